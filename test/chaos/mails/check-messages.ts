@@ -91,8 +91,8 @@ function withInner({ sha256, carried }: Message | Carried): [string, readonly Ca
 
 /** A change of access that failed is to be repeated. */
 async function repeatChanges(arena: Arena, office: PostOffice): Promise<void> {
-  await forEachOf([...office.posted.values()], async ({ id, isAccessOpen, removal }, at) => {
-    if (!isAccessOpen || removal !== 'none') return;
+  await forEachOf([...office.posted.values()], async ({ id, openAccess }, at) => {
+    if (openAccess === 0) return;
     const path = `/documents/${id}`;
     const json = accessFor(at % 2 === 0);
     await askCalmly(arena, POSTMASTER, { method: 'PATCH', path, json, api: at });
@@ -126,7 +126,9 @@ async function checkNeighbour(arena: Arena, records: readonly DocumentRecord[]):
     );
 }
 
-const receipt = z.object({ attachments: z.array(z.object({ document_id: z.string().nullable() })) });
+const receipt = z.object({
+  attachments: z.array(z.object({ document_id: z.string().nullable(), reason: z.string().nullable() })),
+});
 
 async function checkReceipt(
   arena: Arena,
@@ -136,7 +138,8 @@ async function checkReceipt(
   if (!published) return;
   const path = `/documents/${id}/extraction`;
   const { status, json } = await askCalmly(arena, POSTMASTER, { method: 'GET', path, api: 0 });
-  const said = receipt.safeParse(json).data?.attachments.map(({ document_id: made }) => made) ?? [];
+  const named = receipt.safeParse(json).data?.attachments ?? [];
+  const said = named.map((each) => each.document_id);
   const there = records.filter(({ attachmentOf }) => attachmentOf?.documentId === id);
   if (
     status !== 200 ||
@@ -148,7 +151,7 @@ async function checkReceipt(
   )
     arena.history.violate(
       'the extraction names the documents of attachments',
-      `${String(status)}: ${String(said.length)} of ${String(there.length)}`,
+      `${String(status)}: ${JSON.stringify(named)} of ${String(there.length)}`,
       id,
     );
 }

@@ -9,8 +9,8 @@ export interface Posted {
   readonly id: string;
   /** Whether its owner has asked for its removal, and was told that it is gone. */
   removal: 'none' | 'asked' | 'done';
-  /** How a change of access ended that was answered with an error, or not at all: then it has to be repeated. */
-  isAccessOpen: boolean;
+  /** Changes of access that are under way, or were answered with an error or not at all: then one has to be repeated. */
+  openAccess: number;
 }
 
 export type PostOffice = ReturnType<typeof createPostOffice>;
@@ -64,7 +64,7 @@ async function post(actor: Actor, office: PostOffice): Promise<void> {
   // Without an answer there may be a document of it, which the records tell.
   if (!parsed?.success) return;
   const id = parsed.data.external_id;
-  office.posted.set(id, { id, removal: 'none', isAccessOpen: false });
+  office.posted.set(id, { id, removal: 'none', openAccess: 0 });
 }
 
 async function replace(actor: Actor, office: PostOffice, { id }: Posted): Promise<void> {
@@ -82,11 +82,11 @@ function introduce({ arena, name, random }: Actor, office: PostOffice): Message 
 }
 
 async function changeAccess(actor: Actor, mail: Posted): Promise<void> {
-  mail.isAccessOpen = true;
+  mail.openAccess += 1;
   const json = accessFor(actor.random.chance(0.5));
   const path = `/documents/${mail.id}`;
   const { outcome } = await send(actor, mail.id, { method: 'PATCH', path, label: 'access', json });
-  if (outcome.type === 'answer' && outcome.status < 300) mail.isAccessOpen = false;
+  if (outcome.type === 'answer' && outcome.status < 300) mail.openAccess -= 1;
 }
 
 export const accessFor = (isOpen: boolean) => ({

@@ -67,11 +67,15 @@ async function changeWithAttachments(
       return hasAttachments(now) ? announce(now, apply(now), id) : finish(apply(now));
     });
     if (!last.before || first.record?.accessChange?.id !== id) return first;
-    await giveToAttachments(parts, asked, { parent: first.record, given: givenBy(last.before) });
+    const reached = await giveToAttachments(parts, asked, {
+      parent: first.record,
+      given: givenBy(last.before),
+    });
     const isOwn = (now: DocumentRecord) => now.accessChange?.id === id;
     const done = await parts.change(asked, (now) => (isOwn(now) ? finish(apply(now)) : null));
-    if (done.changed) return done;
-    // Another change of access was announced meanwhile. Unequal pauses keep the two from hindering each other for ever.
+    if (done.changed && !(await hasUnreached(parts, asked, { parent: done.record, reached }))) return done;
+    // Another change of access was announced meanwhile, or a document was made of an attachment, open to those alone who have
+    // access before and after the change. Unequal pauses keep two changes from hindering each other for ever.
     await pause(Math.random() * PAUSE_MILLISECONDS * round);
   }
   throw new TooManyError('Too many changes of access are still being made', { retryAfterSeconds: 2 });
@@ -87,26 +91,59 @@ function announce(now: DocumentRecord, { record, evenWhenFull = false }: Change,
 const finish = (change: Change): Change =>
   change.removed ? change : { ...change, record: { ...change.record, accessChange: null } };
 
+/** @returns the attachments that were there */
 async function giveToAttachments(
   parts: Parts,
   { callerId }: ChangeRequest,
   { parent, given }: { parent: DocumentRecord; given: Given },
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const changes = {
     fieldsOf: (now: DocumentRecord) => inherited(now, callerId, given),
     givenBy: () => given,
   };
+  const reached = new Set<string>();
   for (const documentId of parent.attachments ?? []) {
     const asked = { documentId, callerId, right: null };
-    try {
-      const { record } = await parts.change(asked, () => null);
-      if (record?.attachmentOf?.documentId !== parent.id) continue;
-      const { record: changed } = await changeWithAttachments(parts, asked, changes);
-      if (changed && changed.retag > 0) await parts.retag(changed);
-    } catch (error) {
-      // One that was removed, or that is not there yet and will be made with the announced access.
-      if (!(error instanceof NotFoundError)) throw error;
-    }
+    const changed = await ifThere(async () => {
+      if (!(await isAttachment(parts, asked, parent))) return null;
+      reached.add(documentId);
+      return (await changeWithAttachments(parts, asked, changes)).record;
+    });
+    if (changed && changed.retag > 0) await parts.retag(changed);
+  }
+  return reached;
+}
+
+/** Whether there is an attachment by now that a change has not reached. */
+async function hasUnreached(
+  parts: Parts,
+  { callerId }: ChangeRequest,
+  { parent, reached }: { parent: DocumentRecord | null; reached: ReadonlySet<string> },
+): Promise<boolean> {
+  for (const documentId of parent?.attachments ?? []) {
+    if (!parent || reached.has(documentId)) continue;
+    const asked = { documentId, callerId, right: null };
+    if (await ifThere(() => isAttachment(parts, asked, parent))) return true;
+  }
+  return false;
+}
+
+async function isAttachment(
+  { change }: Parts,
+  asked: ChangeRequest,
+  { id }: DocumentRecord,
+): Promise<boolean> {
+  const { record } = await change(asked, () => null);
+  return record?.attachmentOf?.documentId === id;
+}
+
+/** Null when the document was removed, or is not there yet. */
+async function ifThere<Result>(use: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await use();
+  } catch (error) {
+    if (error instanceof NotFoundError) return null;
+    throw error;
   }
 }
 

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { changeAccess } from '../../../../src/api/services/documents/change-access.js';
 import { createCommitChange } from '../../../../src/api/services/documents/commit-change.js';
 import { removeWithAttachments } from '../../../../src/shared/documents/attachments/remove-with-attachments.js';
-import { canRead } from '../../../../src/shared/access/access.js';
+import { accessOfAttachments, canRead } from '../../../../src/shared/access/access.js';
 import type { DocumentRecord } from '../../../../src/shared/document.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
 import type { Patch } from '../../../../src/shared/documents/transitions.js';
@@ -143,6 +143,32 @@ test('two changes at once end with the same access everywhere', async () => {
   expect(groups).toContainEqual(readers);
   for (const each of [FIRST, SECOND, INNER]) expect((await read(each)).readers).toEqual(readers);
 });
+
+test.each(['named before', 'named meanwhile'])(
+  'an attachment, %s, that is made while a change is on its way gets its access',
+  async (named) => {
+    const attachments = [FIRST, SECOND, LATE];
+    const name = () => records.update(MAIL, (now) => ({ record: { ...now, attachments } }));
+    if (named === 'named before') await name();
+    let changes = 0;
+    const making: Records = {
+      ...records,
+      update: async (documentId, ...change) => {
+        if (documentId === MAIL) changes += 1;
+        // Between the attachments and the mail itself.
+        if (documentId === MAIL && changes === 2) {
+          if (named === 'named meanwhile') await name();
+          const mail = await read(MAIL);
+          const late = makeDocument({ id: LATE, attachmentOf: attachmentOf(MAIL, 1) });
+          await records.create({ ...late, ...accessOfAttachments(mail) });
+        }
+        return records.update(documentId, ...change);
+      },
+    };
+    await patchAccess({ readers: ['owner', 'bob', 'eve'] }, { by: making });
+    for (const each of [MAIL, FIRST, LATE]) expect(await isOpenTo('eve', each)).toBe(true);
+  },
+);
 
 test('removing a mail ends the attempt that makes documents of its attachments', async () => {
   const seen: string[] = [];
