@@ -45,6 +45,7 @@ describe('HTML', () => {
     ['<p><ruby>漢<rt>かん</ruby>字 and on', '漢字 and on'],
     ['<p><ruby>漢<rt>かん<rt>x<div>and more</div><rt>no reading</rt>', '漢\nand more\nno reading'],
     ['<p><ruby><rb>漢</rb><rb>字</rb><rt>かん</rt><rt>じ</rt></ruby>', '漢字'],
+    ['<p><ruby><ruby>漢<rt>かん</rt></ruby><rt>kan</rt></ruby>字', '漢字'],
     ['<p>a line <rt>without characters under it</rt>', 'a line without characters under it'],
   ])('keeps words whole that readings stand above: %s', async (html, shown) => {
     expect((await read(html)).text).toBe(`${shown}\n\n`);
@@ -52,7 +53,7 @@ describe('HTML', () => {
 
   test('reads formulas without their sources', async () => {
     const formula =
-      '<math><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></mrow><annotation encoding="application/x-tex">\\TeX</annotation></semantics></math>';
+      '<math><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></mrow><annotation encoding="application/x-tex">\\TeX</annotation><annotation-xml><ci>E</ci></annotation-xml></semantics></math>';
     expect((await read(`<p>so ${formula} holds`)).text).toBe('so E = m c 2 holds\n\n');
   });
 

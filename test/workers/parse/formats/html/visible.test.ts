@@ -76,8 +76,13 @@ const CUT_OFF: Readonly<Record<string, string>> = {
   'in a box with no height at most': '<p style="max-height:0px;overflow-y:hidden">Canary</p>',
   'in a box without a width': '<p style="width:0;overflow:hidden">Canary</p>',
   'in a line that is made a box': '<span style="display:inline-block;height:0;overflow:clip">Canary</span>',
+  'in a box by a rule behind a string that its line ends':
+    '<style>.a{content:"}\n} .x{height:0;overflow:hidden}</style><section class="x">Canary</section>',
+  'in a box by a rule behind an escaped quote':
+    '<style>.a{content:"\\"}"} .x{height:0;overflow:hidden}</style><section class="x">Canary</section>',
   'in a box by a rule': '<style>.x{height:0;overflow:hidden}</style><section class="x">Canary</section>',
   'clipped to nothing': '<div style="position:absolute;clip:rect(0,0,0,0)">Canary</div>',
+  'clipped to nothing in any unit': '<div style="position:absolute;clip:rect(0,9px,0px,1px)">Canary</div>',
   'clipped by a path': '<div style="clip-path:inset(50%)">Canary</div>',
   'clipped to a point': '<p style="clip-path:circle(0)">Canary</p>',
   'scaled to nothing': '<div style="transform:scale(0)">Canary</div>',

@@ -5,6 +5,8 @@ import { loadPdfium } from '../../../../../src/workers/parse/formats/pages/pdfiu
 import { DEFAULT_READ_OPTIONS } from '../../../../../src/shared/extraction/read-options.js';
 import { createReceiptWriter } from '../../../../../src/workers/parse/extraction/receipt-writer.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
+import { readNative } from '../../../../../src/workers/parse/formats/pdf/read-native.js';
+import type { Parser } from '../../../../../src/workers/parse/formats/parser.js';
 import { drawPdf, line, lines } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 import { errorRate, flat, PROSE, scan, scanLines, toPdf } from '../../../../support/scans.js';
@@ -49,6 +51,15 @@ describe('text recognition', () => {
     });
   });
 
+  test('is made of an empty page also where PDFium cannot tell what pictures it has', async () => {
+    const pdfium = await loadPdfium();
+    if (!pdfium) throw new Error('no PDFium here');
+    const unsure = { ...pdfium, readCoverage: () => Promise.reject(new Error('the page is damaged')) };
+    const { pdf } = await scan(100);
+    const read: Parser = (bytes, context) => readNative(unsure, bytes, context);
+    expect((await readBlocks(read, pdf)).receipt.ocr.pages).toBe(1);
+  });
+
   test('is spared where a scan has a layer of invisible text', async () => {
     const { pdf } = await scan(100, {
       layer: lines(60, 700, PROSE, { size: 12, leading: 18, before: '3 Tr' }),
@@ -84,6 +95,13 @@ describe('text recognition', () => {
     expect(errorRate(PROSE.join(' '), flat(text).replace(/^.*Füße /, ''))).toBeLessThan(0.02);
     const forced = await readBlocks(parsePdf, pdf, { ocr: 'force' });
     expect(forced.text).not.toContain('Übergröße');
+  });
+
+  test('stands where its picture shows it, also when the text of the page lies on its side', async () => {
+    const { pdf } = await scan(150, { layer: `q 0 1 -1 0 20 0 cm ${line(60, 0, 'Read by 12 May')} Q` });
+    const { text, blocks } = await readBlocks(parsePdf, pdf);
+    expect(flat(text)).toContain('paedomorphic salamander');
+    expect(blocks[0]?.place?.boxes?.[0]?.y).toBeCloseTo(82, -1);
   });
 
   test('reads ordinary pages only when it is forced', async () => {
