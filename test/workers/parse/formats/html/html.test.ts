@@ -92,6 +92,16 @@ describe('HTML', () => {
     );
   });
 
+  test('takes at most four rows for names of columns, and long texts for those of a page', async () => {
+    const named = '<thead>' + '<tr><th>a<th>b'.repeat(6) + '</thead><tr><td>1<td>2';
+    expect(
+      (await read(`<table>${named}</table>`)).blocks.at(-1)?.row?.header.split('| a | b |'),
+    ).toHaveLength(5);
+    const long = (letters: number) => `<table><tr><td>a<td>b<tr><td>${'x'.repeat(letters)}<td>d</table>`;
+    expect((await read(long(1_500))).blocks).toHaveLength(2);
+    expect((await read(long(1_501))).blocks).toHaveLength(1);
+  });
+
   test('does not multiply cells that reach over many rows and columns', async () => {
     const rows = '<tr><td rowspan=65534 colspan=1000>x<td rowspan=65534 colspan=999>y'.repeat(5_000);
     expect((await read(`<table>${rows}</table>`)).text.length).toBeLessThan(1_000_000);

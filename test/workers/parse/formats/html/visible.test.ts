@@ -19,6 +19,7 @@ const SEEN: Readonly<Record<string, string>> = {
   'white in a header cell of a linked sheet': `<link rel="stylesheet" href="s.css"><table><tr><th style="color:white">Canary</th></tr><tr><td>d</td></tr></table>`,
   'white in a row that a pseudo-class fills': `<style>th{color:#fff} tr:first-child{background:#000}</style><table><tr><th>Canary</th></tr><tr><td>d</td></tr></table>`,
   'white over an image': `<div style="position:relative"><img src="a.jpg"><h1 style="position:absolute;top:20px;color:#fff">Canary</h1></div>`,
+  'white behind a box that is placed': `<div><i style="position:absolute;background:#000"></i><p style="color:#fff">Canary</p></div>`,
   'white on a root that is black': `<style>:root{background:#000} p{color:#fff}</style><p>Canary</p>`,
   'white with a shadow': `<p style="color:#fff;text-shadow:0 0 3px #000">Canary</p>`,
   'white before the sheet that darkens the page': `<p style="color:#fff">Canary</p><style>body{background:#000}</style>`,
