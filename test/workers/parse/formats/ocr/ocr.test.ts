@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
 import { createRecognizer } from '../../../../../src/workers/parse/formats/ocr/recognizer.js';
-import { loadPdfium } from '../../../../../src/workers/parse/formats/pages/pdfium.js';
+import { loadPdfium, type Pdfium } from '../../../../../src/workers/parse/formats/pages/pdfium.js';
 import { DEFAULT_READ_OPTIONS } from '../../../../../src/shared/extraction/read-options.js';
 import { createReceiptWriter } from '../../../../../src/workers/parse/extraction/receipt-writer.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
@@ -58,6 +58,23 @@ describe('text recognition', () => {
     const { pdf } = await scan(100);
     const read: Parser = (bytes, context) => readNative(unsure, bytes, context);
     expect((await readBlocks(read, pdf)).receipt.ocr.pages).toBe(1);
+  });
+
+  test('looks at large pages with fewer dots to the inch', async () => {
+    const pdfium = await loadPdfium();
+    if (!pdfium) throw new Error('no PDFium here');
+    const asked: number[] = [];
+    const render: Pdfium['render'] = (_bytes, _pages, dpi) => {
+      asked.push(dpi);
+      return Promise.reject(new Error('not needed'));
+    };
+    const read: Parser = (bytes, context) => readNative({ ...pdfium, render }, bytes, context);
+    for (const side of [600, 7_200]) {
+      const pdf = drawPdf({ pages: [{ content: line(60, 100, 'Words'), width: side, height: side }] });
+      await readBlocks(read, pdf, { ocr: 'force' });
+    }
+    // 12 million pixels are 3,464 on each side of a square, which has 100 inches here.
+    expect(asked).toEqual([200, 34]);
   });
 
   test('is spared where a scan has a layer of invisible text', async () => {
