@@ -2,14 +2,12 @@ import { z } from 'zod';
 import { FAILURE_CODES } from '../../shared/errors.js';
 import { GAP_REASONS, gapSchema, MOST_NAMED, receiptSchema } from '../../shared/extraction/receipt.js';
 import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
+import { MOST_HEADING_CHARACTERS, MOST_HEADINGS } from './extraction/chunk-bounds.js';
 import { boundedLocation } from './extraction/bounded-location.js';
 import { BATCH_LENGTH, type ChildMessage, type ChildTask, type ParseTask } from './protocol.js';
 
 /** Most characters of a sentence or name in a receipt; `receipt-writer` and `attachment-keeper` write no more. */
 const MOST_CHARACTERS = 1_000;
-/** Most headings over a chunk, and most characters of each; `collect-blocks` makes no more. */
-const MOST_HEADINGS = 8;
-const MOST_HEADING_CHARACTERS = 200;
 /** More gaps than a file can have: they are added to a metric. */
 const MOST_COUNTED = 10_000_000;
 

@@ -1,7 +1,7 @@
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
+import { MOST_HEADER_CHARACTERS } from './extraction/chunk-bounds.js';
 import { mostText } from './extraction/text-limits.js';
-import { MOST_HEADER_CHARACTERS } from './formats/tables/table-blocks.js';
 import { PROGRESS_MILLISECONDS, type ChildMessage, type ChildTask, type ParseTask } from './protocol.js';
 
 /** Most messages that a picture may come in. */

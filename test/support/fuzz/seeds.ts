@@ -1,6 +1,7 @@
 import { unzipSync } from 'fflate';
 import { DETECTION_BYTES, detectFileType } from '../../../src/shared/documents/file-types/detect.js';
 import {
+  factsOf,
   formatByExtension,
   formatOf,
   KNOWN_CONTENT_TYPES,
@@ -47,10 +48,10 @@ const binary: Readonly<Record<Exclude<FileFormat, keyof typeof TEXTS>, () => Uin
   webp,
 };
 
-/** Formats that compiled code reads, so that they are fuzzed in confined processes. */
-export const NATIVE: ReadonlySet<string> = new Set<FileFormat>(['pdf', 'png', 'jpeg', 'tiff', 'webp']);
 /** All formats that are read. */
 export const FORMATS: readonly FileFormat[] = KNOWN_CONTENT_TYPES.flatMap((type) => formatOf(type) ?? []);
+/** Formats that compiled code reads, so that they are fuzzed in confined processes. */
+export const NATIVE: ReadonlySet<string> = new Set(FORMATS.filter((format) => factsOf(format).isNative));
 
 const isText = (format: FileFormat): format is keyof typeof TEXTS => format in TEXTS;
 

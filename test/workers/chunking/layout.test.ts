@@ -75,6 +75,12 @@ describe('a table', () => {
   });
 });
 
+test('names of columns are repeated up to 2,000 characters, whatever the format', () => {
+  const headerOf = (header: string) => collect([{ text: 'a row', row: { header } }]).layout.rows[0]?.header;
+  expect(headerOf('x'.repeat(2_000))).toHaveLength(2_000);
+  expect(headerOf('x'.repeat(2_001))).toBe('');
+});
+
 test('a chunk begins with each part, and never reaches into the next', () => {
   const parts = ['one', 'two', 'three'].map((text): Block => ({ text: `Sheet ${text}.\n\n`, isPart: true }));
   expect(chunksOf(parts).map(({ text }) => text.trim())).toEqual([

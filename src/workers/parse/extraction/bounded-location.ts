@@ -1,7 +1,6 @@
 import { locationSchema, type Location } from '../../../shared/extraction/location.js';
+import { MOST_BOXES } from './chunk-bounds.js';
 
-/** Most rectangles of a location; `locate-chunks` makes no more. */
-const MOST_BOXES = 32;
 /** Most characters of the name of a sheet or chapter; `bounded-names` leaves less. */
 const MOST_CHARACTERS = 1_000;
 

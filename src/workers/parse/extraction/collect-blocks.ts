@@ -1,5 +1,6 @@
 import { cleanText } from './clean-text.js';
 import { boundedNames } from './bounded-names.js';
+import { MOST_HEADER_CHARACTERS, MOST_HEADING_CHARACTERS, MOST_HEADINGS } from './chunk-bounds.js';
 import { NO_LAYOUT, type Layout, type RowSpan } from '../../chunking/layout.js';
 import type { Block, Place } from './block.js';
 
@@ -43,7 +44,7 @@ export function createBlockCollector() {
         headings.add(block.heading, text);
         headingEnds.add(end);
       }
-      if (block.row) rows.push({ start, end, header: cleanText(block.row.header, false) });
+      if (block.row) rows.push({ start, end, header: boundedHeader(block.row.header) });
       spans.push({ start, end, place: boundedPlace(block.place), section: headings.path(), isHeading });
       texts.push(text);
       length = end;
@@ -63,9 +64,8 @@ function boundedPlace(place: Place | undefined): Place | undefined {
   return { ...place, ...boundedNames(place) };
 }
 
-/** Most headings of a path, and most characters of each. */
-const MOST_LEVELS = 8;
-const MOST_CHARACTERS = 200;
+const boundedHeader = (header: string): string =>
+  header.length > MOST_HEADER_CHARACTERS ? '' : cleanText(header, false);
 
 /** Keeps the path of the headings that are open. */
 function createHeadings() {
@@ -85,8 +85,8 @@ function createHeadings() {
         .replace(/^#+\s|\s#+\s*$/g, '')
         .replace(/\s+/g, ' ')
         .trim()
-        .slice(0, MOST_CHARACTERS);
-      const over = open.filter((each) => each.level < level).slice(0, MOST_LEVELS - 1);
+        .slice(0, MOST_HEADING_CHARACTERS);
+      const over = open.filter((each) => each.level < level).slice(0, MOST_HEADINGS - 1);
       set(title === '' ? over : [...over, { level, title }]);
     },
   };

@@ -1,10 +1,8 @@
 import { LOCATION_FIELDS, type Box, type Location, type Span } from '../../../shared/extraction/location.js';
 import type { Chunk } from '../../chunking/chunk.js';
 import type { Place } from './block.js';
+import { MOST_BOXES } from './chunk-bounds.js';
 import type { BlockSpan, Extracted } from './collect-blocks.js';
-
-/** Most rectangles that the location of a chunk holds; more say no more than the pages do. */
-const MOST_BOXES = 32;
 
 export interface LocatedChunk {
   readonly location: Location | null;

@@ -33,6 +33,12 @@ describe('the location of a chunk', () => {
     });
   });
 
+  test('has a bounded number of boxes', () => {
+    const box = { x: 1, y: 2, width: 3, height: 4 };
+    const blocks = Array.from({ length: 40 }, () => ({ text: 'a ', place: { page: 1, boxes: [box] } }));
+    expect(locate(blocks, 2048)[0]?.location?.boxes).toHaveLength(32);
+  });
+
   test('names sheet and rows, slide, chapter and message', () => {
     expect(
       locate([
@@ -94,7 +100,10 @@ describe('the section of a chunk', () => {
   test('loses the marks of Markdown, and is bounded', () => {
     const [found] = locate([{ text: `## ${'Long '.repeat(200)}##\n`, heading: 2 }, { text: 'text' }], 2048);
     expect(found?.section[0]).toMatch(/^Long Long/);
-    expect(found?.section[0]?.length).toBeLessThanOrEqual(200);
+    expect(found?.section[0]).toHaveLength(200);
+    const levels = Array.from({ length: 9 }, (_, at) => ({ text: `H${String(at)}\n`, heading: at + 1 }));
+    const [deep] = locate([...levels, { text: 'text' }], 2048);
+    expect(deep?.section).toEqual(['H0', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'H8']);
   });
 });
 

@@ -95,6 +95,14 @@ describe('HTML', () => {
     expect((await textOf(html, 'html')).replace(/\s+/g, ' ')).toBe('first deep words and more last');
   });
 
+  test('holds text of the first 512 elements within each other as their own', async () => {
+    const within = (depth: number) =>
+      textOf(`${'<div>'.repeat(depth)}<b style="display:none">Canary</b> words`, 'html');
+    expect(await within(511)).toBe('words');
+    // Deeper elements count as empty, so that their text is that of the one around them.
+    expect(await within(512)).toBe('Canary words');
+  });
+
   test('without text has none', async () => {
     await expect(textOf('<html><body><img src=x></body></html>', 'html')).rejects.toMatchObject({
       code: 'no_text',

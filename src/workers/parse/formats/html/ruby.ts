@@ -26,7 +26,6 @@ export function createRuby() {
         rubies = Math.max(0, rubies - 1);
         readings = 0;
       } else if (READINGS.has(name)) readings = Math.max(0, readings - 1);
-      else if (!BASES.has(name) && !PHRASING.has(name)) end();
     },
     /** Whether text is a reading, which is not that of the document. */
     isReading: () => readings > 0,

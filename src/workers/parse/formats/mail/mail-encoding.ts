@@ -11,7 +11,7 @@ export function toReadableMail(bytes: Uint8Array): Uint8Array {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (isWide(buffer)) {
     const text = decodeText(buffer).replace(/charset\s*=\s*"?utf-?16(?:le|be)?\b"?/gi, 'charset=utf-8');
-    return Buffer.from(text.replace(/^\ufeff/, ''));
+    return Buffer.from(text);
   }
   if (buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) return buffer.subarray(3);
   if (isUtf8(buffer) || namesCharset(buffer)) return buffer;

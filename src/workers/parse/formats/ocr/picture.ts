@@ -63,8 +63,9 @@ const isTooLarge = ({ width, height }: PictureSize): boolean => width * height >
 function picturesOf(file: Buffer, { receipt }: Pick<ParseContext, 'receipt'>): Picture[] {
   if (!/^(?:II\*\0|MM\0\*)$/.test(file.toString('latin1', 0, 4)))
     return [{ size: pictureSize(file) ?? NO_SIZE, file: () => file, unread: undefined }];
-  const { directories, isWhole } = readDirectories(file);
-  if (!isWhole && directories.length > 0)
+  const { directories, end } = readDirectories(file);
+  if (end === 'limit') receipt.addGap('limit', 'The file has more pictures than the 10,000 that are read.');
+  if (end === 'damaged' && directories.length > 0)
     receipt.addGap(
       'unreadable',
       'The list of pictures in the file is damaged. Those after its break are not read.',

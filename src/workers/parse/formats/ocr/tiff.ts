@@ -53,11 +53,11 @@ interface Entry {
 /** Bytes of a value of each type; others hold no numbers that are asked for. */
 const SIZES: Readonly<Partial<Record<number, number>>> = { 1: 1, 3: 2, 4: 4, 7: 1 };
 
-/**
- * The pictures of a file, which form a list that a hostile file may close to a ring. `isWhole` tells whether the list ends where
- * it should.
- */
-export function readDirectories(file: Buffer): { directories: TiffDirectory[]; isWhole: boolean } {
+/** How a list of pictures ends: behind its last one, where it is damaged, or where no more are read. */
+type ListEnd = 'last' | 'damaged' | 'limit';
+
+/** The pictures of a file, which form a list that a hostile file may close to a ring. */
+export function readDirectories(file: Buffer): { directories: TiffDirectory[]; end: ListEnd } {
   const isLittle = file.toString('latin1', 0, 2) === 'II';
   const read = (at: number, size: number): number =>
     isLittle ? file.readUIntLE(at, size) : file.readUIntBE(at, size);
@@ -65,15 +65,16 @@ export function readDirectories(file: Buffer): { directories: TiffDirectory[]; i
   const seen = new Set<number>();
   try {
     let at = read(4, 4);
-    for (; at !== 0 && !seen.has(at) && seen.size < MOST_PICTURES; seen.add(at), at = nextOf(at)) {
+    for (; at !== 0 && !seen.has(at); seen.add(at), at = nextOf(at)) {
+      if (seen.size >= MOST_PICTURES) return { directories, end: 'limit' };
       const entries = read(at, 2);
       if (entries > MOST_ENTRIES || at + 2 + 12 * entries > file.length)
-        return { directories, isWhole: false };
+        return { directories, end: 'damaged' };
       directories.push(readDirectory(file, at, read));
     }
-    return { directories, isWhole: at === 0 };
+    return { directories, end: at === 0 ? 'last' : 'damaged' };
   } catch {
-    return { directories, isWhole: false };
+    return { directories, end: 'damaged' };
   }
 
   function nextOf(at: number): number {

@@ -2,10 +2,10 @@ import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { HiddenText } from '../../../../shared/extraction/read-options.js';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Coverage } from './judging/coverage.js';
-import { shownSize, type LookBudget, type SeenPage } from './hidden.js';
+import type { LookBudget, SeenPage } from './hidden.js';
 import { addRecognized } from './add-recognized.js';
-import { boundedDpi } from '../pages/render/bounded-dpi.js';
-import { hasFewCharacters, judgeText, readableCharacters } from './judging/judge-text.js';
+import { judgeText, readableCharacters } from './judging/judge-text.js';
+import { needsPicture } from './judging/needs-picture.js';
 import { inReadingOrder } from '../pages/layout/reading-order.js';
 import { placeTables } from '../pages/layout/tables.js';
 import type { ReadPage } from '../pages/shown-blocks.js';
@@ -13,11 +13,8 @@ import { toPieces } from '../pages/native-pieces.js';
 import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
 import { isMisread } from './judging/misread-text.js';
 import { isScattered, joinColumns } from './judging/vertical-text.js';
+import { recognizeIfNeeded } from './recognize-page.js';
 import type { SecondReader } from './second-reader.js';
-
-/** A picture of a page for text recognition. */
-const OCR_DPI = 200;
-const OCR_PIXELS = 12_000_000;
 
 export interface ResolvedPage extends ReadPage {
   /** Its text as the second reader gives it, in place of the pieces, without boxes. */
@@ -149,49 +146,6 @@ function isMissing(line: string, known: string): boolean {
     .filter((word) => word !== '');
   if (words.length === 0 || known.includes(words.join(''))) return false;
   return words.filter((word) => !known.includes(word)).length * 2 > words.length;
-}
-
-/** What was recognized, if it is better than the text; `left out` where the receipt tells already why nothing could be. */
-async function recognizeIfNeeded(
-  text: string,
-  { page, turn }: { page: SeenPage['page']; turn: Turn | undefined },
-  { recognizer, pdfium, bytes, coverage }: BatchReaders,
-): Promise<Recognized | 'left out' | undefined> {
-  if (!recognizer.isWanted) return undefined;
-  if (!recognizer.isForced && !(await needsPicture(text, page, coverage))) return undefined;
-  const { pageNum } = page;
-  const { width, height } = shownSize(page, turn);
-  const found = await recognizer.recognize({
-    page: pageNum,
-    width,
-    height,
-    picture: async () => {
-      const dpi = boundedDpi(page, { dpi: OCR_DPI, pixels: OCR_PIXELS });
-      const [shot] = await pdfium.render(bytes, [pageNum], dpi);
-      if (!shot) throw new Error('the page was not rendered');
-      return shot.imageBuffer;
-    },
-  });
-  if (found === 'failed' || found === 'skipped') return 'left out';
-  if (!found) return undefined;
-  const recognized = readableCharacters(found.pieces.map((piece) => piece.text).join(''));
-  const isMore =
-    recognizer.isForced || judgeText(text) !== 'readable' || recognized > readableCharacters(text);
-  return isMore ? found : undefined;
-}
-
-/** Tells whether the text of a page is missing, garbled, or little beside its picture. */
-async function needsPicture(text: string, page: SeenPage['page'], coverage: Coverage): Promise<boolean> {
-  const verdict = judgeText(text);
-  if (verdict === 'garbled') return true;
-  if (verdict === 'readable' && !hasFewCharacters(text)) return false;
-  const covered = await coverage.of(page);
-  // What cannot be told of an empty page is seen in its picture.
-  if (!covered) return verdict === 'empty';
-  const { fullPageImage, imageCoverage, largestImageCoverage, uncoveredVectorArea = 0 } = covered;
-  // Text that is drawn as outlines is no picture, but is seen as one.
-  if (verdict === 'empty') return fullPageImage || imageCoverage > 0 || uncoveredVectorArea > 0;
-  return fullPageImage || largestImageCoverage > 0.5 || imageCoverage > 0.5;
 }
 
 async function takeDownGaps(

@@ -1,8 +1,5 @@
 import type { Block, Place } from '../../extraction/block.js';
 
-/** A header that is longer is not repeated. */
-export const MOST_HEADER_CHARACTERS = 2_000;
-
 interface Row {
   readonly cells: readonly string[];
   readonly place?: Place | undefined;
@@ -44,8 +41,7 @@ export function createTableWriter({ headerRows = 1 }: TableOptions = {}): TableW
       const isHeader = count < headerRows;
       const rule = count === headerRows - 1 ? ruleLine(width) : '';
       if (isHeader) header += line + rule;
-      const repeated = isHeader || header.length > MOST_HEADER_CHARACTERS ? '' : header;
-      last = { text: line + rule, row: { header: repeated }, place };
+      last = { text: line + rule, row: { header: isHeader ? '' : header }, place };
       count += 1;
       return complete;
     },

@@ -5,8 +5,6 @@ import { splitLines } from './split-lines.js';
 
 /** A paragraph of more lines is cut, so that its parts have places. */
 const MOST_LINES = 50;
-/** A header that is longer is not repeated. */
-const MOST_HEADER_CHARACTERS = 2_000;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|\r?\n?$)/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const UNDERLINE = /^ {0,3}(?:=+|-+)\s*$/;
@@ -78,8 +76,7 @@ function addInCode(state: State, line: Line, mark: string): Block[] {
 
 function addInTable(state: State, line: Line, names: string): Block[] {
   if (line.text.includes('|')) {
-    const row = { header: names.length > MOST_HEADER_CHARACTERS ? '' : names };
-    return [{ text: line.text, place: { line: line.number }, row }];
+    return [{ text: line.text, place: { line: line.number }, row: { header: names } }];
   }
   state.header = undefined;
   return addOutside(state, line);

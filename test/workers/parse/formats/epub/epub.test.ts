@@ -196,6 +196,15 @@ describe('an EPUB book', () => {
     await expect(readBlocks('epub', bomb)).rejects.toMatchObject({ code: 'too_large' });
   }, 60_000);
 
+  test('is read up to 10,000 chapters, and the gap names that limit', async () => {
+    const names = Array.from({ length: 10_001 }, (_, at) => `${String(at)}.xhtml`);
+    const chapters = Object.fromEntries(names.map((name) => [name, chapter(`<p>text of ${name}</p>`)]));
+    const { text, receipt } = await readBlocks('epub', book({ chapters, spine: names }));
+    expect(text).toContain('text of 9999.xhtml');
+    expect(text).not.toContain('text of 10000.xhtml');
+    expect(receipt.gap_counts).toEqual({ limit: 1 });
+  });
+
   test('expands no entities that it declares', async () => {
     const bomb = '<!DOCTYPE html [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>';
     const { text } = await readBlocks(

@@ -45,6 +45,7 @@ describe('HTML', () => {
     ['<p><ruby>漢<rt>かん</ruby>字 and on', '漢字 and on'],
     ['<p><ruby>漢<rt>かん<rt>x<div>and more</div><rt>no reading</rt>', '漢\nand more\nno reading'],
     ['<p><ruby><rb>漢</rb><rb>字</rb><rt>かん</rt><rt>じ</rt></ruby>', '漢字'],
+    ['<p><ruby><ruby>漢<rt>かん</rt></ruby><rt>kan</rt></ruby>字', '漢字'],
     ['<p>a line <rt>without characters under it</rt>', 'a line without characters under it'],
   ])('keeps words whole that readings stand above: %s', async (html, shown) => {
     expect((await read(html)).text).toBe(`${shown}\n\n`);
@@ -52,7 +53,7 @@ describe('HTML', () => {
 
   test('reads formulas without their sources', async () => {
     const formula =
-      '<math><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></mrow><annotation encoding="application/x-tex">\\TeX</annotation></semantics></math>';
+      '<math><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></mrow><annotation encoding="application/x-tex">\\TeX</annotation><annotation-xml><ci>E</ci></annotation-xml></semantics></math>';
     expect((await read(`<p>so ${formula} holds`)).text).toBe('so E = m c 2 holds\n\n');
   });
 
@@ -89,6 +90,16 @@ describe('HTML', () => {
     expect((await read('<table role="presentation"><tr><td>a<td>b<tr><td>c<td>d</table>')).text).toBe(
       'a | b\nc | d\n\n',
     );
+  });
+
+  test('takes at most four rows for names of columns, and long texts for those of a page', async () => {
+    const named = '<thead>' + '<tr><th>a<th>b'.repeat(6) + '</thead><tr><td>1<td>2';
+    expect(
+      (await read(`<table>${named}</table>`)).blocks.at(-1)?.row?.header.split('| a | b |'),
+    ).toHaveLength(5);
+    const long = (letters: number) => `<table><tr><td>a<td>b<tr><td>${'x'.repeat(letters)}<td>d</table>`;
+    expect((await read(long(1_500))).blocks).toHaveLength(2);
+    expect((await read(long(1_501))).blocks).toHaveLength(1);
   });
 
   test('does not multiply cells that reach over many rows and columns', async () => {

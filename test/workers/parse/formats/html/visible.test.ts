@@ -19,6 +19,7 @@ const SEEN: Readonly<Record<string, string>> = {
   'white in a header cell of a linked sheet': `<link rel="stylesheet" href="s.css"><table><tr><th style="color:white">Canary</th></tr><tr><td>d</td></tr></table>`,
   'white in a row that a pseudo-class fills': `<style>th{color:#fff} tr:first-child{background:#000}</style><table><tr><th>Canary</th></tr><tr><td>d</td></tr></table>`,
   'white over an image': `<div style="position:relative"><img src="a.jpg"><h1 style="position:absolute;top:20px;color:#fff">Canary</h1></div>`,
+  'white behind a box that is placed': `<div><i style="position:absolute;background:#000"></i><p style="color:#fff">Canary</p></div>`,
   'white on a root that is black': `<style>:root{background:#000} p{color:#fff}</style><p>Canary</p>`,
   'white with a shadow': `<p style="color:#fff;text-shadow:0 0 3px #000">Canary</p>`,
   'white before the sheet that darkens the page': `<p style="color:#fff">Canary</p><style>body{background:#000}</style>`,
@@ -76,8 +77,13 @@ const CUT_OFF: Readonly<Record<string, string>> = {
   'in a box with no height at most': '<p style="max-height:0px;overflow-y:hidden">Canary</p>',
   'in a box without a width': '<p style="width:0;overflow:hidden">Canary</p>',
   'in a line that is made a box': '<span style="display:inline-block;height:0;overflow:clip">Canary</span>',
+  'in a box by a rule behind a string that its line ends':
+    '<style>.a{content:"}\n} .x{height:0;overflow:hidden}</style><section class="x">Canary</section>',
+  'in a box by a rule behind an escaped quote':
+    '<style>.a{content:"\\"}"} .x{height:0;overflow:hidden}</style><section class="x">Canary</section>',
   'in a box by a rule': '<style>.x{height:0;overflow:hidden}</style><section class="x">Canary</section>',
   'clipped to nothing': '<div style="position:absolute;clip:rect(0,0,0,0)">Canary</div>',
+  'clipped to nothing in any unit': '<div style="position:absolute;clip:rect(0,9px,0px,1px)">Canary</div>',
   'clipped by a path': '<div style="clip-path:inset(50%)">Canary</div>',
   'clipped to a point': '<p style="clip-path:circle(0)">Canary</p>',
   'scaled to nothing': '<div style="transform:scale(0)">Canary</div>',

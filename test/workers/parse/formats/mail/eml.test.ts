@@ -139,10 +139,14 @@ describe('what a message carries', () => {
   });
 
   test('is read to a bounded depth', async () => {
-    const deep = 'Subject: x\nContent-Type: message/rfc822\n\n'.repeat(30) + 'the end';
-    const { receipt, text } = await readBlocks('eml', deep);
-    expect(receipt.gap_counts).toEqual({ limit: 1 });
-    expect(text).not.toContain('the end');
+    const deep = (count: number) => 'Subject: x\nContent-Type: message/rfc822\n\n'.repeat(count - 1);
+    const read = (count: number) => readBlocks('eml', `${deep(count)}Subject: the end\n\nText`);
+    const within = await read(10);
+    expect(within.receipt.gap_count).toBe(0);
+    expect(within.text).toContain('the end');
+    const beyond = await read(11);
+    expect(beyond.receipt.gap_counts).toEqual({ limit: 1 });
+    expect(beyond.text).not.toContain('the end');
   });
 });
 

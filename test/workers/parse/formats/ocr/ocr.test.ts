@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
 import { createRecognizer } from '../../../../../src/workers/parse/formats/ocr/recognizer.js';
-import { loadPdfium } from '../../../../../src/workers/parse/formats/pages/pdfium.js';
+import { loadPdfium, type Pdfium } from '../../../../../src/workers/parse/formats/pages/pdfium.js';
 import { DEFAULT_READ_OPTIONS } from '../../../../../src/shared/extraction/read-options.js';
 import { createReceiptWriter } from '../../../../../src/workers/parse/extraction/receipt-writer.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
+import { readNative } from '../../../../../src/workers/parse/formats/pdf/read-native.js';
+import type { Parser } from '../../../../../src/workers/parse/formats/parser.js';
 import { drawPdf, line, lines } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 import { errorRate, flat, PROSE, scan, scanLines, toPdf } from '../../../../support/scans.js';
@@ -49,6 +51,32 @@ describe('text recognition', () => {
     });
   });
 
+  test('is made of an empty page also where PDFium cannot tell what pictures it has', async () => {
+    const pdfium = await loadPdfium();
+    if (!pdfium) throw new Error('no PDFium here');
+    const unsure = { ...pdfium, readCoverage: () => Promise.reject(new Error('the page is damaged')) };
+    const { pdf } = await scan(100);
+    const read: Parser = (bytes, context) => readNative(unsure, bytes, context);
+    expect((await readBlocks(read, pdf)).receipt.ocr.pages).toBe(1);
+  });
+
+  test('looks at large pages with fewer dots to the inch', async () => {
+    const pdfium = await loadPdfium();
+    if (!pdfium) throw new Error('no PDFium here');
+    const asked: number[] = [];
+    const render: Pdfium['render'] = (_bytes, _pages, dpi) => {
+      asked.push(dpi);
+      return Promise.reject(new Error('not needed'));
+    };
+    const read: Parser = (bytes, context) => readNative({ ...pdfium, render }, bytes, context);
+    for (const side of [600, 7_200]) {
+      const pdf = drawPdf({ pages: [{ content: line(60, 100, 'Words'), width: side, height: side }] });
+      await readBlocks(read, pdf, { ocr: 'force' });
+    }
+    // 12 million pixels are 3,464 on each side of a square, which has 100 inches here.
+    expect(asked).toEqual([200, 34]);
+  });
+
   test('is spared where a scan has a layer of invisible text', async () => {
     const { pdf } = await scan(100, {
       layer: lines(60, 700, PROSE, { size: 12, leading: 18, before: '3 Tr' }),
@@ -84,6 +112,13 @@ describe('text recognition', () => {
     expect(errorRate(PROSE.join(' '), flat(text).replace(/^.*Füße /, ''))).toBeLessThan(0.02);
     const forced = await readBlocks(parsePdf, pdf, { ocr: 'force' });
     expect(forced.text).not.toContain('Übergröße');
+  });
+
+  test('stands where its picture shows it, also when the text of the page lies on its side', async () => {
+    const { pdf } = await scan(150, { layer: `q 0 1 -1 0 20 0 cm ${line(60, 0, 'Read by 12 May')} Q` });
+    const { text, blocks } = await readBlocks(parsePdf, pdf);
+    expect(flat(text)).toContain('paedomorphic salamander');
+    expect(blocks[0]?.place?.boxes?.[0]?.y).toBeCloseTo(82, -1);
   });
 
   test('reads ordinary pages only when it is forced', async () => {

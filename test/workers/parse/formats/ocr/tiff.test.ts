@@ -52,6 +52,16 @@ describe('a TIFF of several pictures', () => {
     expect(receipt).toMatchObject({ unit: 'page', parts: 3, parts_read: 3, ocr: { pages: 3 }, gap_count: 0 });
   });
 
+  test('is read up to 10,000 of them, and the gap names that limit', async () => {
+    const picture = greyTiff({ width: 1, height: 1, grey: new Uint8Array([255]) });
+    const read = (count: number) =>
+      readBlocks(parsePicture, writeTiff(Array.from({ length: count }, () => picture)), { ocr: 'off' });
+    expect((await read(10_000)).receipt).toMatchObject({ parts: 10_000, gap_counts: { skipped: 1 } });
+    const { receipt, gaps } = await read(10_001);
+    expect(receipt).toMatchObject({ parts: 10_000, gap_counts: { limit: 1, skipped: 1 } });
+    expect(gaps[0]).toBe('limit: The file has more pictures than the 10,000 that are read.');
+  });
+
   test('reads each kind of fax', async () => {
     const scan = await scanLines(150);
     const kinds = {

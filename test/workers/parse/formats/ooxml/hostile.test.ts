@@ -167,6 +167,15 @@ test('a million shared strings and a million cells are read within bounds', asyn
   expect(blocks.at(-1)?.text).toContain('| s999999 | 1 |');
 }, 60_000);
 
+test('an Excel file of millions of empty shared strings is too large', async () => {
+  const strings = Array.from({ length: 401 }, () => '</si><si>'.repeat(10_000));
+  const bytes = workbook({ sheets: [{ name: 'Data', rows: `<row>${text('A1', 'x')}</row>` }], strings });
+  await expect(readBlocks(parseXlsx, bytes)).rejects.toMatchObject({
+    code: 'too_large',
+    message: 'The Excel file has more than 4,000,000 shared strings.',
+  });
+}, 60_000);
+
 test('one long text in all cells of a row is too large', async () => {
   const rows = `<row>${'<c t="s"><v>0</v></c>'.repeat(16_384)}</row>`;
   const bytes = workbook({

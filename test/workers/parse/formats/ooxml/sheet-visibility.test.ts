@@ -190,5 +190,7 @@ describe('cells that nobody sees', () => {
     expect(white.receipt.gap_counts.hidden).toBe(1);
     const red = await readBlocks(parseXlsx, book({ format: '[Red]0', font: WHITE, value: number }));
     expect(red.text).toContain('31337');
+    const blue = await readBlocks(parseXlsx, book({ format: '[Blue];0', value: number }));
+    expect(blue.text).toContain('31337');
   });
 });

@@ -24,6 +24,12 @@ describe('text recognized in the pictures of a page', () => {
     expect(addRecognized([own], found).map(({ text }) => text)).toEqual(['Größe', 'Scale']);
   });
 
+  test('is left out up to two points beside a text, since recognition is not exact', () => {
+    const own = { ...piece('Größe', 50, 50), width: 20 };
+    const found = [50 + 21, 50 + 23].map((middle) => ({ ...piece('GroBe', middle - 5, 50), width: 10 }));
+    expect(addRecognized([own], found)).toEqual([own, found[1]]);
+  });
+
   test('is left out where the page says its words elsewhere', () => {
     expect(added(piece('A map of the  Harbour, 1872', 0, 0), 'harbour 1872')).toBe(false);
     const table = [{ cells: ['Harbour', '1872'], box: undefined }];

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { mayHoldFreeText } from '../../../../../src/workers/parse/formats/pdf/free-text.js';
+import { addFreeText, mayHoldFreeText } from '../../../../../src/workers/parse/formats/pdf/free-text.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
@@ -90,5 +90,14 @@ describe('text that was typed onto a PDF page', () => {
       drawPdf({ pages: [{ content: '', entries: annotations }], objects: typed('Typed alone', 400) }),
     );
     expect(text.trim()).toBe('Typed alone');
+  });
+
+  test('is as wide as its words, whatever its box is', async () => {
+    const box = { x: 60, y: 100, width: 400, height: 30 };
+    const readNotes = () => Promise.resolve(new Map([[1, [{ text: 'Words', box }]]]));
+    const page = { pageNum: 1, width: 600, height: 800, text: '', markdown: '', textItems: [] };
+    const source = { pdfium: { readNotes }, bytes: new Uint8Array() };
+    const [read] = await addFreeText([page], new Map(), source);
+    expect(read?.textItems).toEqual([expect.objectContaining({ x: 60, y: 100, width: 27, height: 30 })]);
   });
 });

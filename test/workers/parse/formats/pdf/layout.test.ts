@@ -202,6 +202,12 @@ describe('the layout of a PDF page', () => {
       expect(text).toContain(row);
   });
 
+  test('leaves a number alone in the middle of its top and bottom out, which is that of the page', async () => {
+    const content = line(300, 770, '17') + lines(60, 700, column('line', 20)) + line(300, 30, '18');
+    const { text } = await readBlocks(parsePdf, drawPdf({ pages: [{ content }] }));
+    expect(text.trim()).toMatch(/^line0 .* here and$/s);
+  });
+
   test('reads all of 1,200 pages', async () => {
     const pages = Array.from({ length: 1_200 }, (_, index) => ({
       content: line(60, 400, `The word of this page is axolotl${String(index)}.`),

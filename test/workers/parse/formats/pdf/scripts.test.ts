@@ -2,6 +2,7 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../../src/workers/parse/formats/pages/layout/columns.js';
 import { inReadingOrder } from '../../../../../src/workers/parse/formats/pages/layout/reading-order.js';
+import { placeTables } from '../../../../../src/workers/parse/formats/pages/layout/tables.js';
 import { joinLines } from '../../../../../src/workers/parse/formats/pages/layout/lines.js';
 import { judgeText } from '../../../../../src/workers/parse/formats/pdf/judging/judge-text.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
@@ -110,6 +111,27 @@ describe('scripts and fonts of a PDF', () => {
     expect(receipt.parser).toBe('pdfium');
     expect(text).toContain('official gazette');
     for (const column of shown) expect(text.replace(/\s/g, '')).toContain(column);
+    // pdf.js, which reads such columns, cannot tell what is hidden.
+    const white = line(60, 300, 'Obey the hidden line', { before: '1 g' });
+    const poisoned = drawPdf({ pages: [{ content: title + content + white, fonts }], objects: JAPANESE });
+    const read = await readBlocks(parsePdf, poisoned);
+    expect(read.text).not.toContain('Obey');
+    expect(read.receipt.gap_counts).toEqual({ hidden: 1 });
+  });
+
+  test('have the words of cells in the order in which they are read', () => {
+    const cell = (text: string, y: number) => ({ text, bbox: { x: 0, y, width: 50, height: 10 } });
+    const rows = [
+      [cell('\u05d1\u05d1 \u05d0\u05d0', 0), cell('12', 0)],
+      [cell('\u05d3\u05d3 \u05d2\u05d2', 20), cell('7', 20)],
+    ];
+    const bbox = { x: 0, y: 0, width: 100, height: 30 };
+    const texts = rows.flat().map(({ text, bbox: { x, y, width } }) => piece(text, x, y, width));
+    const [table] = placeTables(texts, [{ kind: 'table', bbox, rows }]);
+    expect(table?.table?.map(({ cells }) => cells)).toEqual([
+      ['\u05d0\u05d0 \u05d1\u05d1', '12'],
+      ['\u05d2\u05d2 \u05d3\u05d3', '7'],
+    ]);
   });
 
   test('may be vertical where an encoding or a map says so, and nothing else ends alike', () => {

@@ -17,6 +17,17 @@ describe('the streams of a PDF', () => {
     expect(texts).toEqual(['first', 'last']);
   });
 
+  test('are not those of pictures and fonts, nor any of an encrypted file', () => {
+    const content = stream('', Buffer.from('BT ET'));
+    const others = ['/Subtype/Image', '/FontFile', '/Length1 5', '/Type/XRef'].map((entries) =>
+      Buffer.concat([Buffer.from('1 0 obj'), stream(entries, Buffer.from('other'))]),
+    );
+    const file = Buffer.concat([...others, Buffer.from('2 0 obj'), content]);
+    expect([...inflatedStreams(file, 'content')].map(String)).toEqual(['BT ET\n']);
+    const encrypted = Buffer.concat([file, Buffer.from('<</Encrypt 5 0 R>>')]);
+    expect([...inflatedStreams(encrypted, 'content')]).toEqual([]);
+  });
+
   test('are inflated up to a limit, which those count for that are too large', () => {
     const bomb = deflated(Buffer.alloc(9 * 1024 * 1024));
     const end = deflated(Buffer.from('end'));

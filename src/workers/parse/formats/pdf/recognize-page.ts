@@ -1,0 +1,48 @@
+import type { ParsedPage } from '@llamaindex/liteparse';
+import type { Recognized, Recognizer } from '../ocr/recognizer.js';
+import type { Pdfium, Turn } from '../pages/pdfium.js';
+import { boundedDpi } from '../pages/render/bounded-dpi.js';
+import { shownSize } from './hidden.js';
+import type { Coverage } from './judging/coverage.js';
+import { judgeText, readableCharacters } from './judging/judge-text.js';
+import { needsPicture } from './judging/needs-picture.js';
+
+/** A picture of a page for text recognition. */
+const OCR_DPI = 200;
+const OCR_PIXELS = 12_000_000;
+
+interface Means {
+  readonly recognizer: Recognizer;
+  readonly pdfium: Pdfium;
+  readonly bytes: Uint8Array;
+  readonly coverage: Coverage;
+}
+
+/** What was recognized, if it is better than the text; `left out` where the receipt tells already why nothing could be. */
+export async function recognizeIfNeeded(
+  text: string,
+  { page, turn }: { page: ParsedPage; turn: Turn | undefined },
+  { recognizer, pdfium, bytes, coverage }: Means,
+): Promise<Recognized | 'left out' | undefined> {
+  if (!recognizer.isWanted) return undefined;
+  if (!recognizer.isForced && !(await needsPicture(text, page, coverage))) return undefined;
+  const { pageNum } = page;
+  const { width, height } = shownSize(page, turn);
+  const found = await recognizer.recognize({
+    page: pageNum,
+    width,
+    height,
+    picture: async () => {
+      const dpi = boundedDpi(page, { dpi: OCR_DPI, pixels: OCR_PIXELS });
+      const [shot] = await pdfium.render(bytes, [pageNum], dpi);
+      if (!shot) throw new Error('the page was not rendered');
+      return shot.imageBuffer;
+    },
+  });
+  if (found === 'failed' || found === 'skipped') return 'left out';
+  if (!found) return undefined;
+  const recognized = readableCharacters(found.pieces.map((piece) => piece.text).join(''));
+  const isMore =
+    recognizer.isForced || judgeText(text) !== 'readable' || recognized > readableCharacters(text);
+  return isMore ? found : undefined;
+}

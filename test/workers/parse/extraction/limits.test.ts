@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { createReceiptWriter } from '../../../../src/workers/parse/extraction/receipt-writer.js';
+import { mostText } from '../../../../src/workers/parse/extraction/text-limits.js';
+
+const MIB = 1024 * 1024;
+
+test('a file holds eight characters for each byte, and as much more as its format may inflate to', () => {
+  const chunk = { size: 512, overlap: 0 };
+  const most = (format: Parameters<typeof mostText>[0]['format']) => mostText({ format, chunk }, 1_000);
+  for (const format of ['text', 'html', 'csv', 'eml', 'rtf', 'png'] as const)
+    expect(most(format)).toBe(8_000 + MIB);
+  for (const format of ['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'pdf'] as const)
+    expect(most(format)).toBe(8_000 + 64 * MIB);
+});
+
+test('a receipt names a hundred gaps and attachments, and counts all gaps', () => {
+  const receipt = createReceiptWriter();
+  for (let at = 0; at < 150; at += 1) {
+    receipt.addGap('empty', 'The page holds no text.');
+    receipt.addAttachment({
+      filename: null,
+      content_type: 'text/plain',
+      size_bytes: 1,
+      document_id: null,
+      reason: null,
+    });
+  }
+  const { gaps, gap_count, gap_counts, attachments } = receipt.findings();
+  expect([gaps.length, gap_count, gap_counts.empty, attachments.length]).toEqual([100, 150, 150, 100]);
+});
