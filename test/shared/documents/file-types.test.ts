@@ -23,6 +23,17 @@ describe('the type of a file', () => {
     expect(formatIn(member('word/document.xml'), 'letter.zip')).toBe('docx');
   });
 
+  test('is PDF by a mark behind other bytes, but not where a text or another format has it within', () => {
+    expect(formatIn(`junk\n%PDF-1.4\n${'\x01'.repeat(100)}`)).toBe('pdf');
+    expect(formatIn('junk\n%PDF-1.4\n1 0 obj', 'paper.pdf')).toBe('pdf');
+    expect(formatIn('\xef\xbb\xbf\n%PDF-1.4\n1 0 obj', 'paper')).toBe('pdf');
+    expect(formatIn('A PDF begins with %PDF-1.7.', 'notes.md')).toBe('markdown');
+    expect(formatIn('head = "%PDF-1.4"\n', 'write.py')).toBe('code');
+    const embedded = `${member('word/embeddings/a.pdf')}%PDF-1.4${member('word/document.xml')}\x01\x02\x03`;
+    expect(formatIn(embedded, 'letter.docx')).toBe('docx');
+    expect(formatIn('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0%PDF-')).toBe('png');
+  });
+
   test('is told by its name where the content is any text, and by the client last', () => {
     expect(formatIn('a,b\n1,2', 'table.CSV', 'text/plain')).toBe('csv');
     expect(formatIn('# Title', 'notes.md', 'text/plain')).toBe('markdown');
