@@ -23,6 +23,17 @@ describe('the type of a file', () => {
     expect(formatIn(member('word/document.xml'), 'letter.zip')).toBe('docx');
   });
 
+  test('is PDF by a mark behind other bytes, but not where a text or another format has it within', () => {
+    expect(formatIn(`junk\n%PDF-1.4\n${'\x01'.repeat(100)}`)).toBe('pdf');
+    expect(formatIn('junk\n%PDF-1.4\n1 0 obj', 'paper.pdf')).toBe('pdf');
+    expect(formatIn('\xef\xbb\xbf\n%PDF-1.4\n1 0 obj', 'paper')).toBe('pdf');
+    expect(formatIn('A PDF begins with %PDF-1.7.', 'notes.md')).toBe('markdown');
+    expect(formatIn('head = "%PDF-1.4"\n', 'write.py')).toBe('code');
+    const embedded = `${member('word/embeddings/a.pdf')}%PDF-1.4${member('word/document.xml')}\x01\x02\x03`;
+    expect(formatIn(embedded, 'letter.docx')).toBe('docx');
+    expect(formatIn('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0%PDF-')).toBe('png');
+  });
+
   test('is told by its name where the content is any text, and by the client last', () => {
     expect(formatIn('a,b\n1,2', 'table.CSV', 'text/plain')).toBe('csv');
     expect(formatIn('# Title', 'notes.md', 'text/plain')).toBe('markdown');
@@ -52,7 +63,6 @@ describe('the type of a file', () => {
 
   test('is told by the start of RTF, mail, mailboxes, XML, subtitles and pictures', () => {
     expect(formatIn('{\\rtf1 text}', 'letter.txt')).toBe('rtf');
-    expect(formatIn('Received: from a by b\r\n', 'mail.txt')).toBe('eml');
     expect(formatIn('From ann@example.com Thu Jan  1 10:00:00 2026\nSubject: x\n', 'mails')).toBe('mbox');
     expect(formatIn('<?xml version="1.0"?><a/>', 'data')).toBe('xml');
     expect(formatIn('WEBVTT\n\n00:01.000 --> 00:02.000\nHi', 'talk.txt')).toBe('vtt');
@@ -62,7 +72,7 @@ describe('the type of a file', () => {
   });
 
   test('is mail for a sender and two other headers of mail, unless the name says something else', () => {
-    const headers = ['X: y', ' folded', 'To: b@example.com', 'From: a@example.com', 'Subject: x'].join(
+    const headers = ['X-Y: y', ' folded', 'To: b@example.com', 'From: a@example.com', 'Subject: x'].join(
       '\r\n',
     );
     for (const name of ['mail', 'mail.txt', 'mail.msg', 'page.mht'])
@@ -84,6 +94,24 @@ describe('the type of a file', () => {
     // Without an empty line, a reader of mails would take these for headers.
     for (const text of [`Dear Bob, all is well.\nAnn`, ` \nDear Bob`, `1. Go\n\n2. Come`])
       expect(formatIn(`${memo}${text}`, 'memo.txt')).toBe('text');
+  });
+
+  test('is mail where programs wrote its headers, however many stand above its sender', () => {
+    const passedOn = `Return-Path: <a@example.com>\nReceived: from a\n by b\n`;
+    expect(formatIn(`${passedOn}Importance: low\nFrom: a@example.com\n\nText`, 'mail.txt')).toBe('eml');
+    expect(formatIn(`${passedOn}Arc-Seal: ${'x'.repeat(5_000)}`, 'mail')).toBe('eml');
+    expect(formatIn(passedOn.repeat(60), 'mail')).toBe('eml');
+    expect(formatIn(passedOn, 'mail.eml')).toBe('eml');
+    const news = 'From: a@example.com\nSubject: x\nOrganization: y\nNNTP-Posting-Host: z\nDate: today\n';
+    expect(formatIn(`${news}\nText`)).toBe('eml');
+  });
+
+  test('is text, of which a reader of mails would lose lines, where only some look like headers of mail', () => {
+    const memo = 'From: Ann\nTo: Bob\nDate: today\n';
+    expect(formatIn(`${memo}Decision: we buy the mill\n\nMore`, 'memo.txt')).toBe('text');
+    expect(formatIn(`${memo}${memo}`, 'memos.txt')).toBe('text');
+    expect(formatIn('Received: 12 boxes of apples\nNote: they are bad\n\nMore', 'notes.txt')).toBe('text');
+    expect(formatIn('X-ray: no fracture\nPatient: Ann\n\nMore', 'report.md')).toBe('markdown');
   });
 
   test('is told in a few milliseconds, whatever the bytes are', () => {

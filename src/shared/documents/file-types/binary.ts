@@ -12,15 +12,29 @@ const PICTURES: readonly (readonly [RegExp, FileFormat])[] = [
 /** Formats that the bytes decide. Null is a known format that is not read; undefined may be text. */
 export function detectBinary(head: Uint8Array, named: FileFormat | undefined): FileFormat | null | undefined {
   const latin = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1');
-  if (latin.slice(0, 1024).includes('%PDF-')) return 'pdf';
+  if (isPdf(latin, head, named)) return 'pdf';
   if (/^PK(?:\x03\x04|\x05\x06|\x07\x08)/.test(latin)) return detectZip(latin, named);
-  if (latin.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return detectCompound(latin, named);
+  if (latin.startsWith(COMPOUND)) return detectCompound(latin, named);
   const picture = PICTURES.find(([start]) => start.test(latin.slice(0, 16)));
   if (picture) return picture[1];
   if (head.length > 0 && named && factsOf(named).container !== 'text')
     return isBinary(head) ? named : undefined;
   return undefined;
 }
+
+/**
+ * Readers of PDF allow other bytes before its mark. But texts mention it, and what begins as another format may hold a PDF.
+ */
+function isPdf(latin: string, head: Uint8Array, named: FileFormat | undefined): boolean {
+  const at = latin.slice(0, 1024).indexOf('%PDF-');
+  if (at === -1) return false;
+  if (named === 'pdf' || /^(?:\xef\xbb\xbf)?\s*$/.test(latin.slice(0, at))) return true;
+  return isBinary(head) && !OTHER_STARTS.some((start) => latin.startsWith(start));
+}
+
+const ZIP = 'PK\x03\x04';
+const COMPOUND = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
+const OTHER_STARTS = [ZIP, COMPOUND, '\x89PNG', '\xff\xd8\xff', 'RIFF', 'II\x2a\0', 'MM\0\x2a'];
 
 const OFFICE: ReadonlySet<FileFormat | undefined> = new Set<FileFormat>(['docx', 'pptx', 'xlsx']);
 const wide = (text: string): string => Buffer.from(text, 'utf16le').toString('latin1');

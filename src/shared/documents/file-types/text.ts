@@ -5,7 +5,6 @@ import { startsAsHtml } from './html-start.js';
 /** Formats that the beginning of a text tells, whatever the file is called. */
 const STARTS: readonly (readonly [RegExp, FileFormat | null])[] = [
   [/^\{\\rtf/, 'rtf'],
-  [/^(?:Received|Return-Path|Delivered-To|Message-ID|MIME-Version|X-[\w-]{1,64}): /i, 'eml'],
   [/^WEBVTT(?![^\s])/, 'vtt'],
   [/^\d+\r?\n\d\d:\d\d:\d\d[,.]\d\d\d --> /, 'srt'],
   [/^%!PS/, null],
@@ -30,36 +29,61 @@ function startsAsMailbox(start: string): boolean {
   return /^From \S/.test(line) && /\d\d:\d\d/.test(line);
 }
 
-/** Names of headers that mails have. */
-const MAIL_HEADERS = new Set(
-  'from to cc bcc subject date message-id mime-version received return-path delivered-to reply-to sender content-type content-transfer-encoding in-reply-to references sent'.split(
+/** Names of headers that programs write into mails, and people into no text. */
+const WRITTEN_BY_PROGRAMS =
+  'message-id mime-version received return-path delivered-to content-type content-transfer-encoding in-reply-to'.split(
     ' ',
-  ),
-);
+  );
+/** Names of headers that mails have. */
+const MAIL_HEADERS = new Set([
+  ...'from to cc bcc subject date reply-to sender references sent'.split(' '),
+  ...WRITTEN_BY_PROGRAMS,
+]);
+/** Further headers of mails and news; those of one word could also be a line of a memo. */
+const OTHER_HEADERS = /^(?:newsgroups|organization|lines|path|xref|distribution|[a-z]+(?:-[a-z0-9]+)+)$/;
 /** Formats by whose names mails are kept. The messages of Outlook have the same extension as the mails of some programs. */
 const KEPT_AS: ReadonlySet<FileFormat | undefined> = new Set<FileFormat | undefined>([
   undefined,
   'text',
   'eml',
+  'mbox',
   'msg',
 ]);
 const MOST_HEADER_LINES = 100;
 
-/** A mail begins with nothing but headers up to an empty line: a sender, and two others that mails have. */
+/**
+ * A mail begins with nothing but headers up to an empty line: a sender, and two others that mails have. A reader of mails
+ * would lose the lines of a memo that has such headers, too, so that one with others is a mail only if a program wrote it.
+ */
 function startsAsMail(start: string, { isCut }: { isCut: boolean }): boolean {
+  const headers = headersOf(start, { isCut });
+  if (!headers) return false;
+  const { names, hasOthers, isWhole } = headers;
+  const isProgram = WRITTEN_BY_PROGRAMS.some((name) => names.has(name));
+  // The sender may stand below many lines of the servers that passed the mail on.
+  if (!names.has('from')) return !isWhole && isProgram && names.size > 1;
+  return names.size > 2 && (isProgram || !hasOthers);
+}
+
+/** The headers of mail that a text begins with, and whether there are others; undefined where something else comes first. */
+function headersOf(start: string, { isCut }: { isCut: boolean }) {
   const names = new Set<string>();
   const lines = start.split(/\r?\n/, MOST_HEADER_LINES);
+  let hasOthers = false;
   for (const [index, line] of lines.entries()) {
-    if (line === '') break;
+    if (line === '') return { names, hasOthers, isWhole: true };
     if (/^[ \t]/.test(line)) continue;
     const end = line.indexOf(':');
     const name = line.slice(0, Math.max(0, end)).toLowerCase();
     const isCutOff = isCut && index === lines.length - 1;
-    // A reader of mails would lose what stands below such headers.
-    if (!isCutOff && !/^[a-z][a-z0-9-]*$/.test(name)) return false;
-    if (MAIL_HEADERS.has(name)) names.add(name);
+    if (!isCutOff && !/^[a-z][a-z0-9-]*$/.test(name)) return undefined;
+    if (MAIL_HEADERS.has(name)) {
+      // There is one sender in a mail, and one in each of several records.
+      if (name === 'from' && names.has(name)) return undefined;
+      names.add(name);
+    } else if (!isCutOff && !OTHER_HEADERS.test(name)) hasOthers = true;
   }
-  return names.has('from') && names.size >= 3;
+  return { names, hasOthers, isWhole: !isCut && lines.length < MOST_HEADER_LINES };
 }
 
 export function detectText(head: Uint8Array, { extension, named }: Names): FileFormat | null {

@@ -79,8 +79,16 @@ function declarationsOf(rules: StyleRules, name: string, attributes: Attributes)
   for (const [property, value] of declared)
     if (property.endsWith('!')) declared.set(property.slice(0, -1), value);
   addAttributes(declared, attributes);
+  if (!declared.has('display') && isUnshown(name, attributes)) declared.set('display', 'none');
   return declared;
 }
+
+/** Elements whose content only programs show that do not know them. */
+const FALLBACKS = new Set(['audio', 'video', 'meter', 'progress', 'noembed', 'noframes']);
+
+/** Tells whether browsers show nothing of an element unless a style or a script says so. */
+const isUnshown = (name: string, { open, popover }: Attributes): boolean =>
+  FALLBACKS.has(name) || popover !== undefined || (name === 'dialog' && open === undefined);
 
 function addAttributes(declared: Map<string, string>, attributes: Attributes): void {
   if (attributes['hidden'] !== undefined && !declared.has('display')) declared.set('display', 'none');

@@ -54,6 +54,10 @@ export function* parsePptx(bytes: Uint8Array, context: ParseContext): Iterable<B
   for (const [index, part] of slides.entries()) {
     const number = index + 1;
     const location = { slides: { first: number, last: number } };
+    if (!office.has(part)) {
+      receipt.addGap('unreadable', 'The slide is missing in the file.', location);
+      continue;
+    }
     const blocks = readSlide(deck, part, number);
     if (blocks === 'hidden') continue;
     receipt.addPartRead();
@@ -61,7 +65,7 @@ export function* parsePptx(bytes: Uint8Array, context: ParseContext): Iterable<B
     hasText ||= blocks.length > 0;
     yield* blocks;
   }
-  if (!hasText && office.isDamaged()) throw damaged(POWERPOINT);
+  if (!hasText && (office.isDamaged() || slides.some((part) => !office.has(part)))) throw damaged(POWERPOINT);
   gaps.finish();
 }
 
@@ -90,13 +94,17 @@ const usualSizeIn = (style: XmlElement | undefined): number =>
     1_800,
   );
 
-/** The slides in the order in which they are shown, or by their names when the presentation names none. */
+/**
+ * The slides in the order in which they are shown, or by their names when the file has none of those that the presentation
+ * names. Those that the file lacks are among them.
+ */
 function slideParts(office: OfficePackage, presentation: XmlElement | undefined): string[] {
   const relations = new Map(office.relations(office.mainPart).map(({ id, target }) => [id, target]));
-  const listed = [...childrenOf(childOf(presentation, 'p:sldIdLst'), 'p:sldId')].flatMap(
-    ({ attributes }) => relations.get(attributes['r:id'] ?? '') ?? [],
-  );
-  if (listed.length > 0) return [...new Set(listed)];
+  const listed = [...childrenOf(childOf(presentation, 'p:sldIdLst'), 'p:sldId')].map(({ attributes }) => {
+    const id = attributes['r:id'] ?? '';
+    return relations.get(id) ?? `nothing is related as ${id}`;
+  });
+  if (listed.some((part) => office.has(part))) return [...new Set(listed)];
   const numberOf = (name: string): number => Number(/\/[a-z]*(\d{1,9})\.xml$/.exec(name)?.[1] ?? 0);
   return office.names
     .filter((name) => /^ppt\/slides\/[^/]+\.xml$/.test(name))

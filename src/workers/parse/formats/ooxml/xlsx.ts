@@ -27,8 +27,8 @@ export function* parseXlsx(bytes: Uint8Array, context: ParseContext): Iterable<B
   const office = openPackage(bytes, EXCEL, context);
   readProperties(office, context);
   const tree = office.tree(office.mainPart);
-  const sheets = findSheets(office, tree);
-  receipt.setParts('sheet', sheets.length);
+  const { sheets, missing } = findSheets(office, tree);
+  receipt.setParts('sheet', sheets.length + missing.length);
   const workbook = openWorkbook(office, tree, context);
   let hasText = false;
   for (const sheet of sheets) {
@@ -44,7 +44,8 @@ export function* parseXlsx(bytes: Uint8Array, context: ParseContext): Iterable<B
     if (isEmpty) receipt.addGap('empty', 'The sheet is empty.', location);
     hasText ||= !isEmpty;
   }
-  if (!hasText && office.isDamaged()) throw damaged(EXCEL);
+  if (!hasText && (office.isDamaged() || missing.length > 0)) throw damaged(EXCEL);
+  for (const sheet of missing) receipt.addGap('unreadable', 'The sheet is missing in the file.', { sheet });
   workbook.gaps.finish();
 }
 
@@ -74,20 +75,29 @@ function openWorkbook(office: OfficePackage, tree: XmlElement | undefined, conte
   };
 }
 
+interface Sheets {
+  readonly sheets: readonly Sheet[];
+  /** The names of those that the workbook has and the package lacks. */
+  readonly missing: readonly string[];
+}
+
 /** The sheets in the order of their tabs, or by the names of their parts when the workbook names none. */
-function findSheets(office: OfficePackage, workbook: XmlElement | undefined): Sheet[] {
+function findSheets(office: OfficePackage, workbook: XmlElement | undefined): Sheets {
   const relations = new Map(office.relations(office.mainPart).map((relation) => [relation.id, relation]));
-  const listed = [...childrenOf(childOf(workbook, 'x:sheets'), 'x:sheet')].flatMap(({ attributes }) => {
+  const listed = new Map<string, Sheet>();
+  const missing: string[] = [];
+  for (const { attributes } of childrenOf(childOf(workbook, 'x:sheets'), 'x:sheet')) {
+    const name = attributes['name'] ?? '';
     const relation = relations.get(attributes['r:id'] ?? '');
     const isHidden = (attributes['state'] ?? 'visible') !== 'visible';
-    return relation
-      ? { name: attributes['name'] ?? '', part: relation.target, type: relation.type, isHidden }
-      : [];
-  });
-  if (listed.length > 0) return [...new Map(listed.map((sheet) => [sheet.part, sheet])).values()];
-  return office.names
+    if (!relation || !office.has(relation.target)) missing.push(name);
+    else listed.set(relation.target, { name, part: relation.target, type: relation.type, isHidden });
+  }
+  if (listed.size > 0) return { sheets: [...listed.values()], missing };
+  const sheets = office.names
     .filter((name) => /^xl\/worksheets\/[^/]+\.xml$/.test(name))
     .map((part, index) => ({ name: `Sheet${String(index + 1)}`, part, type: 'worksheet', isHidden: false }));
+  return { sheets, missing: sheets.length > 0 ? [] : missing };
 }
 
 function* readSheet(workbook: Workbook, { name, part, type }: Sheet): Iterable<Block> {

@@ -3,6 +3,8 @@ import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
 import { inflatedStreams } from './judging/streams.js';
+import type { TypedNote } from './pdfjs.js';
+import type { SecondReader } from './second-reader.js';
 import { withItems } from './with-items.js';
 
 const MOST_NOTES = 1_000;
@@ -16,6 +18,8 @@ const MEAN_WIDTH = 0.45;
 interface Source {
   readonly pdfium: Pick<Pdfium, 'readNotes'>;
   readonly bytes: Uint8Array;
+  /** Knows what annotations show, which can differ from what they say. */
+  readonly second: Pick<SecondReader, 'notes'>;
 }
 
 /** Tells whether a file may have text that was typed onto its pages afterwards, as annotations. */
@@ -33,17 +37,48 @@ export function mayHoldFreeText(bytes: Uint8Array): boolean {
 export async function addFreeText(
   pages: readonly ParsedPage[],
   turns: ReadonlyMap<number, Turn>,
-  { pdfium, bytes }: Source,
+  { pdfium, bytes, second }: Source,
 ): Promise<readonly ParsedPage[]> {
   const upright = pages.map(({ pageNum }) => pageNum).filter((number) => !turns.has(number));
   if (upright.length === 0) return pages;
   const notes = await pdfium.readNotes(bytes, upright).catch(() => undefined);
-  return pages.map((page) => {
-    const found = (notes?.get(page.pageNum) ?? []).slice(0, MOST_NOTES);
-    const added = found.filter((note) => !isShown(note, page.textItems)).flatMap(linesOf);
-    return withItems(page, added);
+  return await Promise.all(
+    pages.map(async (page) => {
+      const found = (notes?.get(page.pageNum) ?? []).slice(0, MOST_NOTES);
+      if (found.length === 0) return page;
+      const shown = asShown(found, (await second.notes(page.pageNum)) ?? [], page.textItems);
+      return withItems(page, shown.filter((note) => !isShown(note, page.textItems)).flatMap(linesOf));
+    }),
+  );
+}
+
+interface ShownNote extends Note {
+  readonly isHidden?: boolean;
+}
+
+/** The notes with the text that each shows, by which one looks for them: what a note says can be something else. */
+function asShown(
+  notes: readonly Note[],
+  typed: readonly TypedNote[],
+  items: readonly TextItem[],
+): readonly ShownNote[] {
+  const byContents = new Map<string, TypedNote[]>();
+  for (const each of typed) {
+    const contents = compact(each.contents);
+    byContents.set(contents, [...(byContents.get(contents) ?? []), each]);
+  }
+  return notes.map((note, index) => {
+    // The two readers may differ in the encoding of what a note says.
+    const other = typed.length === notes.length ? typed[index] : undefined;
+    const { shown } = byContents.get(compact(note.text))?.shift() ?? other ?? {};
+    if (shown) return { ...note, text: shown.join('\n') };
+    // One that shows no text itself would be taken for what is printed below it.
+    return { ...note, isHidden: typed.length > 0 && (shown === undefined || isUpon(note, items)) };
   });
 }
+
+const isUpon = ({ box }: Note, items: readonly TextItem[]): boolean =>
+  items.some((item) => touches(item, box));
 
 /** Tells whether the texts of the page show a note already. */
 function isShown({ text, box }: Note, items: readonly TextItem[]): boolean {
@@ -57,7 +92,7 @@ const touches = (one: Rectangle, other: Rectangle): boolean =>
   one.x < rightOf(other) && other.x < rightOf(one) && one.y < bottomOf(other) && other.y < bottomOf(one);
 
 /** The lines of a note, as texts of a light colour, so that they are held against a picture of the page and hidden ones are found. */
-function linesOf({ text, box }: Note): TextItem[] {
+function linesOf({ text, box, isHidden }: ShownNote): TextItem[] {
   const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
   const height = Math.min(LINE_HEIGHT, box.height / lines.length);
   return lines.slice(0, MOST_LINES).map((line, index) => ({
@@ -67,7 +102,7 @@ function linesOf({ text, box }: Note): TextItem[] {
     width: Math.min(box.width, line.length * height * MEAN_WIDTH),
     height: lines.length === 1 ? box.height : height,
     fontHeight: height * 0.8,
-    fillColor: 'ffffffff',
+    fillColor: isHidden ? '00ffffff' : 'ffffffff',
     rotation: 0,
   }));
 }

@@ -15,11 +15,23 @@ export interface DocumentInfo {
   readonly language: string | undefined;
 }
 
+/** A text that was typed onto a page. */
+export interface TypedNote {
+  /** What the annotation says that it holds. */
+  readonly contents: string;
+  /** The lines that its appearance shows; null where that has no text, undefined where the annotation is not shown. */
+  readonly shown: readonly string[] | null | undefined;
+}
+
 /** A document as pdf.js reads it: slower than PDFium, and without boxes, but a hostile file cannot crash it. */
 export interface PdfjsDocument {
   readonly pages: number;
   /** The text of a page, numbered from 1. @throws when it cannot be read */
   readonly pageText: (page: number) => Promise<string>;
+  /** Texts that were typed onto a page as annotations. @throws when they cannot be read */
+  readonly pageNotes: (page: number) => Promise<readonly TypedNote[]>;
+  /** Whether a page switches to invisible text, however its operators are packed. @throws when it cannot be read */
+  readonly isPartlyInvisible: (page: number) => Promise<boolean>;
   /** What the file says of itself; nothing where that is damaged. */
   readonly info: () => Promise<DocumentInfo>;
   readonly close: () => Promise<void>;
@@ -44,6 +56,9 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     return {
       pages: await countPages(pdf),
       pageText: (page) => pageText(pdf, page),
+      pageNotes: async (page) =>
+        notesSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
+      isPartlyInvisible: async (page) => isInvisible(await (await loadPage(pdf, page)).getOperatorList()),
       info: () => infoOf(pdf),
       close: () => pdf.destroy(),
     };
@@ -64,6 +79,44 @@ async function pageText(pdf: PDFParse, page: number): Promise<string> {
   const raw = await pdf.getText({ partial: [page], pageJoiner: '', disableNormalization: true });
   return repairMisread(raw.text) ?? text;
 }
+
+interface Page {
+  getAnnotations(options: { intent: 'any' }): Promise<unknown>;
+  getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
+}
+
+async function loadPage(pdf: PDFParse, page: number): Promise<Page> {
+  // @NOTE pdf-parse keeps the document of pdf.js to itself.
+  const opened = pdf as unknown as { load(): Promise<{ getPage(page: number): Promise<Page> }> };
+  return await (await opened.load()).getPage(page);
+}
+
+/** Flags of annotations that are not shown on screens: invisible, hidden and no view (ISO 32000-1, 12.5.3). */
+const NOT_SHOWN = 1 | 2 | 32;
+const annotationSchema = z.object({
+  subtype: z.string(),
+  annotationFlags: z.number(),
+  contentsObj: z.object({ str: z.string() }),
+  textContent: z.array(z.string()).nullish(),
+});
+const notesSchema = z.array(z.unknown()).transform((annotations) =>
+  annotations.flatMap((annotation): TypedNote[] => {
+    const { data } = annotationSchema.safeParse(annotation);
+    if (data?.subtype !== 'FreeText') return [];
+    const isShown = (data.annotationFlags & NOT_SHOWN) === 0;
+    return [{ contents: data.contentsObj.str, shown: isShown ? (data.textContent ?? null) : undefined }];
+  }),
+);
+
+/** The number of the operator `Tr` in pdf.js, and the modes in which it shows nothing. */
+const SET_RENDERING_MODE = 38;
+const INVISIBLE: readonly unknown[] = [3, 7];
+
+const isInvisible = ({ fnArray, argsArray }: Awaited<ReturnType<Page['getOperatorList']>>): boolean =>
+  fnArray.some((operator, at) => {
+    const given = operator === SET_RENDERING_MODE ? argsArray[at] : undefined;
+    return Array.isArray(given) && INVISIBLE.includes(given[0]);
+  });
 
 async function countPages(pdf: PDFParse): Promise<number> {
   try {

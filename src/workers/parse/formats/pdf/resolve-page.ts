@@ -89,9 +89,11 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;
   if (isFine && !readers.mayBeInvisible && !readers.mayBeVertical) return layout;
   const other = (await readers.second.text(page.pageNum)) ?? '';
-  if (readers.mayBeVertical && hidden.length === 0 && isScattered(text, other))
-    return { pieces: [], plain: joinColumns(other) };
-  if (isFine && !readers.mayBeInvisible) return layout;
+  const isOther = readers.mayBeVertical && hidden.length === 0 && isScattered(text, other);
+  // PDFium may lack the text of columns, or that which nobody sees.
+  const isInvisible = isOther && (await readers.second.isPartlyInvisible(page.pageNum));
+  if (isOther && !isInvisible) return { pieces: [], plain: joinColumns(other) };
+  if (isFine && !readers.mayBeInvisible && !isInvisible) return layout;
   if (isFine || hidden.length > 0) return withInvisible(layout, { page, other }, readers);
   const isBetter =
     readableCharacters(other) > readableCharacters(text) || (isMisread(text) && !isMisread(other));

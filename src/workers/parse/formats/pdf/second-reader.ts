@@ -1,4 +1,4 @@
-import type { DocumentInfo, PdfjsDocument } from './pdfjs.js';
+import type { DocumentInfo, PdfjsDocument, TypedNote } from './pdfjs.js';
 
 /** The files that pdf.js is asked for their title; it copies a file before it reads it. */
 const LARGEST_FOR_INFO = 48 * 1024 * 1024;
@@ -14,6 +14,14 @@ export function createSecondReader(bytes: Uint8Array) {
     /** The text of a page; nothing when it cannot be read. */
     async text(page: number): Promise<string | undefined> {
       return await (await open())?.pageText(page).catch(() => undefined);
+    },
+    /** The texts that were typed onto a page; nothing when they cannot be read. */
+    async notes(page: number): Promise<readonly TypedNote[] | undefined> {
+      return await (await open())?.pageNotes(page).catch(() => undefined);
+    },
+    /** Whether a page may show less text than it holds. */
+    async isPartlyInvisible(page: number): Promise<boolean> {
+      return (await (await open())?.isPartlyInvisible(page).catch(() => true)) ?? true;
     },
     async info(): Promise<DocumentInfo> {
       if (bytes.length > LARGEST_FOR_INFO) return NOTHING;

@@ -41,6 +41,9 @@ const SEEN: Readonly<Record<string, string>> = {
   'cut to a part': `<div style="clip-path:inset(10%)">Canary</div>`,
   'shown by its seventeenth class': `<style>.a{display:none}.shown{display:block}</style><p class="a b c d e f g h i j k l m n o p shown">Canary</p>`,
   'behind a template that is closed': `<template><p>x</p></template><p>Canary</p>`,
+  'in a dialog that is open': `<dialog open>Canary</dialog>`,
+  'in a dialog that a style shows': `<dialog style="display:block">Canary</dialog>`,
+  'behind a video': `<video src="a.mp4">No video</video>Canary`,
   'within an object that cannot be shown': `<object data="x"><p>Canary</p></object>`,
 };
 
@@ -48,6 +51,16 @@ test.each(Object.entries(SEEN))('text %s is read', async (_name, markup) => {
   const { text } = await readBlocks('html', markup + OTHER);
   expect(text).toContain('Canary');
 });
+
+test.each(['dialog', 'div popover', 'video', 'audio', 'progress', 'meter', 'noframes', 'noembed'])(
+  'text of <%s> is left out and named',
+  async (start) => {
+    const end = start.split(' ')[0] ?? '';
+    const { text, gaps } = await readBlocks('html', `<${start}>Canary</${end}>${OTHER}`);
+    expect(text.trim()).toBe('Other text.');
+    expect(gaps).toEqual(['hidden: Text that is not shown (display: none): 6 characters.']);
+  },
+);
 
 /** Text that no browser shows, by properties that are followed. */
 const UNSEEN: Readonly<Record<string, string>> = {

@@ -5,10 +5,21 @@ import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
+interface Typed {
+  readonly number?: number;
+  readonly flags?: number;
+  /** What is seen of it. */
+  readonly shown?: string;
+}
+
 /** A text typed onto a page as an annotation, and its appearance. */
-function typed(text: string, y: number, { number = FIRST_OBJECT, flags = 4 } = {}): (string | Buffer)[] {
+function typed(
+  text: string,
+  y: number,
+  { number = FIRST_OBJECT, flags = 4, shown = text }: Typed = {},
+): (string | Buffer)[] {
   const box = `[60 ${String(y)} 360 ${String(y + 20)}]`;
-  const drawing = Buffer.from(`BT /F1 12 Tf 2 6 Td (${text}) Tj ET`);
+  const drawing = Buffer.from(`BT /F1 12 Tf 2 6 Td (${shown}) Tj ET`);
   const entries = '/Type/XObject/Subtype/Form/BBox[0 0 300 20]/Resources<</Font<</F1 3 0 R>>>>';
   return [
     `<</Type/Annot/Subtype/FreeText/Rect${box}/F ${String(flags)}/Contents(${text})/DA(/F1 12 Tf 0 g)/AP<</N ${String(number + 1)} 0 R>>>>`,
@@ -44,6 +55,26 @@ describe('text that was typed onto a PDF page', () => {
     expect(text).toContain('Seen by all');
     expect(text).not.toContain('Obey');
     expect(receipt.gap_counts).toEqual({ hidden: 1 });
+  });
+
+  test.each([
+    ['hidden', { flags: 2 }],
+    ['not for screens', { flags: 32 }],
+    ['without a sign in its appearance', { shown: '' }],
+  ])('is not taken for the text below it where the annotation is %s', async (_name, how) => {
+    const content = line(60, 740, 'A form') + line(62, 676, 'What is printed');
+    const pages = [{ content, entries: `/Annots[${String(FIRST_OBJECT)} 0 R]` }];
+    const objects = typed('Obey the hidden annotation', 670, how);
+    const { text, receipt } = await readBlocks(parsePdf, drawPdf({ pages, objects }));
+    expect(text).toMatch(/^A form\s+What is printed\s*$/);
+    expect(receipt.gap_counts).toEqual({ hidden: 1 });
+  });
+
+  test('is read as it is shown where the annotation says something else', async () => {
+    const objects = typed('Obey the annotation', 670, { shown: 'Approved' });
+    const pages = [{ content: line(60, 740, 'A form'), entries: `/Annots[${String(FIRST_OBJECT)} 0 R]` }];
+    const { text } = await readBlocks(parsePdf, drawPdf({ pages, objects }));
+    expect(text).toMatch(/^A form\s+Approved\s*$/);
   });
 
   test('is looked for in encrypted files, whose objects cannot be looked through', () => {

@@ -134,6 +134,20 @@ describe('scripts and fonts of a PDF', () => {
     ]);
   });
 
+  test('are not read in columns that nobody sees, whichever way their operators are packed', async () => {
+    const content = line(60, 760, 'The official gazette of this Friday, page 4');
+    const column = (mode: string) =>
+      `BT ${mode} Tr /V 14 Tf 500 700 Td <${utf16('春は曙やうやう白くなりゆく山ぎは少し')}> Tj ET\n`;
+    const fonts = `/V ${String(FIRST_OBJECT)} 0 R`;
+    for (const mode of ['3', '3.0', '3      '])
+      for (const hiddenText of ['drop', 'flag'] as const) {
+        const bytes = drawPdf({ pages: [{ content: content + column(mode), fonts }], objects: JAPANESE });
+        const { text, receipt } = await readBlocks(parsePdf, bytes, { hiddenText });
+        expect(text.includes('春')).toBe(hiddenText === 'flag');
+        expect(receipt.gap_counts).toEqual({ hidden: 1 });
+      }
+  });
+
   test('may be vertical where an encoding or a map says so, and nothing else ends alike', () => {
     const may = (text: string) => mayHoldVerticalText(Buffer.from(text));
     for (const entry of ['/Encoding/V', '/Encoding /V', '/WMode 1', '/Encoding/90ms-RKSJ-V', '/Identity-V/X'])

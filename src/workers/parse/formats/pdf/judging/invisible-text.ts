@@ -7,4 +7,7 @@ export function mayHoldInvisibleText(bytes: Uint8Array): boolean {
   return false;
 }
 
-const setsInvisible = (content: Buffer): boolean => /\b[37]\s{1,4}Tr\b/.test(content.toString('latin1'));
+/** The operator with its number, which may be written in many ways, and white space and comments between them. */
+const SETS_INVISIBLE = /(?<![\d.])0*[37](?:\.0*)?(?:\s|%[^\r\n]{0,100}[\r\n]){1,50}Tr\b/;
+
+const setsInvisible = (content: Buffer): boolean => SETS_INVISIBLE.test(content.toString('latin1'));
