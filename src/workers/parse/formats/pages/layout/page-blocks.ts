@@ -1,6 +1,7 @@
 import type { Block } from '../../../extraction/block.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
 import { orderColumns } from './columns.js';
+import { joinInitials } from './initials.js';
 import { joinLines } from './lines.js';
 import { paragraphsOf, type Paragraph } from './paragraphs.js';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
@@ -17,7 +18,7 @@ export interface LayoutPage {
 
 /** Turns the pieces of a page into blocks in reading order. */
 export function* pageBlocks({ page, pieces, bodySize }: LayoutPage): Iterable<Block> {
-  const columns = orderColumns(joinLines(pieces.filter(({ isTurned }) => !isTurned)));
+  const columns = orderColumns(joinLines(joinInitials(pieces.filter(({ isTurned }) => !isTurned))));
   for (const group of [...columns.map(paragraphsOf), turnedParagraphs(pieces)])
     for (const paragraph of group) {
       const place = { page, boxes: [rounded(paragraph.box)] };
