@@ -68,45 +68,6 @@ describe('the layout of a PDF page', () => {
       expect(text.replace(/[|\s]+/g, ' ')).toContain(`Label ${String(row)} value ${String(row)} `);
   });
 
-  test('is read column by column where columns above are parted elsewhere than those below', async () => {
-    const content = [
-      lines(40, 740, column('upper', 8)),
-      lines(240, 740, column('beside', 8)),
-      line(40, 600, 'A title across all of the columns of the lower part of this page', { size: 16 }),
-      lines(
-        40,
-        570,
-        column('lower', 30).map((text) => `${text}, then on and on to its end`),
-      ),
-      lines(350, 570, column('last', 30)),
-    ].join('');
-    const { text } = await readBlocks(parsePdf, drawPdf({ pages: [{ content }] }));
-    const marks = [
-      'upper0',
-      'upper7',
-      'beside0',
-      'beside7',
-      'A title',
-      'lower0',
-      'lower29',
-      'last0',
-      'last29',
-    ];
-    expect(orderOf(text, marks)).toEqual(marks);
-  });
-
-  test('puts a large initial before the word that it begins', async () => {
-    const content = [
-      line(72, 630, 'T', { size: 36 }),
-      lines(98, 650, ['his page shows how harbours grow and', 'which of them lie on rivers that carry']),
-      lines(72, 626, ['much sand. We measure the depth of each for', 'forty years.']),
-    ].join('');
-    const { blocks } = await readBlocks(parsePdf, drawPdf({ pages: [{ content }] }));
-    expect(blocks).toHaveLength(1);
-    expect(blocks[0]?.text).toMatch(/^This page shows how harbours grow and\nwhich of them /);
-    expect(blocks[0]?.heading).toBeUndefined();
-  });
-
   test('shows ruled tables as rows of Markdown, the header with each', async () => {
     const grid = [0, 1, 2, 3, 4]
       .map((row) => `60 ${String(700 - 24 * row)} m 460 ${String(700 - 24 * row)} l S\n`)

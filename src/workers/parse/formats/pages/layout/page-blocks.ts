@@ -49,7 +49,7 @@ function headingLevel({ text, lines, size, isBold }: Paragraph, bodySize: number
   const ratio = size / bodySize;
   if (ratio >= 1.6) return 1;
   if (ratio >= 1.3) return 2;
-  if (ratio >= 1.12) return 3;
+  if (ratio >= (isBold ? 1.08 : 1.12)) return 3;
   const numbers = isBold && lines === 1 && ratio > 0.95 ? /^\d{1,3}(?:\.\d{1,3}){0,3}/.exec(text) : null;
   return numbers ? Math.min(6, 3 + (numbers[0].match(/\./g)?.length ?? 0)) : undefined;
 }
