@@ -65,6 +65,8 @@ describe('the type of a file', () => {
     expect(formatIn('{\\rtf1 text}', 'letter.txt')).toBe('rtf');
     expect(formatIn('From ann@example.com Thu Jan  1 10:00:00 2026\nSubject: x\n', 'mails')).toBe('mbox');
     expect(formatIn('<?xml version="1.0"?><a/>', 'data')).toBe('xml');
+    expect(formatIn('<!DOCTYPE article SYSTEM "a.dtd"><article/>', 'data')).toBe('xml');
+    expect(formatIn('<article/>', 'paper.nxml')).toBe('xml');
     expect(formatIn('WEBVTT\n\n00:01.000 --> 00:02.000\nHi', 'talk.txt')).toBe('vtt');
     expect(formatIn('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0', 'picture.md')).toBe('png');
     expect(formatIn('\xff\xd8\xff\xe0\0\x10JFIF\0', 'scan')).toBe('jpeg');

@@ -37,7 +37,7 @@ const FORMATS = {
     aliases: ['text/json', 'application/x-ndjson', 'application/jsonl', 'application/ld+json'],
     extensions: ['json', 'jsonl', 'ndjson', 'geojson'],
   },
-  xml: { kind: 'text', contentType: 'application/xml', aliases: ['text/xml'], extensions: ['xml'] },
+  xml: { kind: 'text', contentType: 'application/xml', aliases: ['text/xml'], extensions: ['xml', 'nxml'] },
   notebook: { kind: 'text', contentType: 'application/x-ipynb+json', aliases: [], extensions: ['ipynb'] },
   srt: { kind: 'text', contentType: 'application/x-subrip', aliases: ['text/srt'], extensions: ['srt'] },
   vtt: { kind: 'text', contentType: 'text/vtt', aliases: [], extensions: ['vtt'] },

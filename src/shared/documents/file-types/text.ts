@@ -101,5 +101,6 @@ export function detectText(head: Uint8Array, { extension, named }: Names): FileF
   if (startsAsHtml(start)) return 'html';
   if (start.startsWith('<?xml') && named !== 'html') return /<svg[\s>]/.test(start) ? null : 'xml';
   if (named !== undefined) return named;
+  if (/^<!DOCTYPE\s/.test(start)) return /^<!DOCTYPE\s+svg\b/.test(start) ? null : 'xml';
   return /^(?:\{\s*["}]|\[\s*[[{"\]\d])/.test(start) ? 'json' : 'text';
 }

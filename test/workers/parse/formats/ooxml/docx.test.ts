@@ -160,6 +160,16 @@ test('notes follow the paragraph that refers to them, and text boxes theirs, onc
   );
 });
 
+test('a dropped initial stands before its word, and a dropped word before the next one', async () => {
+  const frame = (kind: string): string => `<w:framePr w:dropCap="${kind}" w:lines="3" w:wrap="around"/>`;
+  const body =
+    paragraph('H', frame('drop')) +
+    paragraph('erons stand.') +
+    paragraph('Once', frame('margin')) +
+    paragraph(' they flew.');
+  expect(await textOf(body)).toBe('Herons stand.\n\nOnce they flew.\n\n');
+});
+
 test('the texts of shapes stand apart', async () => {
   const shapes = ['Plan', 'Do']
     .map((word) => `<a:sp><a:p><a:r><a:t>${word}</a:t></a:r></a:p></a:sp>`)

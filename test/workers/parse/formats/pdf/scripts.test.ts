@@ -54,6 +54,7 @@ describe('scripts and fonts of a PDF', () => {
     expect(inReadingOrder('המתחילים לכל Data Hub של 12 והפרק הספר')).toBe(
       'הספר והפרק 12 של Data Hub לכל המתחילים',
     );
+    expect(inReadingOrder('األسعار اإلنتاجية')).toBe('الإنتاجية الأسعار');
     expect(inReadingOrder('.העולם את ברא')).toBe('ברא את העולם.');
     expect(inReadingOrder('العربيةPDF ملفات')).toBe('ملفات PDF العربية');
     expect(inReadingOrder('והפרק הספר Data - Hub 3 לכל')).toBe('לכל 3 Data - Hub הספר והפרק');

@@ -106,6 +106,7 @@ function writeParagraph(
   properties: XmlElement | undefined,
   { styles, numbering }: WordReader,
 ): ContentBlock {
+  if (isInitial(properties)) return { text: /\p{L}{2}$/u.test(text) ? `${text} ` : text };
   const name = valueOf(properties, 'w:pStyle');
   const style = styles.paragraph(name);
   const outline = outlineOf(properties);
@@ -116,6 +117,12 @@ function writeParagraph(
   if (heading !== undefined) return { text: `${mark ?? ''}${text.replace(/\s+/g, ' ')}\n\n`, heading };
   if (mark === undefined) return { text: `${text}\n\n` };
   return { text: `${'  '.repeat(level)}${mark}${text}\n`, isItem: true };
+}
+
+/** Tells whether a paragraph is the large first letter, or word, of the one after it. */
+function isInitial(properties: XmlElement | undefined): boolean {
+  const kind = childOf(properties, 'w:framePr')?.attributes['w:dropCap'];
+  return kind === 'drop' || kind === 'margin';
 }
 
 /** Reads a table from behind its beginning to its end. One with a single column is a frame around its content. */

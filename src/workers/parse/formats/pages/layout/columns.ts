@@ -8,6 +8,8 @@ const MOST_CROSSING = 0.35;
 const NARROWEST_GAP = 6;
 /** Lines with fewer characters that stand side by side are cells of a table, which is read row by row. */
 const PROSE_CHARACTERS = 20;
+/** Lines of columns are less far apart, in sizes of their font. */
+const MOST_APART = 6;
 const DEEPEST = 8;
 const MOST_CANDIDATES = 24;
 
@@ -25,6 +27,7 @@ export function orderColumns(lines: readonly Piece[], depth = 0): (readonly Piec
   const isReversed = isRightToLeft(lines.map(({ text }) => text).join(''));
   return bandsOf(cut).flatMap((band) => {
     if ('crossing' in band) return [band.crossing];
+    if ('other' in band) return orderColumns(band.other, depth + 1);
     const sides = isReversed ? [band.after, band.before] : [band.before, band.after];
     return sides.flatMap((side) => orderColumns(side, depth + 1));
   });
@@ -98,26 +101,58 @@ function alignedShare(one: readonly Piece[], other: readonly Piece[]): number {
   return aligned.length / few.length;
 }
 
-type Band = { readonly crossing: readonly Piece[] } | Pick<Cut, 'before' | 'after'>;
+/** What stands between two heights: lines across the gap, columns on both of its sides, or columns with other gaps. */
+type Band =
+  | { readonly crossing: readonly Piece[] }
+  | Pick<Cut, 'before' | 'after'>
+  | { readonly other: readonly Piece[] };
 
 /** Parts the sides at the lines that cross the gap, from top to bottom. */
-function bandsOf({ before, after, crossing }: Cut): Band[] {
+function bandsOf(cut: Cut): Band[] {
+  const others = otherColumns(cut);
+  const heightsOf = (piece: Piece) =>
+    others.findIndex(({ from, to }) => middleOf(piece) >= from && middleOf(piece) <= to);
   const tagged = [
-    ...before.map((piece) => ({ piece, side: 'before' as const })),
-    ...after.map((piece) => ({ piece, side: 'after' as const })),
-    ...crossing.map((piece) => ({ piece, side: 'crossing' as const })),
-  ].sort((a, b) => a.piece.y + a.piece.height / 2 - (b.piece.y + b.piece.height / 2));
-  const bands: { crossing: Piece[]; before: Piece[]; after: Piece[]; isCrossing: boolean }[] = [];
+    ...cut.before.map((piece) => ({ piece, side: 'before' as const })),
+    ...cut.after.map((piece) => ({ piece, side: 'after' as const })),
+    ...cut.crossing.map((piece) => ({ piece, side: 'crossing' as const })),
+  ]
+    .map(({ piece, side }) => (heightsOf(piece) < 0 ? { piece, side } : { piece, side: 'other' as const }))
+    .sort((a, b) => middleOf(a.piece) - middleOf(b.piece));
+  const bands: { kind: string; before: Piece[]; after: Piece[]; crossing: Piece[]; other: Piece[] }[] = [];
   for (const { piece, side } of tagged) {
-    const isCrossing = side === 'crossing';
+    const kind =
+      side === 'other' ? `other ${String(heightsOf(piece))}` : side === 'crossing' ? side : 'sides';
     let band = bands.at(-1);
-    if (band?.isCrossing !== isCrossing) {
-      band = { crossing: [], before: [], after: [], isCrossing };
+    if (band?.kind !== kind) {
+      band = { kind, before: [], after: [], crossing: [], other: [] };
       bands.push(band);
     }
     band[side].push(piece);
   }
-  return bands.map(({ isCrossing, ...band }) =>
-    isCrossing ? { crossing: band.crossing } : { before: band.before, after: band.after },
+  return bands.map(({ before, after, crossing, other }) =>
+    crossing.length > 0 ? { crossing } : other.length > 0 ? { other } : { before, after },
   );
 }
+
+const middleOf = ({ y, height }: Piece): number => y + height / 2;
+
+/** Finds between which heights lines that cross the gap stand beside others: the columns there are parted elsewhere. */
+function otherColumns({ before, after, crossing }: Cut): { from: number; to: number }[] {
+  const sides = [...before, ...after];
+  const found: { from: number; to: number; lines: number }[] = [];
+  for (const line of crossing.toSorted((a, b) => a.y - b.y)) {
+    if (!sides.some((side) => isBeside(side, line))) continue;
+    const last = found.at(-1);
+    if (last && line.y - last.to < MOST_APART * line.size) {
+      last.to = Math.max(last.to, bottomOf(line));
+      last.lines += 1;
+    } else found.push({ from: line.y, to: bottomOf(line), lines: 1 });
+  }
+  return found.filter(({ lines }) => lines >= FEWEST_LINES);
+}
+
+/** Tells whether two lines share a part of their heights. */
+const isBeside = (one: Piece, other: Piece): boolean =>
+  Math.min(bottomOf(one), bottomOf(other)) - Math.max(one.y, other.y) >
+  0.3 * Math.min(one.height, other.height);

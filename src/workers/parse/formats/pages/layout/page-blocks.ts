@@ -1,6 +1,7 @@
 import type { Block } from '../../../extraction/block.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
 import { orderColumns } from './columns.js';
+import { joinInitials } from './initials.js';
 import { joinLines } from './lines.js';
 import { paragraphsOf, type Paragraph } from './paragraphs.js';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
@@ -17,7 +18,7 @@ export interface LayoutPage {
 
 /** Turns the pieces of a page into blocks in reading order. */
 export function* pageBlocks({ page, pieces, bodySize }: LayoutPage): Iterable<Block> {
-  const columns = orderColumns(joinLines(pieces.filter(({ isTurned }) => !isTurned)));
+  const columns = orderColumns(joinLines(joinInitials(pieces.filter(({ isTurned }) => !isTurned))));
   for (const group of [...columns.map(paragraphsOf), turnedParagraphs(pieces)])
     for (const paragraph of group) {
       const place = { page, boxes: [rounded(paragraph.box)] };
@@ -48,7 +49,7 @@ function headingLevel({ text, lines, size, isBold }: Paragraph, bodySize: number
   const ratio = size / bodySize;
   if (ratio >= 1.6) return 1;
   if (ratio >= 1.3) return 2;
-  if (ratio >= 1.12) return 3;
+  if (ratio >= (isBold ? 1.08 : 1.12)) return 3;
   const numbers = isBold && lines === 1 && ratio > 0.95 ? /^\d{1,3}(?:\.\d{1,3}){0,3}/.exec(text) : null;
   return numbers ? Math.min(6, 3 + (numbers[0].match(/\./g)?.length ?? 0)) : undefined;
 }

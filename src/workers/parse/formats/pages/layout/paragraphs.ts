@@ -1,6 +1,6 @@
 import { joinRun, rowsOf } from './lines.js';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
-import { around, bottomOf, median, rightOf, type Piece } from './piece.js';
+import { around, bottomOf, isRightToLeft, median, rightOf, type Piece } from './piece.js';
 
 /** Lines that belong together. */
 export interface Paragraph {
@@ -17,12 +17,13 @@ export interface Paragraph {
 export function paragraphsOf(column: readonly Piece[]): Paragraph[] {
   const lines = rowsOf(column).map((row) => joinRun(row));
   const usual = usualGap(lines);
-  const edges = { left: Math.min(...lines.slice(0, 5_000).map(({ x }) => x)) };
+  const some = lines.slice(0, 5_000);
+  const edges = { left: Math.min(...some.map(({ x }) => x)), right: Math.max(...some.map(rightOf)) };
   const groups: Piece[][] = [];
   let last: Piece | undefined;
   for (const line of lines) {
     const group = groups.at(-1);
-    if (group && last && continues(last, line, { usual, left: edges.left })) group.push(line);
+    if (group && last && continues(last, line, { usual, ...edges })) group.push(line);
     else groups.push([line]);
     last = line;
   }
@@ -39,16 +40,27 @@ function usualGap(lines: readonly Piece[]): number {
   return near.length === 0 ? 0.3 : median(near);
 }
 
-function continues(before: Piece, line: Piece, { usual, left }: { usual: number; left: number }): boolean {
+function continues(
+  before: Piece,
+  line: Piece,
+  { usual, left, right }: { usual: number; left: number; right: number },
+): boolean {
   if (before.table ?? line.table) return false;
   const gap = (line.y - bottomOf(before)) / Math.max(line.size, before.size);
   if (gap > usual + 0.35) return false;
   const ratio = line.size / before.size;
   if (ratio > 1.15 || ratio < 0.87) return false;
-  if (line.isBold !== before.isBold && Math.abs(rightOf(before) - rightOf(line)) > 2 * line.size)
-    return false;
+  const isEven = Math.abs(rightOf(before) - rightOf(line)) <= 2 * line.size;
+  const room = isRightToLeft(line.text) ? before.x - left : right - rightOf(before);
+  if (line.isBold !== before.isBold && !isEven && firstWord(line) < room) return false;
   const isSetIn = line.x - before.x > line.size && before.x - left < line.size;
   return !(isSetIn && /[.:!?。]["”»)]?$/.test(before.text));
+}
+
+/** The width of the first word of a line, and a space. */
+function firstWord({ text, width }: Piece): number {
+  const space = text.indexOf(' ');
+  return space < 0 ? width : (width * (space + 1)) / text.length;
 }
 
 function toParagraph(lines: readonly Piece[]): Paragraph {

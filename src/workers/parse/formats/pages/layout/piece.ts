@@ -20,7 +20,7 @@ export interface TableRow {
 /** Pieces that are farther apart, in sizes of their font, belong to different columns or cells. */
 export const WIDEST_SPACE = 1.1;
 
-export const rightOf = ({ x, width }: Rectangle): number => x + width;
+export const rightOf = ({ x, width }: Pick<Rectangle, 'x' | 'width'>): number => x + width;
 export const bottomOf = ({ y, height }: Rectangle): number => y + height;
 
 /** The smallest rectangle around all of them. */
@@ -38,6 +38,9 @@ export function holds(outer: Rectangle, inner: Rectangle): boolean {
   const y = inner.y + inner.height / 2;
   return x >= outer.x && x <= rightOf(outer) && y >= outer.y && y <= bottomOf(outer);
 }
+
+/** The letters and digits of texts, by which they are compared. */
+export const lettersOf = (texts: readonly string[]): string => texts.join('').replace(/[^\p{L}\p{N}]/gu, '');
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -4,6 +4,11 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 /** Where words of both kinds stand next to each other without a space. */
 const BETWEEN_SCRIPTS =
   /(?<=[\u05d0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])(?=\p{Script=Latin})|(?<=\p{Script=Latin})(?=[\u05d0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])/gu;
+/**
+ * Alef, and then the ligature of lam and alef with its two letters turned around, which readers make of a font that has a
+ * glyph for both: no Arabic word has two alefs in a row.
+ */
+const TURNED_LIGATURE = /\u0627([\u0622\u0623\u0625\u0627])\u0644/g;
 const LETTER = /\p{L}/u;
 
 /**
@@ -13,7 +18,7 @@ const LETTER = /\p{L}/u;
 export function inReadingOrder(line: string): string {
   if (!RIGHT_TO_LEFT.test(line) || !isRightToLeft(line)) return line;
   const words = line.replace(BETWEEN_SCRIPTS, ' ').split(' ').toReversed().map(withEndAtEnd);
-  return withRunsFromTheLeft(words).join(' ');
+  return withRunsFromTheLeft(words).join(' ').replace(TURNED_LIGATURE, '\u0627\u0644$1');
 }
 
 /** Puts runs of words that are read from the left into their own order. */

@@ -1,9 +1,14 @@
 import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
 import { inReadingOrder } from './reading-order.js';
-import { around, holds, type Piece, type TableRow } from './piece.js';
+import { putBackLost, type FoundCell } from './lost-texts.js';
+import { around, holds, lettersOf, type Piece, type TableRow } from './piece.js';
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
 const LONGEST_MEAN_CELL = 80;
+/** So are shorter ones on average, where the reader has lost some of the texts. */
+const LONGEST_MEAN_WHERE_LOST = 20;
+/** The largest share of letters that may stand in a table more than once. */
+const MOST_REPEATED = 0.3;
 
 /** Puts each table that PDFium's reader has found in the place of its texts, unless it lost some of them. */
 export function placeTables(pieces: readonly Piece[], blocks: readonly LayoutBlock[]): readonly Piece[] {
@@ -18,27 +23,25 @@ export function placeTables(pieces: readonly Piece[], blocks: readonly LayoutBlo
 }
 
 function toTable({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly Piece[]): Piece | undefined {
-  const table = [header, ...rows].filter((cells) => cells.length > 0).map(toRow);
-  const columns = Math.max(0, ...table.slice(0, 1_000).map(({ cells }) => cells.length));
-  if (!bbox || table.length < 2 || columns < 2) return undefined;
+  const found = [header, ...rows].filter((cells) => cells.length > 0).map((cells) => cells.map(toCell));
+  const columns = Math.max(0, ...found.slice(0, 1_000).map((cells) => cells.length));
+  if (!bbox || found.length < 2 || columns < 2) return undefined;
   const within = pieces.filter((piece) => !piece.table && holds(bbox, piece));
-  const [inside, cells] = [
-    lettersOf(within.map(({ text }) => text)),
-    lettersOf(table.flatMap((row) => row.cells)),
-  ];
-  const filled = table.flatMap((row) => row.cells).filter((cell) => cell !== '').length;
-  if (inside.length === 0 || !isSame(inside, cells) || cells.length / filled > LONGEST_MEAN_CELL)
-    return undefined;
+  const table = holdsAll(found, within) ? found : putBackLost(found, within);
+  if (!table || (table !== found && !holdsAll(table, within))) return undefined;
+  const filled = table.flat().filter(({ text }) => text !== '');
+  const letters = lettersOf(filled.map(({ text }) => text)).length;
+  const longest = table === found ? LONGEST_MEAN_CELL : LONGEST_MEAN_WHERE_LOST;
+  if (letters === 0 || letters / filled.length > longest) return undefined;
   const size = within.reduce((sum, piece) => sum + piece.size, 0) / within.length;
-  return { ...bbox, text: '', size, isBold: false, table };
+  return { ...bbox, text: '', size, isBold: false, table: table.map(toRow) };
 }
 
-function toRow(cells: readonly LayoutCell[]): TableRow {
-  const boxes = cells.flatMap(({ bbox }) => (bbox ? [bbox] : []));
-  return {
-    cells: cells.map(({ text }) => inReadingOrder(plainText(text))),
-    box: boxes.length > 0 ? around(boxes) : undefined,
-  };
+const toCell = ({ text, bbox }: LayoutCell): FoundCell => ({ text: inReadingOrder(plainText(text)), bbox });
+
+function toRow(cells: readonly FoundCell[]): TableRow {
+  const boxes = cells.flatMap(({ bbox }) => bbox ?? []);
+  return { cells: cells.map(({ text }) => text), box: boxes.length > 0 ? around(boxes) : undefined };
 }
 
 /** Takes the marks of Markdown away that the reader puts into texts. */
@@ -46,17 +49,21 @@ function plainText(text: string): string {
   return text.replace(/<br\s?\/?>/g, ' ').replace(/\\([\\`*_{}[\]()#+\-.!|~<>])/g, '$1');
 }
 
-const lettersOf = (texts: readonly string[]): string => texts.join('').replace(/[^\p{L}\p{N}]/gu, '');
-
-/** Tells whether the letters of the cells are those of the page, in whatever order. */
-function isSame(inside: string, cells: string): boolean {
-  if (inside.length !== cells.length) return false;
-  const surplus = new Map<number, number>();
-  for (let i = 0; i < inside.length; i += 1) {
-    const [more, less] = [inside.charCodeAt(i), cells.charCodeAt(i)];
+/**
+ * Tells whether the cells hold the letters of the page, in whatever order, and not many others: a name over several
+ * columns is repeated in each.
+ */
+function holdsAll(table: readonly (readonly FoundCell[])[], pieces: readonly Piece[]): boolean {
+  const inside = lettersOf(pieces.map(({ text }) => text));
+  const cells = lettersOf(table.flat().map(({ text }) => text));
+  const surplus = cells.length - inside.length;
+  if (surplus < 0 || surplus > inside.length * MOST_REPEATED) return false;
+  const counts = new Map<number, number>();
+  for (let i = 0; i < cells.length; i += 1) {
+    const [more, less] = [cells.charCodeAt(i), inside.charCodeAt(i)];
     if (more === less) continue;
-    surplus.set(more, (surplus.get(more) ?? 0) + 1);
-    surplus.set(less, (surplus.get(less) ?? 0) - 1);
+    counts.set(more, (counts.get(more) ?? 0) + 1);
+    if (i < inside.length) counts.set(less, (counts.get(less) ?? 0) - 1);
   }
-  return [...surplus.values()].every((count) => count === 0);
+  return [...counts.values()].every((count) => count >= 0);
 }

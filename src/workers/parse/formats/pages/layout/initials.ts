@@ -1,0 +1,42 @@
+import { bottomOf, rightOf, type Piece } from './piece.js';
+
+/** An initial is so many times as large as the text that it begins. */
+const LEAST_RATIO = 1.8;
+/** It stands before so many lines at least. */
+const FEWEST_LINES = 2;
+/** The widest gap between it and its lines, in sizes of their font. */
+const WIDEST_GAP = 1.5;
+
+/** No page has more of them. */
+const MOST_INITIALS = 50;
+
+const INITIAL = /^["'“”„«‘’¿¡]?\p{Lu}$/u;
+
+/** Puts large first letters, which reach over several lines, before the words that they begin. */
+export function joinInitials(pieces: readonly Piece[]): readonly Piece[] {
+  const initials = pieces.filter(({ text, table }) => !table && INITIAL.test(text)).slice(0, MOST_INITIALS);
+  const joined = new Map<Piece, Piece | undefined>();
+  for (const initial of initials) {
+    const lines = pieces.filter((piece) => isLineOf(initial, piece)).toSorted((a, b) => a.y - b.y);
+    const [first, second] = [lines[0], lines[FEWEST_LINES - 1]];
+    if (!first || !second || second.y - first.y < 0.5 * first.size) continue;
+    const width = rightOf(first) - initial.x;
+    joined.set(first, { ...first, text: initial.text + first.text, x: initial.x, width });
+    joined.set(initial, undefined);
+  }
+  if (joined.size === 0) return pieces;
+  return pieces.flatMap((piece) => (joined.has(piece) ? (joined.get(piece) ?? []) : piece));
+}
+
+/** Tells whether a text stands directly to the right of an initial, at its height. */
+function isLineOf(initial: Piece, { table, x, y, height, size }: Piece): boolean {
+  const gap = x - rightOf(initial);
+  const middle = y + height / 2;
+  return (
+    !table &&
+    size * LEAST_RATIO <= initial.size &&
+    Math.abs(gap) < WIDEST_GAP * size &&
+    middle > initial.y &&
+    middle < bottomOf(initial)
+  );
+}
