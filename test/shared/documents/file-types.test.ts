@@ -92,7 +92,7 @@ describe('the type of a file', () => {
     expect(formatIn(`${memo}Subject: a mail whose headers are cut off, ${'x'.repeat(5_000)}`)).toBe('eml');
     const cutInName = `${memo}Subject: ${'x'.repeat(4_096)}`.slice(0, 4_090);
     expect(formatIn(`${cutInName}\nKeywords: of which the start ends within the name`)).toBe('eml');
-    expect(formatIn(`${'Autosubmitted: no\n'.repeat(50)}${memo}\nDear Bob`)).toBe('eml');
+    expect(formatIn(`${'Auto-Submitted: no\n'.repeat(50)}${memo}\nDear Bob`)).toBe('eml');
     // Without an empty line, a reader of mails would take these for headers.
     for (const text of [`Dear Bob, all is well.\nAnn`, ` \nDear Bob`, `1. Go\n\n2. Come`])
       expect(formatIn(`${memo}${text}`, 'memo.txt')).toBe('text');

@@ -127,7 +127,8 @@ describe('text that was typed onto a PDF page', () => {
     const box = { x: 60, y: 100, width: 400, height: 30 };
     const readNotes = () => Promise.resolve(new Map([[1, [{ text: 'Words', box }]]]));
     const page = { pageNum: 1, width: 600, height: 800, text: '', markdown: '', textItems: [] };
-    const source = { pdfium: { readNotes }, bytes: new Uint8Array() };
+    const second = { notes: () => Promise.resolve([{ contents: 'Words', shown: ['Words'] }]) };
+    const source = { pdfium: { readNotes }, bytes: new Uint8Array(), second };
     const [read] = await addFreeText([page], new Map(), source);
     expect(read?.textItems).toEqual([expect.objectContaining({ x: 60, y: 100, width: 27, height: 30 })]);
   });
