@@ -28,7 +28,9 @@ export async function checkMessages(arena: Arena, office: PostOffice, redis: Red
     checkAccess(arena, record, records);
   }
   // A removal that was never answered may have removed some attachments.
-  const whole = records.filter(({ id }) => office.posted.get(id)?.removal !== 'asked');
+  const whole = records.filter(
+    (record) => office.posted.get(outermost(record, records))?.removal !== 'asked',
+  );
   await forEachOf(whole, async (record) => {
     checkCarried(arena, record, { records, carriedBy });
     await checkReceipt(arena, record, records);
@@ -43,6 +45,12 @@ function checkPosted({ history }: Arena, office: PostOffice, records: readonly D
     if (removal === 'none' && !known.has(id))
       history.violate('an acknowledged document stays', 'a message', id);
   }
+}
+
+/** The id of the message that was sent, of which a document is, or of which it is an attachment. */
+function outermost({ id, attachmentOf }: DocumentRecord, records: readonly DocumentRecord[]): string {
+  const parent = records.find((record) => record.id === attachmentOf?.documentId);
+  return parent ? outermost(parent, records) : id;
 }
 
 const attachmentsOf = (id: string, records: readonly DocumentRecord[]): DocumentRecord[] =>
