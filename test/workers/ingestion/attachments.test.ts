@@ -82,7 +82,7 @@ function openMaker(limits = { maxWaiting: 100, maxWaitingPerCaller: 100 }) {
   });
 }
 
-async function makeAll(names: readonly string[], make = openMaker()) {
+async function makeAll(names: readonly string[], make = openMaker(), before?: DocumentRecord | null) {
   const kept = names.map((filename, position) => ({
     file: join(folder, `kept-${String(position)}`),
     position,
@@ -97,7 +97,7 @@ async function makeAll(names: readonly string[], make = openMaker()) {
     document_id: null,
     reason: null,
   }));
-  const known = await records.read(parent.id);
+  const known = before ?? (await records.read(parent.id));
   if (!known) throw new Error('the mail is gone');
   const { id: documentId, version, attempt } = known;
   const run = { documentId, version, attempt, generation: generationId(known) };
@@ -125,6 +125,15 @@ test('documents have the owner, the access and the caller of the mail at that mo
   expect(second?.pending?.contentType).toBe('text/markdown');
   expect((await records.read(parent.id))?.attachments).toEqual(documents);
   expect(jobs).toEqual(documents);
+});
+
+test('a twin that ends after it has named them leaves waiting what waits', async () => {
+  await records.update(parent.id, (now) => ({ record: { ...now, published: now.pending } }));
+  const before = await records.read(parent.id);
+  await makeAll(['a.txt', 'b.txt']);
+  stepsLeft = 2;
+  await makeAll(['a.txt', 'b.txt'], openMaker(), before).catch(() => undefined);
+  expect((await records.read(parent.id))?.pending?.carried?.waiting).toHaveLength(2);
 });
 
 test('a run that ends at any step is made good by the next one, and nothing is there twice', async () => {

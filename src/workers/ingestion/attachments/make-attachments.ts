@@ -40,7 +40,7 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
       id: attachmentId({ ...pending, id: record.id }, attachment.position),
     }));
     const ids = wanted.map(({ id }) => id);
-    const parent = await note(parts, record, { run, ids, waiting: [] });
+    const parent = await note(parts, record, { run, ids });
     if (!parent) return null;
     const made: Made[] = [];
     const waiting: string[] = [];
@@ -69,19 +69,27 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
 interface Noted {
   readonly run: Required<Fence>;
   readonly ids: readonly string[];
-  readonly waiting: readonly string[];
+  /** Those that are made later; undefined before that is decided. */
+  readonly waiting?: readonly string[];
 }
 
-/** Null when the attempt was superseded. */
+/**
+ * Names the documents in the record. What another run at the same content has noted as waiting stays until this one decides,
+ * since that one may publish the content at any moment. Null when the attempt was superseded.
+ */
 async function note(
   { records }: Dependencies,
   known: DocumentRecord,
   { run, ids, waiting }: Noted,
 ): Promise<DocumentRecord | null> {
-  const { carried } = known.pending ?? {};
-  if (carried?.ids.join() === ids.join() && carried.waiting.join() === waiting.join()) return known;
+  const notedIn = ({ pending }: DocumentRecord) =>
+    pending?.carried?.ids.join() === ids.join() ? pending.carried.waiting : null;
+  const noted = notedIn(known);
+  if (noted !== null && noted.join() === (waiting ?? noted).join()) return known;
   const change = (each: DocumentRecord) =>
-    isCurrent(each, run) ? noteCarried(each, { ids: [...ids], waiting: [...waiting] }) : null;
+    isCurrent(each, run)
+      ? noteCarried(each, { ids: [...ids], waiting: [...(waiting ?? notedIn(each) ?? [])] })
+      : null;
   const { record, changed } = await records.update(known.id, change, known);
   return changed ? record : null;
 }
