@@ -83,6 +83,16 @@ describe('scripts and fonts of a PDF', () => {
     expect(text.trim()).toBe(shown.join('\n'));
   });
 
+  test('keep a line together above which a mark stands by itself', () => {
+    const row = joinLines([
+      piece('في العام ٣٤٥', 100, 100, 60),
+      piece('طائرا', 60, 100, 36),
+      { ...piece('\u064b', 58, 96, 5), height: 12 },
+      piece('.', 54, 100, 3),
+    ]);
+    expect(row.map(({ text }) => text)).toEqual(['في العام ٣٤٥ طائرا\u064b.']);
+  });
+
   test('are read in vertical columns', async () => {
     const shown = ['春は曙やうやう白くなりゆく', '少し明かりて紫だちたる雲の'];
     const content = shown
