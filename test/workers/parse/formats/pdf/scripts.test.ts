@@ -93,6 +93,12 @@ describe('scripts and fonts of a PDF', () => {
     expect(row.map(({ text }) => text)).toEqual(['في العام ٣٤٥ طائرا\u064b.']);
   });
 
+  test('have the letters of ligatures in their order where the word tells it, which PDFium turns round', () => {
+    expect(inReadingOrder('اإلسكندرية األقصر واآلن')).toBe('والآن الأقصر الإسكندرية');
+    expect(inReadingOrder('،بأس ال وال قال')).toBe('قال ولا لا بأس،');
+    expect(inReadingOrder('إلى الماء تأليف مسائل')).toBe('مسائل تأليف الماء إلى');
+  });
+
   test('are read in vertical columns', async () => {
     const shown = ['春は曙やうやう白くなりゆく', '少し明かりて紫だちたる雲の'];
     const content = shown
