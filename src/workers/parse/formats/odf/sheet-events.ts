@@ -1,7 +1,7 @@
 import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
 import { WHITE } from '../visibility/colors.js';
 import { createColumnRanges, type ColumnRanges } from '../tables/column-ranges.js';
-import type { OdfContext } from './context.js';
+import { noteObject, type OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
 import type { Look } from './styles.js';
@@ -51,6 +51,7 @@ interface OpenCell {
 }
 
 interface OpenSheet {
+  readonly name: string;
   rowsBefore: number;
   columnsBefore: number;
   readonly hiddenColumns: ColumnRanges<true>;
@@ -70,7 +71,7 @@ export interface SheetEvents extends MarkupHandler {
 
 /** Turns the XML of a spreadsheet into sheets and rows. Cells are as they are shown. */
 export function createSheetEvents(context: OdfContext, budget: RepeatBudget): SheetEvents {
-  const state: State = { events: [], sheet: newSheet(), row: undefined, cell: undefined };
+  const state: State = { events: [], sheet: newSheet(''), row: undefined, cell: undefined };
   const paragraphs = createParagraphs({
     styles: context.styles,
     hidden: context.hidden,
@@ -83,6 +84,7 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
   });
   return {
     open: (name, attributes) => {
+      noteObject(name, context.receipt, { sheet: state.sheet.name });
       openElement(state, { name, attributes, context });
       paragraphs.open(name, attributes);
     },
@@ -105,7 +107,8 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
   };
 }
 
-const newSheet = (): OpenSheet => ({
+const newSheet = (name: string): OpenSheet => ({
+  name,
   rowsBefore: 0,
   columnsBefore: 0,
   hiddenColumns: createColumnRanges(),
@@ -122,9 +125,8 @@ function openElement(state: State, { name, attributes, context }: OpenedElement)
   const isHidden = HIDDEN_VISIBILITY.has(attributes['table:visibility'] ?? '');
   if (name === 'table:table' && state.row === undefined) {
     const look = context.styles.look('table', attributes['table:style-name']);
-    state.sheet = newSheet();
-    const title = attributes['table:name'] ?? '';
-    state.events.push({ kind: 'sheet', name: title, isHidden: look.isUndisplayed === true });
+    state.sheet = newSheet(attributes['table:name'] ?? '');
+    state.events.push({ kind: 'sheet', name: state.sheet.name, isHidden: look.isUndisplayed === true });
   } else if (name === 'table:table-column') {
     const { sheet } = state;
     const to = sheet.columnsBefore + repetitionsOf(attributes['table:number-columns-repeated']);

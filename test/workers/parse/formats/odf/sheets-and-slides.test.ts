@@ -87,6 +87,14 @@ describe('a spreadsheet of OpenDocument', () => {
     for (const word of ['column', 'row', 'secret']) expect(kept.text).toContain(word);
   });
 
+  test('names charts and other objects that are not read, with their sheet', async () => {
+    const chart = '<table:shapes><draw:frame><draw:object/><draw:image/></draw:frame></table:shapes>';
+    const { receipt } = await read(sheet('Sums', chart + row([cell('a'), cell('b')])));
+    expect(receipt.gaps).toEqual([
+      { reason: 'skipped', detail: 'An embedded object is not read.', location: { sheet: 'Sums' } },
+    ]);
+  });
+
   test('leaves out comments on cells', async () => {
     const { text, receipt } = await read(
       sheet(
