@@ -20,6 +20,6 @@ export interface OdfReader extends MarkupHandler {
 const OBJECTS = new Set(['draw:object', 'draw:object-ole', 'draw:plugin']);
 
 /** Takes down an element that holds something of another program, such as a chart. */
-export function noteObject(name: string, receipt: ReceiptWriter, location: Location | undefined): void {
+export function noteObject(name: string, receipt: ReceiptWriter, location: Location | null): void {
   if (OBJECTS.has(name)) receipt.addGap('skipped', 'An embedded object is not read.', location);
 }
