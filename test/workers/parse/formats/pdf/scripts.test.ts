@@ -137,10 +137,10 @@ describe('scripts and fonts of a PDF', () => {
   });
 
   test('have the words of cells in the order in which they are read', () => {
-    const cell = (text: string, y: number) => ({ text, bbox: { x: 0, y, width: 50, height: 10 } });
+    const cell = (text: string, x: number, y: number) => ({ text, bbox: { x, y, width: 50, height: 10 } });
     const rows = [
-      [cell('\u05d1\u05d1 \u05d0\u05d0', 0), cell('12', 0)],
-      [cell('\u05d3\u05d3 \u05d2\u05d2', 20), cell('7', 20)],
+      [cell('\u05d1\u05d1 \u05d0\u05d0', 0, 0), cell('12', 50, 0)],
+      [cell('\u05d3\u05d3 \u05d2\u05d2', 0, 20), cell('7', 50, 20)],
     ];
     const bbox = { x: 0, y: 0, width: 100, height: 30 };
     const texts = rows.flat().map(({ text, bbox: { x, y, width } }) => piece(text, x, y, width));
