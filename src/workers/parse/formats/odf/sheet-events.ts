@@ -3,6 +3,7 @@ import { WHITE } from '../visibility/colors.js';
 import { createColumnRanges, type ColumnRanges } from '../tables/column-ranges.js';
 import { noteObject, type OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
+import { createReachingCells, type ReachingCells } from './reaching-cells.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
 import type { Look } from './styles.js';
 
@@ -32,6 +33,8 @@ const SHEET_COLOR = WHITE;
 
 interface OpenRow {
   readonly cells: string[];
+  /** Texts of cells above that reach over cells of this row, by their places in it. */
+  readonly reaching: Map<number, string>;
   /** The number of the column that comes next, from 0. */
   column: number;
   readonly repetitions: number;
@@ -56,6 +59,7 @@ interface OpenSheet {
   columnsBefore: number;
   readonly hiddenColumns: ColumnRanges<true>;
   readonly columnStyles: ColumnRanges<string>;
+  readonly reaching: ReachingCells;
 }
 
 interface State {
@@ -113,6 +117,7 @@ const newSheet = (name: string): OpenSheet => ({
   columnsBefore: 0,
   hiddenColumns: createColumnRanges(),
   columnStyles: createColumnRanges(MOST_COLUMN_STYLES),
+  reaching: createReachingCells(),
 });
 
 interface OpenedElement {
@@ -137,7 +142,7 @@ function openElement(state: State, { name, attributes, context }: OpenedElement)
   } else if (name === 'table:table-row') {
     const repetitions = repetitionsOf(attributes['table:number-rows-repeated']);
     const style = attributes['table:default-cell-style-name'];
-    state.row = { cells: [], column: 0, repetitions, isHidden, style };
+    state.row = { cells: [], reaching: new Map(), column: 0, repetitions, isHidden, style };
   } else if (state.row && (name === 'table:table-cell' || name === 'table:covered-table-cell'))
     state.cell = openCell(state.sheet, state.row, { attributes, context });
   else if (name === 'text:p' && state.cell) state.cell.hasParagraph = true;
@@ -181,7 +186,13 @@ function closeCell(
   const isHidden = sheet.hiddenColumns.of(column) === true;
   const text = isHidden && shown !== '' && !context.hidden.accepts('hidden column', shown) ? '' : shown;
   const times = text === '' ? Math.min(repeated, MOST_EMPTY_CELLS) : budget.take(repeated, text.length);
-  for (let count = 0; count < times; count += 1) row.cells.push(text);
+  sheet.reaching.add(column, cell.attributes, text);
+  for (let count = 0; count < times; count += 1) {
+    const above = text === '' ? sheet.reaching.textAt(column + count) : '';
+    // Counted as a repetition of the cell above.
+    if (above !== '' && budget.take(2, above.length) > 1) row.reaching.set(row.cells.length, above);
+    row.cells.push(text);
+  }
 }
 
 function closeRow(state: State, budget: RepeatBudget): void {
@@ -189,6 +200,9 @@ function closeRow(state: State, budget: RepeatBudget): void {
   if (!row) return;
   state.row = undefined;
   state.cell = undefined;
+  sheet.reaching.endRow(row.repetitions);
+  const hasOwn = row.cells.some((cell) => cell !== '');
+  if (hasOwn) for (const [at, text] of row.reaching) row.cells[at] = text;
   while (row.cells.at(-1) === '') row.cells.pop();
   const first = sheet.rowsBefore + 1;
   sheet.rowsBefore += row.repetitions;

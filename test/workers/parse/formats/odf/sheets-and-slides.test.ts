@@ -87,6 +87,26 @@ describe('a spreadsheet of OpenDocument', () => {
     for (const word of ['column', 'row', 'secret']) expect(kept.text).toContain(word);
   });
 
+  test('repeats cells that reach over rows in each of them', async () => {
+    const covered = '<table:covered-table-cell table:number-columns-repeated="2"/>';
+    const reaching = (text: string) => cell(text, 'table:number-rows-spanned="3"');
+    const { text } = await read(
+      sheet(
+        'A',
+        row([cell('Region'), cell('Year'), cell('Town'), cell('Herons')]) +
+          row([reaching('North'), reaching('2026'), cell('Kiel'), cell('12')]) +
+          row([covered, cell('Husum'), cell('7')]) +
+          row([covered]) +
+          row([cell('South'), cell('2025'), cell('Ulm'), cell('3')]),
+      ),
+    );
+    expect(text.trim().split('\n').slice(4)).toEqual([
+      '| North | 2026 | Kiel | 12 |',
+      '| North | 2026 | Husum | 7 |',
+      '| South | 2025 | Ulm | 3 |',
+    ]);
+  });
+
   test('names charts and other objects that are not read, with their sheet', async () => {
     const chart = '<table:shapes><draw:frame><draw:object/><draw:image/></draw:frame></table:shapes>';
     const { receipt } = await read(sheet('Sums', chart + row([cell('a'), cell('b')])));
