@@ -48,13 +48,13 @@ export async function runTask(
     const { timeoutMilliseconds } = parts.options;
     const limits = { signal, onProgress, sourceSize };
     const ends = performance.now() + timeoutMilliseconds;
-    const run = async (given: NewTask): Promise<TaskEnd> => {
+    const run = async (given: NewTask): Promise<SlotEnd> => {
       const left = Math.max(1, ends - performance.now());
       return await runIn(slot, given, { parts, origin, limits: { ...limits, timeoutMilliseconds: left } });
     };
     let end = await run(task);
     // What a child has read before can be what it crashes of, such as memory that compiled code has broken or kept.
-    if (end.isCrash && slot.documents > 1 && isReadByNative(task)) end = await run(task);
+    if (end.isCrash && slot.documents > 1 && end.isExposed) end = await run(task);
     if (end.isCrash && isReadWithoutNative(task)) end = await run({ ...task, avoidsNativeCode: true });
     if (end.error === undefined) return end;
     throw end.error;
@@ -64,17 +64,23 @@ export async function runTask(
   }
 }
 
+interface SlotEnd extends TaskEnd {
+  /** Whether the child has read a file with compiled code: this one, or one before. */
+  readonly isExposed: boolean;
+}
+
 async function runIn(
   slot: Slot,
   task: NewTask,
   { parts, origin, limits }: { parts: TaskParts; origin: string; limits: RunLimits },
-): Promise<TaskEnd> {
+): Promise<SlotEnd> {
   const { options, children, ending } = parts;
   const child = children.runningIn(slot, {
     origin,
     isExposed: isReadByNative(task),
   });
-  const end = await withFile(child, task, async (given) => {
+  const isExposed = slot.exposedTo !== null;
+  const end = await withFile(child, { task, isKept: isExposed }, async (given) => {
     const run = await runInChild(child, { ...given, id: children.nextTaskId() }, limits);
     return takeAttachments(child.folder, run, 'format' in task ? task.attachments : undefined);
   });
@@ -87,7 +93,7 @@ async function runIn(
       { format: 'format' in task ? task.format : 'page', reason: end.error?.message },
       'parser process lost',
     );
-  return end;
+  return { ...end, isExposed };
 }
 
 export function throwIfEnded(signal: AbortSignal | undefined, ending: AbortSignal): void {
@@ -95,7 +101,7 @@ export function throwIfEnded(signal: AbortSignal | undefined, ending: AbortSigna
   ending.throwIfAborted();
 }
 
-/** Tells whether compiled code reads the file. Only then is it read again after a crash. */
+/** Tells whether compiled code reads the file. */
 const isReadByNative = (task: NewTask): boolean => !('format' in task) || factsOf(task.format).isNative;
 
 const isReadWithoutNative = (task: NewTask): task is Omit<ParseTask, 'id'> =>
@@ -109,11 +115,11 @@ async function sizeOf({ source }: NewTask): Promise<number> {
 /** Puts a file into the child's folder while `run` runs, which gets its name there. It is kept where it may be read again. */
 async function withFile(
   child: ParserChild,
-  task: NewTask,
+  { task, isKept }: { task: NewTask; isKept: boolean },
   run: (task: NewTask) => Promise<TaskEnd>,
 ): Promise<TaskEnd> {
   if ('text' in task.source) return await run(task);
-  const name = await child.folder.take(task.source.path, { isKept: isReadByNative(task) });
+  const name = await child.folder.take(task.source.path, { isKept });
   const end = await run({ ...task, source: { path: name } });
   // A child that hinders the removal of the file is killed, and its folder is removed as a whole.
   if (!end.isLost)

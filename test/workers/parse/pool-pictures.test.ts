@@ -31,6 +31,18 @@ describe('the parser pool, with pictures', () => {
     expect(warnings).toEqual([{ format: 'png', reason: 'The document makes the parser fail.' }]);
   });
 
+  test('reads any file again that crashes a child which has read a picture', async () => {
+    const warnings: unknown[] = [];
+    const parser = startPool({ logger: { warn: (fields) => warnings.push(fields) } });
+    await parser.parse({ path: await file((await scan(150)).png), format: 'png' });
+    const path = await file(Buffer.from('Herons stand in the reeds.\n'.repeat(100_000)));
+    const read = parser.parse({ path, format: 'text' });
+    await until(async () => (await foldersWithFiles(parser)).length > 0);
+    crashChildren();
+    expect((await read).chunks.at(-1)?.text).toContain('Herons stand');
+    expect(warnings).toEqual([{ format: 'text', reason: 'The document makes the parser fail.' }]);
+  });
+
   test('fails a picture that crashes a new child, too', async () => {
     const warnings: unknown[] = [];
     const parser = startPool({ logger: { warn: (fields) => warnings.push(fields) } });

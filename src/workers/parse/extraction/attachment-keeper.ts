@@ -48,7 +48,7 @@ function refusalOf(
   limits: AttachmentLimits | undefined,
   { count, size }: { count: number; size: number },
 ): string | null {
-  if (!limits) return 'Attachments are not read.';
+  if (!limits) return 'The setting ingest.attachments is off.';
   if (limits.refusal !== null) return limits.refusal;
   if (size === 0) return 'It is empty.';
   if (size > limits.mostBytes) return `It has more than ${String(limits.mostBytes)} bytes.`;

@@ -1,6 +1,9 @@
 const DEEPEST_INDENT = 8;
 
-/** Writes a line for each value: `key: value` in objects, `- value` in lists, an empty line after each record. */
+/**
+ * Writes a line for each value: `key: value` in objects, `- value` in lists, an empty line after each record. An object in a list
+ * that is a value itself begins with a dash, too.
+ */
 export interface ValueLines {
   /** The finished lines that were not taken yet. */
   readonly lines: string[];
@@ -17,17 +20,17 @@ export function createValueLines(): ValueLines {
   let pending: string | undefined;
   let key: string | undefined;
   let isApart = false;
+  let beginsItem = false;
   const put = (line: string): void => {
-    lines.push('  '.repeat(Math.min(open.length > 0 ? open.length - 1 : 0, DEEPEST_INDENT)) + line);
+    lines.push(beginsItem ? `${indentOf(open.length - 1)}- ${line}` : indentOf(open.length) + line);
+    beginsItem = false;
     isApart = false;
   };
   const flush = (): void => {
     if (pending === undefined && key === undefined) return;
-    const value = pending ?? '';
-    if (key !== undefined) put(`${key}: ${value}`);
-    else put(open.at(-1) === '[' ? `- ${value}` : value);
-    pending = undefined;
-    key = undefined;
+    const mark = open.at(-1) === '[' ? '- ' : '';
+    put((key === undefined ? mark : `${key}: `) + (pending ?? ''));
+    [pending, key] = [undefined, undefined];
   };
   return {
     lines,
@@ -37,11 +40,11 @@ export function createValueLines(): ValueLines {
     },
     mark: (mark) => {
       if (mark === ':' && key === undefined) {
-        key = pending;
-        pending = undefined;
+        [key, pending] = [pending, undefined];
         return;
       }
       flush();
+      beginsItem = mark === '{' && open.length > 1 && open.at(-1) === '[';
       if (mark === '{' || mark === '[') open.push(mark);
       if (mark === '}' || mark === ']') open.pop();
       if (mark !== '}' || open.length > 1 || isApart) return;
@@ -51,3 +54,5 @@ export function createValueLines(): ValueLines {
     finish: flush,
   };
 }
+
+const indentOf = (depth: number): string => '  '.repeat(Math.min(Math.max(0, depth - 1), DEEPEST_INDENT));

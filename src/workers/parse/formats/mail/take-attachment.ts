@@ -10,7 +10,7 @@ export async function takeAttachment(
   place: Place | undefined,
 ): Promise<void> {
   const { filename, contentType, bytes } = file;
-  const reason = keepAttachment ? await keepAttachment(file) : 'Attachments are not read.';
+  const reason = keepAttachment ? await keepAttachment(file) : 'The setting ingest.attachments is off.';
   receipt.addAttachment({
     filename,
     content_type: contentType,

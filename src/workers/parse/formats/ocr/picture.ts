@@ -6,12 +6,11 @@ import { loadPdfium } from '../pages/pdfium.js';
 import { shownBlocks } from '../pages/shown-blocks.js';
 import { pictureSize, POINTS_PER_PIXEL, tiffSize, type PictureSize } from './picture-size.js';
 import { createRecognizer, type Recognizer } from './recognizer.js';
-import { readDirectories, TAG } from './tiff.js';
+import { isTiff, pagesOfTiff } from './tiff.js';
 import { pictureOfTiff, unreadCompression } from './tiff-page.js';
 
 /** Pictures of more pixels take too much memory. */
 const MOST_PIXELS = 40_000_000;
-const IS_SMALLER_COPY = 1;
 const NO_SIZE: PictureSize = { width: 0, height: 0, angle: 0 };
 
 interface Picture {
@@ -61,21 +60,19 @@ const isEmpty = ({ width, height }: PictureSize): boolean => width === 0 || heig
 const isTooLarge = ({ width, height }: PictureSize): boolean => width * height > MOST_PIXELS;
 
 function picturesOf(file: Buffer, { receipt }: Pick<ParseContext, 'receipt'>): Picture[] {
-  if (!/^(?:II\*\0|MM\0\*)$/.test(file.toString('latin1', 0, 4)))
-    return [{ size: pictureSize(file) ?? NO_SIZE, file: () => file, unread: undefined }];
-  const { directories, end } = readDirectories(file);
+  if (!isTiff(file)) return [{ size: pictureSize(file) ?? NO_SIZE, file: () => file, unread: undefined }];
+  const { pages, end } = pagesOfTiff(file);
   if (end === 'limit') receipt.addGap('limit', 'The file has more pictures than the 10,000 that are read.');
-  if (end === 'damaged' && directories.length > 0)
+  if (end === 'damaged' && pages.length > 0)
     receipt.addGap(
       'unreadable',
       'The list of pictures in the file is damaged. Those after its break are not read.',
     );
-  const shown = directories.filter((each) => (each.value(TAG.kind) & IS_SMALLER_COPY) === 0);
   let copy: Buffer | undefined;
-  return (shown.length > 0 ? shown : directories).map((directory) => ({
-    size: tiffSize(directory),
-    file: () => pictureOfTiff((copy ??= Buffer.from(file)), directory),
-    unread: unreadCompression(directory),
+  return pages.map((page) => ({
+    size: tiffSize(page),
+    file: () => pictureOfTiff((copy ??= Buffer.from(file)), page),
+    unread: unreadCompression(page),
   }));
 }
 

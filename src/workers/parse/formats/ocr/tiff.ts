@@ -84,6 +84,17 @@ export function readDirectories(file: Buffer): { directories: TiffDirectory[]; e
   }
 }
 
+export const isTiff = (file: Buffer): boolean => /^(?:II\*\0|MM\0\*)$/.test(file.toString('latin1', 0, 4));
+
+const IS_SMALLER_COPY = 1;
+
+/** The pictures of a file that are its pages, without smaller copies of others. */
+export function pagesOfTiff(file: Buffer): { pages: readonly TiffDirectory[]; end: ListEnd } {
+  const { directories, end } = readDirectories(file);
+  const shown = directories.filter((each) => (each.value(TAG.kind) & IS_SMALLER_COPY) === 0);
+  return { pages: shown.length > 0 ? shown : directories, end };
+}
+
 function readDirectory(
   file: Buffer,
   offset: number,

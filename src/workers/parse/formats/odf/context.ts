@@ -1,3 +1,4 @@
+import type { Location } from '../../../../shared/extraction/location.js';
 import type { Block } from '../../extraction/block.js';
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
@@ -14,4 +15,11 @@ export interface OdfContext {
 export interface OdfReader extends MarkupHandler {
   take(): Block[];
   end(): Block[];
+}
+
+const OBJECTS = new Set(['draw:object', 'draw:object-ole', 'draw:plugin']);
+
+/** Takes down an element that holds something of another program, such as a chart. */
+export function noteObject(name: string, receipt: ReceiptWriter, location: Location | null): void {
+  if (OBJECTS.has(name)) receipt.addGap('skipped', 'An embedded object is not read.', location);
 }

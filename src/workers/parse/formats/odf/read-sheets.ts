@@ -6,8 +6,6 @@ import type { SheetEvent, SheetRow } from './sheet-events.js';
 
 /** How far from the top a row is looked for that names the columns. */
 const MOST_ROWS_ABOVE_HEADER = 8;
-/** The name that a program gives a sheet, in any language. It tells nothing. */
-const DEFAULT_NAME = /^\p{L}+\s?\d+$/u;
 
 type Sheet = Extract<SheetEvent, { kind: 'sheet' }>;
 
@@ -54,7 +52,7 @@ function textOf(event: SheetEvent): string {
 
 /** The name of a sheet is a heading of its rows. A chunk begins there. */
 function* firstBlocks({ name }: Sheet, block: Block): Iterable<Block> {
-  if (name === '' || DEFAULT_NAME.test(name)) {
+  if (name === '') {
     yield { ...block, isPart: true };
     return;
   }

@@ -1,8 +1,9 @@
 import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
 import { WHITE } from '../visibility/colors.js';
 import { createColumnRanges, type ColumnRanges } from '../tables/column-ranges.js';
-import type { OdfContext } from './context.js';
+import { noteObject, type OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
+import { createReachingCells, type ReachingCells } from './reaching-cells.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
 import type { Look } from './styles.js';
 
@@ -32,6 +33,8 @@ const SHEET_COLOR = WHITE;
 
 interface OpenRow {
   readonly cells: string[];
+  /** Texts of cells above that reach over cells of this row, by their places in it. */
+  readonly reaching: Map<number, string>;
   /** The number of the column that comes next, from 0. */
   column: number;
   readonly repetitions: number;
@@ -51,10 +54,12 @@ interface OpenCell {
 }
 
 interface OpenSheet {
+  readonly name: string;
   rowsBefore: number;
   columnsBefore: number;
   readonly hiddenColumns: ColumnRanges<true>;
   readonly columnStyles: ColumnRanges<string>;
+  readonly reaching: ReachingCells;
 }
 
 interface State {
@@ -70,7 +75,7 @@ export interface SheetEvents extends MarkupHandler {
 
 /** Turns the XML of a spreadsheet into sheets and rows. Cells are as they are shown. */
 export function createSheetEvents(context: OdfContext, budget: RepeatBudget): SheetEvents {
-  const state: State = { events: [], sheet: newSheet(), row: undefined, cell: undefined };
+  const state: State = { events: [], sheet: newSheet(''), row: undefined, cell: undefined };
   const paragraphs = createParagraphs({
     styles: context.styles,
     hidden: context.hidden,
@@ -83,6 +88,7 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
   });
   return {
     open: (name, attributes) => {
+      noteObject(name, context.receipt, { sheet: state.sheet.name });
       openElement(state, { name, attributes, context });
       paragraphs.open(name, attributes);
     },
@@ -105,11 +111,13 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
   };
 }
 
-const newSheet = (): OpenSheet => ({
+const newSheet = (name: string): OpenSheet => ({
+  name,
   rowsBefore: 0,
   columnsBefore: 0,
   hiddenColumns: createColumnRanges(),
   columnStyles: createColumnRanges(MOST_COLUMN_STYLES),
+  reaching: createReachingCells(),
 });
 
 interface OpenedElement {
@@ -122,9 +130,8 @@ function openElement(state: State, { name, attributes, context }: OpenedElement)
   const isHidden = HIDDEN_VISIBILITY.has(attributes['table:visibility'] ?? '');
   if (name === 'table:table' && state.row === undefined) {
     const look = context.styles.look('table', attributes['table:style-name']);
-    state.sheet = newSheet();
-    const title = attributes['table:name'] ?? '';
-    state.events.push({ kind: 'sheet', name: title, isHidden: look.isUndisplayed === true });
+    state.sheet = newSheet(attributes['table:name'] ?? '');
+    state.events.push({ kind: 'sheet', name: state.sheet.name, isHidden: look.isUndisplayed === true });
   } else if (name === 'table:table-column') {
     const { sheet } = state;
     const to = sheet.columnsBefore + repetitionsOf(attributes['table:number-columns-repeated']);
@@ -135,7 +142,7 @@ function openElement(state: State, { name, attributes, context }: OpenedElement)
   } else if (name === 'table:table-row') {
     const repetitions = repetitionsOf(attributes['table:number-rows-repeated']);
     const style = attributes['table:default-cell-style-name'];
-    state.row = { cells: [], column: 0, repetitions, isHidden, style };
+    state.row = { cells: [], reaching: new Map(), column: 0, repetitions, isHidden, style };
   } else if (state.row && (name === 'table:table-cell' || name === 'table:covered-table-cell'))
     state.cell = openCell(state.sheet, state.row, { attributes, context });
   else if (name === 'text:p' && state.cell) state.cell.hasParagraph = true;
@@ -179,7 +186,13 @@ function closeCell(
   const isHidden = sheet.hiddenColumns.of(column) === true;
   const text = isHidden && shown !== '' && !context.hidden.accepts('hidden column', shown) ? '' : shown;
   const times = text === '' ? Math.min(repeated, MOST_EMPTY_CELLS) : budget.take(repeated, text.length);
-  for (let count = 0; count < times; count += 1) row.cells.push(text);
+  sheet.reaching.add(column, cell.attributes, text);
+  for (let count = 0; count < times; count += 1) {
+    const above = text === '' ? sheet.reaching.textAt(column + count) : '';
+    // Counted as a repetition of the cell above.
+    if (above !== '' && budget.take(2, above.length) > 1) row.reaching.set(row.cells.length, above);
+    row.cells.push(text);
+  }
 }
 
 function closeRow(state: State, budget: RepeatBudget): void {
@@ -187,6 +200,9 @@ function closeRow(state: State, budget: RepeatBudget): void {
   if (!row) return;
   state.row = undefined;
   state.cell = undefined;
+  sheet.reaching.endRow(row.repetitions);
+  const hasOwn = row.cells.some((cell) => cell !== '');
+  if (hasOwn) for (const [at, text] of row.reaching) row.cells[at] = text;
   while (row.cells.at(-1) === '') row.cells.pop();
   const first = sheet.rowsBefore + 1;
   sheet.rowsBefore += row.repetitions;

@@ -1,5 +1,5 @@
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
-import type { OdfContext, OdfReader } from './context.js';
+import { noteObject, type OdfContext, type OdfReader } from './context.js';
 import { createGrounds } from './grounds.js';
 import { createLists } from './lists.js';
 import { createParagraphs, type OdfParagraph } from './paragraphs.js';
@@ -7,8 +7,6 @@ import { createRepeatBudget } from './repeat-budget.js';
 import type { SlideGround } from './slides/slide-ground.js';
 import { createSlides, type SlideParagraph } from './slides/slides.js';
 import { createTables } from './tables.js';
-
-const OBJECTS = new Set(['draw:object', 'draw:object-ole', 'draw:plugin']);
 
 /** Reads the body of a text or a presentation into blocks. @param slideGround for a presentation */
 export function createTextDocument(
@@ -29,7 +27,7 @@ export function createTextDocument(
   return {
     open: (name, attributes) => {
       grounds.open(name, attributes);
-      if (OBJECTS.has(name)) receipt.addGap('skipped', 'An embedded object is not read.', slides.location());
+      noteObject(name, receipt, slides.location());
       slides.open(name, attributes);
       lists.open(name);
       tables.open(name, attributes);

@@ -1,5 +1,5 @@
 import type { Block } from '../../extraction/block.js';
-import { pageBlocks } from './layout/page-blocks.js';
+import { pageBlocks, rounded } from './layout/page-blocks.js';
 import { turnBack } from './native-pieces.js';
 import type { Piece } from './layout/piece.js';
 import type { Turn } from './pdfium.js';
@@ -23,7 +23,7 @@ export function* shownBlocks(
   for (const block of pageBlocks({ page: number, pieces, bodySize })) {
     if (!turn || !block.place?.boxes) yield block;
     else {
-      const boxes = block.place.boxes.map((box) => turnBack(box, turn, { width, height }));
+      const boxes = block.place.boxes.map((box) => rounded(turnBack(box, turn, { width, height })));
       yield { ...block, place: { ...block.place, boxes } };
     }
   }

@@ -1,4 +1,6 @@
 import { IngestError } from '../../../../shared/errors.js';
+import { isTiff, pagesOfTiff } from '../ocr/tiff.js';
+import { pictureOfTiff } from '../ocr/tiff-page.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
@@ -13,19 +15,20 @@ const MOST_BOXES = 2_000;
 const MARKER = [255, 232, 92];
 
 /**
- * Renders a page of a PDF, or a picture, as a PNG with `boxes` marked, which count points from its top left corner.
+ * Renders a page of a PDF, or a picture, of which a TIFF may hold several, as a PNG with `boxes` marked, which count points from its top left corner.
  * @throws IngestError when it cannot be rendered
  */
 export async function renderPage(
-  bytes: Uint8Array,
-  page: number,
+  file: Uint8Array,
+  number: number,
   boxes: readonly Rectangle[],
 ): Promise<Uint8Array> {
   const pdfium = await loadPdfium();
   if (!pdfium) throw new IngestError('internal', 'Pages cannot be rendered on this machine.');
   try {
+    const { bytes, page } = singlePicture(file, number);
     const size = await pdfium.pageSize(bytes, page);
-    if (!size) throw new IngestError('corrupt', 'The document has no such page.');
+    if (!size) throw noSuchPage();
     const [shot] = await pdfium.render(bytes, [page], boundedDpi(size, { dpi: DPI, pixels: MOST_PIXELS }));
     if (!shot) throw new IngestError('corrupt', 'The page is damaged.');
     if (boxes.length === 0) return shot.imageBuffer;
@@ -38,6 +41,17 @@ export async function renderPage(
       ? passwordNeeded(error)
       : pdfFailure(error);
   }
+}
+
+const noSuchPage = (): IngestError => new IngestError('corrupt', 'The document has no such page.');
+
+/** PDFium sees the first picture of a TIFF alone, and none that is a fax. */
+function singlePicture(bytes: Uint8Array, page: number): { bytes: Uint8Array; page: number } {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!isTiff(file)) return { bytes, page };
+  const picture = pagesOfTiff(file).pages[page - 1];
+  if (!picture) throw noSuchPage();
+  return { bytes: pictureOfTiff(Buffer.from(file), picture), page: 1 };
 }
 
 function mark(

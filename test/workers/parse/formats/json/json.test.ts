@@ -55,3 +55,25 @@ test('a key before a value that is no JSON is read', async () => {
   expect(first?.text).toContain('30');
   expect(first?.text).toContain('note: x');
 });
+
+test('objects in the list of a value begin with a dash, those of a file with an empty line', async () => {
+  const books = [{ title: 'Reiher', tags: ['a', 'b'] }, {}, { isbn: { de: 1 }, year: 2001 }];
+  expect(
+    (
+      await readBlocks('json', [{ books }, { books: [] }].map((record) => JSON.stringify(record)).join('\n'))
+    ).text
+      .trimEnd()
+      .split('\n'),
+  ).toEqual([
+    'books: ',
+    '  - title: Reiher',
+    '    tags: ',
+    '      - a',
+    '      - b',
+    '  - isbn: ',
+    '      de: 1',
+    '    year: 2001',
+    '',
+    'books:',
+  ]);
+});

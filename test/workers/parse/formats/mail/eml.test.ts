@@ -115,7 +115,7 @@ describe('what a message carries', () => {
     expect(text).toContain('See');
     expect(receipt.attachments).toMatchObject([
       { filename: 'Übersicht.csv', content_type: 'text/csv', size_bytes: 4, document_id: null },
-      { filename: 'winmail.dat', content_type: 'application/ms-tnef' },
+      { filename: 'winmail.dat', reason: 'The setting ingest.attachments is off.' },
     ]);
     expect(receipt.gap_counts).toEqual({ skipped: 2 });
   });

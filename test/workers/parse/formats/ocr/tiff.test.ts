@@ -1,6 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
+import { renderPage } from '../../../../../src/workers/parse/formats/pdf/render-page.js';
+import { decodePng } from '../../../../../src/workers/parse/formats/pictures/png.js';
 import { encodeGroup3, encodeGroup4 } from '../../../../support/fax.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 import { errorRate, flat, PROSE, scanLines, toJpeg, turned, type Scan } from '../../../../support/scans.js';
@@ -60,6 +62,33 @@ describe('a TIFF of several pictures', () => {
     const { receipt, gaps } = await read(10_001);
     expect(receipt).toMatchObject({ parts: 10_000, gap_counts: { limit: 1, skipped: 1 } });
     expect(gaps[0]).toBe('limit: The file has more pictures than the 10,000 that are read.');
+  });
+
+  test('is shown page by page, with what was read marked', async () => {
+    const scans = await Promise.all(['First page', 'Second page'].map((text) => scanLines(100, [text])));
+    const [first, second] = scans;
+    if (!first || !second) throw new Error('nothing was drawn');
+    const tiff = writeTiff([greyTiff(first), faxTiff(second), greyTiff(first)]);
+    const { blocks } = await readBlocks(parsePicture, tiff);
+    const shown = await Promise.all(
+      [0, 1, 2].map(async (index) => {
+        const boxes = blocks[index]?.place?.boxes ?? [];
+        const plain = decodePng(await renderPage(tiff, index + 1, []));
+        return { plain, marked: decodePng(await renderPage(tiff, index + 1, boxes)) };
+      }),
+    );
+    expect(shown[0]?.plain).toEqual(shown[2]?.plain);
+    for (const { plain, marked } of shown) {
+      // Where the marker is, no blue is left of what was white: black letters have others beside them.
+      const isInk = (at: number) => (plain.pixels[at] ?? 255) < 128;
+      const inked = Array.from({ length: plain.width * plain.height }, (_, at) => at * plain.channels).filter(
+        isInk,
+      );
+      const isMarked = (at: number) => (marked.pixels[at + 2 - 3 * marked.channels] ?? 255) < 128;
+      expect(inked.length).toBeGreaterThan(100);
+      expect(inked.filter(isMarked).length / inked.length).toBeGreaterThan(0.9);
+    }
+    await expect(renderPage(tiff, 4, [])).rejects.toThrow('The document has no such page.');
   });
 
   test('reads each kind of fax', async () => {

@@ -21,18 +21,15 @@ describe('a spreadsheet of OpenDocument', () => {
         row(['<table:table-cell/>'], 'table:number-rows-repeated="5"') +
         row([cell('Pear'), cell('2,40 €')]),
     );
-    const { blocks, text, receipt } = await read(prices + sheet('Table2', row([cell('1'), cell('2')])));
+    const { blocks, text, receipt } = await read(prices + sheet('Budget 2026', row([cell('1'), cell('2')])));
     expect(cellAt(text, 'Pear', 'Price')).toBe('2,40 €');
     expect(blocks[0]).toMatchObject({ text: 'Prices\n\n', heading: 1, isPart: true });
     expect(blocks.find((block) => block.text.includes('Pear'))).toMatchObject({
       place: { sheet: 'Prices', row: 8 },
       row: { header: '| Fruit | Price |\n| --- | --- |\n' },
     });
-    expect(blocks.at(-1)).toMatchObject({
-      isPart: true,
-      row: { header: '' },
-      place: { sheet: 'Table2', row: 1 },
-    });
+    expect(blocks.at(-2)).toMatchObject({ text: 'Budget 2026\n\n', heading: 1, isPart: true });
+    expect(blocks.at(-1)).toMatchObject({ row: { header: '' }, place: { sheet: 'Budget 2026', row: 1 } });
     expect(receipt).toMatchObject({ unit: 'sheet', parts: 2, parts_read: 2, gap_count: 0 });
   });
 
@@ -88,6 +85,34 @@ describe('a spreadsheet of OpenDocument', () => {
     expect(dropped.receipt.gaps.find(({ reason }) => reason === 'empty')?.location).toEqual({ sheet: 'C' });
     const kept = await readBlocks('ods', file, { hiddenText: 'keep' });
     for (const word of ['column', 'row', 'secret']) expect(kept.text).toContain(word);
+  });
+
+  test('repeats cells that reach over rows in each of them', async () => {
+    const covered = '<table:covered-table-cell table:number-columns-repeated="2"/>';
+    const reaching = (text: string) => cell(text, 'table:number-rows-spanned="3"');
+    const { text } = await read(
+      sheet(
+        'A',
+        row([cell('Region'), cell('Year'), cell('Town'), cell('Herons')]) +
+          row([reaching('North'), reaching('2026'), cell('Kiel'), cell('12')]) +
+          row([covered, cell('Husum'), cell('7')]) +
+          row([covered]) +
+          row([cell('South'), cell('2025'), cell('Ulm'), cell('3')]),
+      ),
+    );
+    expect(text.trim().split('\n').slice(4)).toEqual([
+      '| North | 2026 | Kiel | 12 |',
+      '| North | 2026 | Husum | 7 |',
+      '| South | 2025 | Ulm | 3 |',
+    ]);
+  });
+
+  test('names charts and other objects that are not read, with their sheet', async () => {
+    const chart = '<table:shapes><draw:frame><draw:object/><draw:image/></draw:frame></table:shapes>';
+    const { receipt } = await read(sheet('Sums', chart + row([cell('a'), cell('b')])));
+    expect(receipt.gaps).toEqual([
+      { reason: 'skipped', detail: 'An embedded object is not read.', location: { sheet: 'Sums' } },
+    ]);
   });
 
   test('leaves out comments on cells', async () => {

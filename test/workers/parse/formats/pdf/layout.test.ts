@@ -68,6 +68,16 @@ describe('the layout of a PDF page', () => {
       expect(text.replace(/[|\s]+/g, ' ')).toContain(`Label ${String(row)} value ${String(row)} `);
   });
 
+  test('takes items of lists for no headings, however large they are', async () => {
+    const content =
+      line(60, 740, 'Agenda of the keepers', { size: 32 }) +
+      line(60, 680, '- Numbers of herons', { size: 24 }) +
+      lines(60, 600, column('small', 30));
+    const { blocks } = await readBlocks(parsePdf, drawPdf({ pages: [{ content }] }));
+    const headings = blocks.filter(({ heading }) => heading !== undefined).map(({ text }) => text.trim());
+    expect(headings).toEqual(['Agenda of the keepers']);
+  });
+
   test('shows ruled tables as rows of Markdown, the header with each', async () => {
     const grid = [0, 1, 2, 3, 4]
       .map((row) => `60 ${String(700 - 24 * row)} m 460 ${String(700 - 24 * row)} l S\n`)
@@ -146,6 +156,8 @@ describe('the layout of a PDF page', () => {
     );
     expect(text.match(/The first line of a turned page\nand its second line/g)).toHaveLength(3);
     const boxes = blocks.map(({ place }) => place?.boxes?.[0]);
+    for (const box of boxes)
+      for (const value of Object.values(box ?? {})) expect(String(value)).toMatch(/^\d+(?:\.\d)?$/);
     // Turned clockwise, the top left corner of the content is at the top right, and reads downwards.
     expect(boxes[0]?.x).toBeGreaterThan(680);
     expect(boxes[0]?.height).toBeGreaterThan(boxes[0]?.width ?? Infinity);

@@ -83,6 +83,22 @@ describe('scripts and fonts of a PDF', () => {
     expect(text.trim()).toBe(shown.join('\n'));
   });
 
+  test('keep a line together above which a mark stands by itself', () => {
+    const row = joinLines([
+      piece('في العام ٣٤٥', 100, 100, 60),
+      piece('طائرا', 60, 100, 36),
+      { ...piece('\u064b', 58, 96, 5), height: 12 },
+      piece('.', 54, 100, 3),
+    ]);
+    expect(row.map(({ text }) => text)).toEqual(['في العام ٣٤٥ طائرا\u064b.']);
+  });
+
+  test('have the letters of ligatures in their order where the word tells it, which PDFium turns round', () => {
+    expect(inReadingOrder('اإلسكندرية األقصر واآلن')).toBe('والآن الأقصر الإسكندرية');
+    expect(inReadingOrder('،بأس ال وال قال')).toBe('قال ولا لا بأس،');
+    expect(inReadingOrder('إلى الماء تأليف مسائل')).toBe('مسائل تأليف الماء إلى');
+  });
+
   test('are read in vertical columns', async () => {
     const shown = ['春は曙やうやう白くなりゆく', '少し明かりて紫だちたる雲の'];
     const content = shown
@@ -121,10 +137,10 @@ describe('scripts and fonts of a PDF', () => {
   });
 
   test('have the words of cells in the order in which they are read', () => {
-    const cell = (text: string, y: number) => ({ text, bbox: { x: 0, y, width: 50, height: 10 } });
+    const cell = (text: string, x: number, y: number) => ({ text, bbox: { x, y, width: 50, height: 10 } });
     const rows = [
-      [cell('\u05d1\u05d1 \u05d0\u05d0', 0), cell('12', 0)],
-      [cell('\u05d3\u05d3 \u05d2\u05d2', 20), cell('7', 20)],
+      [cell('\u05d1\u05d1 \u05d0\u05d0', 0, 0), cell('12', 50, 0)],
+      [cell('\u05d3\u05d3 \u05d2\u05d2', 0, 20), cell('7', 50, 20)],
     ];
     const bbox = { x: 0, y: 0, width: 100, height: 30 };
     const texts = rows.flat().map(({ text, bbox: { x, y, width } }) => piece(text, x, y, width));

@@ -1,3 +1,4 @@
+import { rowsOf } from './lines.js';
 import { around, bottomOf, isRightToLeft, median, rightOf, type Piece } from './piece.js';
 
 /** Fewer lines on a side are no column. */
@@ -90,14 +91,14 @@ function charactersOf(lines: readonly Piece[]): number {
   return median(lines.map(({ text }) => text.length + (text.match(/[\u1100-\uffdc]/g)?.length ?? 0)));
 }
 
-/** The share of lines of the smaller side that stand at the height of one of the other side. */
+/** The share of rows of the side with fewer of them that stand at the height of a line of the other side. */
 function alignedShare(one: readonly Piece[], other: readonly Piece[]): number {
-  const [few, many] = one.length < other.length ? [one, other] : [other, one];
-  const heights = many.map(({ y, height }) => y + height / 2).toSorted((a, b) => a - b);
-  const aligned = few.filter(({ y, height, size }) => {
-    const middle = y + height / 2;
-    return heights.some((at) => Math.abs(at - middle) < 0.25 * size);
-  });
+  const sides = [rowsOf(one), rowsOf(other)] as const;
+  const [few, many] = sides[0].length < sides[1].length ? [sides[0], other] : [sides[1], one];
+  const heights = many.map(middleOf);
+  const aligned = few.filter((row) =>
+    row.some((line) => heights.some((height) => Math.abs(height - middleOf(line)) < 0.25 * line.size)),
+  );
   return aligned.length / few.length;
 }
 

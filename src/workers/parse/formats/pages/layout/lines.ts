@@ -38,11 +38,16 @@ const middleOf = ({ y, height }: Piece): number => y + height / 2;
 function isBeside(row: readonly Piece[], { largest, piece }: { largest: Piece; piece: Piece }): boolean {
   if (largest.table ?? piece.table) return false;
   if (Math.abs(middleOf(piece) - middleOf(largest)) > HIGHEST_SHIFT * largest.size) return false;
+  if (isMark(piece)) return true;
   return row.slice(-MOST_COMPARED).every((other) => {
+    if (isMark(other)) return true;
     const shared = Math.min(rightOf(piece), rightOf(other)) - Math.max(piece.x, other.x);
     return shared <= 0.3 * Math.min(piece.width, other.width);
   });
 }
+
+/** Tells whether a piece is only signs that stand above or below the letters of another one. */
+const isMark = ({ text }: Piece): boolean => /^\p{M}+$/u.test(text);
 
 function joinRow(row: readonly Piece[], gutters: readonly number[]): Piece[] {
   const runs: Piece[][] = [];

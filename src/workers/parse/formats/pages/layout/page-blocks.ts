@@ -8,6 +8,8 @@ import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { around, type Piece } from './piece.js';
 
 const LONGEST_HEADING = 200;
+/** What begins an item of a list, as on slides, whose texts are larger than those of other pages. */
+const ITEM = /^[•◦▪‣●○■–—-]\s/;
 
 export interface LayoutPage {
   readonly page: number;
@@ -45,7 +47,7 @@ function turnedParagraphs(pieces: readonly Piece[]): Paragraph[] {
 /** The level of a heading by its size; undefined for other text. */
 function headingLevel({ text, lines, size, isBold }: Paragraph, bodySize: number): number | undefined {
   if (lines > 3 || text.length > LONGEST_HEADING || bodySize === 0) return undefined;
-  if (!/\p{L}/u.test(text) || /[.,;:]$/.test(text)) return undefined;
+  if (!/\p{L}/u.test(text) || /[.,;:]$/.test(text) || ITEM.test(text)) return undefined;
   const ratio = size / bodySize;
   if (ratio >= 1.6) return 1;
   if (ratio >= 1.3) return 2;
@@ -54,7 +56,8 @@ function headingLevel({ text, lines, size, isBold }: Paragraph, bodySize: number
   return numbers ? Math.min(6, 3 + (numbers[0].match(/\./g)?.length ?? 0)) : undefined;
 }
 
-const rounded = ({ x, y, width, height }: Rectangle): Rectangle => ({
+/** Tenths of a point are enough. */
+export const rounded = ({ x, y, width, height }: Rectangle): Rectangle => ({
   x: toTenth(x),
   y: toTenth(y),
   width: toTenth(width),

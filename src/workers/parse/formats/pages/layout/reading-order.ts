@@ -9,6 +9,8 @@ const BETWEEN_SCRIPTS =
  * glyph for both: no Arabic word has two alefs in a row.
  */
 const TURNED_LIGATURE = /\u0627([\u0622\u0623\u0625\u0627])\u0644/g;
+/** An article alone, which is the word for "no" (and "and no") turned around in the same way. */
+const TURNED_NO = /(?<![\p{L}\p{M}])(\u0648?)\u0627\u0644(?![\p{L}\p{M}])/gu;
 const LETTER = /\p{L}/u;
 
 /**
@@ -18,7 +20,10 @@ const LETTER = /\p{L}/u;
 export function inReadingOrder(line: string): string {
   if (!RIGHT_TO_LEFT.test(line) || !isRightToLeft(line)) return line;
   const words = line.replace(BETWEEN_SCRIPTS, ' ').split(' ').toReversed().map(withEndAtEnd);
-  return withRunsFromTheLeft(words).join(' ').replace(TURNED_LIGATURE, '\u0627\u0644$1');
+  return withRunsFromTheLeft(words)
+    .join(' ')
+    .replace(TURNED_LIGATURE, '\u0627\u0644$1')
+    .replace(TURNED_NO, '$1\u0644\u0627');
 }
 
 /** Puts runs of words that are read from the left into their own order. */

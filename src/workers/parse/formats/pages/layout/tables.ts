@@ -1,7 +1,9 @@
 import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
+import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { inReadingOrder } from './reading-order.js';
 import { putBackLost, type FoundCell } from './lost-texts.js';
 import { around, holds, lettersOf, type Piece, type TableRow } from './piece.js';
+import { isRuled, partBox, ruledParts } from './ruled-parts.js';
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
 const LONGEST_MEAN_CELL = 80;
@@ -14,27 +16,43 @@ const MOST_REPEATED = 0.3;
 export function placeTables(pieces: readonly Piece[], blocks: readonly LayoutBlock[]): readonly Piece[] {
   let left = pieces;
   for (const block of blocks) {
-    const table = block.kind === 'table' ? toTable(block, left) : undefined;
-    if (!table) continue;
-    const rest = left.filter((piece) => piece.table !== undefined || !holds(table, piece));
-    left = [...rest, table];
+    if (block.kind !== 'table') continue;
+    for (const table of tablesOf(block, left)) {
+      const rest = left.filter((piece) => piece.table !== undefined || !holds(table, piece));
+      left = [...rest, table];
+    }
   }
   return left;
 }
 
-function toTable({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly Piece[]): Piece | undefined {
-  const found = [header, ...rows].filter((cells) => cells.length > 0).map((cells) => cells.map(toCell));
-  const columns = Math.max(0, ...found.slice(0, 1_000).map((cells) => cells.length));
-  if (!bbox || found.length < 2 || columns < 2) return undefined;
+function tablesOf({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly Piece[]): Piece[] {
+  if (!bbox) return [];
   const within = pieces.filter((piece) => !piece.table && holds(bbox, piece));
+  const found = [header, ...rows].filter((cells) => cells.length > 0).map((cells) => cells.map(toCell));
+  if (!isRuled(found)) return toTable(found, bbox, within);
+  const parts = ruledParts(found, bbox, within);
+  return parts.flatMap((part) => {
+    const box = parts.length === 1 ? bbox : { ...partBox(part), x: bbox.x, width: bbox.width };
+    const own = within.filter((piece) => holds(box, piece));
+    return toTable(part, box, own);
+  });
+}
+
+function toTable(
+  found: readonly (readonly FoundCell[])[],
+  box: Rectangle,
+  within: readonly Piece[],
+): Piece[] {
+  const columns = Math.max(0, ...found.slice(0, 1_000).map((cells) => cells.length));
+  if (found.length < 2 || columns < 2) return [];
   const table = holdsAll(found, within) ? found : putBackLost(found, within);
-  if (!table || (table !== found && !holdsAll(table, within))) return undefined;
+  if (!table || (table !== found && !holdsAll(table, within))) return [];
   const filled = table.flat().filter(({ text }) => text !== '');
   const letters = lettersOf(filled.map(({ text }) => text)).length;
   const longest = table === found ? LONGEST_MEAN_CELL : LONGEST_MEAN_WHERE_LOST;
-  if (letters === 0 || letters / filled.length > longest) return undefined;
+  if (letters === 0 || letters / filled.length > longest) return [];
   const size = within.reduce((sum, piece) => sum + piece.size, 0) / within.length;
-  return { ...bbox, text: '', size, isBold: false, table: table.map(toRow) };
+  return [{ ...box, text: '', size, isBold: false, table: table.map(toRow) }];
 }
 
 const toCell = ({ text, bbox }: LayoutCell): FoundCell => ({ text: inReadingOrder(plainText(text)), bbox });

@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals';
+import { orderColumns } from '../../../../../src/workers/parse/formats/pages/layout/columns.js';
+import { joinLines } from '../../../../../src/workers/parse/formats/pages/layout/lines.js';
+import { paragraphsOf } from '../../../../../src/workers/parse/formats/pages/layout/paragraphs.js';
+import type { Piece } from '../../../../../src/workers/parse/formats/pages/layout/piece.js';
+
+const at = (x: number, y: number, text: string): Piece => ({
+  text,
+  x,
+  y,
+  width: 5 * text.length,
+  height: 11,
+  size: 11,
+  isBold: false,
+});
+
+const read = (pieces: readonly Piece[]): string =>
+  orderColumns(joinLines(pieces))
+    .flatMap(paragraphsOf)
+    .map(({ text }) => text)
+    .join('\n');
+
+const ACROSS = 'A sentence that runs across the whole width of the page, over everything, to its margin';
+
+describe('what stands side by side on a page', () => {
+  test('is read by rows where it is cells, whatever else stands at the left of the page', () => {
+    const list = Array.from({ length: 12 }, (_, index) => at(60, 120 + 20 * index, `item ${String(index)}`));
+    const table = ['Alder', 'Birch', 'Cedar', 'Damson'].flatMap((name, row) => {
+      const y = 380 + 20 * row;
+      return [name, ...[1, 2, 3, 4, 5].map((place) => `${String(place)}${String(row)}`)].map((cell, place) =>
+        at(60 + 80 * place, y, cell),
+      );
+    });
+    const text = read([at(60, 100, ACROSS), ...list, ...table, at(60, 480, ACROSS)]);
+    expect(text.replace(/\s+/g, ' ')).toContain('item 11 Alder 10 20 30 40 50 Birch 11 21 31 41 51 Cedar 12');
+  });
+
+  test('is read column by column where it is prose, also between lines that run across', () => {
+    const prose = (name: string, x: number, y: number) =>
+      Array.from({ length: 8 }, (_, index) =>
+        at(x, y + 14 * index, `${name}${String(index)} and words of ordinary prose`),
+      );
+    const text = read([
+      ...prose('one', 60, 100),
+      ...prose('two', 320, 100),
+      at(60, 230, ACROSS),
+      ...prose('three', 60, 260),
+      ...prose('four', 320, 260),
+    ]);
+    const marks = ['one0', 'one7', 'two0', 'two7', 'A sentence', 'three0', 'three7', 'four0', 'four7'];
+    expect(marks.toSorted((a, b) => text.indexOf(a) - text.indexOf(b))).toEqual(marks);
+  });
+});

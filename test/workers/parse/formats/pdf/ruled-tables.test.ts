@@ -1,0 +1,114 @@
+import { describe, expect, test } from '@jest/globals';
+import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
+import { drawPdf, line } from '../../../../support/drawn-pdf.js';
+import { readBlocks } from '../../../../support/read-blocks.js';
+
+/** A table with a line around each cell, 20 points high, whose columns begin at these places; the last is its right edge. */
+function ruled(top: number, edges: readonly number[], rows: readonly (readonly string[])[]): string {
+  const [left = 0, right = 0] = [edges[0], edges.at(-1)];
+  const across = Array.from({ length: rows.length + 1 }, (_, at) => top - 20 * at);
+  const bottom = across.at(-1) ?? 0;
+  return [
+    ...across.map((y) => `${String(left)} ${String(y)} m ${String(right)} ${String(y)} l S\n`),
+    ...edges.map((x) => `${String(x)} ${String(top)} m ${String(x)} ${String(bottom)} l S\n`),
+    ...rows.flatMap((row, at) =>
+      row.map((cell, place) => line((edges[place] ?? 0) + 4, top - 14 - 20 * at, cell)),
+    ),
+  ].join('');
+}
+
+const read = async (...pages: readonly string[]) => {
+  const { text } = await readBlocks(parsePdf, drawPdf({ pages: pages.map((content) => ({ content })) }));
+  return text.trim().split(/\n+/);
+};
+
+describe('ruled tables of a PDF', () => {
+  test('of the same width stand apart, each with its own columns, and the text between them is whole', async () => {
+    const content =
+      ruled(
+        700,
+        [60, 160, 240, 300, 480],
+        [
+          ['Wetland', 'Herons', 'Storks', 'Cranes'],
+          ['Alder Marsh', '112', '14', '3'],
+          ['Birch Fen', '87', '9', '0'],
+        ],
+      ) +
+      line(60, 628, 'Numbers of the year before are in the appendix of the report.') +
+      ruled(
+        620,
+        [60, 200, 290, 480],
+        [
+          ['River', 'Length in km', 'Pairs'],
+          ['Great Erft', '48.7', '31'],
+          ['Little Brook', '12.3', '5'],
+        ],
+      ) +
+      line(
+        60,
+        548,
+        'A last line says, from the left edge of both tables far beyond their right edge, that this is all',
+      ) +
+      ruled(
+        540,
+        [60, 160, 480],
+        [
+          ['Name', 'Town'],
+          ['Ann', 'Lyon'],
+        ],
+      );
+    expect(await read(content)).toEqual([
+      '| Wetland | Herons | Storks | Cranes |',
+      '| --- | --- | --- | --- |',
+      '| Alder Marsh | 112 | 14 | 3 |',
+      '| Birch Fen | 87 | 9 | 0 |',
+      'Numbers of the year before are in the appendix of the report.',
+      '| River | Length in km | Pairs |',
+      '| --- | --- | --- |',
+      '| Great Erft | 48.7 | 31 |',
+      '| Little Brook | 12.3 | 5 |',
+      'A last line says, from the left edge of both tables far beyond their right edge, that this is all',
+      '| Name | Town |',
+      '| --- | --- |',
+      '| Ann | Lyon |',
+    ]);
+  });
+
+  test('keep a line that runs across their columns, under the names of which rows go on', async () => {
+    const edges = [60, 160, 240, 480];
+    const rows = [
+      ['Wetland', 'Herons', 'Storks'],
+      ['Alder Marsh', '112', '14'],
+      [''],
+      ['Cedar Bog', '45', '21'],
+    ];
+    const content = ruled(700, edges, rows) + line(64, 646, 'Those in the south, which are larger');
+    expect(await read(content)).toEqual([
+      '| Wetland | Herons | Storks |',
+      '| --- | --- | --- |',
+      '| Alder Marsh | 112 | 14 |',
+      '| Those in the south, which are larger |  |  |',
+      '| Cedar Bog | 45 | 21 |',
+    ]);
+  });
+
+  test('that go on over pages have the names of their columns on each, if the file shows them there', async () => {
+    const page = (first: number) =>
+      ruled(
+        740,
+        [60, 200, 300, 480],
+        [
+          ['Item', 'Description', 'Price'],
+          ...Array.from({ length: 32 }, (_, at) => [
+            `Item ${String(first + at)}`,
+            'of copper',
+            `${String(first + at)}.50`,
+          ]),
+        ],
+      );
+    const rows = await read(page(0), page(32), page(64));
+    expect(rows.filter((row) => row === '| Item | Description | Price |')).toHaveLength(3);
+    for (let item = 0; item < 96; item += 1)
+      expect(rows).toContain(`| Item ${String(item)} | of copper | ${String(item)}.50 |`);
+  });
+});
