@@ -10,9 +10,11 @@ import { chunkText, type Chunk } from '../chunking/chunk.js';
 import { createAttachmentKeeper, type KeepAttachment } from './extraction/attachment-keeper.js';
 import { knownLocation } from './extraction/bounded-location.js';
 import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
+import { createHiddenTextWriter } from './extraction/hidden-text.js';
 import { locateChunks } from './extraction/locate-chunks.js';
 import { createReceiptWriter, type Findings, type ReceiptWriter } from './extraction/receipt-writer.js';
 import { mostText } from './extraction/text-limits.js';
+import { withoutUnseen } from './extraction/unseen-characters.js';
 import { loadParser } from './formats/parsers.js';
 import type { ParseTask } from './protocol.js';
 
@@ -104,6 +106,7 @@ async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWrit
   // Each part begins a chunk, so that there are no more parts than chunks.
   const { maxChunks = Infinity } = task.chunk;
   const blocks = createBlockCollector();
+  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
   let length = 0;
   let parts = 0;
   try {
@@ -113,13 +116,14 @@ async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWrit
       if (block.isPart === true && block.text.trim() !== '') parts += 1;
       if (parts > maxChunks)
         throw new IngestError('too_large', `The document has more than ${String(maxChunks)} chunks.`);
-      blocks.add(block);
+      blocks.add(withoutUnseen(block, hidden));
     }
   } catch (error) {
     const isLimit = error instanceof IngestError && error.code === 'too_large';
     if (!isLimit || !options.keepsPartial || blocks.isBlank()) throw error;
     receipt.addGap('limit', `Only the beginning was read: ${error.message}`);
   }
+  hidden.report();
   return blocks.end();
 }
 
