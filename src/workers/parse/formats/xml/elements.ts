@@ -2,6 +2,14 @@ import { createBlockWriter, type BlockWriter } from '../../extraction/block-writ
 import type { Block } from '../../extraction/block.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { createHtmlText } from '../html/html-text.js';
+import {
+  attributeText,
+  attributeValues,
+  beginsProse,
+  joinedValues,
+  localName,
+  type NamedText,
+} from './attributes.js';
 import type { Attributes, MarkupHandler } from './read-markup.js';
 
 /** Elements whose title is a heading (DocBook, JATS, TEI, DITA). */
@@ -15,8 +23,8 @@ const TITLES = new Set(['title', 'head', 'article-title']);
 const PROSE = new Set('p para simpara s l line text paragraph li item-text screen programlisting'.split(' '));
 /** A longer value is prose, whatever its element is called. */
 const LONGEST_VALUE = 300;
-/** Attributes that are for programs. */
-const TECHNICAL = new Set('id class style role href src type lang version rend key ref'.split(' '));
+/** Names of prose that records have, too. */
+const ALSO_RECORDS = new Set('book part article topic line text'.split(' '));
 const DEEPEST_HEADING = 9;
 /** Text that is markup itself. */
 const MARKUP = /<\/?[a-z][^<>]{0,200}>/i;
@@ -26,14 +34,16 @@ const MOST_CHARACTERS = 65_536;
 
 const CODE = new Set(['programlisting', 'screen', 'literallayout', 'code', 'pre']);
 
-interface Value {
-  readonly name: string;
-  readonly text: string;
+interface Value extends NamedText {
+  /** The attributes of what has the text, which are written where it is a value of a record. */
+  readonly attributes: readonly NamedText[];
 }
 
 interface OpenElement {
   readonly name: string;
   readonly attributes: Attributes;
+  /** Whether it is in a format for prose. */
+  readonly isProse: boolean;
   /** Its text and the texts of the elements in it, in order. */
   parts: string[];
   /** The elements in it, as values of a record, which they are unless it has text of its own. */
@@ -46,6 +56,7 @@ interface OpenElement {
 interface State {
   readonly writer: BlockWriter;
   readonly receipt: ReceiptWriter;
+  readonly isProse: boolean;
   readonly open: OpenElement[];
   sections: number;
   hasTitle: boolean;
@@ -56,10 +67,13 @@ export interface Elements extends MarkupHandler {
   readonly end: () => Block[];
 }
 
-/** Makes blocks of elements: of those among text one text, of others the values of a record. */
-export function createElements(receipt: ReceiptWriter): Elements {
+/**
+ * Makes blocks of elements: of those among text one text, of others the values of a record.
+ * @param isProse whether the file is known to be of a format for prose
+ */
+export function createElements(receipt: ReceiptWriter, isProse = false): Elements {
   const writer = createBlockWriter();
-  const state: State = { writer, receipt, open: [], sections: 0, hasTitle: false };
+  const state: State = { writer, receipt, isProse, open: [], sections: 0, hasTitle: false };
   return {
     open: (name, attributes) => openElement(state, localName(name), attributes),
     close: () => closeElement(state),
@@ -74,8 +88,6 @@ export function createElements(receipt: ReceiptWriter): Elements {
   };
 }
 
-const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
-
 function openElement(state: State, name: string, attributes: Attributes): void {
   const holder = state.open.at(-1);
   if (!holder) state.receipt.setLanguage(attributes['xml:lang'] ?? '');
@@ -83,13 +95,14 @@ function openElement(state: State, name: string, attributes: Attributes): void {
     const before = state.open.at(-2);
     // What holds the record that begins here goes first.
     if (before && !before.hasText) writeValues(state.writer, before);
-    holder.values.push(...attributeValues(holder.attributes));
+    holder.values.push(...asValues(valuesOf(holder)));
   }
   if (holder) holder.hasElements = true;
   if (SECTIONS.has(name)) state.sections += 1;
   state.open.push({
     name,
     attributes,
+    isProse: (holder?.isProse ?? state.isProse) || beginsProse(name, attributes),
     parts: [],
     values: [],
     characters: 0,
@@ -104,8 +117,11 @@ function closeElement(state: State): void {
   const holder = state.open.at(-1);
   const isRecord = element.hasElements && !element.hasText && holder?.hasText !== true;
   if (isRecord) writeValues(state.writer, element);
-  else if (holder) addValue(state, holder, { name: element.name, text: textOf(element) });
-  else state.writer.add({ text: textOf(element) });
+  else {
+    const value = valueOf(element);
+    if (holder) addValue(state, holder, value);
+    else state.writer.add({ text: value.text + attributeText(value.attributes) });
+  }
   if (SECTIONS.has(element.name)) state.sections -= 1;
 }
 
@@ -118,19 +134,21 @@ function addValue(state: State, holder: OpenElement, value: Value): void {
   if (TITLES.has(value.name) && SECTIONS.has(holder.name) && !holder.hasText) {
     writeValues(state.writer, holder);
     state.writer.add({ text: value.text, heading: Math.min(state.sections, DEEPEST_HEADING) });
+    holder.values.push(...asValues(value.attributes));
     return;
   }
   holder.values.push(value);
   holder.parts.push(value.text);
-  holder.characters += value.text.length;
+  holder.characters += value.text.length + attributeText(value.attributes).length;
   if (!holder.hasText && (holder.values.length >= MOST_VALUES || holder.characters > MOST_CHARACTERS))
     writeValues(state.writer, holder);
 }
 
 function writeValues(writer: BlockWriter, element: OpenElement): void {
-  for (const { name, text } of element.values) {
+  for (const { name, text, attributes } of element.values) {
     const isProse = PROSE.has(name) || text.length > LONGEST_VALUE;
-    writer.add({ text: isProse ? text : `${name}: ${text}` }, { isLine: !isProse });
+    const written = text + attributeText(attributes);
+    writer.add({ text: isProse ? written : `${name}: ${written}` }, { isLine: !isProse });
   }
   // The next record begins after an empty line.
   if (element.values.length > 0) writer.addFinished([]);
@@ -139,12 +157,27 @@ function writeValues(writer: BlockWriter, element: OpenElement): void {
   element.characters = 0;
 }
 
-function textOf({ name, parts, hasText, attributes }: OpenElement): string {
+const asValues = (values: readonly NamedText[]): Value[] =>
+  values.map((value) => ({ ...value, attributes: [] }));
+
+/** The attributes of an element that hold data. */
+const valuesOf = (element: OpenElement): NamedText[] =>
+  attributeValues(element.attributes, element.isProse || isNamedAsProse(element));
+
+const isNamedAsProse = ({ name }: OpenElement): boolean =>
+  (PROSE.has(name) || SECTIONS.has(name)) && !ALSO_RECORDS.has(name);
+
+/** The text of an element with its attributes, which are its text where it has no other. In prose they say nothing more. */
+function valueOf(element: OpenElement): Value {
+  const { name } = element;
+  const text = textOf(element);
+  if (text === '') return { name, text: joinedValues(valuesOf(element)), attributes: [] };
+  const isPlain = element.isProse || isNamedAsProse(element);
+  return { name, text, attributes: isPlain ? [] : valuesOf(element) };
+}
+
+function textOf({ name, parts, hasText }: OpenElement): string {
   const text = parts.join(hasText ? '' : ' ').trim();
-  if (text === '')
-    return attributeValues(attributes)
-      .map((value) => `${value.name}: ${value.text}`)
-      .join('; ');
   if (CODE.has(name)) return text;
   return (MARKUP.test(text) ? withoutMarkup(text) : text).replace(/\s+/g, ' ').trim();
 }
@@ -154,13 +187,4 @@ function withoutMarkup(text: string): string {
   const html = createHtmlText();
   html.write(text);
   return html.end();
-}
-
-/** Attributes that hold data, as values of their element. */
-function attributeValues(attributes: Attributes): Value[] {
-  return Object.entries(attributes)
-    .filter(
-      ([name, text]) => !name.includes(':') && !TECHNICAL.has(name) && name !== 'xmlns' && text.trim() !== '',
-    )
-    .map(([name, text]) => ({ name, text: text.replace(/\s+/g, ' ').trim() }));
 }
