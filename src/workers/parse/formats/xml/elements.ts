@@ -11,6 +11,7 @@ import {
   type NamedText,
 } from './attributes.js';
 import type { Attributes, MarkupHandler } from './read-markup.js';
+import { createXmlTables, type XmlTables } from './xml-tables.js';
 
 /** Elements whose title is a heading (DocBook, JATS, TEI, DITA). */
 const SECTIONS = new Set(
@@ -32,6 +33,8 @@ const MARKUP = /<\/?[a-z][^<>]{0,200}>/i;
 const MOST_VALUES = 500;
 const MOST_CHARACTERS = 65_536;
 
+/** Ends of lines within a text. */
+const BREAKS = new Set(['break', 'br', 'lb']);
 const CODE = new Set(['programlisting', 'screen', 'literallayout', 'code', 'pre']);
 
 interface Value extends NamedText {
@@ -44,6 +47,8 @@ interface OpenElement {
   readonly attributes: Attributes;
   /** Whether it is in a format for prose. */
   readonly isProse: boolean;
+  /** Whether it is a part of a table, whose attributes say how that is laid out. */
+  readonly isInTable: boolean;
   /** Its text and the texts of the elements in it, in order. */
   parts: string[];
   /** The elements in it, as values of a record, which they are unless it has text of its own. */
@@ -58,6 +63,7 @@ interface State {
   readonly receipt: ReceiptWriter;
   readonly isProse: boolean;
   readonly open: OpenElement[];
+  readonly tables: XmlTables;
   sections: number;
   hasTitle: boolean;
 }
@@ -73,7 +79,8 @@ export interface Elements extends MarkupHandler {
  */
 export function createElements(receipt: ReceiptWriter, isProse = false): Elements {
   const writer = createBlockWriter();
-  const state: State = { writer, receipt, isProse, open: [], sections: 0, hasTitle: false };
+  const tables = createXmlTables();
+  const state: State = { writer, receipt, isProse, open: [], tables, sections: 0, hasTitle: false };
   return {
     open: (name, attributes) => openElement(state, localName(name), attributes),
     close: () => closeElement(state),
@@ -91,7 +98,7 @@ export function createElements(receipt: ReceiptWriter, isProse = false): Element
 function openElement(state: State, name: string, attributes: Attributes): void {
   const holder = state.open.at(-1);
   if (!holder) state.receipt.setLanguage(attributes['xml:lang'] ?? '');
-  if (holder?.hasElements === false && !holder.hasText) {
+  if (holder?.hasElements === false && !holder.hasText && !state.tables.isOpen()) {
     const before = state.open.at(-2);
     // What holds the record that begins here goes first.
     if (before && !before.hasText) writeValues(state.writer, before);
@@ -99,10 +106,21 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   }
   if (holder) holder.hasElements = true;
   if (SECTIONS.has(name)) state.sections += 1;
+  const isInProse = (holder?.isProse ?? state.isProse) || beginsProse(name, attributes);
+  const opened = {
+    name,
+    attributes,
+    isProse: isInProse,
+    depth: state.open.length,
+    holder: holder?.name ?? '',
+  };
+  if (state.tables.begins(opened)) writeOpen(state);
+  state.tables.open(opened);
   state.open.push({
     name,
     attributes,
-    isProse: (holder?.isProse ?? state.isProse) || beginsProse(name, attributes),
+    isProse: isInProse,
+    isInTable: state.tables.isOpen(),
     parts: [],
     values: [],
     characters: 0,
@@ -111,18 +129,46 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   });
 }
 
+/** Writes what stands before a table, in all elements that hold it. */
+function writeOpen({ open, writer }: State): void {
+  for (const element of open) {
+    if (element.hasText) {
+      writer.add({ text: textOf(element) });
+      Object.assign(element, { parts: [], values: [], characters: 0, hasText: false });
+    } else writeValues(writer, element);
+  }
+}
+
 function closeElement(state: State): void {
   const element = state.open.pop();
   if (!element) return;
   const holder = state.open.at(-1);
-  const isRecord = element.hasElements && !element.hasText && holder?.hasText !== true;
-  if (isRecord) writeValues(state.writer, element);
-  else {
-    const value = valueOf(element);
-    if (holder) addValue(state, holder, value);
-    else state.writer.add({ text: value.text + attributeText(value.attributes) });
-  }
+  const { tables, writer } = state;
+  const wasInCell = tables.isInCell();
+  const table = tables.close(state.open.length, element.name, () => textOf(element));
+  if (table) writer.addFinished(table);
+  if (holder && isBreak(element)) holder.parts.push(element.attributes['break'] === 'no' ? '' : ' ');
+  else if (!wasInCell) endElement(state, element, holder);
+  // A cell itself is in its row.
+  else if (tables.isInCell()) holder?.parts.push(partOf(element.name, textOf(element)));
   if (SECTIONS.has(element.name)) state.sections -= 1;
+}
+
+const isBreak = ({ name, hasText, hasElements }: OpenElement): boolean =>
+  BREAKS.has(name) && !hasText && !hasElements;
+
+/** Paragraphs within a text stand apart from it. */
+const partOf = (name: string, text: string): string => (PROSE.has(name) ? ` ${text} ` : text);
+
+function endElement(state: State, element: OpenElement, holder: OpenElement | undefined): void {
+  const isRecord = element.hasElements && !element.hasText && holder?.hasText !== true;
+  if (isRecord) {
+    writeValues(state.writer, element);
+    return;
+  }
+  const value = valueOf(element);
+  if (holder) addValue(state, holder, value);
+  else state.writer.add({ text: value.text + attributeText(value.attributes) });
 }
 
 function addValue(state: State, holder: OpenElement, value: Value): void {
@@ -138,7 +184,7 @@ function addValue(state: State, holder: OpenElement, value: Value): void {
     return;
   }
   holder.values.push(value);
-  holder.parts.push(value.text);
+  holder.parts.push(partOf(value.name, value.text));
   holder.characters += value.text.length + attributeText(value.attributes).length;
   if (!holder.hasText && (holder.values.length >= MOST_VALUES || holder.characters > MOST_CHARACTERS))
     writeValues(state.writer, holder);
@@ -162,7 +208,7 @@ const asValues = (values: readonly NamedText[]): Value[] =>
 
 /** The attributes of an element that hold data. */
 const valuesOf = (element: OpenElement): NamedText[] =>
-  attributeValues(element.attributes, element.isProse || isNamedAsProse(element));
+  element.isInTable ? [] : attributeValues(element.attributes, element.isProse || isNamedAsProse(element));
 
 const isNamedAsProse = ({ name }: OpenElement): boolean =>
   (PROSE.has(name) || SECTIONS.has(name)) && !ALSO_RECORDS.has(name);
