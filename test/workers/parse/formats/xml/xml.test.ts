@@ -69,7 +69,7 @@ describe('XML', () => {
     expect((await read(latin)).text).toBe('b: Größe\n\n');
   });
 
-  test('expands no entities that it declares, and is read to the end where it is cut off', async () => {
+  test('expands no entities that it declares', async () => {
     const levels = Array.from(
       { length: 9 },
       (_, index) => `<!ENTITY e${String(index + 1)} "${`&e${String(index)};`.repeat(10)}">`,
@@ -78,7 +78,14 @@ describe('XML', () => {
     const { text } = await read(bomb);
     expect(text).toContain('c: text');
     expect(text.length).toBeLessThan(1_000);
-    expect((await read('<a><b>one</b><c>tw')).text).toBe('b: one\nc: tw\n\n');
+  });
+
+  test('that ends early is read as far as it goes, which is named, and fails where that is nothing', async () => {
+    const { text, gaps } = await read('<a><b>one</b><c>tw');
+    expect(text).toBe('b: one\nc: tw\n\n');
+    expect(gaps).toEqual(['unreadable: The file ends too early.']);
+    expect((await read('<a><b>one</b></a>\n<!-- end')).gaps).toEqual([]);
+    await expect(read('<a><b>')).rejects.toMatchObject({ code: 'corrupt' });
   });
 
   test.each([
