@@ -8,7 +8,7 @@ export interface NamedText {
 
 /** Attributes of prose that are for programs: what identifies, links and arranges its elements. */
 const TECHNICAL = new Set(
-  'id class style role href src type version rend key ref rid ref-type linkend position orientation align valign frame rules border width cellpadding cellspacing cols rows'.split(
+  'id class style role href src type version rend key ref rid ref-type linkend position orientation align valign frame rules border width cellpadding cellspacing cols rows colsep rowsep pgwide'.split(
     ' ',
   ),
 );

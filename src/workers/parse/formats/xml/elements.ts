@@ -24,6 +24,8 @@ const TITLES = new Set(['title', 'head', 'article-title']);
 const PROSE = new Set('p para simpara s l line text paragraph li item-text screen programlisting'.split(' '));
 /** A longer value is prose, whatever its element is called. */
 const LONGEST_VALUE = 300;
+/** Elements that say how their text looks, also in records (EndNote). */
+const STYLED = new Set(['style', 'font']);
 /** Names of prose that records have, too. */
 const ALSO_RECORDS = new Set('book part article topic line text'.split(' '));
 const DEEPEST_HEADING = 9;
@@ -211,7 +213,7 @@ const valuesOf = (element: OpenElement): NamedText[] =>
   element.isInTable ? [] : attributeValues(element.attributes, element.isProse || isNamedAsProse(element));
 
 const isNamedAsProse = ({ name }: OpenElement): boolean =>
-  (PROSE.has(name) || SECTIONS.has(name)) && !ALSO_RECORDS.has(name);
+  (PROSE.has(name) || SECTIONS.has(name) || STYLED.has(name)) && !ALSO_RECORDS.has(name);
 
 /** The text of an element with its attributes, which are its text where it has no other. In prose they say nothing more. */
 function valueOf(element: OpenElement): Value {

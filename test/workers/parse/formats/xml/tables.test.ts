@@ -21,7 +21,7 @@ describe('Tables of XML', () => {
   test('in the names of CALS are read with what spans several columns and rows', async () => {
     const { text } = await readBlocks(
       'xml',
-      '<!DOCTYPE article PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "d"><article><table id="t"><title>Sizes</title><tgroup cols="3"><colspec colname="a"/><colspec colname="b"/><colspec colname="c"/><spanspec spanname="bc" namest="b" nameend="c"/><thead><row><entry>Kind</entry><entry spanname="bc">Size</entry></row></thead><tbody><row><entry morerows="1">Mouse</entry><entry>2</entry><entry>3</entry></row><row><entry>4</entry><entry>5</entry></row><row><entry namest="a" nameend="b">All</entry><entry><itemizedlist><listitem><para>6</para></listitem></itemizedlist></entry></row></tbody></tgroup></table></article>',
+      '<!DOCTYPE article PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "d"><article><table id="t" colsep="0"><title>Sizes</title><tgroup cols="3"><colspec colname="a"/><colspec colname="b"/><colspec colname="c"/><spanspec spanname="bc" namest="b" nameend="c"/><thead><row><entry>Kind</entry><entry spanname="bc">Size</entry></row></thead><tbody><row><entry morerows="1">Mouse</entry><entry>2</entry><entry>3</entry></row><row><entry>4</entry><entry>5</entry></row><row><entry namest="a" nameend="b">All</entry><entry><itemizedlist><listitem><para>6</para></listitem></itemizedlist></entry></row></tbody></tgroup></table></article>',
     );
     expect(text).toBe(
       'title: Sizes\n\n| Kind | Size | Size |\n| --- | --- | --- |\n| Mouse | 2 | 3 |\n| Mouse | 4 | 5 |\n| All |  | 6 |\n\n',

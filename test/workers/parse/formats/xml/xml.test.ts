@@ -22,6 +22,7 @@ describe('XML', () => {
       'b: Bolt\n\nlink: resource: u\n\n',
     );
     expect(await records(`<review rating="5">${'good '.repeat(80)}</review>`)).toContain('good (rating: 5)');
+    expect(await records('<author><style face="bold">Ann</style></author>')).toBe('style: Ann\n\n');
     expect((await read('<price currency="EUR">5</price>')).text).toBe('5 (currency: EUR)\n\n');
     expect((await read('<book><title isbn="7">One</title><a>b</a></book>')).text).toBe(
       'One\n\nisbn: 7\na: b\n\n',
