@@ -1,3 +1,4 @@
+import { IngestError } from '../../../../shared/errors.js';
 import type { Block } from '../../extraction/block.js';
 import { createHiddenTextWriter, type HiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
@@ -30,7 +31,10 @@ export function* parseEpub(bytes: Uint8Array, { options, receipt }: ParseContext
   receipt.setParser('epub', '1');
   const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: 'EPUB book', receipt });
   refuseEncrypted(zip);
-  const { title, language, spine, contents } = readPackageDocument(zip);
+  const { title, language, spine, contents, isCut } = readPackageDocument(zip);
+  if (isCut && spine.length === 0)
+    throw new IngestError('corrupt', 'The list of chapters of the EPUB book ends too early.');
+  if (isCut) receipt.addGap('unreadable', 'The list of chapters ends too early.');
   receipt.setTitle(title);
   receipt.setLanguage(language);
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
@@ -80,8 +84,10 @@ function readChapter(book: Book, item: BookItem, before: string | undefined): Ch
   if (!bytes) return unread('unreadable', 'The chapter is missing in the book or damaged.');
   const loadSheet = book.sheetsOf(item.path);
   const reader = createHtmlReader({ hidden: book.hidden, hasTitle: false, isXhtml: true, loadSheet });
-  reader.write(decodeHtml(bytes));
+  const markup = decodeHtml(bytes);
+  reader.write(markup);
   const { blocks, head } = reader.end();
+  if (isCutOff(markup)) receipt.addGap('unreadable', 'The chapter ends too early.', location);
   receipt.addPartRead();
   const heading = blocks.find((block) => block.heading !== undefined)?.text.trim();
   const title = known ?? heading ?? before ?? (head.title || undefined);
@@ -92,3 +98,5 @@ function readChapter(book: Book, item: BookItem, before: string | undefined): Ch
     blocks: blocks.map((block, index) => ({ ...block, place, ...(index === 0 ? { isPart: true } : {}) })),
   };
 }
+
+const isCutOff = (markup: string): boolean => /<html[\s>]/i.test(markup) && !/<\/html\s*>/i.test(markup);

@@ -18,6 +18,8 @@ export interface PackageDocument {
   readonly spine: readonly (BookItem | undefined)[];
   /** The items that hold the table of contents. */
   readonly contents: readonly BookItem[];
+  /** Whether the document ends early, so that chapters may be missing. */
+  readonly isCut: boolean;
 }
 
 const CONTAINER = 'META-INF/container.xml';
@@ -33,6 +35,7 @@ export function readPackageDocument(zip: Zip): PackageDocument {
   const spine: string[] = [];
   const texts = new Map<string, string>();
   let current = '';
+  const cuts: string[] = [];
   const addItem = ({ id, href, properties = '', ...attributes }: Attributes): void => {
     if (id === undefined || href === undefined) return;
     items.set(id, { path: memberPath(href, path), mediaType: attributes['media-type'] ?? '', properties });
@@ -52,6 +55,7 @@ export function readPackageDocument(zip: Zip): PackageDocument {
     text: (text) => {
       if (current !== '') texts.set(current, (texts.get(current) ?? '') + text);
     },
+    cut: () => void cuts.push(path),
   });
   return {
     title: texts.get('title') ?? '',
@@ -60,6 +64,7 @@ export function readPackageDocument(zip: Zip): PackageDocument {
     contents: [...items.values()].filter(
       ({ mediaType, properties }) => mediaType === NCX || properties.split(' ').includes('nav'),
     ),
+    isCut: cuts.length > 0,
   };
 }
 

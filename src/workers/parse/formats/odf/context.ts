@@ -9,6 +9,8 @@ export interface OdfContext {
   readonly styles: Styles;
   readonly hidden: HiddenTextWriter;
   readonly receipt: ReceiptWriter;
+  /** Takes down that a member of the file ends early. */
+  noteCut(member: string): void;
 }
 
 /** Reads the XML of a document into blocks. */

@@ -1,6 +1,7 @@
 import { createHiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext, Parser } from '../parser.js';
+import { failIfNothing } from '../xml/fail-if-nothing.js';
 import { scanMarkup } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
 import type { OdfContext } from './context.js';
@@ -35,23 +36,30 @@ export const parseOdp: Parser = (bytes, context) =>
 export const parseOds: Parser = (bytes, context) =>
   parseWith(bytes, context, function* (zip, odf) {
     const handler = createSheetEvents(odf, createRepeatBudget(odf.receipt));
-    yield* readSheets(readContent(zip, odf.styles, handler), odf);
+    yield* readSheets(readContent(zip, odf, handler), odf);
   });
 
 function* parseWith(bytes: Uint8Array, { options, receipt }: ParseContext, body: Body): Iterable<Block> {
   receipt.setParser('opendocument', '1');
   const zip = openDocument(bytes, receipt);
   const styles = createStyles();
-  if (zip.has('styles.xml')) scanMarkup(zip.pieces('styles.xml'), styles);
+  let isCut = false;
+  const noteCut = (member: string): void => {
+    isCut = true;
+    receipt.addGap('unreadable', `The part ${member} ends too early.`);
+  };
+  if (zip.has('styles.xml'))
+    scanMarkup(zip.pieces('styles.xml'), { ...styles, cut: () => noteCut('styles.xml') });
   receipt.setLanguage(styles.language());
   readMeta(zip, receipt);
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
-  yield* body(zip, { styles, hidden, receipt });
+  const blocks = body(zip, { styles, hidden, receipt, noteCut });
+  yield* failIfNothing(blocks, () => isCut, 'content of the OpenDocument file');
   hidden.report();
 }
 
 function* readBody(zip: Zip, context: OdfContext, slideGround?: SlideGround): Iterable<Block> {
   const handler = createTextDocument(context, slideGround);
-  yield* readContent(zip, context.styles, handler);
+  yield* readContent(zip, context, handler);
   yield* handler.end();
 }

@@ -9,13 +9,11 @@ import { createSlides, type SlideParagraph } from './slides/slides.js';
 import { createTables } from './tables.js';
 
 /** Reads the body of a text or a presentation into blocks. @param slideGround for a presentation */
-export function createTextDocument(
-  { styles, hidden, receipt }: OdfContext,
-  slideGround?: SlideGround,
-): OdfReader {
+export function createTextDocument(context: OdfContext, slideGround?: SlideGround): OdfReader {
+  const { styles, hidden, receipt } = context;
   const writer = createBlockWriter();
   const lists = createLists();
-  const slides = createSlides({ styles, hidden, receipt });
+  const slides = createSlides(context);
   const tables = createTables(createRepeatBudget(receipt));
   const grounds = createGrounds(styles, slideGround);
   const onParagraph = (paragraph: OdfParagraph): void => {

@@ -27,6 +27,11 @@ const SKIPPED = {
   media: ['sound or film', 'sounds and films'],
 } as const;
 
+/** What a damaged file lacks. */
+const LOST = {
+  text: ['cell whose text is missing in the file', 'cells whose text is missing in the file'],
+} as const;
+
 export type HiddenKind = keyof typeof HIDDEN;
 type SkippedKind = keyof typeof SKIPPED;
 type Nouns = readonly [singular: string, plural: string];
@@ -38,6 +43,7 @@ export interface GapCounter {
     options?: { readonly amount?: number; readonly location?: Gap['location'] },
   ): boolean;
   skip(kind: SkippedKind): void;
+  lose(kind: keyof typeof LOST, location: Gap['location']): void;
   /** Takes down what was counted: one gap for each kind and location. */
   finish(): void;
 }
@@ -61,6 +67,9 @@ export function createGapCounter({ options, receipt }: ParseContext): GapCounter
     },
     skip(kind) {
       count('skipped', SKIPPED[kind], null, 1);
+    },
+    lose(kind, location) {
+      count('unreadable', LOST[kind], location, 1);
     },
     finish() {
       for (const { reason, nouns, location, amount } of counts.values()) {

@@ -2,7 +2,16 @@ import { createBlockWriter, type BlockWriter } from '../../extraction/block-writ
 import type { Block } from '../../extraction/block.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { createHtmlText } from '../html/html-text.js';
+import {
+  attributeText,
+  attributeValues,
+  beginsProse,
+  joinedValues,
+  localName,
+  type NamedText,
+} from './attributes.js';
 import type { Attributes, MarkupHandler } from './read-markup.js';
+import { createXmlTables, type XmlTables } from './xml-tables.js';
 
 /** Elements whose title is a heading (DocBook, JATS, TEI, DITA). */
 const SECTIONS = new Set(
@@ -15,8 +24,10 @@ const TITLES = new Set(['title', 'head', 'article-title']);
 const PROSE = new Set('p para simpara s l line text paragraph li item-text screen programlisting'.split(' '));
 /** A longer value is prose, whatever its element is called. */
 const LONGEST_VALUE = 300;
-/** Attributes that are for programs. */
-const TECHNICAL = new Set('id class style role href src type lang version rend key ref'.split(' '));
+/** Elements that say how their text looks, also in records (EndNote). */
+const STYLED = new Set(['style', 'font']);
+/** Names of prose that records have, too. */
+const ALSO_RECORDS = new Set('book part article topic line text'.split(' '));
 const DEEPEST_HEADING = 9;
 /** Text that is markup itself. */
 const MARKUP = /<\/?[a-z][^<>]{0,200}>/i;
@@ -24,16 +35,22 @@ const MARKUP = /<\/?[a-z][^<>]{0,200}>/i;
 const MOST_VALUES = 500;
 const MOST_CHARACTERS = 65_536;
 
+/** Ends of lines within a text. */
+const BREAKS = new Set(['break', 'br', 'lb']);
 const CODE = new Set(['programlisting', 'screen', 'literallayout', 'code', 'pre']);
 
-interface Value {
-  readonly name: string;
-  readonly text: string;
+interface Value extends NamedText {
+  /** The attributes of what has the text, which are written where it is a value of a record. */
+  readonly attributes: readonly NamedText[];
 }
 
 interface OpenElement {
   readonly name: string;
   readonly attributes: Attributes;
+  /** Whether it is in a format for prose. */
+  readonly isProse: boolean;
+  /** Whether it is a part of a table, whose attributes say how that is laid out. */
+  readonly isInTable: boolean;
   /** Its text and the texts of the elements in it, in order. */
   parts: string[];
   /** The elements in it, as values of a record, which they are unless it has text of its own. */
@@ -46,7 +63,9 @@ interface OpenElement {
 interface State {
   readonly writer: BlockWriter;
   readonly receipt: ReceiptWriter;
+  readonly isProse: boolean;
   readonly open: OpenElement[];
+  readonly tables: XmlTables;
   sections: number;
   hasTitle: boolean;
 }
@@ -56,10 +75,14 @@ export interface Elements extends MarkupHandler {
   readonly end: () => Block[];
 }
 
-/** Makes blocks of elements: of those among text one text, of others the values of a record. */
-export function createElements(receipt: ReceiptWriter): Elements {
+/**
+ * Makes blocks of elements: of those among text one text, of others the values of a record.
+ * @param isProse whether the file is known to be of a format for prose
+ */
+export function createElements(receipt: ReceiptWriter, isProse = false): Elements {
   const writer = createBlockWriter();
-  const state: State = { writer, receipt, open: [], sections: 0, hasTitle: false };
+  const tables = createXmlTables();
+  const state: State = { writer, receipt, isProse, open: [], tables, sections: 0, hasTitle: false };
   return {
     open: (name, attributes) => openElement(state, localName(name), attributes),
     close: () => closeElement(state),
@@ -74,22 +97,32 @@ export function createElements(receipt: ReceiptWriter): Elements {
   };
 }
 
-const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
-
 function openElement(state: State, name: string, attributes: Attributes): void {
   const holder = state.open.at(-1);
   if (!holder) state.receipt.setLanguage(attributes['xml:lang'] ?? '');
-  if (holder?.hasElements === false && !holder.hasText) {
+  if (holder?.hasElements === false && !holder.hasText && !state.tables.isOpen()) {
     const before = state.open.at(-2);
     // What holds the record that begins here goes first.
     if (before && !before.hasText) writeValues(state.writer, before);
-    holder.values.push(...attributeValues(holder.attributes));
+    holder.values.push(...asValues(valuesOf(holder)));
   }
   if (holder) holder.hasElements = true;
   if (SECTIONS.has(name)) state.sections += 1;
+  const isInProse = (holder?.isProse ?? state.isProse) || beginsProse(name, attributes);
+  const opened = {
+    name,
+    attributes,
+    isProse: isInProse,
+    depth: state.open.length,
+    holder: holder?.name ?? '',
+  };
+  if (state.tables.begins(opened)) writeOpen(state);
+  state.tables.open(opened);
   state.open.push({
     name,
     attributes,
+    isProse: isInProse,
+    isInTable: state.tables.isOpen(),
     parts: [],
     values: [],
     characters: 0,
@@ -98,15 +131,46 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   });
 }
 
+/** Writes what stands before a table, in all elements that hold it. */
+function writeOpen({ open, writer }: State): void {
+  for (const element of open) {
+    if (element.hasText) {
+      writer.add({ text: textOf(element) });
+      Object.assign(element, { parts: [], values: [], characters: 0, hasText: false });
+    } else writeValues(writer, element);
+  }
+}
+
 function closeElement(state: State): void {
   const element = state.open.pop();
   if (!element) return;
   const holder = state.open.at(-1);
-  const isRecord = element.hasElements && !element.hasText && holder?.hasText !== true;
-  if (isRecord) writeValues(state.writer, element);
-  else if (holder) addValue(state, holder, { name: element.name, text: textOf(element) });
-  else state.writer.add({ text: textOf(element) });
+  const { tables, writer } = state;
+  const wasInCell = tables.isInCell();
+  const table = tables.close(state.open.length, element.name, () => textOf(element));
+  if (table) writer.addFinished(table);
+  if (holder && isBreak(element)) holder.parts.push(element.attributes['break'] === 'no' ? '' : ' ');
+  else if (!wasInCell) endElement(state, element, holder);
+  // A cell itself is in its row.
+  else if (tables.isInCell()) holder?.parts.push(partOf(element.name, textOf(element)));
   if (SECTIONS.has(element.name)) state.sections -= 1;
+}
+
+const isBreak = ({ name, hasText, hasElements }: OpenElement): boolean =>
+  BREAKS.has(name) && !hasText && !hasElements;
+
+/** Paragraphs within a text stand apart from it. */
+const partOf = (name: string, text: string): string => (PROSE.has(name) ? ` ${text} ` : text);
+
+function endElement(state: State, element: OpenElement, holder: OpenElement | undefined): void {
+  const isRecord = element.hasElements && !element.hasText && holder?.hasText !== true;
+  if (isRecord) {
+    writeValues(state.writer, element);
+    return;
+  }
+  const value = valueOf(element);
+  if (holder) addValue(state, holder, value);
+  else state.writer.add({ text: value.text + attributeText(value.attributes) });
 }
 
 function addValue(state: State, holder: OpenElement, value: Value): void {
@@ -118,19 +182,21 @@ function addValue(state: State, holder: OpenElement, value: Value): void {
   if (TITLES.has(value.name) && SECTIONS.has(holder.name) && !holder.hasText) {
     writeValues(state.writer, holder);
     state.writer.add({ text: value.text, heading: Math.min(state.sections, DEEPEST_HEADING) });
+    holder.values.push(...asValues(value.attributes));
     return;
   }
   holder.values.push(value);
-  holder.parts.push(value.text);
-  holder.characters += value.text.length;
+  holder.parts.push(partOf(value.name, value.text));
+  holder.characters += value.text.length + attributeText(value.attributes).length;
   if (!holder.hasText && (holder.values.length >= MOST_VALUES || holder.characters > MOST_CHARACTERS))
     writeValues(state.writer, holder);
 }
 
 function writeValues(writer: BlockWriter, element: OpenElement): void {
-  for (const { name, text } of element.values) {
+  for (const { name, text, attributes } of element.values) {
     const isProse = PROSE.has(name) || text.length > LONGEST_VALUE;
-    writer.add({ text: isProse ? text : `${name}: ${text}` }, { isLine: !isProse });
+    const written = text + attributeText(attributes);
+    writer.add({ text: isProse ? written : `${name}: ${written}` }, { isLine: !isProse });
   }
   // The next record begins after an empty line.
   if (element.values.length > 0) writer.addFinished([]);
@@ -139,12 +205,27 @@ function writeValues(writer: BlockWriter, element: OpenElement): void {
   element.characters = 0;
 }
 
-function textOf({ name, parts, hasText, attributes }: OpenElement): string {
+const asValues = (values: readonly NamedText[]): Value[] =>
+  values.map((value) => ({ ...value, attributes: [] }));
+
+/** The attributes of an element that hold data. */
+const valuesOf = (element: OpenElement): NamedText[] =>
+  element.isInTable ? [] : attributeValues(element.attributes, element.isProse || isNamedAsProse(element));
+
+const isNamedAsProse = ({ name }: OpenElement): boolean =>
+  (PROSE.has(name) || SECTIONS.has(name) || STYLED.has(name)) && !ALSO_RECORDS.has(name);
+
+/** The text of an element with its attributes, which are its text where it has no other. In prose they say nothing more. */
+function valueOf(element: OpenElement): Value {
+  const { name } = element;
+  const text = textOf(element);
+  if (text === '') return { name, text: joinedValues(valuesOf(element)), attributes: [] };
+  const isPlain = element.isProse || isNamedAsProse(element);
+  return { name, text, attributes: isPlain ? [] : valuesOf(element) };
+}
+
+function textOf({ name, parts, hasText }: OpenElement): string {
   const text = parts.join(hasText ? '' : ' ').trim();
-  if (text === '')
-    return attributeValues(attributes)
-      .map((value) => `${value.name}: ${value.text}`)
-      .join('; ');
   if (CODE.has(name)) return text;
   return (MARKUP.test(text) ? withoutMarkup(text) : text).replace(/\s+/g, ' ').trim();
 }
@@ -154,13 +235,4 @@ function withoutMarkup(text: string): string {
   const html = createHtmlText();
   html.write(text);
   return html.end();
-}
-
-/** Attributes that hold data, as values of their element. */
-function attributeValues(attributes: Attributes): Value[] {
-  return Object.entries(attributes)
-    .filter(
-      ([name, text]) => !name.includes(':') && !TECHNICAL.has(name) && name !== 'xmlns' && text.trim() !== '',
-    )
-    .map(([name, text]) => ({ name, text: text.replace(/\s+/g, ' ').trim() }));
 }

@@ -8,6 +8,8 @@ export interface MarkupHandler {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
   text(text: string): void;
+  /** Told when the markup ends while elements are open, before these are closed. */
+  cut?(): void;
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -27,10 +29,17 @@ export function* readMarkupText<Item>(
   handler: MarkupHandler,
   take: () => Iterable<Item>,
 ): Iterable<Item> {
+  let depth = 0;
   const parser = new ShallowParser(
     {
-      onopentag: (name, attributes) => handler.open(name, attributes),
-      onclosetag: (name) => handler.close(name),
+      onopentag: (name, attributes) => {
+        depth += 1;
+        handler.open(name, attributes);
+      },
+      onclosetag: (name) => {
+        depth -= 1;
+        handler.close(name);
+      },
       ontext: (text) => handler.text(text),
     },
     { xmlMode: true, decodeEntities: true, dropped: NOTHING },
@@ -39,6 +48,7 @@ export function* readMarkupText<Item>(
     parser.write(text);
     yield* take();
   }
+  if (depth > 0) handler.cut?.();
   parser.end();
   yield* take();
 }

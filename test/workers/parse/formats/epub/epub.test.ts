@@ -71,6 +71,30 @@ describe('an EPUB book', () => {
     });
   });
 
+  test('is read as far as its chapters and its list of them go, and what ends early is named', async () => {
+    const whole = book({
+      chapters: { 'a.xhtml': chapter('<p>first</p>'), 'b.xhtml': chapter('<p>second</p>') },
+      spine: ['a.xhtml', 'b.xhtml'],
+      contents: [['b.xhtml', 'Two']],
+    });
+    const cut = (member: string, from: string) => {
+      const members = unzipSync(whole);
+      const xml = Buffer.from(members[member] ?? []).toString();
+      return readBlocks(
+        'epub',
+        zipSync({ ...members, [member]: strToU8(xml.slice(0, xml.lastIndexOf(from))) }),
+      );
+    };
+    const { text, gaps, receipt } = await cut('OPS/text/b.xhtml', 'nd</p>');
+    expect(text).toBe('first\n\nseco\n\n');
+    expect(gaps).toEqual(['unreadable: The chapter ends too early.']);
+    expect(receipt.gaps[0]?.location).toEqual({ chapter: 'Two' });
+    const list = await cut('OPS/package.opf', '<opf:itemref');
+    expect(list.text).toBe('first\n\n');
+    expect(list.gaps).toEqual(['unreadable: The list of chapters ends too early.']);
+    await expect(cut('OPS/package.opf', '<opf:spine')).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
   test('that names the same chapter a thousand times has it once', async () => {
     const spine = Array.from({ length: 1_000 }, () => 'a.xhtml');
     const { text, receipt } = await readBlocks(

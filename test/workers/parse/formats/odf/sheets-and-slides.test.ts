@@ -33,6 +33,19 @@ describe('a spreadsheet of OpenDocument', () => {
     expect(receipt).toMatchObject({ unit: 'sheet', parts: 2, parts_read: 2, gap_count: 0 });
   });
 
+  test('whose content ends early is read as far as it goes, which is named', async () => {
+    const file = unzipSync(
+      openDocumentFile('spreadsheet', sheet('A', row([cell('one')]) + row([cell('two')]))),
+    );
+    const xml = Buffer.from(file['content.xml'] ?? []).toString();
+    const { text, gaps } = await readBlocks(
+      'ods',
+      zipSync({ ...file, 'content.xml': Buffer.from(xml.slice(0, xml.indexOf('two'))) }),
+    );
+    expect(text).toContain('one');
+    expect(gaps).toEqual(['unreadable: The part content.xml ends too early.']);
+  });
+
   test('keeps a title above the names of the columns apart from the table', async () => {
     const { blocks } = await read(
       sheet(

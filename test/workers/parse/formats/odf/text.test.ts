@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { openDocumentFile } from '../../../../support/open-documents.js';
 import { cellAt, readBlocks } from '../../../../support/read-blocks.js';
 
@@ -16,6 +17,25 @@ describe('a text of OpenDocument', () => {
     );
     expect(blocks[0]).toMatchObject({ text: 'Method\n\n', heading: 2 });
     expect(text).toBe('Method\n\none  two\nthree four\n\n');
+  });
+
+  test('whose content ends early is read as far as it goes, which is named, and fails where that is nothing', async () => {
+    const cut = (member: string, from: string, keep = 0) => {
+      const file = unzipSync(openDocumentFile('text', paragraph('one') + paragraph('two')));
+      const xml = strFromU8(file[member] ?? strToU8(from));
+      return readBlocks(
+        'odt',
+        zipSync({ ...file, [member]: strToU8(xml.slice(0, xml.indexOf(from) + keep)) }),
+      );
+    };
+    const { text, gaps } = await cut('content.xml', 'two', 2);
+    expect(text).toBe('one\n\ntw\n\n');
+    expect(gaps).toEqual(['unreadable: The part content.xml ends too early.']);
+    await expect(cut('content.xml', 'one')).rejects.toMatchObject({ code: 'corrupt' });
+    const member = { 'styles.xml': '<office:document-styles><style:style/>' };
+    expect((await read(paragraph('one'), '', member)).gaps).toEqual([
+      'unreadable: The part styles.xml ends too early.',
+    ]);
   });
 
   test('keeps right-to-left and Chinese text in the order of reading', async () => {

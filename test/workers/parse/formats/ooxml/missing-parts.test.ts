@@ -23,6 +23,29 @@ test('a sheet that the workbook names and the file lacks is a gap, and the other
   await expect(readBlocks('xlsx', book(''))).rejects.toMatchObject({ code: 'corrupt' });
 });
 
+test('cells that refer to a text that the file lacks are a gap of their sheet with their number', async () => {
+  const shared = (cell: string, value: string) => `<c r="${cell}" t="s">${value}</c>`;
+  const { text, gaps, receipt } = await readBlocks(
+    'xlsx',
+    workbook({
+      sheets: [
+        {
+          name: 'One',
+          rows: `<row r="1">${shared('A1', '<v>0</v>')}${shared('B1', '<v>1</v>')}${shared('C1', '<v>x</v>')}${shared('D1', '')}</row>`,
+        },
+        { name: 'Two', rows: `<row r="1"><c r="A1"><v>7</v></c>${shared('B1', '<v>9</v>')}</row>` },
+      ],
+      strings: ['<t>kept</t>'],
+    }),
+  );
+  expect(text).toContain('kept');
+  expect(gaps).toEqual([
+    'unreadable: 2 cells whose text is missing in the file were left out.',
+    'unreadable: 1 cell whose text is missing in the file was left out.',
+  ]);
+  expect(receipt.gaps.map(({ location }) => location)).toEqual([{ sheet: 'One' }, { sheet: 'Two' }]);
+});
+
 test('a slide that the presentation names and the file lacks is a gap with its number', async () => {
   const ids = [1, 2, 3].map((id) => `<p:sldId id="${String(id)}" r:id="r${String(id)}"/>`).join('');
   const shape = '<p:sp><p:txBody><a:p><a:r><a:t>The third</a:t></a:r></a:p></p:txBody></p:sp>';

@@ -8,7 +8,36 @@ describe('XML', () => {
     const { text } = await read(
       '<?xml version="1.0"?><book><country code="FR" id="x"><name>France</name><capital>Paris</capital><area km2="5"/></country><country><name>Peru</name><capital/></country></book>',
     );
-    expect(text).toBe('code: FR\nname: France\ncapital: Paris\narea: km2: 5\n\nname: Peru\n\n');
+    expect(text).toBe('code: FR\nid: x\nname: France\ncapital: Paris\narea: km2: 5\n\nname: Peru\n\n');
+  });
+
+  test('of records has the attributes of values behind them', async () => {
+    const records = (xml: string) => read(`<shop xmlns:xsi="x">${xml}</shop>`).then(({ text }) => text);
+    expect(await records('<item><price currency="EUR">5</price><phone type="home">1</phone></item>')).toBe(
+      'price: 5 (currency: EUR)\nphone: 1 (type: home)\n\n',
+    );
+    expect(await records('<row key="a" xml:lang="en" xsi:type="t">x</row>')).toBe('row: x (key: a)\n\n');
+    expect(await records('<line quantity="3">Bolt <b>M5</b></line>')).toBe('Bolt M5 (quantity: 3)\n\n');
+    expect(await records('<e><b>Bolt</b></e><link rdf:resource="u"/>')).toBe(
+      'b: Bolt\n\nlink: resource: u\n\n',
+    );
+    expect(await records(`<review rating="5">${'good '.repeat(80)}</review>`)).toContain('good (rating: 5)');
+    expect(await records('<author><style face="bold">Ann</style></author>')).toBe('style: Ann\n\n');
+    expect((await read('<price currency="EUR">5</price>')).text).toBe('5 (currency: EUR)\n\n');
+    expect((await read('<book><title isbn="7">One</title><a>b</a></book>')).text).toBe(
+      'One\n\nisbn: 7\na: b\n\n',
+    );
+  });
+
+  test.each([
+    ['<!DOCTYPE book PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "d">', 'book', ''],
+    ['', 'article', 'article-type="research-article"'],
+    ['', 'TEI', 'xmlns="http://www.tei-c.org/ns/1.0"'],
+  ])('of prose (%s<%s %s) has no attributes of its texts', async (type, root, attributes) => {
+    const { text } = await read(
+      `${type}<${root} ${attributes}><sec id="s"><title n="1">One</title><p class="a">See <xref rid="b1">1</xref>.</p><xref ref-type="aff" rid="a">2</xref><xref ref-type="fn" rid="b"/></sec></${root}>`,
+    );
+    expect(text).toContain('One\n\nSee 1.\n\nxref: 2\n\n');
   });
 
   test('of prose has headings by the nesting of sections, and paragraphs with what stands in them', async () => {
@@ -41,7 +70,7 @@ describe('XML', () => {
     expect((await read(latin)).text).toBe('b: Größe\n\n');
   });
 
-  test('expands no entities that it declares, and is read to the end where it is cut off', async () => {
+  test('expands no entities that it declares', async () => {
     const levels = Array.from(
       { length: 9 },
       (_, index) => `<!ENTITY e${String(index + 1)} "${`&e${String(index)};`.repeat(10)}">`,
@@ -50,7 +79,14 @@ describe('XML', () => {
     const { text } = await read(bomb);
     expect(text).toContain('c: text');
     expect(text.length).toBeLessThan(1_000);
-    expect((await read('<a><b>one</b><c>tw')).text).toBe('b: one\nc: tw\n\n');
+  });
+
+  test('that ends early is read as far as it goes, which is named, and fails where that is nothing', async () => {
+    const { text, gaps } = await read('<a><b>one</b><c>tw');
+    expect(text).toBe('b: one\nc: tw\n\n');
+    expect(gaps).toEqual(['unreadable: The file ends too early.']);
+    expect((await read('<a><b>one</b></a>\n<!-- end')).gaps).toEqual([]);
+    await expect(read('<a><b>')).rejects.toMatchObject({ code: 'corrupt' });
   });
 
   test.each([

@@ -57,6 +57,7 @@ export function* readRows(
   const { office, gaps } = workbook;
   const places = createHiddenPlaces({ gaps, sheet, merged });
   const neighbours = createNeighbours(workbook.styles);
+  const open = { ...workbook, sheet };
   let count = 0;
   let number = 0;
   for (const event of office.stream(part, (name) => name === 'x:row' || name === 'x:cols')) {
@@ -70,7 +71,7 @@ export function* readRows(
     const stated = wholeNumber(element.attributes['r'], 1_048_576) ?? 0;
     number = stated >= 1 ? stated : number + 1;
     const mayDiffer = neighbours.inRow(element);
-    const found = readCells(workbook, element, (column, fill) => dressed(column, number) || mayDiffer(fill));
+    const found = readCells(open, element, (column, fill) => dressed(column, number) || mayDiffer(fill));
     const cells = found.filter(({ column }) => places.admitsColumn(column, number));
     count += cells.length;
     if (count > MOST_CELLS)
@@ -80,8 +81,11 @@ export function* readRows(
   }
 }
 
+/** A workbook with the name of the sheet that is read. */
+type OpenWorkbook = Workbook & { readonly sheet: string };
+
 function readCells(
-  workbook: Workbook,
+  workbook: OpenWorkbook,
   row: XmlElement,
   isDressed: (column: number, fill: Fill) => boolean,
 ): SheetCell[] {
@@ -116,12 +120,12 @@ interface Shown {
   readonly color?: Color | undefined;
 }
 
-function cellValue(workbook: Workbook, cell: XmlElement, style: CellStyle): Shown {
+function cellValue(workbook: OpenWorkbook, cell: XmlElement, style: CellStyle): Shown {
   const value = textOf(childOf(cell, 'x:v'));
-  const { gaps, strings, styles } = workbook;
+  const { gaps, styles } = workbook;
   switch (cell.attributes['t']) {
     case 's':
-      return formatted(strings[wholeNumber(value) ?? -1] ?? '', style, gaps);
+      return formatted(sharedText(workbook, value), style, gaps);
     case 'inlineStr':
       return words(richRuns(childOf(cell, 'x:is'), (properties) => styles.font(properties)));
     case 'str':
@@ -136,6 +140,13 @@ function cellValue(workbook: Workbook, cell: XmlElement, style: CellStyle): Show
       if (value === '' && childOf(cell, 'x:f')) gaps.skip('formula');
       return numberValue(value, style, gaps);
   }
+}
+
+/** @param index the place of the text among those that cells share */
+function sharedText({ strings, gaps, sheet }: OpenWorkbook, index: string): CellText {
+  const text = strings[wholeNumber(index) ?? -1];
+  if (text === undefined && index.trim() !== '') gaps.lose('text', { sheet });
+  return text ?? '';
 }
 
 /** A text in runs is shown as it is by all formats but those that hide it. */
