@@ -2,10 +2,10 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { sizeOf, turnBack } from '../pages/native-pieces.js';
 import { rasterPages } from '../pages/render/page-rasters.js';
-import type { Raster } from '../pictures/png.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { holds } from '../pages/layout/piece.js';
+import { contrast, type Size } from './judging/contrast.js';
 
 /** Text that is smaller, in points, cannot be read by eye. */
 const SMALLEST = 2;
@@ -99,8 +99,12 @@ async function findUnseen(
       .filter(({ box }) => !isWithin(box, boxes));
     return shown.length > 0 ? [{ number: page.pageNum, ...shownSize(page, turn), shown }] : [];
   });
-  for await (const [{ shown, ...size }, raster] of budget.take(rasterPages(pdfium, bytes, looks)))
-    for (const { item, box } of shown) if (contrast(raster, size, box) < LEAST_CONTRAST) unseen.add(item);
+  for await (const [{ shown, ...size }, picture] of budget.take(rasterPages(pdfium, bytes, looks))) {
+    const faint = shown.filter(({ box }) => contrast(picture.green, size, box) < LEAST_CONTRAST);
+    // Colours may have the same green, such as yellow and white, or red and black.
+    const whole = faint.length > 0 ? picture.decode() : picture.green;
+    for (const { item, box } of faint) if (contrast(whole, size, box) < LEAST_CONTRAST) unseen.add(item);
+  }
   return unseen;
 }
 
@@ -115,11 +119,6 @@ interface LookOptions {
   readonly budget: LookBudget;
   /** How pages were set upright. */
   readonly turns: ReadonlyMap<number, Turn>;
-}
-
-interface Size {
-  readonly width: number;
-  readonly height: number;
 }
 
 /** The size of a page as it is shown. */
@@ -138,21 +137,3 @@ const isTransparent = ({ fillColor }: TextItem): boolean =>
 /** Tells whether red, green and blue are all high. */
 const isLight = ({ fillColor }: TextItem): boolean =>
   fillColor !== undefined && /^..(?:[ef].){3}/i.test(fillColor);
-
-/** The largest difference of brightness within a rectangle of a page, from 0 to 255. */
-function contrast(raster: Raster, page: Size, box: Rectangle): number {
-  const [across, down] = [raster.width / page.width, raster.height / page.height];
-  const left = Math.max(0, Math.floor(box.x * across));
-  const right = Math.min(raster.width - 1, Math.ceil((box.x + box.width) * across));
-  const top = Math.max(0, Math.floor(box.y * down));
-  const bottom = Math.min(raster.height - 1, Math.ceil((box.y + box.height) * down));
-  let darkest = 255;
-  let lightest = 0;
-  for (let y = top; y <= bottom; y += 1)
-    for (let x = left; x <= right; x += 1) {
-      const value = raster.pixels[y * raster.width + x] ?? 0;
-      darkest = Math.min(darkest, value);
-      lightest = Math.max(lightest, value);
-    }
-  return lightest - darkest;
-}
