@@ -55,11 +55,11 @@ export function createLookBudget(receipt: ReceiptWriter): LookBudget {
 /** Parts the texts of pages into those that a reader sees and those too small, transparent, or of the colour of the paper. */
 export async function findHidden(
   pages: readonly ParsedPage[],
-  { mayBeInvisible, ...options }: LookOptions & { readonly mayBeInvisible: boolean },
+  { areAllDoubtful, ...options }: LookOptions & { readonly areAllDoubtful: boolean },
 ): Promise<SeenPage[]> {
   const unseen = await findUnseen(
     pages.flatMap((page) => {
-      const doubtful = page.textItems.filter((item) => mayBeInvisible || isLight(item));
+      const doubtful = page.textItems.filter((item) => areAllDoubtful || isLight(item));
       return doubtful.length > 0 ? [{ page, doubtful }] : [];
     }),
     options,

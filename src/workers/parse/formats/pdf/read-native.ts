@@ -51,7 +51,7 @@ export async function* readNative(
       if (batch === cannotOpen || batch.total === 0) return cannotOpen;
       if (last === 0) await describe(batch.total, info, readers);
       ({ last, total } = batch);
-      yield* pages.write(await resolveBatch(batch, readers));
+      yield* pages.write(await resolveBatch(batch, readers, await info));
     }
     if (last < total) yield* pages.write(await readMissing(last + 1, total, readers));
     if (!pages.hasAny()) throw pdfFailure(undefined);
@@ -90,16 +90,21 @@ async function describe(
   if (language !== undefined) receipt.setLanguage(language);
 }
 
-async function resolveBatch({ pages, first, last }: PageBatch, readers: Readers): Promise<ResolvedPage[]> {
+async function resolveBatch(
+  { pages, first, last }: PageBatch,
+  readers: Readers,
+  { mayHideLayers }: DocumentInfo,
+): Promise<ResolvedPage[]> {
   const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
   const numbered = await addCentredNumbers(pages, turns, readers);
   const whole = readers.mayHaveFreeText ? await addFreeText(numbered, turns, readers) : numbered;
   const upright = await setUpright(whole, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;
-  const { pdfium, bytes, mayBeInvisible, budget } = readers;
+  const { pdfium, bytes, budget } = readers;
+  const areAllDoubtful = readers.mayBeInvisible || mayHideLayers;
   const batchReaders = { ...readers, coverage: createCoverage(pdfium, bytes, pages) };
-  for (const seen of await findHidden(upright, { pdfium, bytes, turns, mayBeInvisible, budget })) {
+  for (const seen of await findHidden(upright, { pdfium, bytes, turns, areAllDoubtful, budget })) {
     const number = seen.page.pageNum;
     resolved.push(...(await readMissing(next, number - 1, readers)));
     resolved.push(await resolvePage(seen, turns.get(number), batchReaders));
