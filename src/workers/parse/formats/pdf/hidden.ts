@@ -5,12 +5,11 @@ import { rasterPages } from '../pages/render/page-rasters.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { holds } from '../pages/layout/piece.js';
-import { contrast, type Size } from './judging/contrast.js';
+import { isAllOf, isEven, type Size } from './judging/contrast.js';
+import { findCovered, type CoveredWord } from './judging/covered.js';
 
 /** Text that is smaller, in points, cannot be read by eye. */
 const SMALLEST = 2;
-/** Text differs from what is around it by less when nobody sees it. */
-const LEAST_CONTRAST = 24;
 
 export interface SeenPage {
   readonly page: ParsedPage;
@@ -52,34 +51,62 @@ export function createLookBudget(receipt: ReceiptWriter): LookBudget {
   };
 }
 
-/** Parts the texts of pages into those that a reader sees and those too small, transparent, or of the colour of the paper. */
+/**
+ * Parts the texts of pages into those that a reader sees and those too small, transparent, or of the colour of what is
+ * around them, behind them or over them.
+ */
 export async function findHidden(
   pages: readonly ParsedPage[],
   { areAllDoubtful, ...options }: LookOptions & { readonly areAllDoubtful: boolean },
 ): Promise<SeenPage[]> {
+  const covered = await findCovered(pages, options);
   const unseen = await findUnseen(
     pages.flatMap((page) => {
-      const doubtful = page.textItems.filter((item) => areAllDoubtful || isLight(item));
-      return doubtful.length > 0 ? [{ page, doubtful }] : [];
+      const alone = page.textItems.filter((item) => areAllDoubtful || isLight(item));
+      const doubts = [...alone.map((item) => ({ word: item, box: item })), ...(covered.get(page) ?? [])];
+      return doubts.length > 0 ? [{ page, doubts }] : [];
     }),
     options,
   );
   return pages.map((page) => {
-    const hidden = new Set(
-      page.textItems.filter((item) => isTiny(item) || isTransparent(item) || unseen.has(item)),
-    );
-    if (hidden.size === 0) return { page, visible: page.textItems, hidden: [] };
-    return {
-      page,
-      visible: page.textItems.filter((item) => !hidden.has(item)),
-      hidden: [...hidden],
-    };
+    const words = (covered.get(page) ?? []).filter(({ word }) => unseen.has(word));
+    return partPage(page, words, (item) => isTiny(item) || isTransparent(item) || unseen.has(item));
   });
+}
+
+function partPage(
+  page: ParsedPage,
+  covered: readonly CoveredWord[],
+  isHidden: (item: TextItem) => boolean,
+): SeenPage {
+  const wordsOf = new Map(covered.map(({ item, words }) => [item, words]));
+  const unseen = new Set(covered.map(({ word }) => word));
+  const visible: TextItem[] = [];
+  const hidden: TextItem[] = [];
+  for (const item of page.textItems) {
+    const words = wordsOf.get(item);
+    if (isHidden(item)) hidden.push(item);
+    else if (words) {
+      const seen = words.filter((word) => !unseen.has(word));
+      hidden.push(...words.filter((word) => unseen.has(word)));
+      if (seen.length > 0) visible.push({ ...item, text: seen.map(({ text }) => text).join(' ') });
+    } else visible.push(item);
+  }
+  return { page, visible: hidden.length > 0 ? visible : page.textItems, hidden };
+}
+
+/** A text, or a word of one, of which it is doubtful whether it is seen. */
+interface Doubt {
+  readonly word: TextItem;
+  /** Where to look. */
+  readonly box: Rectangle;
+  /** The colour that hides it if nothing else is there; absent where any does. */
+  readonly colour?: string;
 }
 
 interface DoubtfulPage {
   readonly page: ParsedPage;
-  readonly doubtful: readonly TextItem[];
+  readonly doubts: readonly Doubt[];
 }
 
 /** Finds which of these texts do not stand out in a picture of their page. */
@@ -91,19 +118,22 @@ async function findUnseen(
   if (pages.length === 0 || budget.isSpent()) return unseen;
   const numbers = pages.map(({ page }) => page.pageNum);
   const fields = await pdfium.readFields(bytes, numbers).catch(() => undefined);
-  const looks = pages.flatMap(({ page, doubtful }) => {
+  const looks = pages.flatMap(({ page, doubts }) => {
     const turn = turns.get(page.pageNum);
     const boxes = fields?.get(page.pageNum) ?? [];
-    const shown = doubtful
-      .map((item) => ({ item, box: turn ? turnBack(item, turn, page) : item }))
+    const shown = doubts
+      .map((doubt): Doubt => (turn ? { ...doubt, box: turnBack(doubt.box, turn, page) } : doubt))
       .filter(({ box }) => !isWithin(box, boxes));
     return shown.length > 0 ? [{ number: page.pageNum, ...shownSize(page, turn), shown }] : [];
   });
   for await (const [{ shown, ...size }, picture] of budget.take(rasterPages(pdfium, bytes, looks))) {
-    const faint = shown.filter(({ box }) => contrast(picture.green, size, box) < LEAST_CONTRAST);
-    // Colours may have the same green, such as yellow and white, or red and black.
-    const whole = faint.length > 0 ? picture.decode() : picture.green;
-    for (const { item, box } of faint) if (contrast(whole, size, box) < LEAST_CONTRAST) unseen.add(item);
+    const even = shown.filter(({ box, colour }) => colour !== undefined || isEven(picture.green, size, box));
+    // Other colours may have the same green, such as yellow and white, or red and black.
+    const needsAll = even.some(({ word, colour }) => colour !== undefined || !isLight(word));
+    const whole = needsAll ? picture.decode() : picture.green;
+    for (const { word, box, colour } of even)
+      if (colour === undefined ? isEven(whole, size, box) : isAllOf(whole, size, { box, colour }))
+        unseen.add(word);
   }
   return unseen;
 }
