@@ -6,6 +6,7 @@ import type {
   ParsedPage,
   ParseResult,
   ScreenshotResult,
+  TextItem,
 } from '@llamaindex/liteparse';
 import { z } from 'zod';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
@@ -50,7 +51,7 @@ export interface PageBatch {
 export interface Pdfium {
   readonly version: string;
   /** The pages of a document, in batches; none for a batch that cannot be read. @throws when the file cannot be opened */
-  readonly readBatches: (bytes: Uint8Array) => AsyncIterable<PageBatch>;
+  readonly readBatches: (bytes: Uint8Array, how: Reading) => AsyncIterable<PageBatch>;
   /** Pages whose content appears turned clockwise by these degrees, set upright. */
   readonly readUpright: (bytes: Uint8Array, turns: readonly Turn[]) => Promise<readonly ParsedPage[]>;
   /** How much of each of these pages is covered by pictures and drawings. */
@@ -68,6 +69,11 @@ export interface Pdfium {
     bytes: Uint8Array,
     pages: readonly number[],
   ) => Promise<ReadonlyMap<number, readonly Note[]>>;
+  /** The texts of these pages with the places of their words. */
+  readonly readWords: (
+    bytes: Uint8Array,
+    pages: readonly number[],
+  ) => Promise<ReadonlyMap<number, readonly TextItem[]>>;
   /** The size of a page in points; undefined when there is no such page. */
   readonly pageSize: (
     bytes: Uint8Array,
@@ -77,6 +83,11 @@ export interface Pdfium {
   readonly render: (bytes: Uint8Array, pages: readonly number[], dpi: number) => Promise<ScreenshotResult[]>;
   /** Reads the first page of a file, or a picture, by text recognition. */
   readonly recognize: (bytes: Uint8Array, how: Recognition) => Promise<ParsedPage>;
+}
+
+export interface Reading {
+  /** Whether the shapes that are drawn are read, too, which doubles the time of pages with many. */
+  readonly withShapes: boolean;
 }
 
 /** Text that was typed onto a page as an annotation. */
@@ -107,8 +118,10 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
   const create: Create = (options) => new library.LiteParse(Object.assign({}, OPTIONS, options));
   return {
     version: libraryVersion(),
-    readBatches: (bytes) =>
-      readBatches(bytes, (targetPages) => create({ ...LAYOUT, targetPages }).parse(shared(bytes))),
+    readBatches(bytes, { withShapes }) {
+      const options = { ...LAYOUT, extractVectorGraphics: withShapes };
+      return readBatches(bytes, (targetPages) => create({ ...options, targetPages }).parse(shared(bytes)));
+    },
     async readUpright(bytes, turns) {
       const targetPages = turns.map(({ page }) => String(page)).join(',');
       const options = { targetPages, pageOrientationCorrections: [...turns] };
@@ -117,6 +130,11 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
     readCoverage: (bytes, pages) => readCoverage(create, bytes, pages),
     readFields: (bytes, pages) => readFields(create, bytes, pages),
     readNotes: (bytes, pages) => readNotes(create, bytes, pages),
+    async readWords(bytes, numbers) {
+      const options = { ...LAYOUT, targetPages: numbers.join(','), emitWordBoxes: true };
+      const { pages } = await create(options).parse(shared(bytes));
+      return new Map(pages.map(({ pageNum, textItems }) => [pageNum, textItems]));
+    },
     async pageSize(bytes, page) {
       return (await create({ targetPages: String(page) }).parse(shared(bytes))).pages[0];
     },

@@ -2,15 +2,14 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { sizeOf, turnBack } from '../pages/native-pieces.js';
 import { rasterPages } from '../pages/render/page-rasters.js';
-import type { Raster } from '../pictures/png.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { holds } from '../pages/layout/piece.js';
+import { isAllOf, isEven, type Size } from './judging/contrast.js';
+import { findCovered, type CoveredWord } from './judging/covered.js';
 
 /** Text that is smaller, in points, cannot be read by eye. */
 const SMALLEST = 2;
-/** Text differs from what is around it by less when nobody sees it. */
-const LEAST_CONTRAST = 24;
 
 export interface SeenPage {
   readonly page: ParsedPage;
@@ -52,34 +51,62 @@ export function createLookBudget(receipt: ReceiptWriter): LookBudget {
   };
 }
 
-/** Parts the texts of pages into those that a reader sees and those too small, transparent, or of the colour of the paper. */
+/**
+ * Parts the texts of pages into those that a reader sees and those too small, transparent, or of the colour of what is
+ * around them, behind them or over them.
+ */
 export async function findHidden(
   pages: readonly ParsedPage[],
-  { mayBeInvisible, ...options }: LookOptions & { readonly mayBeInvisible: boolean },
+  { areAllDoubtful, ...options }: LookOptions & { readonly areAllDoubtful: boolean },
 ): Promise<SeenPage[]> {
+  const covered = await findCovered(pages, options);
   const unseen = await findUnseen(
     pages.flatMap((page) => {
-      const doubtful = page.textItems.filter((item) => mayBeInvisible || isLight(item));
-      return doubtful.length > 0 ? [{ page, doubtful }] : [];
+      const alone = page.textItems.filter((item) => areAllDoubtful || isLight(item));
+      const doubts = [...alone.map((item) => ({ word: item, box: item })), ...(covered.get(page) ?? [])];
+      return doubts.length > 0 ? [{ page, doubts }] : [];
     }),
     options,
   );
   return pages.map((page) => {
-    const hidden = new Set(
-      page.textItems.filter((item) => isTiny(item) || isTransparent(item) || unseen.has(item)),
-    );
-    if (hidden.size === 0) return { page, visible: page.textItems, hidden: [] };
-    return {
-      page,
-      visible: page.textItems.filter((item) => !hidden.has(item)),
-      hidden: [...hidden],
-    };
+    const words = (covered.get(page) ?? []).filter(({ word }) => unseen.has(word));
+    return partPage(page, words, (item) => isTiny(item) || isTransparent(item) || unseen.has(item));
   });
+}
+
+function partPage(
+  page: ParsedPage,
+  covered: readonly CoveredWord[],
+  isHidden: (item: TextItem) => boolean,
+): SeenPage {
+  const wordsOf = new Map(covered.map(({ item, words }) => [item, words]));
+  const unseen = new Set(covered.map(({ word }) => word));
+  const visible: TextItem[] = [];
+  const hidden: TextItem[] = [];
+  for (const item of page.textItems) {
+    const words = wordsOf.get(item);
+    if (isHidden(item)) hidden.push(item);
+    else if (words) {
+      const seen = words.filter((word) => !unseen.has(word));
+      hidden.push(...words.filter((word) => unseen.has(word)));
+      if (seen.length > 0) visible.push({ ...item, text: seen.map(({ text }) => text).join(' ') });
+    } else visible.push(item);
+  }
+  return { page, visible: hidden.length > 0 ? visible : page.textItems, hidden };
+}
+
+/** A text, or a word of one, of which it is doubtful whether it is seen. */
+interface Doubt {
+  readonly word: TextItem;
+  /** Where to look. */
+  readonly box: Rectangle;
+  /** The colour that hides it if nothing else is there; absent where any does. */
+  readonly colour?: string;
 }
 
 interface DoubtfulPage {
   readonly page: ParsedPage;
-  readonly doubtful: readonly TextItem[];
+  readonly doubts: readonly Doubt[];
 }
 
 /** Finds which of these texts do not stand out in a picture of their page. */
@@ -91,16 +118,23 @@ async function findUnseen(
   if (pages.length === 0 || budget.isSpent()) return unseen;
   const numbers = pages.map(({ page }) => page.pageNum);
   const fields = await pdfium.readFields(bytes, numbers).catch(() => undefined);
-  const looks = pages.flatMap(({ page, doubtful }) => {
+  const looks = pages.flatMap(({ page, doubts }) => {
     const turn = turns.get(page.pageNum);
     const boxes = fields?.get(page.pageNum) ?? [];
-    const shown = doubtful
-      .map((item) => ({ item, box: turn ? turnBack(item, turn, page) : item }))
+    const shown = doubts
+      .map((doubt): Doubt => (turn ? { ...doubt, box: turnBack(doubt.box, turn, page) } : doubt))
       .filter(({ box }) => !isWithin(box, boxes));
     return shown.length > 0 ? [{ number: page.pageNum, ...shownSize(page, turn), shown }] : [];
   });
-  for await (const [{ shown, ...size }, raster] of budget.take(rasterPages(pdfium, bytes, looks)))
-    for (const { item, box } of shown) if (contrast(raster, size, box) < LEAST_CONTRAST) unseen.add(item);
+  for await (const [{ shown, ...size }, picture] of budget.take(rasterPages(pdfium, bytes, looks))) {
+    const even = shown.filter(({ box, colour }) => colour !== undefined || isEven(picture.green, size, box));
+    // Other colours may have the same green, such as yellow and white, or red and black.
+    const needsAll = even.some(({ word, colour }) => colour !== undefined || !isLight(word));
+    const whole = needsAll ? picture.decode() : picture.green;
+    for (const { word, box, colour } of even)
+      if (colour === undefined ? isEven(whole, size, box) : isAllOf(whole, size, { box, colour }))
+        unseen.add(word);
+  }
   return unseen;
 }
 
@@ -115,11 +149,6 @@ interface LookOptions {
   readonly budget: LookBudget;
   /** How pages were set upright. */
   readonly turns: ReadonlyMap<number, Turn>;
-}
-
-interface Size {
-  readonly width: number;
-  readonly height: number;
 }
 
 /** The size of a page as it is shown. */
@@ -138,21 +167,3 @@ const isTransparent = ({ fillColor }: TextItem): boolean =>
 /** Tells whether red, green and blue are all high. */
 const isLight = ({ fillColor }: TextItem): boolean =>
   fillColor !== undefined && /^..(?:[ef].){3}/i.test(fillColor);
-
-/** The largest difference of brightness within a rectangle of a page, from 0 to 255. */
-function contrast(raster: Raster, page: Size, box: Rectangle): number {
-  const [across, down] = [raster.width / page.width, raster.height / page.height];
-  const left = Math.max(0, Math.floor(box.x * across));
-  const right = Math.min(raster.width - 1, Math.ceil((box.x + box.width) * across));
-  const top = Math.max(0, Math.floor(box.y * down));
-  const bottom = Math.min(raster.height - 1, Math.ceil((box.y + box.height) * down));
-  let darkest = 255;
-  let lightest = 0;
-  for (let y = top; y <= bottom; y += 1)
-    for (let x = left; x <= right; x += 1) {
-      const value = raster.pixels[y * raster.width + x] ?? 0;
-      darkest = Math.min(darkest, value);
-      lightest = Math.max(lightest, value);
-    }
-  return lightest - darkest;
-}

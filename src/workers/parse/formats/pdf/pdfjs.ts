@@ -13,6 +13,8 @@ const resources = dirname(pdfjs);
 export interface DocumentInfo {
   readonly title: string | undefined;
   readonly language: string | undefined;
+  /** Whether some of its layers may be off as it is opened. */
+  readonly mayHideLayers: boolean;
 }
 
 /** A text that was typed onto a page. */
@@ -80,15 +82,28 @@ async function pageText(pdf: PDFParse, page: number): Promise<string> {
   return repairMisread(raw.text) ?? text;
 }
 
+interface Layers {
+  /** Those that the file has, by their ids. */
+  [Symbol.iterator](): Iterator<readonly [string, { readonly visible: boolean }]>;
+}
+
+interface Opened {
+  getPage(page: number): Promise<Page>;
+  getOptionalContentConfig(): Promise<Layers>;
+}
+
 interface Page {
   getAnnotations(options: { intent: 'any' }): Promise<unknown>;
   getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
 }
 
-async function loadPage(pdf: PDFParse, page: number): Promise<Page> {
+async function loadDocument(pdf: PDFParse): Promise<Opened> {
   // @NOTE pdf-parse keeps the document of pdf.js to itself.
-  const opened = pdf as unknown as { load(): Promise<{ getPage(page: number): Promise<Page> }> };
-  return await (await opened.load()).getPage(page);
+  return await (pdf as unknown as { load(): Promise<Opened> }).load();
+}
+
+async function loadPage(pdf: PDFParse, page: number): Promise<Page> {
+  return await (await loadDocument(pdf)).getPage(page);
 }
 
 /** Flags of annotations that are not shown on screens: invisible, hidden and no view (ISO 32000-1, 12.5.3). */
@@ -137,10 +152,16 @@ const infoSchema = z.looseObject({
 });
 
 async function infoOf(pdf: PDFParse): Promise<DocumentInfo> {
+  const mayHideLayers = await hidesLayers(pdf).catch(() => true);
   try {
     const { Title: title, Language: language } = infoSchema.parse((await pdf.getInfo()).info);
-    return { title, language };
+    return { title, language, mayHideLayers };
   } catch {
-    return { title: undefined, language: undefined };
+    return { title: undefined, language: undefined, mayHideLayers };
   }
+}
+
+async function hidesLayers(pdf: PDFParse): Promise<boolean> {
+  const layers = await (await loadDocument(pdf)).getOptionalContentConfig();
+  return [...layers].some(([, { visible }]) => !visible);
 }

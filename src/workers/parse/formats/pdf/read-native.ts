@@ -4,14 +4,14 @@ import { createRecognizer } from '../ocr/recognizer.js';
 import type { ParseContext } from '../parser.js';
 import { addFreeText, mayHoldFreeText } from './free-text.js';
 import { createLookBudget, findHidden } from './hidden.js';
-import { mayHoldInvisibleText } from './judging/invisible-text.js';
+import { lookThrough } from './judging/page-contents.js';
 import { mayHoldVerticalText } from './judging/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
 import { createBodySize } from '../pages/layout/body-size.js';
 import { shownBlocks } from '../pages/shown-blocks.js';
 import { turnOf } from '../pages/native-pieces.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
-import type { PageBatch, Pdfium, Turn } from '../pages/pdfium.js';
+import type { PageBatch, Pdfium, Reading, Turn } from '../pages/pdfium.js';
 import { addCentredNumbers } from './centred-numbers.js';
 import { createCoverage } from './judging/coverage.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
@@ -29,6 +29,7 @@ export async function* readNative(
   { options, receipt }: ParseContext,
 ): AsyncGenerator<Block, typeof cannotOpen | undefined> {
   const second = createSecondReader(bytes);
+  const { mayBeInvisible, mayHaveBars } = lookThrough(bytes);
   const readers: Readers = {
     pdfium,
     bytes,
@@ -36,7 +37,7 @@ export async function* readNative(
     receipt,
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
-    mayBeInvisible: mayHoldInvisibleText(bytes),
+    mayBeInvisible,
     mayHaveFreeText: mayHoldFreeText(bytes),
     mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),
@@ -47,11 +48,11 @@ export async function* readNative(
   let last = 0;
   let total = 0;
   try {
-    for await (const batch of openedBatches(pdfium, bytes)) {
+    for await (const batch of openedBatches(pdfium, bytes, { withShapes: mayHaveBars })) {
       if (batch === cannotOpen || batch.total === 0) return cannotOpen;
       if (last === 0) await describe(batch.total, info, readers);
       ({ last, total } = batch);
-      yield* pages.write(await resolveBatch(batch, readers));
+      yield* pages.write(await resolveBatch(batch, readers, await info));
     }
     if (last < total) yield* pages.write(await readMissing(last + 1, total, readers));
     if (!pages.hasAny()) throw pdfFailure(undefined);
@@ -65,10 +66,11 @@ export async function* readNative(
 async function* openedBatches(
   pdfium: Pdfium,
   bytes: Uint8Array,
+  how: Reading,
 ): AsyncGenerator<PageBatch | typeof cannotOpen> {
   let isOpen = false;
   try {
-    for await (const batch of pdfium.readBatches(bytes)) {
+    for await (const batch of pdfium.readBatches(bytes, how)) {
       isOpen = true;
       yield batch;
     }
@@ -90,16 +92,21 @@ async function describe(
   if (language !== undefined) receipt.setLanguage(language);
 }
 
-async function resolveBatch({ pages, first, last }: PageBatch, readers: Readers): Promise<ResolvedPage[]> {
+async function resolveBatch(
+  { pages, first, last }: PageBatch,
+  readers: Readers,
+  { mayHideLayers }: DocumentInfo,
+): Promise<ResolvedPage[]> {
   const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
   const numbered = await addCentredNumbers(pages, turns, readers);
   const whole = readers.mayHaveFreeText ? await addFreeText(numbered, turns, readers) : numbered;
   const upright = await setUpright(whole, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;
-  const { pdfium, bytes, mayBeInvisible, budget } = readers;
+  const { pdfium, bytes, budget } = readers;
+  const areAllDoubtful = readers.mayBeInvisible || mayHideLayers;
   const batchReaders = { ...readers, coverage: createCoverage(pdfium, bytes, pages) };
-  for (const seen of await findHidden(upright, { pdfium, bytes, turns, mayBeInvisible, budget })) {
+  for (const seen of await findHidden(upright, { pdfium, bytes, turns, areAllDoubtful, budget })) {
     const number = seen.page.pageNum;
     resolved.push(...(await readMissing(next, number - 1, readers)));
     resolved.push(await resolvePage(seen, turns.get(number), batchReaders));

@@ -2,7 +2,6 @@ import type { DocumentInfo, PdfjsDocument, TypedNote } from './pdfjs.js';
 
 /** The files that pdf.js is asked for their title; it copies a file before it reads it. */
 const LARGEST_FOR_INFO = 48 * 1024 * 1024;
-const NOTHING: DocumentInfo = { title: undefined, language: undefined };
 
 export type SecondReader = ReturnType<typeof createSecondReader>;
 
@@ -24,13 +23,17 @@ export function createSecondReader(bytes: Uint8Array) {
       return (await (await open())?.isPartlyInvisible(page).catch(() => true)) ?? true;
     },
     async info(): Promise<DocumentInfo> {
-      if (bytes.length > LARGEST_FOR_INFO) return NOTHING;
-      return (await (await open())?.info()) ?? NOTHING;
+      const known = bytes.length > LARGEST_FOR_INFO ? undefined : await (await open())?.info();
+      return known ?? { title: undefined, language: undefined, mayHideLayers: mayHaveLayers(bytes) };
     },
     async close(): Promise<void> {
       await (await opened)?.close();
     },
   };
+}
+
+function mayHaveLayers({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
+  return Buffer.from(buffer, byteOffset, byteLength).includes('/OCProperties');
 }
 
 async function openLater(bytes: Uint8Array): Promise<PdfjsDocument> {

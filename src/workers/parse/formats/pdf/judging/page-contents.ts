@@ -1,0 +1,43 @@
+import { inflatedStreams } from './streams.js';
+
+export interface PageContents {
+  /** Whether the file may switch to invisible text (`3 Tr`), which PDFium leaves out. */
+  readonly mayBeInvisible: boolean;
+  /** Whether it fills boxes of the size of words and lines, which may lie over text. */
+  readonly mayHaveBars: boolean;
+}
+
+/** Looks through the operators of all pages of a file. Those of an encrypted file cannot be told. */
+export function lookThrough(bytes: Uint8Array): PageContents {
+  let mayBeInvisible = false;
+  let mayHaveBars = false;
+  for (const content of inflatedStreams(bytes, 'content')) {
+    if (content === 'too large') continue;
+    const operators = content.toString('latin1');
+    mayBeInvisible ||= SETS_INVISIBLE.test(operators);
+    mayHaveBars ||= fillsBar(operators);
+    if (mayBeInvisible && mayHaveBars) break;
+  }
+  return { mayBeInvisible, mayHaveBars };
+}
+
+/** The operator with its number, which may be written in many ways, and white space and comments between them. */
+const SETS_INVISIBLE = /(?<![\d.])0*[37](?:\.0*)?(?:\s|%[^\r\n]{0,100}[\r\n]){1,50}Tr\b/;
+
+/** A rectangle that is filled by itself: what charts and tables fill in one go is no bar. */
+const FILLS_BOX = /\bre\s+(?:[fBb]\*?|F)\s/g;
+/** Bars are at least as wide and as high, and at most as high, in units that are often points. */
+const [LEAST_WIDTH, LEAST_HEIGHT, MOST_HEIGHT] = [8, 4, 250];
+
+function fillsBar(operators: string): boolean {
+  for (const { index } of operators.matchAll(FILLS_BOX)) {
+    const [width = 0, height = 0] = operators
+      .slice(Math.max(0, index - 50), index)
+      .trim()
+      .split(/\s+/)
+      .slice(-2)
+      .map((number) => Math.abs(Number(number)));
+    if (width >= LEAST_WIDTH && height >= LEAST_HEIGHT && height <= MOST_HEIGHT) return true;
+  }
+  return false;
+}
