@@ -4,6 +4,7 @@ import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { rightOf, type Piece } from '../pages/layout/piece.js';
 import { toPieces } from '../pages/native-pieces.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
+import { skewOf, straightened } from '../pages/skew.js';
 import { prepareLanguages, type LanguageData } from './languages.js';
 import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } from './orientation.js';
 
@@ -18,12 +19,14 @@ const GUESSED = 'What was recognized on this page is mostly guessed: its languag
 const MOST_VAIN_TURNS = 10;
 
 export interface Recognized {
-  /** Places are those of the upright page. */
+  /** Places are those of the upright page, straightened. */
   readonly pieces: readonly Piece[];
   /** From 0 (guessed) to 1 (sure). */
   readonly confidence: number;
   /** How the page has to be turned to be upright; undefined for a page that is. */
   readonly turn: Turn | undefined;
+  /** By how many degrees the upright page lies askew, clockwise; 0 for one that is straight. */
+  readonly skew: number;
   /** The size of the upright page in points. */
   readonly width: number;
   readonly height: number;
@@ -147,9 +150,11 @@ function toRecognized(
   const width = isSideways ? shown.height : shown.width;
   const height = isSideways ? shown.width : shown.height;
   const scale = { x: width / size.width, y: height / size.height };
-  const pieces = toPieces(items).map((piece) => scaled(piece, scale));
+  const found = toPieces(items).map((piece) => scaled(piece, scale));
+  const skew = skewOf(found);
+  const pieces = skew === 0 ? found : straightened(found, { skew, width, height });
   const turn = angle === 0 ? undefined : { page, angle };
-  return { pieces, confidence: reading.confidence, turn, width, height };
+  return { pieces, confidence: reading.confidence, turn, skew, width, height };
 }
 
 function scaled(piece: Piece, scale: { x: number; y: number }): Piece {
