@@ -18,7 +18,7 @@ import {
 } from '../../../../support/scans.js';
 
 const truth = PROSE.join(' ');
-const DEGREES = [-3, -1.5, -1, 0, 1, 1.5, 2];
+const DEGREES = [-3, -1.5, -1, 0, 1, 1.5, 2, 2.5, 3, 4];
 
 async function rateOf(text: string, page: Scan, degrees: number): Promise<number> {
   const read = await readBlocks(parsePicture, toPng(skewed(page, degrees)));
@@ -32,7 +32,7 @@ describe('a scan that lies askew', () => {
     expect(await rateOf(truth, await scanLines(150), degrees)).toBeLessThan(0.03);
   });
 
-  test.each([-3, -1.5, 0, 2])('has columns that are read one by one at %d degrees', async (degrees) => {
+  test.each([-3, -1.5, 0, 2, 3])('has columns that are read one by one at %d degrees', async (degrees) => {
     const left = Array.from({ length: 2 }, () => PROSE).flatMap((texts) => texts.flatMap(halves));
     const right = [...left].reverse();
     const style = { size: 10, leading: 15 };
