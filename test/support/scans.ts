@@ -22,8 +22,12 @@ export interface Scan {
 }
 
 /** A page of US letter with these lines of text, at so many dots to the inch. */
-export async function scanLines(dpi: number, texts: readonly string[] = PROSE): Promise<Scan> {
-  const drawn = drawPdf({ pages: [{ content: lines(60, 700, texts, { size: 12, leading: 18 }) }] });
+export const scanLines = (dpi: number, texts: readonly string[] = PROSE): Promise<Scan> =>
+  scanContent(dpi, lines(60, 700, texts, { size: 12, leading: 18 }));
+
+/** A page of US letter with what these operators draw, at so many dots to the inch. */
+export async function scanContent(dpi: number, content: string): Promise<Scan> {
+  const drawn = drawPdf({ pages: [{ content }] });
   const pdfium = await loadPdfium();
   const [shot] = (await pdfium?.render(drawn, [1], dpi)) ?? [];
   if (!shot) throw new Error('nothing was rendered');
@@ -39,6 +43,34 @@ export function turned(scan: Scan, quarters: number): Scan {
   for (let y = 0; y < height; y += 1)
     for (let x = 0; x < width; x += 1) once[x * height + height - 1 - y] = grey[y * width + x] ?? 0;
   return turned({ width: height, height: width, grey: once }, quarters - 1);
+}
+
+/** Turns what a picture shows clockwise around its middle, on paper of the same size. */
+export function skewed(scan: Scan, degrees: number): Scan {
+  const { width, height } = scan;
+  const [sin, cos] = [Math.sin((degrees * Math.PI) / 180), Math.cos((degrees * Math.PI) / 180)];
+  const grey = new Uint8Array(width * height);
+  for (let y = 0; y < height; y += 1)
+    for (let x = 0; x < width; x += 1) {
+      const [across, down] = [x - width / 2, y - height / 2];
+      grey[y * width + x] = shadeAt(
+        scan,
+        across * cos + down * sin + width / 2,
+        down * cos - across * sin + height / 2,
+      );
+    }
+  return { width, height, grey };
+}
+
+/** The shade between four pixels, by how near each is. */
+function shadeAt({ width, height, grey }: Scan, x: number, y: number): number {
+  const [left, top] = [Math.floor(x), Math.floor(y)];
+  const [right, below] = [x - left, y - top];
+  const pixel = (column: number, row: number) =>
+    column < 0 || row < 0 || column >= width || row >= height ? 255 : (grey[row * width + column] ?? 255);
+  const upper = pixel(left, top) * (1 - right) + pixel(left + 1, top) * right;
+  const lower = pixel(left, top + 1) * (1 - right) + pixel(left + 1, top + 1) * right;
+  return Math.round(upper * (1 - below) + lower * below);
 }
 
 export const toPng = ({ width, height, grey }: Scan): Buffer =>

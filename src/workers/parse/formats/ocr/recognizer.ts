@@ -4,6 +4,8 @@ import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { rightOf, type Piece } from '../pages/layout/piece.js';
 import { toPieces } from '../pages/native-pieces.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
+import { skewOf, straightened } from '../pages/skew.js';
+import { leaned } from './leaned.js';
 import { prepareLanguages, type LanguageData } from './languages.js';
 import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } from './orientation.js';
 
@@ -14,16 +16,22 @@ const LEAST_CONFIDENCE = 0.3;
 /** A page that is less sure, taken together, is mostly guessed, such as one in a script of which there is no data. */
 const UNSURE = 0.55;
 const GUESSED = 'What was recognized on this page is mostly guessed: its language may have no data.';
-/** After so many pages of a document that were better in no other direction, no more are tried in others. */
+/** After so many pages of a document that were better in no other direction, or not straightened, no more are tried so. */
 const MOST_VAIN_TURNS = 10;
+/** Tesseract finds less and less on pages that lie askew clockwise by more degrees than this, and nothing from about 3. */
+const MOST_ASKEW = 2;
+/** By how many degrees a page without text may lie askew. */
+const LIKELY_SKEW = 4;
 
 export interface Recognized {
-  /** Places are those of the upright page. */
+  /** Places are those of the upright page, straightened. */
   readonly pieces: readonly Piece[];
   /** From 0 (guessed) to 1 (sure). */
   readonly confidence: number;
   /** How the page has to be turned to be upright; undefined for a page that is. */
   readonly turn: Turn | undefined;
+  /** By how many degrees the upright page lies askew, clockwise; 0 for one that is first. */
+  readonly skew: number;
   /** The size of the upright page in points. */
   readonly width: number;
   readonly height: number;
@@ -104,6 +112,8 @@ async function prepareData(languages: readonly string[], receipt: ReceiptWriter)
 
 interface Attempt {
   readonly angle: Angle;
+  /** By how many degrees the picture was turned anticlockwise, since it lies askew. */
+  readonly lean: number;
   readonly size: Pick<ParsedPage, 'width' | 'height'>;
   readonly items: readonly TextItem[];
   readonly reading: Reading;
@@ -113,18 +123,28 @@ interface Attempt {
 function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => boolean) {
   let usual: Angle = 0;
   let vain = 0;
+  let vainLeans = 0;
   return async (
     bytes: Uint8Array,
     { page, languages }: { page: PictureOfPage; languages: LanguageData },
   ): Promise<Attempt> => {
     const started = performance.now();
-    const attempt = async (angle: Angle): Promise<Attempt> => {
+    const attempt = async (angle: Angle, { picture = bytes, lean = 0 } = {}): Promise<Attempt> => {
       const how = { ...languages, angle: addAngles(page.angle ?? 0, angle) };
-      const { textItems, ...size } = await pdfium.recognize(bytes, how);
+      const { textItems, ...size } = await pdfium.recognize(picture, how);
       const items = textItems.filter((item) => (item.confidence ?? 1) >= LEAST_CONFIDENCE);
-      return { angle, size, items, reading: assess(items) };
+      return { angle, lean, size, items, reading: assess(items) };
     };
     const first = await attempt(usual);
+    const mayLean = vainLeans < MOST_VAIN_TURNS && hasTime(performance.now() - started);
+    const lean = mayLean ? leanOf(first) : 0;
+    const picture = lean === 0 ? undefined : leaned(bytes, -lean);
+    if (picture) {
+      const other = await attempt(usual, { picture, lean });
+      const isBetter = isUpright(other.reading) && other.reading.score > first.reading.score;
+      vainLeans = isBetter ? 0 : vainLeans + 1;
+      if (isBetter) return other;
+    }
     if (isUpright(first.reading) || first.items.length === 0 || vain >= MOST_VAIN_TURNS) return first;
     let best = first;
     for (const angle of otherAngles(first.reading)) {
@@ -138,8 +158,15 @@ function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => 
   };
 }
 
+/** By how many degrees the picture should be turned anticlockwise to find more; 0 where it is found. */
+function leanOf({ items }: Attempt): number {
+  if (items.length === 0) return LIKELY_SKEW;
+  const skew = skewOf(toPieces(items));
+  return skew > MOST_ASKEW ? skew : 0;
+}
+
 function toRecognized(
-  { angle, size, items, reading }: Attempt,
+  { angle, lean, size, items, reading }: Attempt,
   { page, ...shown }: PictureOfPage,
 ): Recognized | undefined {
   if (items.length === 0) return undefined;
@@ -147,9 +174,11 @@ function toRecognized(
   const width = isSideways ? shown.height : shown.width;
   const height = isSideways ? shown.width : shown.height;
   const scale = { x: width / size.width, y: height / size.height };
-  const pieces = toPieces(items).map((piece) => scaled(piece, scale));
+  const found = toPieces(items).map((piece) => scaled(piece, scale));
+  const skew = skewOf(found);
+  const pieces = skew === 0 ? found : straightened(found, { skew, width, height });
   const turn = angle === 0 ? undefined : { page, angle };
-  return { pieces, confidence: reading.confidence, turn, width, height };
+  return { pieces, confidence: reading.confidence, turn, skew: skew + lean, width, height };
 }
 
 function scaled(piece: Piece, scale: { x: number; y: number }): Piece {
