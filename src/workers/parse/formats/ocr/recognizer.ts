@@ -30,7 +30,7 @@ export interface Recognized {
   readonly confidence: number;
   /** How the page has to be turned to be upright; undefined for a page that is. */
   readonly turn: Turn | undefined;
-  /** By how many degrees the upright page lies askew, clockwise; 0 for one that is first. */
+  /** By how many degrees the upright page lies askew, clockwise; 0 for one that is straight. */
   readonly skew: number;
   /** The size of the upright page in points. */
   readonly width: number;
