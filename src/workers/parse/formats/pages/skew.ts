@@ -1,5 +1,5 @@
 import type { Rectangle } from '../../../../shared/extraction/location.js';
-import { rowsOf } from './layout/lines.js';
+import { joinLines, rowsOf } from './layout/lines.js';
 import { around, median, rightOf, WIDEST_SPACE, type Piece } from './layout/piece.js';
 
 /** Degrees, clockwise, between which a page counts as askew: what is less is read well as it is, what is more was no scanner. */
@@ -150,6 +150,14 @@ export function setAskew(box: Rectangle, page: Skewed): Rectangle {
   const [right, bottom] = [rightOf(box), box.y + box.height];
   const corners = [box.x, right].flatMap((x) => [box.y, bottom].map((y) => turned({ x, y }, page)));
   return around(corners.map((corner) => ({ ...corner, width: 0, height: 0 })));
+}
+
+/** The lines of straightened pieces, each about where its middle stands on the page that lies askew. */
+export function linesAskew(pieces: readonly Piece[], page: Skewed): Piece[] {
+  return joinLines(pieces).map((line) => {
+    const { x, width, ...around } = setAskew(line, page);
+    return { ...line, x, width, y: middleOf({ x, width, ...around }).y - line.height / 2 };
+  });
 }
 
 const middleOf = ({ x, y, width, height }: Rectangle) => ({ x: x + width / 2, y: y + height / 2 });

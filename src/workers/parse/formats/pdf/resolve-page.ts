@@ -11,6 +11,7 @@ import { placeTables } from '../pages/layout/tables.js';
 import type { ReadPage } from '../pages/shown-blocks.js';
 import { toPieces } from '../pages/native-pieces.js';
 import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
+import { linesAskew } from '../pages/skew.js';
 import { isMisread } from './judging/misread-text.js';
 import { isScattered, joinColumns } from './judging/vertical-text.js';
 import { recognizeIfNeeded } from './recognize-page.js';
@@ -58,7 +59,8 @@ export async function resolvePage(
   if (typeof recognized === 'object') {
     if (mayStandBeside(text, native, { turn, recognized }) && !readers.recognizer.isForced) {
       await takeDownGaps(text, seen, readers);
-      const pieces = addRecognized(native.pieces, recognized.pieces);
+      const found = recognized.skew === 0 ? recognized.pieces : linesAskew(recognized.pieces, recognized);
+      const pieces = addRecognized(native.pieces, found);
       return { number, width, height, turn, plain: undefined, pieces };
     }
     await takeDownGaps(textOf({ ...recognized, plain: undefined }), seen, readers);

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Piece } from '../../../../../src/workers/parse/formats/pages/layout/piece.js';
-import { setAskew, skewOf, straightened } from '../../../../../src/workers/parse/formats/pages/skew.js';
+import {
+  linesAskew,
+  setAskew,
+  skewOf,
+  straightened,
+} from '../../../../../src/workers/parse/formats/pages/skew.js';
 
 const PAGE = { width: 612, height: 792 };
 
@@ -82,4 +87,17 @@ test('lines of a page that lies askew keep sizes that differ much', () => {
   );
   expect(sizes[0]).toBeGreaterThan(12);
   expect(new Set(sizes.slice(1)).size).toBe(1);
+});
+
+test('lines of a page that lies askew are put back for texts that stand beside those of the page itself', () => {
+  const page = { skew: 3, ...PAGE };
+  const found = straightened(askew(words(), 3), page);
+  const lines = linesAskew(found, page);
+  expect(lines).toHaveLength(20);
+  for (const [at, line] of lines.entries()) {
+    const own = words().slice(8 * at, 8 * at + 8);
+    expect(line.text.split(' ')).toEqual(own.map(({ text }) => text));
+    const shown = setAskew({ x: 60, y: 91 + 12 * at, width: line.width, height: 9 }, page);
+    expect(Math.abs(line.y + line.height / 2 - shown.y - shown.height / 2)).toBeLessThan(4);
+  }
 });
