@@ -22,6 +22,8 @@ const MOST_VAIN_TURNS = 10;
 const MOST_ASKEW = 2;
 /** By how many degrees a page without text may lie askew. */
 const LIKELY_SKEW = 4;
+/** On a page that was turned so, fewer words tell how it lies: it may have lain straight. */
+const FEWEST_PAIRS_TURNED = 2;
 
 export interface Recognized {
   /** Places are those of the upright page, straightened. */
@@ -135,7 +137,9 @@ function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => 
       const items = textItems.filter((item) => (item.confidence ?? 1) >= LEAST_CONFIDENCE);
       return { angle, lean, size, items, reading: assess(items) };
     };
-    const first = await attempt(usual);
+    let first = await attempt(usual);
+    // Now and then Tesseract finds nothing on a page of few words at first.
+    if (first.items.length === 0 && vainLeans < MOST_VAIN_TURNS) first = await attempt(usual);
     const mayLean = vainLeans < MOST_VAIN_TURNS && hasTime(performance.now() - started);
     const lean = mayLean ? leanOf(first) : 0;
     const picture = lean === 0 ? undefined : leaned(bytes, -lean);
@@ -175,7 +179,7 @@ function toRecognized(
   const height = isSideways ? shown.width : shown.height;
   const scale = { x: width / size.width, y: height / size.height };
   const found = toPieces(items).map((piece) => scaled(piece, scale));
-  const skew = skewOf(found);
+  const skew = lean === 0 ? skewOf(found) : skewOf(found, FEWEST_PAIRS_TURNED);
   const pieces = skew === 0 ? found : straightened(found, { skew, width, height });
   const turn = angle === 0 ? undefined : { page, angle };
   return { pieces, confidence: reading.confidence, turn, skew: skew + lean, width, height };

@@ -31,13 +31,13 @@ export interface Skewed {
 }
 
 /** By how many degrees the lines of recognized words fall to the right; 0 where that is little, or few words agree. */
-export function skewOf(pieces: readonly Piece[]): number {
+export function skewOf(pieces: readonly Piece[], fewestPairs = FEWEST_PAIRS): number {
   const pairs = pairsOf(pieces);
   const usual = mostUsual(pairs);
   const agreed = pairs.filter(({ angle }) => Math.abs(angle - usual) <= UNEVEN);
   const beside = new Set(pairs.map(({ from }) => from)).size;
   const agreeing = new Set(agreed.map(({ from }) => from)).size;
-  if (agreeing < FEWEST_PAIRS || agreeing * 2 < beside) return 0;
+  if (agreeing < fewestPairs || agreeing * 2 < beside) return 0;
   const angle = weightedMedian(linesOf(agreed, usual));
   return Math.abs(angle) >= LEAST && Math.abs(angle) <= MOST ? angle : 0;
 }

@@ -59,6 +59,7 @@ describe('the angle of a page', () => {
   test('is none where too few words tell it, or they do not agree', () => {
     expect(skewOf([])).toBe(0);
     expect(skewOf(askew(words({ lines: 2, words: 5 }), 3))).toBe(0);
+    expect(Math.abs(skewOf(askew(words({ lines: 1, words: 4 }), -4), 2) + 4)).toBeLessThan(1.5);
     const scattered = words().map((piece, at) => ({ ...piece, y: (at * 131) % 700 }));
     expect(skewOf(scattered)).toBe(0);
   });
