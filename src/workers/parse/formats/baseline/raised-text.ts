@@ -1,0 +1,120 @@
+import { staysPlain } from './plain-raised.js';
+import type { Around, Shift } from './shift.js';
+
+interface Script {
+  /** What each sign is, raised or lowered, in Unicode's block of superscripts and subscripts. */
+  readonly signs: ReadonlyMap<string, string>;
+  /** Stands before what Unicode has no sign for, as in UnicodeMath (Unicode Technical Note 28). */
+  readonly mark: string;
+}
+
+const PLAIN = '0123456789+−=()';
+const SCRIPTS: Readonly<Record<Shift, Script>> = {
+  raised: { signs: signsOf('⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾'), mark: '^' },
+  lowered: { signs: signsOf('₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎'), mark: '_' },
+};
+
+function signsOf(shifted: string): ReadonlyMap<string, string> {
+  const signs = Array.from(shifted);
+  return new Map([
+    ...Array.from(PLAIN, (plain, index) => [plain, signs[index] ?? plain] as const),
+    ['-', shifted.charAt(PLAIN.indexOf('−'))],
+    ['‐', shifted.charAt(PLAIN.indexOf('−'))],
+    // What is a sign of its kind already stays one.
+    ...signs.map((sign) => [sign, sign] as const),
+  ]);
+}
+
+/** Writes raised text in the one way of all formats: `10⁶`, `treaty¹`, `5th`, `x^n`, `e^(a+b)`. */
+export const raise = (text: string, around: Around): string => shiftText(text, 'raised', around);
+
+/** Writes lowered text in the one way of all formats: `H₂O`, `x_i`, `a_(n+1)`. */
+export const lower = (text: string, around: Around): string => shiftText(text, 'lowered', around);
+
+/** As `raise` or `lower`. Blanks at both ends, and ends of lines, stay outside of what is marked. */
+export function shiftText(text: string, shift: Shift, around: Around): string {
+  if (text.includes('\n')) {
+    const lines = text.split('\n');
+    return lines
+      .map((line, index) => shiftText(line, shift, aroundLine(index, lines.length, around)))
+      .join('\n');
+  }
+  const core = text.trim();
+  if (core === '') return text;
+  const start = text.indexOf(core);
+  const [lead, tail] = [text.slice(0, start), text.slice(start + core.length)];
+  const near = {
+    before: lead === '' ? around.before : ' ',
+    after: tail === '' ? around.after : ' ',
+  };
+  return lead + shiftCore(core, shift, near) + tail;
+}
+
+const aroundLine = (index: number, count: number, { before, after }: Around): Around => ({
+  before: index === 0 ? before : '',
+  after: index === count - 1 ? after : '',
+});
+
+function shiftCore(core: string, shift: Shift, around: Around): string {
+  return inSigns(core, shift) ?? staysPlain(core, shift, around) ?? markShifted(core, shift, around.after);
+}
+
+/** What may stand between raised numbers, and signs of notes beside them. */
+const BETWEEN = /^[\s,;*∗†‡§¶‖#]$/u;
+const DASH = '–';
+const DIGIT = /\p{N}/u;
+
+/** The text in Unicode's raised or lowered signs; undefined where it holds anything else. */
+function inSigns(core: string, shift: Shift): string | undefined {
+  const { signs } = SCRIPTS[shift];
+  let written = '';
+  let shifted = 0;
+  let already = 0;
+  let digits = 0;
+  const characters = Array.from(core);
+  for (const [index, character] of characters.entries()) {
+    const plain = asciiDigit(character);
+    const sign = plain === DASH && index === 0 ? signs.get('-') : signs.get(plain);
+    const isAtEnd = index === characters.length - 1 && index > 0;
+    if (sign !== undefined) {
+      shifted += 1;
+      if (sign === plain && DIGIT.test(plain)) already += 1;
+      else if (DIGIT.test(plain)) digits += 1;
+    } else if (plain !== DASH && !BETWEEN.test(plain) && !(isAtEnd && '.:'.includes(plain))) return undefined;
+    written += sign ?? plain;
+  }
+  // A power within a power: both would be the same signs.
+  if (already > 0 && digits > 0) return undefined;
+  return shifted > 0 ? written : undefined;
+}
+
+/** Digits of full width count as the ordinary ones. */
+function asciiDigit(character: string): string {
+  const code = character.charCodeAt(0) - 0xff10;
+  return code >= 0 && code <= 9 ? String(code) : character;
+}
+
+const WORD = /^\p{L}[\p{L}\p{M}]*$/u;
+/** One sign of mathematics, or digits that Unicode has no raised or lowered signs for. */
+const SIGN = /^(?:[\p{S}*†‡]|\p{Nd}+)$/u;
+const GOES_ON = /^[\p{L}\p{M}\p{N}]/u;
+
+/** @param after what follows, from which a word has to be told apart */
+function markShifted(core: string, shift: Shift, after: string): string {
+  const { mark } = SCRIPTS[shift];
+  const isBare = SIGN.test(core) || WORD.test(core);
+  if (isBare && !GOES_ON.test(after)) return mark + core;
+  return mark + (isBracketed(core) ? core : `(${core})`);
+}
+
+/** Whether the first bracket of a text is closed by its last character. */
+function isBracketed(text: string): boolean {
+  if (!text.startsWith('(') || !text.endsWith(')')) return false;
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    if (text[index] === '(') depth += 1;
+    else if (text[index] === ')') depth -= 1;
+    if (depth === 0) return index === text.length - 1;
+  }
+  return false;
+}
