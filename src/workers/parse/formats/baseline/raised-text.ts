@@ -59,6 +59,13 @@ function shiftCore(core: string, shift: Shift, around: Around): string {
   return inSigns(core, shift) ?? staysPlain(core, shift, around) ?? markShifted(core, shift, around.after);
 }
 
+/**
+ * Writes the raised or lowered text of a formula, in which no letters are those of ordinals or abbreviations.
+ * @param after what follows it
+ */
+export const shiftInFormula = (text: string, shift: Shift, after = ''): string =>
+  inSigns(text, shift) ?? markShifted(text, shift, after);
+
 /** What may stand between raised numbers, and signs of notes beside them. */
 const BETWEEN = /^[\s,;*∗†‡§¶‖#]$/u;
 const DASH = '–';
@@ -97,7 +104,7 @@ function asciiDigit(character: string): string {
 const WORD = /^\p{L}[\p{L}\p{M}]*$/u;
 /** One sign of mathematics, or digits that Unicode has no raised or lowered signs for. */
 const SIGN = /^(?:[\p{S}*†‡]|\p{Nd}+)$/u;
-const GOES_ON = /^[\p{L}\p{M}\p{N}]/u;
+const GOES_ON = /^[\p{L}\p{M}\p{Nd}]/u;
 
 /** @param after what follows, from which a word has to be told apart */
 function markShifted(core: string, shift: Shift, after: string): string {

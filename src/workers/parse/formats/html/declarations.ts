@@ -16,7 +16,7 @@ const PROPERTIES = new Set(
     'max-height overflow overflow-x overflow-y padding padding-top padding-bottom padding-left padding-right ' +
     'clip clip-path scale transition transition-property transition-duration flex flex-grow flex-basis block-size ' +
     'inline-size min-block-size min-inline-size aspect-ratio padding-block padding-block-start padding-block-end ' +
-    'padding-inline padding-inline-start padding-inline-end'
+    'padding-inline padding-inline-start padding-inline-end vertical-align'
   ).split(' '),
 );
 const LONGEST_VALUE = 400;

@@ -1,4 +1,6 @@
 import type { Block } from '../../extraction/block.js';
+import { writePieces, type Piece } from '../baseline/pieces.js';
+import type { Shift } from '../baseline/shift.js';
 import { tableBlocks } from '../tables/table-blocks.js';
 import { looksLikeHeader } from '../tables/header-rows.js';
 import { spanCells, spanOf, type SpanningCell } from '../tables/span-cells.js';
@@ -11,7 +13,7 @@ const MOST_CHARACTERS = 1_500;
 const MOST_HEADER_ROWS = 4;
 
 interface OpenCell {
-  readonly parts: string[];
+  readonly pieces: Piece[];
   readonly attributes: Attributes;
   readonly isHeader: boolean;
   characters: number;
@@ -22,7 +24,7 @@ interface OpenTable {
   /** The table as text that flows, which it is where it only arranges a page. */
   readonly blocks: Block[];
   readonly rows: SpanningCell[][];
-  readonly caption: string[];
+  readonly caption: Piece[];
   headerRows: number;
   isHead: boolean;
   hasHeaderCells: boolean;
@@ -43,7 +45,7 @@ export interface HtmlTables {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
   /** Notes text of the flow, and a border between two paragraphs. */
-  append(text: string): void;
+  append(text: string, shifts?: readonly Shift[]): void;
   separate(isParagraph: boolean): void;
   /** Notes that a heading begins. */
   addHeading(): void;
@@ -74,9 +76,9 @@ export function createHtmlTables(sink: (block: Block) => void): HtmlTables {
       for (const block of isData(table) ? dataBlocks(table) : table.blocks) sink(block);
       table = undefined;
     },
-    append: (text) => {
+    append: (text, shifts = []) => {
       if (!table) return;
-      (table.cell?.parts ?? table.caption).push(text);
+      (table.cell?.pieces ?? table.caption).push({ text, shifts });
       if (table.cell) table.cell.characters += text.length;
     },
     separate: (isParagraph) => {
@@ -89,8 +91,8 @@ export function createHtmlTables(sink: (block: Block) => void): HtmlTables {
 }
 
 function separateInCell(cell: OpenCell, isParagraph: boolean): void {
-  if (cell.parts.at(-1) === '\n') return;
-  cell.parts.push('\n');
+  if (cell.pieces.at(-1)?.text === '\n') return;
+  cell.pieces.push({ text: '\n', shifts: [] });
   if (isParagraph) cell.paragraphs += 1;
 }
 
@@ -117,7 +119,7 @@ function openInTable(table: OpenTable, name: string, attributes: Attributes): vo
     const isHeader = name === 'th';
     if (isHeader) table.hasHeaderCells = true;
     else table.isHeaderRow = false;
-    table.cell = { parts: [], attributes, isHeader, characters: 0, paragraphs: 0 };
+    table.cell = { pieces: [], attributes, isHeader, characters: 0, paragraphs: 0 };
   }
 }
 
@@ -131,7 +133,7 @@ function closeCell(table: OpenTable): void {
   const { cell } = table;
   if (!cell) return;
   table.cell = undefined;
-  const text = cell.parts.join('').trim();
+  const text = writePieces(cell.pieces).trim();
   if (!cell.isHeader && (cell.paragraphs > 2 * MOST_PARAGRAPHS || cell.characters > MOST_CHARACTERS))
     table.isLayout = true;
   const { colspan, rowspan } = cell.attributes;
@@ -154,7 +156,7 @@ function isData({ isLayout, rows, hasHeaderCells }: OpenTable): boolean {
 }
 
 function* dataBlocks({ rows, headerRows, caption, hasHeaderCells }: OpenTable): Iterable<Block> {
-  const title = caption.join('').replace(/\s+/g, ' ').trim();
+  const title = writePieces(caption).replace(/\s+/g, ' ').trim();
   if (title !== '') yield { text: `${title}\n\n` };
   const [first = []] = spanCells(rows.slice(0, 1), 0);
   const named = headerRows > 0 || hasHeaderCells || !looksLikeHeader(first) ? headerRows : 1;

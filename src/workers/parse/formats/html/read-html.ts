@@ -1,9 +1,11 @@
 import type { Block } from '../../extraction/block.js';
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
+import { createMathCollector, type MathCollector } from '../formulas/math-collector.js';
 import { ShallowParser } from '../shallow-parser.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
 import { createRuby } from './ruby.js';
+import { createShifts } from './shifts.js';
 import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
 import { FOR_SCREEN_READERS } from './clipping.js';
 import { collectStyles } from './collect-styles.js';
@@ -22,8 +24,6 @@ const DROPPED = new Set([
   'datalist',
 ]);
 const FOREIGN = new Set(['svg']);
-/** Parts of formulas that stand apart. */
-const MATHS = new Set(['mi', 'mn', 'mo', 'ms', 'mtext']);
 /** Elements of HTML that end drawings that are not closed, as in browsers. */
 const ENDS_FOREIGN = new Set(
   'p div h1 h2 h3 h4 h5 h6 table ul ol dl li dd dt pre blockquote body br center hr img nobr b i em strong span small big u s strike sub sup code tt menu ruby'.split(
@@ -82,6 +82,8 @@ interface State {
   /** How many of these are drawings. */
   foreign: number;
   readonly ruby: ReturnType<typeof createRuby>;
+  readonly math: MathCollector;
+  readonly shifts: ReturnType<typeof createShifts>;
   lists: number;
   isInTitle: boolean;
   title: string;
@@ -114,13 +116,15 @@ export function createHtmlReader(options: HtmlOptions = {}): HtmlReader {
             closeElement(state, name);
           },
           ontext: (text) => {
-            if (state.dropped === 0) addText(state, text);
+            if (state.dropped === 0 && state.math.isOpen()) state.math.text(text);
+            else if (state.dropped === 0) addText(state, text);
             else if (state.dropped > state.foreign) state.leftOut.push(text);
           },
         },
         parserOptions,
       );
       parser.end(markup);
+      endFormula(state);
       state.flow.cut();
       return { blocks, head: { title: state.title.trim(), language: state.language } };
     },
@@ -138,6 +142,8 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
     leftOut: [],
     foreign: 0,
     ruby: createRuby(),
+    math: createMathCollector(),
+    shifts: createShifts(),
     lists: 0,
     isInTitle: false,
     title: '',
@@ -148,11 +154,14 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
 function openElement(state: State, name: string, attributes: Attributes): void {
   const { flow, tables, visibility, options } = state;
   visibility?.open(name, attributes);
+  state.shifts.open(name, visibility?.shift());
   state.ruby.open(name);
   if (state.foreign > 0 && ENDS_FOREIGN.has(name)) endForeign(state);
   if (FOREIGN.has(name)) state.foreign += 1;
   if (DROPPED.has(name)) state.dropped += 1;
   if (state.dropped > 0) return;
+  if (state.math.isOpen() && ENDS_FORMULA.has(name)) endFormula(state);
+  if (state.math.open(name, attributes)) return;
   separateBlock(state, name);
   if (name === 'html') state.language ||= (attributes['lang'] ?? attributes['xml:lang'] ?? '').trim();
   if (name === 'title') state.isInTitle = true;
@@ -165,7 +174,6 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   }
   if (LISTS.has(name)) state.lists += 1;
   if (name === 'br') separate(state, '\n');
-  if (MATHS.has(name)) addText(state, ' ');
   if (PREFORMATTED.has(name)) flow.beginPreformatted();
   if (CELLS.has(name)) flow.separate(' | ');
   if (name === 'tr') flow.beginRow();
@@ -190,14 +198,17 @@ function endForeign(state: State): void {
 
 function closeElement(state: State, name: string): void {
   const { flow, tables, visibility, options } = state;
+  // What hides a formula is still open.
+  if (state.math.isOpen() && state.dropped === 0) addFormula(state, state.math.close(name));
   visibility?.close();
+  state.shifts.close();
   state.ruby.close(name);
   if (FOREIGN.has(name)) {
     if (state.foreign === 0) return;
     state.foreign -= 1;
   }
   if (DROPPED.has(name)) state.dropped = Math.max(0, state.dropped - 1);
-  if (state.dropped > 0) return;
+  if (state.dropped > 0 || state.math.isOpen()) return;
   if (LISTS.has(name)) state.lists = Math.max(0, state.lists - 1);
   separateBlock(state, name);
   if (name === 'title') state.isInTitle = false;
@@ -207,6 +218,15 @@ function closeElement(state: State, name: string): void {
   if (PREFORMATTED.has(name)) flow.endPreformatted();
   if (CELLS.has(name)) flow.separate(' | ');
 }
+
+/** Formulas that are not closed end where such an element begins. */
+const ENDS_FORMULA = new Set([...PARAGRAPHS, ...LINES, ...CELLS, 'img', 'br', 'head']);
+
+function addFormula(state: State, text: string | undefined): void {
+  if (text !== undefined && text !== '') addText(state, text);
+}
+
+const endFormula = (state: State): void => addFormula(state, state.math.end());
 
 /** A list within another one follows its item at once. */
 function separateBlock(state: State, name: string): void {
@@ -230,8 +250,9 @@ function addText(state: State, text: string): void {
   const kind = visibility?.reason();
   if (kind === FOR_SCREEN_READERS) options.hidden?.countRead(kind, text);
   else if (kind !== undefined && options.hidden?.accepts(kind, text) === false) return;
-  flow.append(text);
-  tables.append(text);
+  const shifts = state.shifts.current();
+  flow.append(text, shifts);
+  tables.append(text, shifts);
 }
 
 function headingLevel(name: string): number | undefined {

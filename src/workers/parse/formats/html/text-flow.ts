@@ -1,4 +1,6 @@
 import type { Block } from '../../extraction/block.js';
+import { writePieces, type Piece } from '../baseline/pieces.js';
+import type { Shift } from '../baseline/shift.js';
 
 /** What stands between two pieces of text. */
 export type Separator = '\n' | '\n\n' | ' | ';
@@ -6,7 +8,8 @@ export type Separator = '\n' | '\n\n' | ' | ';
 /** Joins pieces of text to blocks. Of several separators in a row the widest is used, and none at the beginning. */
 export interface TextFlow {
   separate(separator: Separator): void;
-  append(text: string): void;
+  /** @param shifts how the text is raised and lowered, from the outermost */
+  append(text: string, shifts?: readonly Shift[]): void;
   /** Puts a mark, such as that of an item of a list, in front of the next text. */
   mark(text: string): void;
   /** Begins a row, whose first cell gets no separator. */
@@ -20,7 +23,7 @@ export interface TextFlow {
 }
 
 interface State {
-  parts: string[];
+  pieces: Piece[];
   gap: string;
   mark: string;
   preformatted: number;
@@ -34,16 +37,16 @@ interface State {
 export function createTextFlow(emit: (block: Block) => void): TextFlow {
   const state = newState();
   const finish = (): void => {
-    const { parts, blockHeading: heading } = state;
-    if (parts.length === 0) return;
-    emit({ text: `${parts.join('')}\n\n`, ...(heading === undefined ? {} : { heading }) });
-    state.parts = [];
+    const { pieces, blockHeading: heading } = state;
+    if (pieces.length === 0) return;
+    emit({ text: `${writePieces(pieces)}\n\n`, ...(heading === undefined ? {} : { heading }) });
+    state.pieces = [];
   };
   return {
     separate: (separator) => {
       if (isWider(state, separator)) state.gap = separator;
     },
-    append: (text) => appendText(state, text, finish),
+    append: (text, shifts = []) => appendText(state, { text, shifts }, finish),
     mark: (text) => {
       state.mark = text;
     },
@@ -67,7 +70,7 @@ export function createTextFlow(emit: (block: Block) => void): TextFlow {
 }
 
 const newState = (): State => ({
-  parts: [],
+  pieces: [],
   gap: '',
   mark: '',
   preformatted: 0,
@@ -81,7 +84,7 @@ function isWider({ gap, isLineOpen }: State, separator: Separator): boolean {
   return separator.length > (gap.includes('\n') ? gap.length : 0);
 }
 
-function appendText(state: State, text: string, finish: () => void): void {
+function appendText(state: State, { text, shifts }: Piece, finish: () => void): void {
   const isPlain = state.preformatted === 0;
   const solid = isPlain ? text.replace(/[\s\u00a0]+/g, ' ') : text;
   if (isPlain && solid.trim() === '') {
@@ -89,10 +92,21 @@ function appendText(state: State, text: string, finish: () => void): void {
     return;
   }
   if (state.gap === '\n\n') finish();
-  if (state.parts.length === 0) state.blockHeading = state.heading;
-  else state.parts.push(state.gap === '' && isPlain && solid.startsWith(' ') ? ' ' : state.gap);
-  state.parts.push(state.mark, isPlain ? solid.trim() : solid);
+  const { pieces } = state;
+  if (pieces.length === 0) state.blockHeading = state.heading;
+  else {
+    const gap = state.gap === '' && isPlain && solid.startsWith(' ') ? ' ' : state.gap;
+    // A blank between two raised words is raised as well.
+    pieces.push({ text: gap, shifts: gap === ' ' ? sharedShifts(pieces.at(-1)?.shifts, shifts) : [] });
+  }
+  if (state.mark !== '') pieces.push({ text: state.mark, shifts: [] });
+  pieces.push({ text: isPlain ? solid.trim() : solid, shifts });
   state.mark = '';
   state.gap = isPlain && solid.endsWith(' ') ? ' ' : '';
   state.isLineOpen = true;
+}
+
+function sharedShifts(left: readonly Shift[] = [], right: readonly Shift[]): readonly Shift[] {
+  const end = left.findIndex((shift, index) => shift !== right[index]);
+  return end < 0 ? left : left.slice(0, end);
 }

@@ -1,5 +1,7 @@
 import type { Attributes } from '../xml/read-markup.js';
+import type { Shift } from '../baseline/shift.js';
 import { parseDeclarations, type Declarations } from './declarations.js';
+import { isBox } from './clipping.js';
 import { lookWithin, PAGE, reasonOf, type Look } from './look.js';
 import { createStyleRules, type StyleRules } from './style-rules.js';
 import { parseStyleSheet, type StyleSheet } from './style-sheet.js';
@@ -10,6 +12,8 @@ export interface VisibilityTracker {
   close(): void;
   /** Why text here is not shown; undefined when it is. */
   reason(): string | undefined;
+  /** How an element that was opened last is raised or lowered by its styles alone. */
+  shift(): Shift | undefined;
   /** Adds the content of a `style` element. */
   addStyles(css: string, media: string | undefined): void;
   /** Adds what a `link` element names, if that is a style sheet. */
@@ -27,10 +31,12 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
   const rules = createStyleRules();
   const looks: Look[] = [];
   const last = (): Look => looks.at(-1) ?? PAGE;
+  let shift: Shift | undefined;
   return {
     open: (name, attributes) => {
       if (looks.length === 0) looks.push(pageLook(rules));
       const declared = declarationsOf(rules, name, attributes);
+      shift = shiftOf(name, declared);
       looks.push(declared.size === 0 ? last() : lookWithin(last(), declared, name));
       const isLoose = ['absolute', 'fixed'].includes(declared.get('position') ?? '');
       // What follows may lie upon an element that is out of the flow.
@@ -42,6 +48,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
       if (looks.length > 1) looks.pop();
     },
     reason: () => reasonOf(last()),
+    shift: () => shift,
     addStyles: (css, media = '') =>
       rules.add(parseStyleSheet(media.trim() === '' ? css : `@media ${media} {${css}}`)),
     addLink: (attributes) => {
@@ -52,6 +59,16 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
     },
   };
 }
+
+const CELLS = new Set(['td', 'th', 'tr', 'tbody', 'thead', 'tfoot', 'table', 'img']);
+const SHIFTS: ReadonlyMap<string, Shift> = new Map([
+  ['super', 'raised'],
+  ['sub', 'lowered'],
+]);
+
+/** Cells and boxes are aligned otherwise. */
+const shiftOf = (name: string, declared: Declarations): Shift | undefined =>
+  CELLS.has(name) || isBox(name, declared) ? undefined : SHIFTS.get(declared.get('vertical-align') ?? '');
 
 const isStyleSheet = ({ rel = '', media = '' }: Attributes): boolean =>
   rel.toLowerCase().split(/\s+/).includes('stylesheet') && !/^\s*(?:print|speech)\s*$/i.test(media);

@@ -2,13 +2,15 @@ import type { Location } from '../../../../shared/extraction/location.js';
 import type { Block } from '../../extraction/block.js';
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
-import type { MarkupHandler } from '../xml/read-markup.js';
+import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
+import type { FormulaOf } from './object-formulas.js';
 import type { Styles } from './styles.js';
 
 export interface OdfContext {
   readonly styles: Styles;
   readonly hidden: HiddenTextWriter;
   readonly receipt: ReceiptWriter;
+  readonly formulaOf: FormulaOf;
   /** Takes down that a member of the file ends early. */
   noteCut(member: string): void;
 }
@@ -21,7 +23,19 @@ export interface OdfReader extends MarkupHandler {
 
 const OBJECTS = new Set(['draw:object', 'draw:object-ole', 'draw:plugin']);
 
-/** Takes down an element that holds something of another program, such as a chart. */
-export function noteObject(name: string, receipt: ReceiptWriter, location: Location | null): void {
-  if (OBJECTS.has(name)) receipt.addGap('skipped', 'An embedded object is not read.', location);
+interface OpenedElement {
+  readonly name: string;
+  readonly attributes: Attributes;
+}
+
+/** The text of a formula that an element holds. Takes down any other object of another program, such as a chart. */
+export function readObject(
+  { name, attributes }: OpenedElement,
+  { receipt, formulaOf }: OdfContext,
+  location: Location | null,
+): string {
+  if (!OBJECTS.has(name)) return '';
+  const formula = formulaOf(attributes['xlink:href'] ?? '');
+  if (formula === undefined) receipt.addGap('skipped', 'An embedded object is not read.', location);
+  return formula ?? '';
 }

@@ -5,6 +5,7 @@ import { failIfNothing } from '../xml/fail-if-nothing.js';
 import { scanMarkup } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
 import type { OdfContext } from './context.js';
+import { createObjectFormulas } from './object-formulas.js';
 import { openDocument, readMeta } from './open-document.js';
 import { readContent } from './read-content.js';
 import { readPageTexts } from './page-texts.js';
@@ -53,7 +54,7 @@ function* parseWith(bytes: Uint8Array, { options, receipt }: ParseContext, body:
   receipt.setLanguage(styles.language());
   readMeta(zip, receipt);
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
-  const blocks = body(zip, { styles, hidden, receipt, noteCut });
+  const blocks = body(zip, { styles, hidden, receipt, noteCut, formulaOf: createObjectFormulas(zip) });
   yield* failIfNothing(blocks, () => isCut, 'content of the OpenDocument file');
   hidden.report();
 }

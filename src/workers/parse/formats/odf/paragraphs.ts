@@ -1,4 +1,5 @@
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
+import { writePieces, type Piece } from '../baseline/pieces.js';
 import type { Color } from '../visibility/colors.js';
 import { MAX_DEPTH } from '../shallow-parser.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
@@ -48,10 +49,11 @@ const DEEPEST_HEADING = 9;
 
 interface OpenParagraph {
   readonly depth: number;
-  readonly parts: string[];
+  readonly pieces: Piece[];
   readonly heading: number | undefined;
   readonly notes: string[];
   readonly isInNote: boolean;
+  readonly shift: Look['shift'];
   isHidden: boolean;
 }
 
@@ -67,19 +69,30 @@ interface State {
   readonly notes: { readonly depth: number; mark: string }[];
 }
 
+interface OdfParagraphs extends MarkupHandler {
+  /** Adds text where a file has an object: to the paragraph around it, or as one of its own. */
+  addObject(text: string): void;
+}
+
 /** Collects the text of paragraphs, with their notes after them. Paragraphs inside others come first. */
-export function createParagraphs(options: ParagraphOptions): MarkupHandler {
+export function createParagraphs(options: ParagraphOptions): OdfParagraphs {
   const state: State = { depth: 0, ignored: 0, open: [], looks: [], hidden: [], notes: [] };
   const append = (text: string): void => {
     const paragraph = state.open.at(-1);
     if (!paragraph || state.ignored > 0) return;
-    const kind =
-      state.hidden[0]?.kind ??
-      options.reasonAround?.() ??
-      reasonHidden(state.looks.at(-1)?.look ?? {}, options.behind());
-    if (kind === undefined || options.hidden.accepts(kind, text)) paragraph.parts.push(text);
+    const look = state.looks.at(-1)?.look ?? {};
+    const kind = state.hidden[0]?.kind ?? options.reasonAround?.() ?? reasonHidden(look, options.behind());
+    if (kind !== undefined && !options.hidden.accepts(kind, text)) return;
+    const { shift = 'none' } = look;
+    // A paragraph that is raised as a whole stands above nothing.
+    const isRaised = shift !== 'none' && shift !== paragraph.shift;
+    paragraph.pieces.push({ text, shifts: isRaised ? [shift] : [] });
   };
   return {
+    addObject: (text) => {
+      if (state.open.length > 0) append(text);
+      else if (state.hidden.length === 0 && state.ignored === 0) options.onParagraph({ text, isNote: false });
+    },
     open: (name, attributes) => {
       state.depth += 1;
       if (state.ignored > 0) return;
@@ -94,17 +107,24 @@ export function createParagraphs(options: ParagraphOptions): MarkupHandler {
       closeElement(state, options);
       state.depth -= 1;
     },
-    text: (text) => {
-      const note = state.notes.at(-1);
-      // The mark of a note is the text before its body.
-      if (note && state.open.at(-1)?.isInNote === false) note.mark += text.trim();
-      const line = text.replace(/[\t\n\r ]+/g, ' ');
-      // Where elements are nested too deeply to be followed, their text is in no paragraph.
-      if (state.depth >= MAX_DEPTH - OUTER_DEPTH && state.open.length === 0 && line.trim() !== '')
-        options.onParagraph({ text: line.trim(), isNote: false });
-      else append(line);
-    },
+    text: (text) => addText(state, text, { append, onParagraph: options.onParagraph }),
   };
+}
+
+interface TextTarget {
+  readonly append: (text: string) => void;
+  readonly onParagraph: ParagraphOptions['onParagraph'];
+}
+
+function addText(state: State, text: string, { append, onParagraph }: TextTarget): void {
+  const note = state.notes.at(-1);
+  // The mark of a note is the text before its body.
+  if (note && state.open.at(-1)?.isInNote === false) note.mark += text.trim();
+  const line = text.replace(/[\t\n\r ]+/g, ' ');
+  // Where elements are nested too deeply to be followed, their text is in no paragraph.
+  if (state.depth >= MAX_DEPTH - OUTER_DEPTH && state.open.length === 0 && line.trim() !== '')
+    onParagraph({ text: line.trim(), isNote: false });
+  else append(line);
 }
 
 function inlineText(name: string, attributes: Attributes): string {
@@ -128,16 +148,18 @@ function openElement(state: State, { name, attributes, options }: OpenedElement)
   const { depth } = state;
   if (PARAGRAPHS.has(name)) {
     const level = Number.parseInt(attributes['text:outline-level'] ?? '1', 10) || 1;
+    const own = styles.look('paragraph', attributes['text:style-name']);
+    const look = inherit(options.outerLook?.() ?? {}, own);
     state.open.push({
       depth,
-      parts: [],
+      pieces: [],
       heading: name === 'text:h' ? Math.min(Math.max(level, 1), DEEPEST_HEADING) : undefined,
       notes: [],
       isInNote: state.notes.length > 0,
+      shift: look.shift,
       isHidden: false,
     });
-    const own = styles.look('paragraph', attributes['text:style-name']);
-    state.looks.push({ depth, look: inherit(options.outerLook?.() ?? {}, own) });
+    state.looks.push({ depth, look });
   } else if (name === 'text:span') {
     const look = inherit(state.looks.at(-1)?.look ?? {}, styles.look('text', attributes['text:style-name']));
     state.looks.push({ depth, look });
@@ -157,7 +179,7 @@ function closeElement(state: State, { hidden, onParagraph }: ParagraphOptions): 
   const paragraph = state.open.at(-1);
   if (paragraph?.depth !== depth) return;
   state.open.pop();
-  const text = paragraph.parts.join('').trim();
+  const text = writePieces(paragraph.pieces).trim();
   if (text === '' || (paragraph.isHidden && !hidden.accepts('not displayed', text))) return;
   const note = state.notes.at(-1);
   const holder = state.open.findLast(({ isInNote }) => !isInNote);

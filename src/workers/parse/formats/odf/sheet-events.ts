@@ -1,7 +1,7 @@
 import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
 import { WHITE } from '../visibility/colors.js';
 import { createColumnRanges, type ColumnRanges } from '../tables/column-ranges.js';
-import { noteObject, type OdfContext } from './context.js';
+import { readObject, type OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
 import { createReachingCells, type ReachingCells } from './reaching-cells.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
@@ -88,9 +88,10 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
   });
   return {
     open: (name, attributes) => {
-      noteObject(name, context.receipt, { sheet: state.sheet.name });
+      const formula = readObject({ name, attributes }, context, { sheet: state.sheet.name });
       openElement(state, { name, attributes, context });
       paragraphs.open(name, attributes);
+      if (formula !== '') paragraphs.addObject(formula);
     },
     close: (name) => {
       paragraphs.close(name);

@@ -1,4 +1,5 @@
 import { areAlike, cssColor, WHITE, type Color } from '../visibility/colors.js';
+import type { Shift } from '../baseline/shift.js';
 import type { Fill } from '../visibility/layers.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
 import { lengthOf } from './lengths.js';
@@ -16,6 +17,8 @@ export interface Look {
   readonly hasEffects?: boolean | undefined;
   /** Whether the look depends on what is in a cell. */
   readonly isConditional?: boolean | undefined;
+  /** Whether text stands above or below the line. */
+  readonly shift?: Shift | 'none' | undefined;
   /** In points. */
   readonly size?: number | undefined;
 }
@@ -107,6 +110,7 @@ export function inherit(outer: Look, inner: Look): Look {
     hasEffects: inner.hasEffects ?? outer.hasEffects,
     isConditional: inner.isConditional ?? outer.isConditional,
     size: inner.size ?? outer.size,
+    shift: inner.shift ?? outer.shift,
   };
 }
 
@@ -115,6 +119,7 @@ function lookOf(attributes: Attributes): Style {
   const color = attributes['style:use-window-font-color'] === 'true' ? 'auto' : attributes['fo:color'];
   const background = backgroundOf(attributes['fo:background-color']);
   const fill = fillOf(attributes);
+  const position = attributes['style:text-position'];
   const size = /^([\d.]+)pt$/.exec(attributes['fo:font-size'] ?? '')?.[1];
   return {
     ...(display === undefined ? {} : { isUndisplayed: display === 'none' || display === 'false' }),
@@ -125,7 +130,15 @@ function lookOf(attributes: Attributes): Style {
     ...(hasEffects(attributes) ? { hasEffects: true } : {}),
     ...(fill === undefined ? {} : { fill }),
     ...(size === undefined ? {} : { size: Number(size) }),
+    ...(position === undefined ? {} : { shift: shiftOf(position) }),
   };
+}
+
+/** A position is `super`, `sub` or a share of the size of letters, then their smaller size. */
+function shiftOf(position: string): Shift | 'none' {
+  const [height = ''] = position.trim().split(/\s+/);
+  if (height === 'super' || Number.parseFloat(height) > 0) return 'raised';
+  return height === 'sub' || Number.parseFloat(height) < 0 ? 'lowered' : 'none';
 }
 
 /** A thicker line, in millimetres, could be what text is read on. */

@@ -1,5 +1,5 @@
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
-import { noteObject, type OdfContext, type OdfReader } from './context.js';
+import { readObject, type OdfContext, type OdfReader } from './context.js';
 import { createGrounds } from './grounds.js';
 import { createLists } from './lists.js';
 import { createParagraphs, type OdfParagraph } from './paragraphs.js';
@@ -25,11 +25,12 @@ export function createTextDocument(context: OdfContext, slideGround?: SlideGroun
   return {
     open: (name, attributes) => {
       grounds.open(name, attributes);
-      noteObject(name, receipt, slides.location());
+      const formula = readObject({ name, attributes }, context, slides.location());
       slides.open(name, attributes);
       lists.open(name);
       tables.open(name, attributes);
       paragraphs.open(name, attributes);
+      if (formula !== '') paragraphs.addObject(formula);
     },
     close: (name) => {
       paragraphs.close(name);

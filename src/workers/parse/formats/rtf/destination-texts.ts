@@ -1,10 +1,11 @@
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
+import { writePieces, type Piece } from '../baseline/pieces.js';
 import type { Destination } from './destinations.js';
 import type { RtfParagraphs } from './paragraphs.js';
 
 /** Collects texts that are no part of the body, and puts each to its place when its group ends. */
 export interface DestinationTexts {
-  add(destination: Destination, text: string): void;
+  add(destination: Destination, piece: Piece): void;
   endGroup(destination: Destination): void;
   /** Adds headers and footers, each once, behind everything else. */
   end(): void;
@@ -16,16 +17,16 @@ interface Places {
 }
 
 export function createDestinationTexts({ paragraphs, receipt }: Places): DestinationTexts {
-  const texts = new Map<Destination, string[]>();
+  const texts = new Map<Destination, Piece[]>();
   const pageTexts = new Set<string>();
   return {
-    add: (destination, text) => {
-      const parts = texts.get(destination);
-      if (parts) parts.push(text);
-      else texts.set(destination, [text]);
+    add: (destination, piece) => {
+      const pieces = texts.get(destination);
+      if (pieces) pieces.push(piece);
+      else texts.set(destination, [piece]);
     },
     endGroup: (destination) => {
-      const text = (texts.get(destination) ?? []).join('').trim();
+      const text = writePieces(texts.get(destination) ?? []).trim();
       texts.delete(destination);
       if (text === '') return;
       if (destination === 'title') receipt.setTitle(text);

@@ -1,3 +1,4 @@
+import type { Shift } from '../baseline/shift.js';
 import type { Destination } from './destinations.js';
 
 /** What holds until the end of a group. */
@@ -14,6 +15,9 @@ export interface GroupState {
   readonly color: number;
   readonly hasBackground: boolean;
   readonly isInTextBox: boolean;
+  readonly shift: Shift | undefined;
+  /** How far text is moved up, or down below zero, in half points. */
+  readonly position: number;
 }
 
 export const FIRST_STATE: GroupState = {
@@ -26,6 +30,8 @@ export const FIRST_STATE: GroupState = {
   color: 0,
   hasBackground: false,
   isInTextBox: false,
+  shift: undefined,
+  position: 0,
 };
 
 const isOn = (parameter: number | undefined): boolean => parameter !== 0;
@@ -54,18 +60,54 @@ export function changeState(
     case 'chcbpat':
     case 'chshdng':
       return { ...state, hasBackground: isOn(parameter) };
+    case 'super':
+    case 'sub':
+    case 'nosupersub':
+      return shifted(state, word, parameter);
+    case 'up':
+    case 'dn':
+      return moved(state, word, parameter);
     case 'shptxt':
       return { ...state, isInTextBox: true };
     case 'plain':
-      return {
-        ...FIRST_STATE,
-        destination: state.destination,
-        fallbackLength: state.fallbackLength,
-        isInTextBox: state.isInTextBox,
-      };
+      return plain(state);
     default:
       return undefined;
   }
+}
+
+/** What stays of a state whose text is to be ordinary. */
+const plain = ({ destination, fallbackLength, isInTextBox }: GroupState): GroupState => ({
+  ...FIRST_STATE,
+  destination,
+  fallbackLength,
+  isInTextBox,
+});
+
+const shifted = (state: GroupState, word: string, parameter: number | undefined): GroupState => ({
+  ...state,
+  shift: isOn(parameter) ? SHIFTS.get(word) : undefined,
+});
+
+const moved = (state: GroupState, word: string, parameter = USUAL_MOVE): GroupState => ({
+  ...state,
+  position: word === 'up' ? parameter : -parameter,
+});
+
+const SHIFTS: ReadonlyMap<string, Shift> = new Map([
+  ['super', 'raised'],
+  ['sub', 'lowered'],
+]);
+/** How far `\\up` and `\\dn` move text that do not say it, in half points. */
+const USUAL_MOVE = 6;
+/** Of its own size, how far text is moved that is raised or lowered and not only set a little higher. */
+const LEAST_MOVE = 0.25;
+
+/** Whether text in this state stands above or below the line. */
+export function shiftOf({ shift, position, size }: GroupState): Shift | undefined {
+  if (shift !== undefined) return shift;
+  if (Math.abs(position) < LEAST_MOVE * size) return undefined;
+  return position > 0 ? 'raised' : 'lowered';
 }
 
 /** Below this size, in half points, text cannot be read. */

@@ -1,4 +1,5 @@
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
+import { writePieces, type Piece } from '../baseline/pieces.js';
 import { documentTable } from '../tables/document-table.js';
 import { createTable, type RtfTable } from './tables.js';
 
@@ -6,7 +7,7 @@ import { createTable, type RtfTable } from './tables.js';
 export interface RtfParagraphs {
   readonly writer: BlockWriter;
   readonly table: RtfTable;
-  append(text: string): void;
+  append(piece: Piece): void;
   /** Heeds what a control word says of the paragraph. */
   control(word: string, parameter: number | undefined, styleHeading?: number): void;
   /** The mark of an item of a list, such as `1.` or a bullet. */
@@ -39,7 +40,7 @@ const DEEPEST_INDENT = 8;
 
 interface State {
   properties: Properties;
-  parts: string[];
+  pieces: Piece[];
   cell: string[];
   notes: string[];
 }
@@ -47,7 +48,7 @@ interface State {
 export function createParagraphs(): RtfParagraphs {
   const writer = createBlockWriter();
   const table = createTable();
-  const state: State = { properties: { ...ORDINARY }, parts: [], cell: [], notes: [] };
+  const state: State = { properties: { ...ORDINARY }, pieces: [], cell: [], notes: [] };
   const endTable = (): void => {
     const rows = table.take();
     if (rows) writer.addFinished(documentTable(rows));
@@ -65,7 +66,7 @@ export function createParagraphs(): RtfParagraphs {
   return {
     writer,
     table,
-    append: (text) => void state.parts.push(text),
+    append: (piece) => void state.pieces.push(piece),
     control: (word, parameter, styleHeading) => changeProperties(state, { word, parameter, styleHeading }),
     setMark: (mark) => {
       state.properties.mark = /[\p{L}\p{N}]/u.test(mark) ? mark.trim() : '-';
@@ -85,8 +86,8 @@ export function createParagraphs(): RtfParagraphs {
 }
 
 function takeText(state: State): string {
-  const text = state.parts.join('').trim();
-  state.parts = [];
+  const text = writePieces(state.pieces).trim();
+  state.pieces = [];
   return text;
 }
 

@@ -6,7 +6,7 @@ import { languageOf } from './charsets.js';
 import { createDestinationTexts, type DestinationTexts } from './destination-texts.js';
 import { destinationOf } from './destinations.js';
 import { createRtfTables, type RtfTables } from './document-tables.js';
-import { changeState, reasonHidden } from './group-state.js';
+import { changeState, reasonHidden, shiftOf } from './group-state.js';
 import { createGroupStack, type GroupStack } from './group-stack.js';
 import { createParagraphs, type RtfParagraphs } from './paragraphs.js';
 import { createPendingBytes, type PendingBytes } from './pending-bytes.js';
@@ -190,6 +190,8 @@ function addText({ groups, tables, paragraphs, hidden, texts }: Reader, text: st
     isOnPage: paragraphs.isOnPage(),
   });
   if (kind !== undefined && !hidden.accepts(kind, text)) return;
-  if (destination === 'body') paragraphs.append(text);
-  else texts.add(destination, text);
+  const shift = shiftOf(groups.current);
+  const piece = { text, shifts: shift === undefined ? [] : [shift] };
+  if (destination === 'body') paragraphs.append(piece);
+  else texts.add(destination, piece);
 }

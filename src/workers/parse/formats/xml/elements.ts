@@ -1,6 +1,8 @@
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
 import type { Block } from '../../extraction/block.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
+import { writePieces, type Piece } from '../baseline/pieces.js';
+import { createMathCollector, type MathCollector } from '../formulas/math-collector.js';
 import { createHtmlText } from '../html/html-text.js';
 import {
   attributeText,
@@ -10,6 +12,7 @@ import {
   localName,
   type NamedText,
 } from './attributes.js';
+import { shiftOf } from './shifted-elements.js';
 import type { Attributes, MarkupHandler } from './read-markup.js';
 import { createXmlTables, type XmlTables } from './xml-tables.js';
 
@@ -37,6 +40,8 @@ const MOST_CHARACTERS = 65_536;
 
 /** Ends of lines within a text. */
 const BREAKS = new Set(['break', 'br', 'lb']);
+/** Formulas on lines of their own. */
+const FORMULAS = new Set(['disp-formula', 'equation', 'informalequation', 'formula']);
 const CODE = new Set(['programlisting', 'screen', 'literallayout', 'code', 'pre']);
 
 interface Value extends NamedText {
@@ -52,12 +57,14 @@ interface OpenElement {
   /** Whether it is a part of a table, whose attributes say how that is laid out. */
   readonly isInTable: boolean;
   /** Its text and the texts of the elements in it, in order. */
-  parts: string[];
+  parts: Piece[];
   /** The elements in it, as values of a record, which they are unless it has text of its own. */
   values: Value[];
   characters: number;
   hasText: boolean;
   hasElements: boolean;
+  /** The formula that it has as MathML, and in other languages as well. */
+  formula: string;
 }
 
 interface State {
@@ -66,6 +73,7 @@ interface State {
   readonly isProse: boolean;
   readonly open: OpenElement[];
   readonly tables: XmlTables;
+  readonly math: MathCollector;
   sections: number;
   hasTitle: boolean;
 }
@@ -82,19 +90,46 @@ export interface Elements extends MarkupHandler {
 export function createElements(receipt: ReceiptWriter, isProse = false): Elements {
   const writer = createBlockWriter();
   const tables = createXmlTables();
-  const state: State = { writer, receipt, isProse, open: [], tables, sections: 0, hasTitle: false };
+  const state: State = {
+    writer,
+    receipt,
+    isProse,
+    open: [],
+    tables,
+    math: createMathCollector(),
+    sections: 0,
+    hasTitle: false,
+  };
   return {
-    open: (name, attributes) => openElement(state, localName(name), attributes),
-    close: () => closeElement(state),
+    open: (name, attributes) => {
+      if (!state.math.open(name, attributes)) openElement(state, localName(name), attributes);
+    },
+    close: (name) => {
+      if (!state.math.isOpen()) closeElement(state);
+      else addFormula(state, state.math.close(name) ?? '');
+    },
     text: (text) => {
-      const element = state.open.at(-1);
-      if (!element) return;
-      if (text.trim() !== '') element.hasText = true;
-      element.parts.push(text);
+      if (state.math.isOpen()) state.math.text(text);
+      else addText(state, text);
     },
     take: writer.take,
     end: writer.end,
   };
+}
+
+function addText({ open }: State, text: string): void {
+  const element = open.at(-1);
+  if (!element) return;
+  if (text.trim() !== '') element.hasText = true;
+  element.parts.push({ text, shifts: [] });
+}
+
+/** A formula on a line of its own stands apart from its number. */
+function addFormula(state: State, text: string): void {
+  const element = state.open.at(-1);
+  if (text === '' || !element) return;
+  if (element.name === 'alternatives') element.formula = text;
+  addText(state, FORMULAS.has(element.name) ? ` ${text} ` : text);
 }
 
 function openElement(state: State, name: string, attributes: Attributes): void {
@@ -128,6 +163,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
     characters: 0,
     hasText: false,
     hasElements: false,
+    formula: '',
   });
 }
 
@@ -144,15 +180,16 @@ function writeOpen({ open, writer }: State): void {
 function closeElement(state: State): void {
   const element = state.open.pop();
   if (!element) return;
+  if (element.formula !== '') Object.assign(element, { parts: [pieceOf(element.formula)], values: [] });
   const holder = state.open.at(-1);
   const { tables, writer } = state;
   const wasInCell = tables.isInCell();
   const table = tables.close(state.open.length, element.name, () => textOf(element));
   if (table) writer.addFinished(table);
-  if (holder && isBreak(element)) holder.parts.push(element.attributes['break'] === 'no' ? '' : ' ');
+  if (holder && isBreak(element)) holder.parts.push(pieceOf(element.attributes['break'] === 'no' ? '' : ' '));
   else if (!wasInCell) endElement(state, element, holder);
   // A cell itself is in its row.
-  else if (tables.isInCell()) holder?.parts.push(partOf(element.name, textOf(element)));
+  else if (tables.isInCell()) holder?.parts.push(partOf(element, textOf(element)));
   if (SECTIONS.has(element.name)) state.sections -= 1;
 }
 
@@ -160,7 +197,13 @@ const isBreak = ({ name, hasText, hasElements }: OpenElement): boolean =>
   BREAKS.has(name) && !hasText && !hasElements;
 
 /** Paragraphs within a text stand apart from it. */
-const partOf = (name: string, text: string): string => (PROSE.has(name) ? ` ${text} ` : text);
+const partOf = (element: Pick<OpenElement, 'name' | 'attributes'>, text: string): Piece => {
+  const shift = shiftOf(element.name, element.attributes);
+  if (shift !== undefined) return { text, shifts: [shift] };
+  return pieceOf(PROSE.has(element.name) ? ` ${text} ` : text);
+};
+
+const pieceOf = (text: string): Piece => ({ text, shifts: [] });
 
 function endElement(state: State, element: OpenElement, holder: OpenElement | undefined): void {
   const isRecord = element.hasElements && !element.hasText && holder?.hasText !== true;
@@ -169,11 +212,15 @@ function endElement(state: State, element: OpenElement, holder: OpenElement | un
     return;
   }
   const value = valueOf(element);
-  if (holder) addValue(state, holder, value);
+  if (holder) addValue(state, holder, { ...value, piece: partOf(element, value.text) });
   else state.writer.add({ text: value.text + attributeText(value.attributes) });
 }
 
-function addValue(state: State, holder: OpenElement, value: Value): void {
+function addValue(
+  state: State,
+  holder: OpenElement,
+  { piece, ...value }: Value & { readonly piece: Piece },
+): void {
   if (value.text === '') return;
   if (value.name === 'title' && !state.hasTitle) {
     state.receipt.setTitle(value.text);
@@ -186,7 +233,7 @@ function addValue(state: State, holder: OpenElement, value: Value): void {
     return;
   }
   holder.values.push(value);
-  holder.parts.push(partOf(value.name, value.text));
+  holder.parts.push(piece);
   holder.characters += value.text.length + attributeText(value.attributes).length;
   if (!holder.hasText && (holder.values.length >= MOST_VALUES || holder.characters > MOST_CHARACTERS))
     writeValues(state.writer, holder);
@@ -225,7 +272,7 @@ function valueOf(element: OpenElement): Value {
 }
 
 function textOf({ name, parts, hasText }: OpenElement): string {
-  const text = parts.join(hasText ? '' : ' ').trim();
+  const text = (hasText ? writePieces(parts) : parts.map((part) => part.text).join(' ')).trim();
   if (CODE.has(name)) return text;
   return (MARKUP.test(text) ? withoutMarkup(text) : text).replace(/\s+/g, ' ').trim();
 }

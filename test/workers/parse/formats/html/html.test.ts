@@ -54,7 +54,7 @@ describe('HTML', () => {
   test('reads formulas without their sources', async () => {
     const formula =
       '<math><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></mrow><annotation encoding="application/x-tex">\\TeX</annotation><annotation-xml><ci>E</ci></annotation-xml></semantics></math>';
-    expect((await read(`<p>so ${formula} holds`)).text).toBe('so E = m c 2 holds\n\n');
+    expect((await read(`<p>so ${formula} holds`)).text).toBe('so E=mc² holds\n\n');
   });
 
   test('is decoded as it says, also late in its head', async () => {

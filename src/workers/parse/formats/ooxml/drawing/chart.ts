@@ -1,6 +1,7 @@
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, descend, findAll, findFirst, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
+import { paragraphText } from './text-body.js';
 
 /** Most points of a series that are read. */
 const MOST_POINTS = 10_000;
@@ -54,6 +55,6 @@ function readPoints(element: XmlElement | undefined): Map<number, string> {
 /** All text of DrawingML within an element, a space between paragraphs. */
 export function plainText(element: XmlElement | undefined): string {
   const paragraphs = [...findAll(element, new Set(['a:p']))];
-  const texts = paragraphs.map((paragraph) => [...findAll(paragraph, new Set(['a:t']))].map(textOf).join(''));
+  const texts = paragraphs.map((paragraph) => paragraphText(paragraph));
   return texts.join(' ').replace(/\s+/g, ' ').trim();
 }

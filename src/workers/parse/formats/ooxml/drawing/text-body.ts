@@ -1,3 +1,6 @@
+import { writePieces, type Piece } from '../../baseline/pieces.js';
+import type { Shift } from '../../baseline/shift.js';
+import { writeOmml } from '../../formulas/omml.js';
 import { childOf, childrenOf, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
@@ -22,23 +25,35 @@ export function readTextBody(body: XmlElement | undefined, options: BodyOptions 
   return lines;
 }
 
-function paragraphText(paragraph: XmlElement, { admits = () => true }: BodyOptions): string {
-  let text = '';
+/** The text of a paragraph of DrawingML, with what is raised and lowered, and formulas. */
+export function paragraphText(paragraph: XmlElement, { admits = () => true }: BodyOptions = {}): string {
+  const pieces: Piece[] = [];
+  const put = (text: string, shift?: Shift): void =>
+    void pieces.push({ text, shifts: shift === undefined ? [] : [shift] });
   const level = levelOf(childOf(paragraph, 'a:pPr'));
   for (const child of childrenOf(paragraph)) {
-    if (child.name === 'a:br') text += '\n';
+    if (child.name === 'a:br') put('\n');
     else if (child.name === 'a:r' || child.name === 'a:fld') {
       const run = textOf(childOf(child, 'a:t'));
-      if (run !== '' && admits(childOf(child, 'a:rPr'), run, level)) text += run;
+      const properties = childOf(child, 'a:rPr');
+      if (run !== '' && admits(properties, run, level)) put(run, shiftOf(properties));
     } else if (child.name !== 'a:pPr' && child.name !== 'a:endParaRPr' && child.name !== 'mc:Fallback')
-      text += nestedText(child);
+      put(nestedText(child));
   }
-  return text;
+  return writePieces(pieces);
+}
+
+/** Thousandths of a percent of the size of letters. */
+function shiftOf(properties: XmlElement | undefined): Shift | undefined {
+  const baseline = Number.parseFloat(properties?.attributes['baseline'] ?? '0');
+  if (baseline > 0) return 'raised';
+  return baseline < 0 ? 'lowered' : undefined;
 }
 
 /** Formulas and the like. */
 function nestedText(element: XmlElement): string {
-  if (element.name === 'm:t' || element.name === 'a:t') return textOf(element);
+  if (element.name === 'm:oMath') return writeOmml(element);
+  if (element.name === 'a:t') return textOf(element);
   let text = '';
   for (const child of childrenOf(element)) if (child.name !== 'mc:Fallback') text += nestedText(child);
   return text;

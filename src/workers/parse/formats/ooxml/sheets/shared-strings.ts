@@ -1,6 +1,8 @@
+import { writeEach } from '../../baseline/pieces.js';
+import type { Shift } from '../../baseline/shift.js';
 import { tooLarge } from '../package/office-kind.js';
 import type { OfficePackage } from '../package/office-package.js';
-import { childOf, childrenOf, textOf } from '../xml/elements.js';
+import { childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { CellText, FontLook } from './visibility/cell-visibility.js';
 
@@ -39,14 +41,26 @@ export function richRuns(
   return runs.map(({ text, properties }) => ({ text, font: properties && fontOf(properties) }));
 }
 
-function runsOf(item: XmlElement | undefined) {
-  const runs: { readonly text: string; readonly properties: XmlElement | undefined }[] = [];
+interface Run {
+  readonly text: string;
+  readonly properties: XmlElement | undefined;
+}
+
+function runsOf(item: XmlElement | undefined): Run[] {
+  const runs: Run[] = [];
   for (const child of childrenOf(item)) {
     const texts = child.name === 'x:t' ? [child] : child.name === 'x:r' ? [...childrenOf(child, 'x:t')] : [];
     const text = unescaped(texts.map(textOf).join(''));
     if (text !== '') runs.push({ text, properties: childOf(child, 'x:rPr') });
   }
-  return runs;
+  const texts = writeEach(runs.map(({ text, properties }) => ({ text, shifts: shiftsOf(properties) })));
+  return runs.map((run, index) => ({ ...run, text: texts[index] ?? '' })).filter(({ text }) => text !== '');
+}
+
+function shiftsOf(properties: XmlElement | undefined): readonly Shift[] {
+  const alignment = valueOf(properties, 'x:vertAlign');
+  if (alignment === 'superscript') return ['raised'];
+  return alignment === 'subscript' ? ['lowered'] : [];
 }
 
 /** Control characters are written as `_x000D_` (ECMA-376 part 1, 22.9.2.19). */

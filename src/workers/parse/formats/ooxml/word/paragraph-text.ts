@@ -1,9 +1,13 @@
 import { findAll, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { Fill } from '../../visibility/layers.js';
+import { writePieces, type Piece } from '../../baseline/pieces.js';
+import type { Shift } from '../../baseline/shift.js';
+import { writeOmml, type FormulaRun } from '../../formulas/omml.js';
+import { paragraphText } from '../drawing/text-body.js';
 import type { GapCounter, HiddenKind } from '../gap-counter.js';
 import { isUnseen } from './colors.js';
-import { underneath, type RunLook } from './run-look.js';
+import { shiftOf, underneath, type RunLook } from './run-look.js';
 import type { WordStyles } from './styles.js';
 
 export interface InlineContext {
@@ -53,33 +57,44 @@ const DRAWN: ReadonlySet<string> = new Set([
 
 /** Reads the text of a paragraph, with what is anchored in it. */
 export function readParagraphText(paragraph: XmlElement, context: InlineContext): ParagraphContent {
-  const parts: string[] = [];
+  const pieces: Piece[] = [];
   const boxes: XmlElement[] = [];
   const drawings: XmlElement[] = [];
   const fields = createFields();
-  const put = (text: string, hidden: HiddenKind | undefined): void => {
+  const put = (text: string, { hidden, shift }: RunState): void => {
     if (text === '' || fields.isInstruction()) return;
-    if (hidden === undefined || context.gaps.admits(hidden, { amount: text.length })) parts.push(text);
+    if (hidden === undefined || context.gaps.admits(hidden, { amount: text.length }))
+      pieces.push({ text, shifts: shift === undefined ? [] : [shift] });
   };
-  const read = (element: XmlElement, hidden: HiddenKind | undefined): void => {
+  const read = (element: XmlElement, state: RunState): void => {
     for (const child of childrenOf(element)) {
       const { name } = child;
       const note = NOTES.get(name);
       const sign = SIGNS.get(name);
-      if (sign !== undefined) put(sign, hidden);
-      else if (name === 'w:t' || name === 'm:t' || name === 'w:delText') put(textOf(child), hidden);
+      if (sign !== undefined) put(sign, state);
+      else if (name === 'w:t' || name === 'w:delText') put(textOf(child), state);
+      else if (name === 'm:oMath') putFormula(child, state);
       else if (name === 'w:fldChar') fields.mark(child.attributes['w:fldCharType']);
-      else if (name === 'w:del' || name === 'w:moveFrom') read(child, 'deleted');
-      else if (name === 'w:r') read(child, hidden ?? hiddenKind(child, context));
+      else if (name === 'w:del' || name === 'w:moveFrom') read(child, { ...state, hidden: 'deleted' });
+      else if (name === 'w:r') read(child, runState(child, state.hidden, context));
       else if (name === 'w:drawing' || name === 'w:pict' || name === 'w:object') {
         drawings.push(child);
-        readDrawing(child, { boxes, put: (text) => put(text, hidden), gaps: context.gaps });
-      } else if (note) put(context.refer(note, child.attributes['w:id'] ?? ''), hidden);
-      else if (!SKIPPED.has(name) || isOnlyChoice(element)) read(child, hidden);
+        readDrawing(child, { boxes, put: (text) => put(text, state), gaps: context.gaps });
+      } else if (note) put(context.refer(note, child.attributes['w:id'] ?? ''), state);
+      else if (!SKIPPED.has(name) || isOnlyChoice(element)) read(child, state);
     }
   };
-  read(paragraph, undefined);
-  return { text: parts.join('').trim(), boxes, drawings };
+  // A formula is one text, of which runs may be hidden.
+  const putFormula = (formula: XmlElement, state: RunState): void => {
+    const admits = ({ run, text, isDeleted }: FormulaRun): boolean => {
+      const { hidden } = runState(run, isDeleted ? 'deleted' : state.hidden, context);
+      return hidden === undefined || context.gaps.admits(hidden, { amount: text.length });
+    };
+    const text = fields.isInstruction() ? '' : writeOmml(formula, admits);
+    if (text !== '') pieces.push({ text, shifts: [] });
+  };
+  read(paragraph, ORDINARY);
+  return { text: writePieces(pieces).trim(), boxes, drawings };
 }
 
 const NOTES: ReadonlyMap<string, 'footnote' | 'endnote' | 'comment'> = new Map([
@@ -114,14 +129,33 @@ function createFields() {
   };
 }
 
-function hiddenKind(run: XmlElement, { styles, look: outer, ground }: InlineContext): HiddenKind | undefined {
+/** Whether the text of a run is seen, and where it stands. */
+interface RunState {
+  readonly hidden: HiddenKind | undefined;
+  readonly shift: Shift | undefined;
+}
+
+const ORDINARY: RunState = { hidden: undefined, shift: undefined };
+
+/** @param hidden why nothing of what holds the run is seen */
+function runState(run: XmlElement, hidden: HiddenKind | undefined, context: InlineContext): RunState {
+  const { styles, look: outer } = context;
   const properties = childOf(run, 'w:rPr');
   const own = styles.ownLook(properties);
   const style = styles.runLook(valueOf(properties, 'w:rStyle'));
   const look = underneath(underneath(own, style), outer);
+  const shift = shiftOf(look, outer);
+  if (hidden !== undefined) return { hidden, shift };
   // A style that hides what another one hides already shows it again (ECMA-376 part 1, 17.7.3).
   const isToggled = own.isVanished === undefined && style.isVanished === true && outer.isVanished === true;
-  if (look.isVanished === true && !isToggled) return 'vanished';
+  return {
+    hidden: isToggled ? hiddenKind({ ...look, isVanished: false }, context) : hiddenKind(look, context),
+    shift,
+  };
+}
+
+function hiddenKind(look: RunLook, { ground }: InlineContext): HiddenKind | undefined {
+  if (look.isVanished === true) return 'vanished';
   if (look.isTiny === true) return 'tiny';
   const { background = 'none' } = look;
   const behind = background === 'none' ? ground : background;
@@ -144,7 +178,7 @@ function readDrawing(drawing: XmlElement, { boxes, put, gaps }: DrawingTarget): 
     if (element.name === 'w:txbxContent') boxes.push(element);
     else if (element.name === 'v:textpath')
       lines.push(isTrue(element.attributes['on'] ?? 't') ? (element.attributes['string'] ?? '') : '');
-    else if (element.name === 'a:p') lines.push([...findAll(element, new Set(['a:t']))].map(textOf).join(''));
+    else if (element.name === 'a:p') lines.push(paragraphText(element));
     else if (element.name !== 'o:OLEObject' && !isObject) gaps.skip('picture');
   }
   const texts = lines.filter((line) => line.trim() !== '');

@@ -1,3 +1,4 @@
+import type { Shift } from '../../baseline/shift.js';
 import type { Color } from '../../visibility/colors.js';
 import type { Fill } from '../../visibility/layers.js';
 import { childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
@@ -12,6 +13,12 @@ export interface RunLook {
   /** Whether letters have a line or a shadow around them, so that their colour does not tell whether they are seen. */
   readonly isOutlined: boolean | undefined;
   readonly background: Fill | undefined;
+  /** Whether it stands above or below the line. */
+  readonly shift: Shift | 'none' | undefined;
+  /** In half points. */
+  readonly size: number | undefined;
+  /** How far above the line text is moved, in half points. */
+  readonly position: number | undefined;
 }
 
 export const PLAIN: RunLook = {
@@ -20,6 +27,9 @@ export const PLAIN: RunLook = {
   isTiny: undefined,
   isOutlined: undefined,
   background: undefined,
+  shift: undefined,
+  size: undefined,
+  position: undefined,
 };
 
 /** What the properties of a run, and those of its paragraph, say of its look. */
@@ -40,8 +50,17 @@ export function readLook(colors: WordColors, run: XmlElement | undefined, around
     isTiny: size === undefined ? undefined : size < 4,
     isOutlined: [...childrenOf(run)].some(({ name }) => OUTLINES.has(name)) || undefined,
     background: over(marked, shaded),
+    shift: ALIGNED.get(valueOf(run, 'w:vertAlign') ?? ''),
+    size,
+    position: wholeNumber(valueOf(run, 'w:position')),
   };
 }
+
+const ALIGNED: ReadonlyMap<string, RunLook['shift']> = new Map([
+  ['superscript', 'raised'],
+  ['subscript', 'lowered'],
+  ['baseline', 'none'],
+]);
 
 const OUTLINES: ReadonlySet<string> = new Set(
   'w:outline w:shadow w:emboss w:imprint w14:textOutline w14:textFill w14:glow w14:shadow'.split(' '),
@@ -59,5 +78,24 @@ export function underneath(upper: RunLook, lower: RunLook): RunLook {
     isTiny: upper.isTiny ?? lower.isTiny,
     isOutlined: upper.isOutlined ?? lower.isOutlined,
     background: over(upper.background, lower.background),
+    shift: upper.shift ?? lower.shift,
+    size: upper.size ?? lower.size,
+    position: upper.position ?? lower.position,
   };
+}
+
+/** Of its own size, how far text is moved that is raised or lowered and not only set a little higher. */
+const LEAST_MOVE = 0.2;
+
+const outerShift = ({ shift }: RunLook): RunLook['shift'] => shift ?? 'none';
+
+/** Whether text is raised or lowered: by its alignment, or because it is smaller than that around it and moved. */
+export function shiftOf(look: RunLook, around: RunLook): Shift | undefined {
+  // A paragraph that is raised as a whole stands above nothing.
+  if (look.shift !== undefined && look.shift !== outerShift(around))
+    return look.shift === 'none' ? undefined : look.shift;
+  const { size, position = 0 } = look;
+  const isSmall = size !== undefined && around.size !== undefined && size < around.size;
+  if (!isSmall || Math.abs(position) < LEAST_MOVE * size) return undefined;
+  return position > 0 ? 'raised' : 'lowered';
 }
