@@ -52,7 +52,7 @@ export const extractionView = receiptSchema
     id: 'Extraction',
     description:
       'What was read of the published version of a document, and what was not: `gap_counts` counts everything that is ' +
-      'empty, garbled, damaged, skipped, hidden or cut by a limit, and `gaps` names the first hundred with the reason.',
+      'empty, garbled, guessed, damaged, skipped, hidden or cut by a limit, and `gaps` names the first hundred with the reason.',
   });
 
 export const viewExtraction = ({

@@ -8,6 +8,8 @@ export const GAP_REASONS = [
   'empty',
   /** The text of a part cannot be what it shows, such as a font without a map to characters. */
   'garbled',
+  /** The text may say something else: two ways to read its bytes are about as likely. */
+  'guessed',
   /** A part is damaged. */
   'unreadable',
   /** Something that is not read: an embedded object, a picture without text recognition. */

@@ -1,5 +1,5 @@
 import type { Block } from '../../extraction/block.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { languageOf, type Language } from './languages.js';
 import { createNesting } from './nesting.js';
@@ -26,7 +26,7 @@ export function* parseCode(bytes: Uint8Array, { filename, receipt }: ParseContex
     first = number;
     return text === '' ? [] : [{ text, place }];
   };
-  for (const line of linesOf(decodeText(bytes))) {
+  for (const line of linesOf(decodeText(bytes, { receipt }))) {
     number += 1;
     const declared = declarationIn(line, language);
     if (declared) {

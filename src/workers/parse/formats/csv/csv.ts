@@ -1,7 +1,7 @@
 import { CsvError, parse, type Parser as CsvParser } from 'csv-parse';
 import { at } from '../../../../shared/at.js';
 import type { Block } from '../../extraction/block.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { looksLikeHeader } from '../tables/header-rows.js';
 import { createTableWriter, type TableWriter } from '../tables/table-blocks.js';
@@ -11,7 +11,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Parses CSV into a table. The first row names the columns if it looks so, and `place.row` counts all rows from 1. */
 export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): AsyncIterable<Block> {
   receipt.setParser('csv', '1');
-  const text = decodeText(bytes).replace(/^\ufeff/, '');
+  const text = decodeText(bytes, { receipt }).replace(/^\ufeff/, '');
   const { parser, bytesRead } = createRecordParser(text);
   let table: TableWriter | undefined;
   let row = 0;

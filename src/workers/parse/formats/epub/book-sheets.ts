@@ -1,4 +1,4 @@
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
 import { parseStyleSheet, type StyleSheet } from '../html/style-rules.js';
 import type { LoadStyleSheet } from '../html/visibility.js';
 import { memberPath } from '../zip/member-path.js';

@@ -1,6 +1,7 @@
 import { createHiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { Block } from '../../extraction/block.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
+import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { ParseContext } from '../parser.js';
 import { createHtmlReader } from './read-html.js';
 
@@ -12,7 +13,7 @@ export function* parseHtml(bytes: Uint8Array, { options, receipt }: ParseContext
   receipt.setParser('html', '1');
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
   const html = createHtmlReader({ hidden });
-  html.write(decodeHtml(bytes));
+  html.write(decodeHtml(bytes, receipt));
   const { blocks, head } = html.end();
   receipt.setTitle(head.title);
   receipt.setLanguage(head.language);
@@ -21,12 +22,17 @@ export function* parseHtml(bytes: Uint8Array, { options, receipt }: ParseContext
 }
 
 /** Decodes HTML by its bytes first, then by the charset that it declares. */
-export function decodeHtml(bytes: Uint8Array): string {
+export function decodeHtml(bytes: Uint8Array, receipt?: ReceiptWriter): string {
+  return decodeText(bytes, { declared: declaredInHtml(bytes), receipt });
+}
+
+/** The charset that HTML declares in itself; undefined for none. */
+export function declaredInHtml(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString('latin1');
-  const charset =
+  return (
     attributeOf(start, '<meta', /charset\s*=[\s"']*([\w:.-]+)/i) ??
-    attributeOf(start, '<?xml', /encoding\s*=\s*["']([\w:.-]+)/i);
-  return decodeText(bytes, charset);
+    attributeOf(start, '<?xml', /encoding\s*=\s*["']([\w:.-]+)/i)
+  );
 }
 
 /** Returns what `pattern` captures in the first matching tag of that name. It goes tag by tag, so that each is read once. */

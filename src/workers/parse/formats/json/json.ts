@@ -1,5 +1,5 @@
 import type { Block } from '../../extraction/block.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { jsonTokens } from './tokens.js';
 import { createValueLines } from './value-lines.js';
@@ -12,7 +12,7 @@ const LINES_AT_ONCE = 8;
  * than a tree, so that depth costs nothing, numbers keep their form, and a broken file is read up to the error.
  */
 export function* parseJson(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
-  const text = decodeText(bytes).replace(/^\ufeff/, '');
+  const text = decodeText(bytes, { receipt }).replace(/^\ufeff/, '');
   const written = createValueLines();
   const lineAt = createLineCounter(text);
   let first = 1;

@@ -8,7 +8,7 @@ import { noteMessage } from './note-message.js';
 /** Reads a message of electronic mail: its headers, its text, and the messages within it. */
 export async function* parseEml(bytes: Uint8Array, context: ParseContext): AsyncIterable<Block> {
   context.receipt.setParser('postal-mime', '4.0.0');
-  const message = await readMime(bytes);
+  const message = await readMime(bytes, { receipt: context.receipt });
   if (message.body.kind === 'encrypted')
     throw new IngestError('encrypted', 'The e-mail message is encrypted.');
   noteMessage(message, context);

@@ -3,7 +3,7 @@ import type { Block } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
 import { messageBlocks } from './message-blocks.js';
 import { readMime } from './mime.js';
-import { toReadableMail } from './mail-encoding.js';
+import { toNarrowMail } from './mail-encoding.js';
 import type { MailMessage } from './message.js';
 
 const LINE_FEED = 0x0a;
@@ -14,8 +14,7 @@ const LONGEST_SEPARATOR = 1_000;
 export async function* parseMbox(bytes: Uint8Array, context: ParseContext): AsyncIterable<Block> {
   const { receipt } = context;
   receipt.setParser('postal-mime', '4.0.0');
-  const readable = toReadableMail(bytes);
-  const mailbox = Buffer.from(readable.buffer, readable.byteOffset, readable.byteLength);
+  const mailbox = toNarrowMail(bytes);
   const starts = messageStarts(mailbox);
   receipt.setParts('message', starts.length);
   let read = 0;
@@ -37,7 +36,7 @@ async function readOne(
   { receipt }: ParseContext,
 ): Promise<MailMessage | undefined> {
   try {
-    return await readMime(unquoted(bytes.subarray(bytes.indexOf(LINE_FEED) + 1)));
+    return await readMime(unquoted(bytes.subarray(bytes.indexOf(LINE_FEED) + 1)), { receipt });
   } catch (error) {
     if (!(error instanceof IngestError)) throw error;
     receipt.addGap('unreadable', error.message, { message: number });

@@ -4,6 +4,11 @@ export type MailBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'html'; readonly html: string }
   | { readonly kind: 'rtf'; readonly rtf: Uint8Array }
+  /** In the format of RFC 5545. */
+  | { readonly kind: 'calendar'; readonly text: string }
+  /** The same text twice, or not quite the same. */
+  | { readonly kind: 'alternative'; readonly plain: MailBody; readonly rich: MailBody }
+  | { readonly kind: 'parts'; readonly parts: readonly MailBody[] }
   | { readonly kind: 'encrypted' }
   | { readonly kind: 'none' };
 

@@ -1,16 +1,13 @@
-import PostalMime, { decodeWords, type Address, type Attachment, type Email } from 'postal-mime';
 import { IngestError } from '../../../../shared/errors.js';
 import type { CarriedFile } from '../../extraction/attachment-keeper.js';
-import { hasLooseHtml } from './body/loose-html.js';
+import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { checkMailSize } from './check-mail-size.js';
-import type { MailBody, MailMessage } from './message.js';
-import { signedContent } from './signed-content.js';
 import { toReadableMail } from './mail-encoding.js';
-
-/** More parts within parts than any mail program writes. */
-const DEEPEST_PART = 64;
-/** Most bytes of the headers of all parts of a message. */
-const MOST_HEADER_BYTES = 1024 * 1024;
+import type { MailBody, MailMessage } from './message.js';
+import { peopleOf } from './mime/addresses.js';
+import { headerOf, parseParts } from './mime/parse-parts.js';
+import { holds, sortParts, type CarriedPart } from './mime/sort-parts.js';
+import { signedContent } from './signed-content.js';
 
 const SIGNATURES = new Set([
   'application/pgp-signature',
@@ -28,107 +25,70 @@ const TELLING = new Set(
 interface MimeOptions {
   /** Whether the bytes may have no headers of a message, as the content of a signature. */
   readonly isPart?: boolean | undefined;
+  /** Is told of texts whose encoding is a guess. */
+  readonly receipt?: ReceiptWriter | undefined;
 }
 
 /** Reads a message in the format of RFC 5322 with MIME. @throws IngestError when it is none, or is out of bounds */
 export async function readMime(
   bytes: Uint8Array,
-  { isPart = false }: MimeOptions = {},
+  { isPart = false, receipt }: MimeOptions = {},
 ): Promise<MailMessage> {
-  const readable = toReadableMail(bytes);
+  const readable = toReadableMail(bytes, receipt);
   checkMailSize(readable);
-  const { email, isMerged } = await parseMail(readable);
-  if (!isPart && !email.headers.some(({ key }) => TELLING.has(key)))
+  const root = await parseParts(readable);
+  if (!isPart && !root.headers.some(({ key }) => TELLING.has(key)))
     throw new IngestError('corrupt', 'The file is no e-mail message: it has none of its headers.');
-  const header = (name: string): string => oneLine(headerOf(email, name));
-  const parts = sortAttachments(email);
+  const { body, carried } = sortParts(root, receipt);
+  const { isEncrypted, attachments, nested } = sortCarried(carried, {
+    isEncrypted: root.type === 'multipart/encrypted' || isPgpMessage(body),
+    hasHtml: holds(body, 'html'),
+    receipt,
+  });
+  const [from, to, cc] = [peopleOf(root, 'from', 1), peopleOf(root, 'to'), peopleOf(root, 'cc')];
   return {
-    subject: oneLine(email.subject ?? ''),
-    from: addressText(email.from ? [email.from] : []),
-    to: addressText(email.to ?? []),
-    cc: addressText(email.cc ?? []),
-    date: header('date'),
-    addresses: {
-      from: email.from ? bareAddresses([email.from]) : [],
-      to: bareAddresses(email.to ?? []),
-      cc: bareAddresses(email.cc ?? []),
-    },
-    messageId: header('message-id'),
-    language: header('content-language').split(',')[0]?.trim() ?? '',
-    body: parts.isEncrypted ? { kind: 'encrypted' } : bodyOf(email, isMerged),
-    attachments: parts.attachments,
-    nested: parts.nested,
+    subject: headerOf(root, 'subject'),
+    from: from.text,
+    to: to.text,
+    cc: cc.text,
+    date: headerOf(root, 'date'),
+    addresses: { from: from.addresses, to: to.addresses, cc: cc.addresses },
+    messageId: headerOf(root, 'message-id'),
+    language: headerOf(root, 'content-language').split(',')[0]?.trim() ?? '',
+    body: isEncrypted ? { kind: 'encrypted' } : body,
+    attachments,
+    nested,
   };
 }
 
-async function parseMail(bytes: Uint8Array): Promise<{ email: Email; isMerged: boolean }> {
-  const parser = new PostalMime({
-    // They are read here, since an e-mail that is attached is text as much as one that is quoted.
-    forceRfc822Attachments: true,
-    maxNestingDepth: DEEPEST_PART,
-    maxHeadersSize: MOST_HEADER_BYTES,
-  });
-  try {
-    const email = await parser.parse(bytes);
-    return { email, isMerged: hasLooseHtml(Reflect.get(parser, 'root')) };
-  } catch (cause) {
-    if (!(cause instanceof Error) || !cause.message.startsWith('Maximum ')) throw cause;
-    throw new IngestError('too_large', 'The headers or the nested parts of the e-mail exceed the limits.', {
-      cause,
-    });
-  }
+/** Whether the first text of a message is an encrypted one. */
+function isPgpMessage(body: MailBody): boolean {
+  if (body.kind === 'parts') return body.parts.slice(0, 1).some(isPgpMessage);
+  if (body.kind === 'alternative') return isPgpMessage(body.plain);
+  return body.kind === 'text' && /^\s*-----BEGIN PGP MESSAGE-----/.test(body.text);
 }
 
-const headerOf = ({ headers }: Email, name: string): string => {
-  const value = headers.find(({ key }) => key === name)?.value;
-  return value === undefined ? '' : decodeWords(value);
-};
-
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
-
-function addressText(addresses: readonly Address[]): string {
-  return oneLine(addresses.map(oneAddress).join(', '));
+interface CarriedBy {
+  readonly isEncrypted: boolean;
+  /** Whether the message has HTML, which may show pictures. */
+  readonly hasHtml: boolean;
+  readonly receipt: ReceiptWriter | undefined;
 }
 
-function oneAddress({ name, address, group }: Address): string {
-  if (group) return `${name}: ${group.map(oneAddress).join(', ')}`;
-  if (name === '') return address;
-  return address === '' || address === name ? name : `${name} <${address}>`;
-}
-
-const bareAddresses = (addresses: readonly Address[]): string[] =>
-  addresses.flatMap(({ name, address, group }) => (group ? bareAddresses(group) : [address || name]));
-
-/** The text that people would read: plain text, else HTML. @param isMerged whether the plain text has that of HTML in it */
-function bodyOf({ text, html }: Email, isMerged: boolean): MailBody {
-  if (text !== undefined && /^\s*-----BEGIN PGP MESSAGE-----/.test(text)) return { kind: 'encrypted' };
-  if (text !== undefined && text.trim() !== '' && !(isMerged && html !== undefined))
-    return { kind: 'text', text };
-  return html === undefined ? { kind: 'none' } : { kind: 'html', html };
-}
-
-/** Divides what postal-mime calls attachments into files, messages and what encryption and signatures need. */
-function sortAttachments(email: Email) {
+/** Divides what a message carries into files, messages and what encryption and signatures need. */
+function sortCarried(carried: readonly CarriedPart[], { isEncrypted, hasHtml, receipt }: CarriedBy) {
   const attachments: CarriedFile[] = [];
   const nested: (() => Promise<MailMessage>)[] = [];
-  let isEncrypted = /^multipart\/encrypted\b/i.test(headerOf(email, 'content-type'));
-  for (const attachment of email.attachments) {
-    const bytes = bytesOf(attachment);
-    const type = attachment.mimeType;
-    if (SIGNATURES.has(type) || isShownPicture(attachment, email)) continue;
-    if (SEALED.has(type)) {
+  let sealed = isEncrypted;
+  for (const { filename, contentType, bytes, isShown } of carried) {
+    if (SIGNATURES.has(contentType) || (isShown && hasHtml)) continue;
+    if (SEALED.has(contentType)) {
       const content = signedContent(bytes);
-      if (content) nested.push(() => readMime(content, { isPart: true }));
-      else isEncrypted = true;
-    } else if (type === 'message/rfc822' || type === 'message/global') nested.push(() => readMime(bytes));
-    else if (!isEncrypted) attachments.push({ filename: attachment.filename, contentType: type, bytes });
+      if (content) nested.push(() => readMime(content, { isPart: true, receipt }));
+      else sealed = true;
+    } else if (contentType === 'message/rfc822' || contentType === 'message/global')
+      nested.push(() => readMime(bytes, { receipt }));
+    else if (!sealed) attachments.push({ filename, contentType, bytes });
   }
-  return { attachments, nested, isEncrypted };
+  return { attachments, nested, isEncrypted: sealed };
 }
-
-const bytesOf = ({ content }: Attachment): Uint8Array =>
-  typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
-
-/** Whether a picture belongs to the HTML, which refers to it. */
-const isShownPicture = ({ related, mimeType }: Attachment, { html }: Email): boolean =>
-  related === true && html !== undefined && mimeType.startsWith('image/');

@@ -1,7 +1,8 @@
-import iconv from 'iconv-lite';
 import msgreader, { type FieldsData } from '@kenjiuno/msgreader';
 import { IngestError } from '../../../../shared/errors.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
+import { encodingOfCodePage } from '../encoding/labels.js';
+import { SEVEN_BIT } from '../encoding/seven-bit.js';
 import { checkCompoundFile } from './check-compound-file.js';
 import type { CarriedFile } from '../../extraction/attachment-keeper.js';
 import type { MailBody, MailMessage } from './message.js';
@@ -50,9 +51,9 @@ function readFields(buffer: Buffer): { fields: FieldsData; content: Content } {
   };
   const first = open(undefined);
   const codepage = first.fields.messageCodepage ?? MICROSOFT_LATIN;
-  const encoding = `cp${String(codepage)}`;
+  const encoding = encodingOfCodePage(codepage);
   // Strings of one byte a letter are in the code page of the message, which is one of its properties.
-  return codepage === 65_001 ? open('utf8') : iconv.encodingExists(encoding) ? open(encoding) : first;
+  return encoding === undefined || SEVEN_BIT.has(encoding) ? first : open(encoding);
 }
 
 function toMessage(fields: FieldsData, content: Content): MailMessage {
@@ -99,9 +100,8 @@ function bodyOf({ body, bodyHtml, html, internetCodepage, compressedRtf }: Field
   if (body !== undefined && body.trim() !== '') return { kind: 'text', text: body };
   if (bodyHtml !== undefined && bodyHtml !== '') return { kind: 'html', html: bodyHtml };
   if (html !== undefined && html.length > 0) {
-    const declared =
-      internetCodepage === 65_001 ? 'utf-8' : `cp${String(internetCodepage ?? MICROSOFT_LATIN)}`;
-    return { kind: 'html', html: decodeText(html, declared) };
+    const declared = `cp${String(internetCodepage ?? MICROSOFT_LATIN)}`;
+    return { kind: 'html', html: decodeText(html, { declared }) };
   }
   return compressedRtf === undefined ? { kind: 'none' } : rtfBody(compressedRtf);
 }

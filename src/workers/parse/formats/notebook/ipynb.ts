@@ -1,6 +1,6 @@
 import { IngestError } from '../../../../shared/errors.js';
 import type { Block } from '../../extraction/block.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { markdownBlocks } from './markdown-blocks.js';
 import { notebookSchema, type Cell, type Notebook } from './notebook-schema.js';
@@ -10,7 +10,7 @@ import { outputTexts } from './output-texts.js';
 export function* parseNotebook(bytes: Uint8Array, context: ParseContext): Iterable<Block> {
   const { receipt } = context;
   receipt.setParser('notebook', '1');
-  const notebook = readNotebook(decodeText(bytes));
+  const notebook = readNotebook(decodeText(bytes, { receipt }));
   const language = languageOf(notebook);
   if (notebook.metadata?.title) receipt.setTitle(notebook.metadata.title);
   for (const cell of notebook.cells ?? (notebook.worksheets ?? []).flatMap(({ cells }) => cells))

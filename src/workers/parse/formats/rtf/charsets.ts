@@ -1,34 +1,30 @@
-import iconv from 'iconv-lite';
+import { encodingOfCodePage } from '../encoding/labels.js';
 
 /** The code pages of the character sets that fonts name (RTF 1.9.1, `\fcharset`). */
-const CODE_PAGES: ReadonlyMap<number, string> = new Map([
-  [77, 'macintosh'],
-  [128, 'cp932'],
-  [129, 'cp949'],
-  [130, 'cp949'],
-  [134, 'cp936'],
-  [136, 'cp950'],
-  [161, 'cp1253'],
-  [162, 'cp1254'],
-  [163, 'cp1258'],
-  [177, 'cp1255'],
-  [178, 'cp1256'],
-  [186, 'cp1257'],
-  [204, 'cp1251'],
-  [222, 'cp874'],
-  [238, 'cp1250'],
-  [254, 'cp437'],
-  [255, 'cp850'],
+const CODE_PAGES: ReadonlyMap<number, number> = new Map([
+  [77, 10_000],
+  [128, 932],
+  [129, 949],
+  [130, 949],
+  [134, 936],
+  [136, 950],
+  [161, 1253],
+  [162, 1254],
+  [163, 1258],
+  [177, 1255],
+  [178, 1256],
+  [186, 1257],
+  [204, 1251],
+  [222, 874],
+  [238, 1250],
+  [254, 437],
+  [255, 850],
 ]);
 
-/** The code page of a font's character set; undefined for that of the document. */
-export const codePageOfCharset = (charset: number): string | undefined => CODE_PAGES.get(charset);
-
-/** The name of a code page by its number; undefined for one that is not known. */
-export function codePage(number: number): string | undefined {
-  if (number === 65_001) return 'utf-8';
-  const name = number === 10_000 ? 'macintosh' : `cp${String(number)}`;
-  return iconv.encodingExists(name) ? name : undefined;
+/** The encoding of a font's character set; undefined for that of the document. */
+export function codePageOfCharset(charset: number): string | undefined {
+  const number = CODE_PAGES.get(charset);
+  return number === undefined ? undefined : encodingOfCodePage(number);
 }
 
 /** Languages by the numbers that Windows gives them, as BCP 47. */

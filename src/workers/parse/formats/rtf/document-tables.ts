@@ -1,4 +1,5 @@
-import { codePage, codePageOfCharset } from './charsets.js';
+import { encodingOfCodePage } from '../encoding/labels.js';
+import { codePageOfCharset } from './charsets.js';
 
 /** The tables at the beginning of a file: its fonts, colours and styles. */
 export interface RtfTables {
@@ -23,7 +24,7 @@ const COLORS = new Set(['red', 'green', 'blue']);
 
 function pageOf(word: string, parameter: number): string | undefined {
   if (word === 'fcharset') return codePageOfCharset(parameter);
-  return word === 'cpg' ? codePage(parameter) : undefined;
+  return word === 'cpg' ? encodingOfCodePage(parameter) : undefined;
 }
 
 export function createRtfTables(): RtfTables {
@@ -56,7 +57,7 @@ export function createRtfTables(): RtfTables {
         styles.set(style, parameter + 1);
     },
     setCodePage: (number) => {
-      ordinary = codePage(number) ?? ordinary;
+      ordinary = encodingOfCodePage(number) ?? ordinary;
     },
     codePageOf: (number) => fonts.get(number < 0 ? defaultFont : number) ?? ordinary,
     isWhite: (number) => white.has(number),

@@ -1,4 +1,4 @@
-import iconv from 'iconv-lite';
+import { decodeAs } from '../encoding/decode-as.js';
 
 /** Bytes of text that wait to be decoded together: a character may consist of several, which are written one by one. */
 export interface PendingBytes {
@@ -33,7 +33,7 @@ export function createPendingBytes(): PendingBytes {
     },
     take: () => {
       if (pending.length === 0) return undefined;
-      const text = iconv.decode(Buffer.concat(pending), page);
+      const text = decodeAs(Buffer.concat(pending), page);
       pending = [];
       return text;
     },

@@ -1,6 +1,6 @@
 import { IngestError } from '../../../../shared/errors.js';
 import type { Block } from '../../extraction/block.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { readCues, type Cue } from './cues.js';
 
@@ -21,7 +21,7 @@ export function* parseSubtitles(bytes: Uint8Array, { receipt }: ParseContext): I
   let waiting: { text: string; line: number } | undefined;
   let paragraph = 0;
   let count = 0;
-  for (const cue of readCues(decodeText(bytes))) {
+  for (const cue of readCues(decodeText(bytes, { receipt }))) {
     count += 1;
     const said = newLines(last, cue);
     if (said.length > 0) {

@@ -1,5 +1,5 @@
 import type { Block } from '../../extraction/block.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { splitLines } from './split-lines.js';
 
@@ -23,7 +23,7 @@ export function* parseMarkdown(bytes: Uint8Array, { receipt }: ParseContext): It
   const state: State = { open: [], fence: undefined, header: undefined };
   let number = 0;
   let hasTitle = false;
-  for (const text of splitLines(decodeText(bytes))) {
+  for (const text of splitLines(decodeText(bytes, { receipt }))) {
     number += 1;
     for (const block of addLine(state, { text, number })) {
       if (block.heading === 1 && !hasTitle) {

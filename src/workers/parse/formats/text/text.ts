@@ -1,5 +1,5 @@
 import type { Block } from '../../extraction/block.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { splitLines } from './split-lines.js';
 
@@ -13,7 +13,7 @@ export function* parseText(bytes: Uint8Array, { receipt }: ParseContext): Iterab
   let first = 1;
   let number = 0;
   let isBlankBefore = false;
-  for (const line of splitLines(decodeText(bytes))) {
+  for (const line of splitLines(decodeText(bytes, { receipt }))) {
     number += 1;
     const isBlank = line.trim() === '';
     if ((isBlankBefore && !isBlank) || lines.length >= MOST_LINES) {

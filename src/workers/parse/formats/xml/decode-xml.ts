@@ -1,4 +1,5 @@
-import iconv from 'iconv-lite';
+import { createStreamDecoder } from '../encoding/decode-as.js';
+import { encodingOf } from '../encoding/labels.js';
 
 const PROLOG_BYTES = 256;
 const MARKS: readonly (readonly [readonly number[], string])[] = [
@@ -10,23 +11,21 @@ const MARKS: readonly (readonly [readonly number[], string])[] = [
 
 /** Decodes XML that comes in pieces, by its byte order mark, else as its declaration says, else as UTF-8. */
 export function* decodeXml(pieces: Iterable<Uint8Array>): Iterable<string> {
-  let decoder: ReturnType<typeof iconv.getDecoder> | undefined;
+  let decoder: ReturnType<typeof createStreamDecoder> | undefined;
   for (const piece of pieces) {
-    decoder ??= iconv.getDecoder(encodingOf(piece));
-    yield decoder.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+    decoder ??= createStreamDecoder(encodingOfXml(piece));
+    yield decoder.write(piece);
   }
   yield decoder?.end() ?? '';
 }
 
 /** @param start the first bytes of the file, with its declaration */
-function encodingOf(start: Uint8Array): string {
+function encodingOfXml(start: Uint8Array): string {
   const mark = MARKS.find(([bytes]) => bytes.every((byte, index) => start[index] === byte));
   if (mark) return mark[1];
   const prolog = Buffer.from(start.subarray(0, PROLOG_BYTES)).toString('latin1');
   const declared = /^[^<]{0,3}<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)/.exec(prolog)?.[1];
-  const isUsable =
-    declared !== undefined &&
-    iconv.encodingExists(declared) &&
-    !/^(?:utf|ucs|us-ascii|ascii)/i.test(declared);
-  return isUsable ? declared : 'utf-8';
+  const encoding = declared === undefined ? undefined : encodingOf(declared);
+  // A declaration that can be read byte by byte is in no encoding of two bytes.
+  return encoding === undefined || /^utf-(?:16|32)/.test(encoding) ? 'utf-8' : encoding;
 }

@@ -1,5 +1,5 @@
 import type { Block } from '../../extraction/block.js';
-import { decodeText } from '../decode-text.js';
+import { decodeText } from '../encoding/decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { isProseType } from './attributes.js';
 import { createElements, type Elements } from './elements.js';
@@ -16,7 +16,7 @@ export function* parseXml(bytes: Uint8Array, { receipt }: ParseContext): Iterabl
   receipt.setParser('xml', '1');
   const prolog = Buffer.from(bytes.subarray(0, PROLOG_BYTES)).toString('latin1');
   const declared = /encoding\s*=\s*["']([\w.:-]+)/.exec(prolog)?.[1];
-  const text = decodeText(bytes, declared);
+  const text = decodeText(bytes, { declared, receipt });
   const elements = createElements(receipt, isProseType(text.slice(0, TYPE_CHARACTERS)));
   let isCut = false;
   const cut = (): void => {

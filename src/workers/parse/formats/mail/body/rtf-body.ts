@@ -1,6 +1,7 @@
-import iconv from 'iconv-lite';
 import { deEncapsulateSync } from 'rtf-stream-parser';
 import type { MailBody } from '../message.js';
+import { decodeAs } from '../../encoding/decode-as.js';
+import { encodingOf } from '../../encoding/labels.js';
 import { decompressRtf } from './decompress-rtf.js';
 
 /** The RTF of a message of Outlook, or the text or HTML that Outlook has wrapped into it ([MS-OXRTFEX]). */
@@ -18,7 +19,9 @@ export function rtfBody(compressed: Uint8Array): MailBody {
 /** Undefined where it is not wrapped as it says. */
 function unwrap(rtf: Buffer): ReturnType<typeof deEncapsulateSync> | undefined {
   try {
-    return deEncapsulateSync(rtf, { decode: iconv.decode, mode: 'either', warn: () => undefined });
+    const decode = (bytes: Buffer, page: string): string =>
+      decodeAs(bytes, encodingOf(page) ?? 'windows-1252');
+    return deEncapsulateSync(rtf, { decode, mode: 'either', warn: () => undefined });
   } catch {
     return undefined;
   }

@@ -1,0 +1,68 @@
+/** A property of a calendar (RFC 5545): `DTSTART;TZID=Europe/Berlin:20240305T100000`. */
+export interface Property {
+  /** In upper case. */
+  readonly name: string;
+  /** Names in upper case. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** As it is written, with what stands behind backslashes. */
+  readonly value: string;
+}
+
+/** A part of a calendar, such as an event, with what stands within it. */
+export interface Component {
+  /** Such as `VEVENT`. */
+  readonly name: string;
+  readonly properties: readonly Property[];
+  readonly components: readonly Component[];
+}
+
+/** An event has alarms; more components within others than that are in no calendar. */
+const DEEPEST = 8;
+const PROPERTY = /^([\w.-]{1,100})((?:;[\w-]{1,100}=(?:"[^"]*"|[^";:]*))*):(.*)$/s;
+const PARAMETER = /;([\w-]+)=(?:"([^"]*)"|([^";:]*))/g;
+
+/** Reads the components of a calendar, whose long lines go on behind a blank. Lines that are none are left out. */
+export function readComponents(text: string): readonly Component[] {
+  const top: OpenComponent[] = [];
+  const open: OpenComponent[] = [];
+  for (const line of text
+    .replace(/\r\n?/g, '\n')
+    .replace(/\n[ \t]/g, '')
+    .split('\n')) {
+    const property = propertyOf(line);
+    if (!property) continue;
+    const { name, value } = property;
+    if (name === 'BEGIN') {
+      const component = { name: value.trim().toUpperCase(), properties: [], components: [] };
+      if (open.length < DEEPEST) (open.at(-1)?.components ?? top).push(component);
+      open.push(component);
+    } else if (name === 'END') open.pop();
+    else open.at(-1)?.properties.push(property);
+  }
+  return top;
+}
+
+interface OpenComponent extends Component {
+  readonly properties: Property[];
+  readonly components: OpenComponent[];
+}
+
+function propertyOf(line: string): Property | undefined {
+  const [, name, parameters = '', value = ''] = PROPERTY.exec(line) ?? [];
+  if (name === undefined) return undefined;
+  return {
+    // A name may have that of a group before it.
+    name: name.slice(name.lastIndexOf('.') + 1).toUpperCase(),
+    parameters: new Map(
+      [...parameters.matchAll(PARAMETER)].map(({ 1: key = '', 2: quoted, 3: plain }) => [
+        key.toUpperCase(),
+        quoted ?? plain ?? '',
+      ]),
+    ),
+    value,
+  };
+}
+
+/** A text without its backslashes: `\n` is a new line, and commas and semicolons stand for themselves. */
+export const plainText = (value: string): string =>
+  value.replace(/\\([nN\\,;:"])/g, (_, sign: string) => (sign.toLowerCase() === 'n' ? '\n' : sign)).trim();

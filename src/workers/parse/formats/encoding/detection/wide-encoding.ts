@@ -1,0 +1,35 @@
+import { isUtf8 } from 'node:buffer';
+import { likeliestWide } from './detect-encoding.js';
+
+const SAMPLE_BYTES = 65_536;
+/** Short texts may have so many zeros by chance. */
+const FEW_ZEROS = 2;
+
+/**
+ * The encoding of bytes that are UTF-16 or UTF-32 without a byte order mark; undefined where nothing says that they are. Their
+ * zeros (in East Asian text those of blanks) are all at even or all at odd places. Without zeros, they have control characters
+ * or are no UTF-8, and are made of letters of one script.
+ */
+export function wideEncoding(buffer: Buffer, declared: string | undefined): string | undefined {
+  const head = buffer.subarray(0, SAMPLE_BYTES);
+  const { even, odd, controls } = countSigns(head);
+  const zeros = even + odd;
+  if (zeros > Math.max(FEW_ZEROS, head.length / 100) || zeros * 3 > head.length) {
+    if (zeros > head.length * 0.6) return head[0] === 0 ? 'utf-32be' : 'utf-32le';
+    return odd >= even ? 'utf-16le' : 'utf-16be';
+  }
+  if (buffer.length % 2 === 1 || buffer.length === 0) return undefined;
+  const hasControls = controls * 20 > head.length;
+  const isDeclared = declared !== undefined && /^utf-(?:16|32)/.test(declared);
+  if (!hasControls && isUtf8(buffer)) return undefined;
+  return likeliestWide(head, { isCertain: hasControls || isDeclared });
+}
+
+function countSigns(head: Buffer): { even: number; odd: number; controls: number } {
+  const counts = { even: 0, odd: 0, controls: 0 };
+  for (const [index, byte] of head.entries()) {
+    if (byte === 0) counts[index % 2 === 0 ? 'even' : 'odd'] += 1;
+    else if (byte < 9) counts.controls += 1;
+  }
+  return counts;
+}

@@ -1,0 +1,33 @@
+/** Words, without those of addresses: HTML hides these behind the text of its links. */
+const ADDRESS = /\b(?:https?:\/\/|www\.|mailto:)\S+/gi;
+const WORD = /[\p{L}\p{N}]+/gu;
+/** Most characters that are compared. */
+const COMPARED = 500_000;
+
+/** A share of words that may differ between two forms of the same text: names of links, marks of lists, what signs spell. */
+const SAME_SHARE = 0.2;
+/** Fewer words that differ may be there by chance. */
+const FEW_WORDS = 2;
+/** A plain text that is so many times shorter than the other form does not have its content. */
+const MUCH_LONGER = 3;
+
+/**
+ * Which forms of a text are read: the plain one where the rich one says hardly anything that it does not; the rich one where
+ * the plain one says nothing else, or is so short that it can only point to it; else both.
+ */
+export function formsToRead(plain: string, rich: string): 'plain' | 'rich' | 'both' {
+  const plainWords = wordsOf(plain);
+  const richWords = wordsOf(rich);
+  if (plainWords.size === 0) return richWords.size === 0 ? 'plain' : 'rich';
+  if (!isMuch(missing(richWords, plainWords), richWords.size)) return 'plain';
+  const isPointer = plainWords.size * MUCH_LONGER <= richWords.size;
+  return isPointer || !isMuch(missing(plainWords, richWords), plainWords.size) ? 'rich' : 'both';
+}
+
+const isMuch = (count: number, of: number): boolean => count > Math.max(FEW_WORDS, of * SAME_SHARE);
+
+const wordsOf = (text: string): Set<string> =>
+  new Set(text.slice(0, COMPARED).replace(ADDRESS, ' ').toLowerCase().match(WORD));
+
+const missing = (words: ReadonlySet<string>, others: ReadonlySet<string>): number =>
+  [...words].filter((word) => !others.has(word)).length;
