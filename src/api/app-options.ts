@@ -12,7 +12,7 @@ export function appOptionsOf(
   secrets: Secrets,
   logger: Logger,
 ): Omit<AppOptions, 'routes' | 'answerMemory'> {
-  const { corsOrigins, publicUrl, maxJsonBytes } = api;
+  const { corsOrigins, publicUrl, maxJsonBytes, unknownFields } = api;
   const trustProxy = parseTrustedProxies(api.trustProxy);
   if (trustProxy === null) throw new Error('api.trust_proxy was not validated');
   const publicNames = publicUrl === '' ? [] : [new URL(publicUrl).hostname];
@@ -25,6 +25,7 @@ export function appOptionsOf(
     trustProxy,
     publicUrl,
     maxJsonBytes,
+    unknownFields,
     bodies: createBodyBudget(bodyBudgetOf(api)),
     bodyGraceSeconds: api.slowBodySeconds,
     hostNames: [api.host, ...publicNames],

@@ -17,6 +17,7 @@ import { lazyHandler } from './http/lazy-handler.js';
 import { expressPath, refuseMethod } from './http/refuse-method.js';
 import type { BodyBudget } from './http/request/body-budget.js';
 import type { Route } from './http/route.js';
+import type { UnknownFields } from './http/unknown-fields/ignored-fields.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import type { Idempotency } from './services/idempotency/idempotency.js';
 
@@ -34,6 +35,7 @@ export interface AppOptions {
   /** Public address of the service; empty when it is taken from each request. */
   readonly publicUrl: string;
   readonly maxJsonBytes: number;
+  readonly unknownFields: UnknownFields;
   readonly answerMemory: AnswerMemory;
   readonly bodies: BodyBudget;
   readonly bodyGraceSeconds: number;
@@ -77,11 +79,13 @@ function useGuards(app: Express, options: AppOptions): void {
 
 function addRoutes(app: Express, options: AppOptions): void {
   const { routes, authenticate, maxJsonBytes, publicUrl, answerMemory, bodies, bodyGraceSeconds } = options;
+  const { unknownFields } = options;
   const routeOptions = {
     authenticate,
     rateLimit: options.rateLimit ?? null,
     idempotency: options.idempotency ?? null,
     maxJsonBytes,
+    unknownFields,
     publicUrl,
     answerMemory,
     bodies,

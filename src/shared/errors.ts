@@ -9,6 +9,7 @@ export type DomainErrorKind =
   | 'forbidden'
   | 'not_found'
   | 'conflict'
+  | 'changed'
   | 'too_large'
   | 'unsupported_type'
   | 'invalid_field'
@@ -64,6 +65,16 @@ export class NotFoundError extends DomainError {
 export class ConflictError extends DomainError {
   override readonly name = 'ConflictError';
   override readonly kind = 'conflict';
+}
+
+/** The document is in another state than the caller's `If-Match` demands. */
+export class ChangedError extends DomainError {
+  override readonly name = 'ChangedError';
+  override readonly kind = 'changed';
+
+  constructor() {
+    super('The document is not in the state that If-Match names');
+  }
 }
 
 /** The caller has a document of the same content already, and asked not to make another one. */

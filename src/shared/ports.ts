@@ -40,6 +40,7 @@
  *   of the search
  * - named cache: a caller's chosen set of documents, prepared so that questions can be completed over it
  */
+import type { ListedPage, ListOrder, ListPosition } from './documents/list-order.js';
 import type { Filter } from './filters/parse.js';
 
 export interface CallOptions {
@@ -159,9 +160,19 @@ export interface TermWeights {
   readonly averageLength: number;
 }
 
-export interface IndexListing extends CallOptions {
+/** Which documents are listed or counted. */
+export interface DocumentSelection extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
+  /** Words that the file name must hold, without case and accents; see `nameMatcher`. */
+  readonly name?: string | null;
+}
+
+export interface IndexListing extends DocumentSelection {
+  /** The newest first, where it is absent. */
+  readonly order?: ListOrder;
+  /** Only documents after this place are listed, of which the first `skip` are left out. */
+  readonly after?: ListPosition | null;
   readonly skip: number;
   readonly limit: number;
 }
@@ -178,9 +189,9 @@ export interface Index {
   readonly name: string;
   readonly vectors: VectorIndex;
   readonly words: WordIndex;
-  /** Returns the ids of readable documents that match, newest first, ties by id. */
-  list(request: IndexListing): Promise<string[]>;
-  count(request: Omit<IndexListing, 'skip' | 'limit'>): Promise<number>;
+  /** Lists readable documents that match, ties by id. */
+  list(request: IndexListing): Promise<ListedPage>;
+  count(request: DocumentSelection): Promise<number>;
   state(): Promise<'loading' | 'ready'>;
   close(): Promise<void>;
 }

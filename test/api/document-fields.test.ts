@@ -34,8 +34,11 @@ describe('metadata', () => {
     ]);
   });
 
-  test('with a number that JSON cannot carry on is refused', () => {
-    expect(refusals(metadata, JSON.parse('{"a": [1e999]}'))).toMatchObject([{ type: 'type_error.float' }]);
+  test('with numbers that a double does not hold is refused, and each of them is named', () => {
+    expect(refusals(metadata, JSON.parse('{"a": [1, 1e999], "b": {"c": -1e999}}'))).toMatchObject([
+      { loc: ['body', 'a', 1], type: 'value_error.number.not_exact' },
+      { loc: ['body', 'b', 'c'], type: 'value_error.number.not_exact' },
+    ]);
   });
 });
 

@@ -50,13 +50,18 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
     chunks: { readTexts: never },
     index: {
       list: ({ callerId, skip, limit }) =>
-        Promise.resolve((callerId === 'slow' ? large : small).slice(skip, skip + limit).map(({ id }) => id)),
+        Promise.resolve({
+          ids: (callerId === 'slow' ? large : small).slice(skip, skip + limit).map(({ id }) => id),
+          next: null,
+        }),
+      count: never,
     },
   });
-  const open = (callerId: string) =>
-    documents
-      .list({ callerId, filter: null, signal: new AbortController().signal, skip: 0, limit: 100 })
-      [Symbol.asyncIterator]();
+  const open = async (callerId: string) => {
+    const { signal } = new AbortController();
+    const listing = { callerId, filter: null, signal, skip: 0, limit: 100 };
+    return (await documents.list(listing)).records[Symbol.asyncIterator]();
+  };
   return { open, steps };
 }
 
@@ -69,12 +74,12 @@ async function rest(iterator: AsyncIterator<DocumentRecord>): Promise<number> {
 test('lists that nobody reads hold no more than their caller’s share, and others are answered', async () => {
   const memory = createAnswerMemory({ limitBytes: 64 * MEGABYTE, waitMilliseconds: 100 });
   const { open } = openDocuments(memory);
-  const slow = Array.from({ length: 24 }, () => open('slow'));
+  const slow = await Promise.all(Array.from({ length: 24 }, () => open('slow')));
   const begun = Promise.allSettled(slow.map((iterator) => iterator.next()));
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(memory.figures().held).toBeLessThanOrEqual(40 * MEGABYTE);
   expect(memory.figures().held).toBeGreaterThan(5 * MEGABYTE);
-  const others = Array.from({ length: 4 }, () => open('other'));
+  const others = await Promise.all(Array.from({ length: 4 }, () => open('other')));
   expect(await Promise.all(others.map(rest))).toEqual([40, 40, 40, 40]);
   expect((await begun).filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(8);
   for (const iterator of slow) await iterator.return?.();
@@ -84,7 +89,7 @@ test('lists that nobody reads hold no more than their caller’s share, and othe
 test('lists whose records do not fit all go on, one after the other, and none is broken', async () => {
   const memory = createAnswerMemory({ limitBytes: 16 * MEGABYTE, waitMilliseconds: 60_000 });
   const { open, steps } = openDocuments(memory);
-  const slow = Array.from({ length: 40 }, () => open('slow'));
+  const slow = await Promise.all(Array.from({ length: 40 }, () => open('slow')));
   let peak = 0;
   const watch = setInterval(() => (peak = Math.max(peak, memory.figures().held)), 1);
   expect(await Promise.all(slow.map(rest))).toEqual(slow.map(() => 40));
@@ -93,7 +98,7 @@ test('lists whose records do not fit all go on, one after the other, and none is
   expect(Math.max(...steps)).toBe(1);
   // A record larger than the whole memory comes as well.
   const tiny = openDocuments(createAnswerMemory({ limitBytes: MEGABYTE, waitMilliseconds: 60_000 }));
-  expect(await Promise.all([1, 2, 3].map(() => rest(tiny.open('slow'))))).toEqual([40, 40, 40]);
+  expect(await Promise.all([1, 2, 3].map(async () => rest(await tiny.open('slow'))))).toEqual([40, 40, 40]);
 }, 60_000);
 
 test('searches whose hits turn out large are searched again when there is room', async () => {

@@ -81,7 +81,7 @@ export function createIndexModel(data: IndexData) {
       const request = { callerId: asked.callerId, filter: asked.filter && parsed(asked.filter) };
       const ids = (await readableBy(asked)).map(({ id }) => id).sort();
       expect(await index.count(request)).toBe(ids.length);
-      expect(await index.list({ ...request, skip: 0, limit: 100 })).toEqual(ids);
+      expect((await index.list({ ...request, skip: 0, limit: 100 })).ids).toEqual(ids);
 
       const query = unit(asked.vector);
       const expected = ids.flatMap((id) =>

@@ -64,7 +64,7 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
       const index = await openIndex();
       await until(async () => (await index.state()) === 'ready', 120);
       for (const skip of [0, 50_000, 99_900]) {
-        const ids = await index.list({ callerId: 'owner', filter, skip, limit: 100 });
+        const { ids } = await index.list({ callerId: 'owner', filter, skip, limit: 100 });
         expect(ids).toHaveLength(100);
         expect(await records.readMany(ids)).toHaveLength(100);
       }

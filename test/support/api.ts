@@ -108,6 +108,7 @@ export async function startApi({
     trustProxy: 0,
     publicUrl: '',
     maxJsonBytes: 8_388_608,
+    unknownFields: 'ignore',
     bodyGraceSeconds: 20,
     bodies: createBodyBudget({ maxBytes: 134_217_728, shareBytes: 33_554_432 }),
     answerMemory,

@@ -4,6 +4,7 @@ const outcome = z.object({
   index: z.number(),
   status: z.string().optional(),
   document_id: z.string().optional(),
+  ignored: z.array(z.string()).optional(),
   error: z
     .object({
       loc: z.array(z.union([z.string(), z.number()])),

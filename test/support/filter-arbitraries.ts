@@ -18,6 +18,9 @@ const scalars: readonly (string | number | boolean | null)[] = [
   '2024-01-01T00:00:00Z',
   '2024-01-01T01:00:00+02:00',
   '2025-06-07T08:09:10.125Z',
+  // The same word in Unicode's normal forms C and D.
+  'Z\u00fcrich.txt',
+  'Zu\u0308rich.txt',
 ];
 export const scalar = fc.constantFrom(...scalars);
 
@@ -27,7 +30,7 @@ const { value } = fc.letrec<{ value: Json; object: Record<string, Json> }>((tie)
   value: fc.oneof(
     { maxDepth: 3 },
     scalar,
-    fc.array(fc.oneof(scalar, fc.constant<Json>([1]), fc.constant<Json>({ a: 1 })), { maxLength: 3 }),
+    fc.array(fc.oneof(scalar, fc.constant<Json>([1]), tie('object'), tie('value')), { maxLength: 3 }),
     tie('object'),
   ),
   object: fc

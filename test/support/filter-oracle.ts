@@ -6,8 +6,15 @@ export function oracle(document: MatchableDocument, filter: unknown): boolean {
     if (key === '$and') return (condition as unknown[]).every((part) => oracle(document, part));
     if (key === '$or') return (condition as unknown[]).some((part) => oracle(document, part));
     if (key === '$not') return !oracle(document, condition);
-    return holds(lookUp(document, key), condition);
+    return holds(normal(key, lookUp(document, key)), normal(key, condition));
   });
+}
+
+/** File names that differ in Unicode's normal forms only are the same one. */
+function normal<Value>(key: string, value: Value): Value {
+  if (key !== 'filename') return value;
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? value : (JSON.parse(text.normalize('NFC')) as Value);
 }
 
 function holds(value: Json | undefined, condition: unknown): boolean {
@@ -63,9 +70,20 @@ function lookUp(document: MatchableDocument, key: string): Json | undefined {
   return key === 'content_type' ? content?.contentType : undefined;
 }
 
+const flat = (list: Json[]): Json[] => list.flatMap((each) => (Array.isArray(each) ? flat(each) : [each]));
+
+/** What each object of a list, and of the lists in it, has at the path. */
+function reachInList(list: Json[], parts: string[]): Json | undefined {
+  const values = flat(list)
+    .map((each) => reach(each, parts))
+    .filter((each) => each !== undefined);
+  return values.length === 0 ? undefined : values.flatMap((each) => each);
+}
+
 function reach(value: Json | undefined, parts: string[]): Json | undefined {
   if (parts.length === 0) return value;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (Array.isArray(value)) return reachInList(value, parts);
+  if (typeof value !== 'object' || value === null) return undefined;
   const own = new Map(Object.entries(value));
   const literal = own.get(parts.join('.'));
   return literal !== undefined

@@ -61,7 +61,7 @@ export const chunkCount = async (index: Index): Promise<number> =>
 export const documentCount = (index: Index): Promise<number> =>
   index.count({ callerId: 'owner', filter: null });
 export const listCount = async (index: Index): Promise<number> =>
-  (await index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL })).length;
+  (await index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL })).ids.length;
 
 /** What `open` opens, unless told otherwise. */
 export const SPACE: Parameters<typeof chunkIndex>[0] = {

@@ -40,7 +40,7 @@ export async function compareEngines(
   try {
     for (const engine of engines) {
       expect(await engine.count({ callerId, filter })).toBe(ids.length);
-      const listed = await engine.list({ callerId, filter, skip, limit: k });
+      const { ids: listed } = await engine.list({ callerId, filter, skip, limit: k });
       expect(listed).toEqual(ids.slice(skip, skip + k));
     }
     for (const { ranker, isOfVectors } of rankers) {

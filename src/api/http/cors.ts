@@ -3,9 +3,10 @@ import { isLoopbackHost } from '../../shared/settings/loopback.js';
 import { HttpError } from './http-error.js';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, Prefer, X-Request-Id';
+const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, Prefer, X-Request-Id';
 const RESPONSE_HEADERS =
-  'X-Request-Id, Location, Retry-After, Preference-Applied, Idempotent-Replayed, Content-Disposition, Quire-Rerank';
+  'X-Request-Id, Location, Link, ETag, Retry-After, Preference-Applied, Idempotent-Replayed, Content-Disposition, ' +
+  'Quire-Ignored, Quire-Rerank, Quire-Total';
 
 export interface CorsOptions {
   readonly origins: readonly string[];

@@ -50,6 +50,7 @@ const STATUSES: Readonly<Record<DomainErrorKind, number>> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  changed: 412,
   too_large: 413,
   unsupported_type: 415,
   invalid_field: 422,

@@ -25,17 +25,24 @@ import { requestFacts } from './logging/request-facts.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
 import type { BodyReading } from './request/body.js';
 import { parseParts, queryOf, readBody, type RawBody } from './request/read-parts.js';
+import { parseIfMatch } from './request/if-match.js';
 import { parsePrefer } from './request/prefer.js';
 import { createItemsReceiver } from './request/items/receive-items.js';
 import { createFilesReceiver } from './request/upload-files.js';
 import { createUploadReceiver } from './request/upload.js';
-import type { ApiRequest, Route } from './route.js';
+import type { ApiRequest, Prefer, Route } from './route.js';
+import {
+  createIgnoredFields,
+  type IgnoredFields,
+  type UnknownFields,
+} from './unknown-fields/ignored-fields.js';
 
 export interface RouteOptions {
   readonly authenticate: Authenticate;
   /** Null when the number of requests is not limited. */
   readonly rateLimit: RateLimit | null;
   readonly maxJsonBytes: number;
+  readonly unknownFields: UnknownFields;
   readonly bodies: BodyBudget;
   readonly readJson: ReadJson;
   readonly bodyGraceSeconds: number;
@@ -58,17 +65,23 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     noteRequest(request.socket, { callerId: caller.id, signal });
     const claim = options.bodies.claim(caller.id);
     const hold = holdFor(options.answerMemory, { callerId: caller.id, request, signal });
+    const prefer = parsePrefer(request.headers['prefer']);
+    const ignored = createIgnoredFields(prefer, options.unknownFields);
     let settled: ApiReply;
     try {
-      const exchange = { request, response, claim, caller, startedAtMs, signal };
+      const exchange = { request, response, claim, caller, startedAtMs, signal, prefer, ignored };
       const begun = await runHandler(route, exchange, options);
       if (begun.type === 'pending') claim.shrink(begun.heldBytes);
       settled = begun.type === 'pending' ? await begun.settled : begun;
+      settled = { ...settled, headers: ignored.addTo(settled.headers ?? {}) };
       if (settled.type === 'lines') {
         // The request is still being read while the answer is sent.
         await sendReply({ request, response, signal, hold }, settled);
         return;
       }
+    } catch (error) {
+      if (!response.headersSent) response.set(ignored.addTo({}));
+      throw error;
     } finally {
       claim.release();
     }
@@ -84,6 +97,8 @@ interface AuthorizedRequest {
   readonly caller: Caller;
   readonly startedAtMs: number;
   readonly signal: AbortSignal;
+  readonly prefer: Prefer;
+  readonly ignored: IgnoredFields;
 }
 
 /** Reads the request and calls the route's handler. The request's body is released when this returns. */
@@ -92,20 +107,26 @@ async function runHandler(
   authorized: AuthorizedRequest,
   options: RouteOptions,
 ): Promise<ApiReply | PendingReply> {
-  const { request, response, caller, startedAtMs, signal } = authorized;
+  const { request, response, caller, startedAtMs, signal, prefer, ignored } = authorized;
   const keyed = keyedRequest(route, request);
   const arrival = await route.admit?.(caller.id);
   try {
     const reading = { ...readingOf(route, authorized, options), ...keyed?.watch };
     const raw = await readRawBody(route, { caller, request }, reading);
-    const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
+    const parts = parseParts(
+      route,
+      { path: request.params, query: queryOf(request.url), body: raw },
+      ignored,
+    );
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {
       caller,
       ...parts,
       receiveUpload: raw.type === 'upload' ? createUploadReceiver(request, reading) : null,
       receiveFiles: raw.type === 'upload' ? createFilesReceiver(request, reading) : null,
       receiveItems: raw.type === 'items' ? createItemsReceiver(request, raw.bytes, reading) : null,
-      prefer: parsePrefer(request.headers['prefer']),
+      prefer,
+      precondition: parseIfMatch(request.headers['if-match']),
+      takeIgnored: ignored.takeItem,
       requestId: requestIdOf(response),
       baseUrl: baseUrlOf(request, options.publicUrl),
       startedAtMs,
@@ -152,7 +173,7 @@ function requestIdOf(response: Response): string {
 
 function readingOf(
   route: Route,
-  { request, response, claim }: AuthorizedRequest,
+  { request, response, claim, ignored }: AuthorizedRequest,
   options: RouteOptions,
 ): BodyReading {
   return {
@@ -162,6 +183,7 @@ function readingOf(
       continueBody(request, response);
     },
     claim,
+    ignored,
     graceSeconds: options.bodyGraceSeconds,
   };
 }

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/authentication.js';
+import type { Precondition } from '../../shared/documents/entity-tag.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
 import type { Arrival } from '../services/ingest/admission/arriving.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
+import type { IgnoredFields } from './unknown-fields/ignored-fields.js';
 import type { ReceiveItems } from './request/items/receive-items.js';
 import type { ReceiveUpload } from './request/upload.js';
 import type { ReceiveFiles } from './request/upload-files.js';
@@ -20,6 +22,10 @@ export interface ApiRequest<Path, Query, Body> {
   /** Null unless the route declares `items`. */
   readonly receiveItems: ReceiveItems | null;
   readonly prefer: Prefer;
+  /** The states in which alone a document may be changed; null where the request does not say. */
+  readonly precondition: Precondition | null;
+  /** Returns the names of the fields of an item that were ignored, once; undefined where there are none. */
+  readonly takeIgnored: IgnoredFields['takeItem'];
   readonly requestId: string;
   /** Public address of this service without a trailing slash, for links in responses. */
   readonly baseUrl: string;
@@ -36,6 +42,8 @@ export interface ApiRequest<Path, Query, Body> {
 export interface Prefer {
   readonly waitSeconds: number | null;
   readonly respondAsync: boolean;
+  /** Whether fields that the route does not know are refused (`strict`) or ignored; null when it does not say. */
+  readonly handling: 'strict' | 'lenient' | null;
 }
 
 /** For `open` routes, which decide by themselves who may pass. Both functions may throw to refuse a caller. */
@@ -69,6 +77,8 @@ interface Declaration<
     readonly body?: Body;
     /** For routes that also take a form, url-encoded or multipart: parses its strings to the same type as `body`. */
     readonly form?: z.ZodType<z.infer<Body>>;
+    /** For routes that also take `application/merge-patch+json` (RFC 7396), where null takes something away. */
+    readonly mergePatch?: z.ZodType<z.infer<Body>>;
     /** Fields that the query string may provide, as strings, where the JSON body has them absent or null. */
     readonly fromQuery?: z.ZodObject;
   };

@@ -43,6 +43,9 @@ const noJson = { detail: [{ loc: ['body'], msg: 'Invalid JSON', type: 'value_err
 const noInteger = {
   detail: [{ loc: ['query', 'limit'], msg: 'value is not a valid integer', type: 'type_error.integer' }],
 };
+const unknownField = {
+  detail: [{ loc: ['query', 'verbose'], msg: 'extra fields not permitted', type: 'value_error.extra' }],
+};
 
 /**
  * What a route answers with a status that its kind implies. Routes have examples of their own for the statuses that they
@@ -57,7 +60,7 @@ export function errorExample(route: Route, status: number): ErrorExample | undef
     case 415:
       return { detail: `Content-Type must be ${types.join(' or ')}` };
     case 422:
-      if (types.length === 0) return noInteger;
+      if (types.length === 0) return route.request.query ? noInteger : unknownField;
       return takesJson ? noJson : missingFile;
     default:
       return examples[status];

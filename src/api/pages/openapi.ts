@@ -8,6 +8,7 @@ import {
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import { IDEMPOTENCY_HEADER } from '../http/idempotency/about-key.js';
 import { MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
+import { MERGE_PATCH } from '../http/request/read-parts.js';
 import type { Route } from '../http/route.js';
 import { NDJSON } from '../http/request/items/receive-items.js';
 import { eventSchemas, mediaType, responseObjects } from './openapi-responses.js';
@@ -121,10 +122,11 @@ function withExamples<Schema extends z.ZodType | undefined>(schema: Schema, exam
 }
 
 function requestContent({ request, upload, items, examples }: Route): ZodOpenApiRequestBodyObject['content'] {
-  const { body, form } = request;
+  const { body, form, mergePatch } = request;
   const formTypes = form ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : [];
   return {
     ...(body && (upload?.alsoJson ?? true) ? { 'application/json': mediaType(body, examples?.body) } : {}),
+    ...(mergePatch ? { [MERGE_PATCH]: mediaType(mergePatch, undefined) } : {}),
     ...(items ? { [NDJSON]: mediaType(items, firstItem(examples?.body)) } : {}),
     ...Object.fromEntries(form ? formTypes.map((type) => [type, mediaType(form, examples?.body)]) : []),
     ...(upload ? { 'multipart/form-data': mediaType(upload.fields, examples?.upload) } : {}),

@@ -3,9 +3,10 @@ import type { RequestContext } from '../services/request-context.js';
 
 /** What services need to know about a request, apart from what it asks for. The body can be freed meanwhile. */
 export function contextOf(request: ApiRequest<unknown, unknown, unknown>): RequestContext {
-  const { caller, requestId, startedAtMs, prefer, signal, arrival, reservation } = request;
+  const { caller, requestId, startedAtMs, prefer, precondition, signal, arrival, reservation } = request;
   const waitSeconds = waitSecondsOf(prefer);
-  return { callerId: caller.id, requestId, startedAtMs, waitSeconds, signal, arrival, reservation };
+  const asked = { callerId: caller.id, requestId, startedAtMs, waitSeconds, precondition };
+  return { ...asked, signal, arrival, reservation };
 }
 
 /** A caller who states both preferences waits first, and gets an asynchronous answer only after that. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isFinal } from '../../shared/document.js';
 import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission/admission.js';
 import type { ContentUpdates } from '../services/ingest/content-updates.js';
@@ -54,7 +55,7 @@ export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRo
       request: { path: documentPath, body: contentBody },
       admit,
       upload: { fields: contentFields, alsoJson: true },
-      responses: ingestResponses,
+      responses: { ...ingestResponses, 412: errorBody },
       examples: putContentExamples,
       handle: async (request, reply) => {
         const { path, receiveUpload, prefer } = request;

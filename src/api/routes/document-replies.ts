@@ -1,4 +1,5 @@
 import { isFinal, isOurFailure, type DocumentRecord } from '../../shared/document.js';
+import { entityTag } from '../../shared/documents/entity-tag.js';
 import { HttpError } from '../http/http-error.js';
 import type { DeclaredReply } from '../http/response/reply.js';
 import type { Prefer } from '../http/route.js';
@@ -35,12 +36,15 @@ export function replyDocument(
   { bucket, prefer }: ReplyContext,
 ): DocumentReply {
   if (!record) throw documentNotFound();
-  const headers = preferenceApplied(prefer, isDone);
+  const headers = { ...preferenceApplied(prefer, isDone), ...tagged(record) };
   const body = viewDocument(record, bucket);
   if (isDone) return { type: 'json', status: 200, body, headers };
   const location = { Location: `/documents/${record.id}/status` };
   return { type: 'json', status: 202, body, headers: { ...headers, ...location } };
 }
+
+/** The header that names the state of a document, for `If-Match`. */
+export const tagged = (record: DocumentRecord) => ({ ETag: `"${entityTag(record)}"` });
 
 /** The header of RFC 7240. With both preferences, the answer is asynchronous only after the wait. */
 export function preferenceApplied(

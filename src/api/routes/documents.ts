@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
-import { isFinal, type DocumentRecord } from '../../shared/document.js';
-import { queryFilters } from '../http/validation/filters.js';
-import { nonBlankString, optionalNull, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
-import { metadata } from '../http/validation/metadata.js';
-import { accessControlChange } from '../http/validation/access-lists.js';
+import { isFinal, type DocumentRecord, type Metadata } from '../../shared/document.js';
+import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
+import { metadata, metadataMerge } from '../http/validation/metadata.js';
+import { accessControlChange, accessControlMerge } from '../http/validation/access-lists.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
-import type { DocumentChanges } from '../services/documents/document-changes.js';
+import type { DocumentChanges, DocumentPatch } from '../services/documents/document-changes.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import { displayFilename } from '../../shared/documents/display-filename.js';
-import { preferenceApplied, replyDocument } from './document-replies.js';
+import { preferenceApplied, replyDocument, tagged } from './document-replies.js';
 import { documentStatusView, documentView, viewDocument, viewStatus } from './document-view.js';
 import {
   cancelDocumentExamples,
@@ -21,12 +20,13 @@ import {
   documentStatusExamples,
   extractionExamples,
   getDocumentExamples,
-  listDocumentsExamples,
   patchDocumentExamples,
   retryDocumentExamples,
 } from './examples/documents.js';
 import { MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
 import { contextOf } from './context-of.js';
+import { listRoute } from './document-list.js';
+import { page } from './page-parameters.js';
 import { extractionView, viewExtraction, whereaboutsFields } from './extraction-view.js';
 import { compact, LIMITS } from './ingest/upload-fields.js';
 
@@ -34,15 +34,17 @@ export const documentPath = z.object({
   document_id: z.string().describe('The `external_id` of the document.'),
 });
 
-const page = {
-  skip: optionalOr(queryInteger({ ge: 0 }), 0).describe('How many to leave out at the beginning.'),
-  limit: optionalOr(queryInteger({ ge: 1, le: 100 }), 100).describe('At most this many are returned.'),
-};
+const newName = nonBlankString({ max: MAX_FILENAME_CHARACTERS });
+const replaced = (after: Metadata) => () => after;
 
 const patchBody = z
   .object({
-    metadata: optionalNull(metadata).describe('Replaces all of the metadata.'),
-    filename: optionalNull(nonBlankString({ max: MAX_FILENAME_CHARACTERS })).describe('The new name.'),
+    metadata: optionalNull(metadata)
+      .transform((after): ChangeMetadata | undefined => after && replaced(after))
+      .describe('Replaces all of the metadata.'),
+    filename: optionalNull(newName)
+      .transform((name): string | null | undefined => name)
+      .describe('The new name.'),
     access_control: optionalNull(accessControlChange).describe(
       'Each list that is stated replaces the old one.',
     ),
@@ -51,6 +53,29 @@ const patchBody = z
     id: 'DocumentPatch',
     description: 'What is to change. Fields that are left out or null stay as they are.',
   });
+
+const mergePatchBody = z
+  .object({
+    metadata: metadataMerge
+      .optional()
+      .transform((change) => change)
+      .describe('Changes the keys that are named, also within objects; null takes a key away.'),
+    filename: newName
+      .nullish()
+      .transform((name) => name)
+      .describe('The new name; null takes it away.'),
+    access_control: accessControlMerge
+      .optional()
+      .transform((lists) => lists)
+      .describe('Each list that is stated replaces the old one; null empties it.'),
+  })
+  .meta({
+    id: 'DocumentMergePatch',
+    description:
+      'What is to change (RFC 7396). What is left out stays as it is, and null takes something away.',
+  });
+
+type ChangeMetadata = NonNullable<DocumentPatch['metadata']>;
 
 /** The same fields have this many bytes at most beside an upload; the rest is room for the file name. */
 const PATCH_BODY_BYTES = LIMITS.metadata + LIMITS.access_control + 64 * 1024;
@@ -89,22 +114,6 @@ export function createDocumentRoutes(dependencies: DocumentRouteDependencies): R
 const reading = { method: 'get', tag: 'Documents', permission: 'read' } as const;
 const changing = { tag: 'Documents', permission: 'write' } as const;
 
-const listRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
-  defineRoute({
-    ...reading,
-    path: '/documents',
-    summary: 'List documents, newest first',
-    description: 'Lists the documents that the caller may read and that match the filter.',
-    request: { query: z.object({ ...page, filters: queryFilters }) },
-    responses: { 200: z.array(documentView) },
-    examples: listDocumentsExamples,
-    handle: ({ caller, query: { skip, limit, filters }, signal }, reply) => {
-      const listing = { callerId: caller.id, filter: filters.filter, skip, limit, signal };
-      const view = (record: DocumentRecord) => viewDocument(record, bucket);
-      return Promise.resolve(reply.items(documents.list(listing), view));
-    },
-  });
-
 const getRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
   defineRoute({
     ...reading,
@@ -116,7 +125,7 @@ const getRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
     examples: getDocumentExamples,
     handle: async ({ caller, path }, reply) => {
       const record = await documents.get({ documentId: path.document_id, callerId: caller.id });
-      return reply.json(200, viewDocument(record, bucket));
+      return reply.json(200, viewDocument(record, bucket), tagged(record));
     },
   });
 
@@ -189,16 +198,18 @@ const patchRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     maxBodyBytes: PATCH_BODY_BYTES,
     summary: 'Change metadata, file name or access of a document',
     description:
-      'Answers 200 when searches see the change, and 202 when that takes too long. A reader who is removed finds ' +
+      'Answers 200 when searches see the change, and 202 when that takes too long. `application/merge-patch+json` changes ' +
+      'single keys of the metadata, so that several clients can change different keys at once. With `If-Match`, the change is ' +
+      'made only if the document is in that state, by the `ETag` of an answer or by its `version`; else 412. A reader who is removed finds ' +
       'nothing of the document from this moment on. Only admins of the document may change `access_control`.',
-    request: { path: documentPath, body: patchBody },
-    responses: { 200: documentView, 202: documentView, 404: errorBody },
+    request: { path: documentPath, body: patchBody, mergePatch: mergePatchBody },
+    responses: { 200: documentView, 202: documentView, 404: errorBody, 412: errorBody },
     examples: patchDocumentExamples,
     handle: async (request, reply) => {
       const { metadata, filename, access_control } = request.body;
       const patch = {
         metadata,
-        filename: displayFilename(filename) ?? undefined,
+        filename: filename === null ? null : (displayFilename(filename) ?? undefined),
         accessControl: access_control && compact(access_control),
       };
       const { prefer } = request;
@@ -218,7 +229,7 @@ const deleteRoute = ({ changes }: DocumentRouteDependencies) =>
     description:
       'Searches find nothing of the document from this moment on. Its chunks and its source are removed soon after.',
     request: { path: documentPath },
-    responses: { 200: z.object({ success: z.literal(true) }), 404: errorBody },
+    responses: { 200: z.object({ success: z.literal(true) }), 404: errorBody, 412: errorBody },
     examples: deleteDocumentExamples,
     handle: async (request, reply) => {
       await changes.remove(request.path.document_id, contextOf(request));
@@ -260,6 +271,9 @@ const cancelRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
       const record = await changes.cancel(request.path.document_id, contextOf(request));
       // A cancelled document is final, so that the answer never is 202.
       if (!record) throw documentNotFound();
-      return reply.json(200, viewDocument(record, bucket), preferenceApplied(request.prefer, true));
+      return reply.json(200, viewDocument(record, bucket), {
+        ...preferenceApplied(request.prefer, true),
+        ...tagged(record),
+      });
     },
   });

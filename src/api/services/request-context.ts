@@ -1,3 +1,4 @@
+import type { Precondition } from '../../shared/documents/entity-tag.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
 import type { Arrival } from './ingest/admission/arriving.js';
 
@@ -12,6 +13,8 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** What counts the document that is to be written, until it counts by its record; undefined where nothing does. */
   readonly arrival?: Arrival | undefined;
+  /** The states in which alone the document may be changed; null where the request does not say. */
+  readonly precondition?: Precondition | null;
   /** Undefined for a request without an `Idempotency-Key`. */
   readonly reservation?: Reservation | undefined;
 }

@@ -184,6 +184,11 @@ export function patch(record: DocumentRecord, { filename, ...fields }: Patch): C
   };
 }
 
+/** Notes that the chunks' tags are to be rewritten, although nothing changes that callers see. */
+export const renewTags = (record: DocumentRecord): Change => ({
+  record: { ...record, retag: laterRevision(record.revision) },
+});
+
 /** Notes that the tags fit the record, unless it was patched again meanwhile. */
 export function finishRetag(record: DocumentRecord, mark: number): Change | null {
   return record.retag === mark ? { record: { ...record, retag: 0 } } : null;

@@ -82,7 +82,9 @@ function addRangeTags(tags: Set<string>, path: string, { type, value }: Operand)
   }
 }
 
+/** Paths lead through lists, so that a list stands where its elements do. */
 function collectPaths(value: Json, keys: readonly string[], paths: Set<string>): void {
+  if (Array.isArray(value)) for (const element of value) collectPaths(element, keys, paths);
   if (!isPlainObject(value) || keys.length >= MAX_METADATA_DEPTH) return;
   for (const [key, inner] of Object.entries(value)) {
     const path = [...keys, key];

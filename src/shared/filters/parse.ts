@@ -1,6 +1,8 @@
 import type { ValidationItem } from '../errors.js';
+import { NOT_EXACT } from '../exact-numbers.js';
 import { isPlainObject } from '../is-plain-object.js';
 import { parseInstant } from './instants.js';
+import { asCompared } from './paths.js';
 import { countBytes, inside, isAbandoned, refuse, type Parsing, type Place } from './parse-state.js';
 
 export const MAX_CONDITIONS = 64;
@@ -117,7 +119,7 @@ function parseEquals(path: string, value: unknown, place: Place): Filter | null 
   if (Array.isArray(value)) return refuse(place, 'a list is no condition, use $in', 'value_error');
   if (!isScalar(value)) return refuseScalar(place, value);
   if (!countBytes(place, value)) return null;
-  return countCondition(place, { type: 'equals', path, values: [value] });
+  return countCondition(place, { type: 'equals', path, values: [asCompared(path, value)] });
 }
 
 function parseIn(path: string, value: unknown, place: Place): Filter | null {
@@ -129,7 +131,7 @@ function parseIn(path: string, value: unknown, place: Place): Filter | null {
   const values: Scalar[] = [];
   for (const [index, element] of value.entries()) {
     if (!isScalar(element)) refuseScalar(inside(place, index), element);
-    else if (countBytes(place, element)) values.push(element);
+    else if (countBytes(place, element)) values.push(asCompared(path, element));
     if (isAbandoned(place)) return null;
   }
   return countCondition(place, { type: 'equals', path, values });
@@ -137,6 +139,7 @@ function parseIn(path: string, value: unknown, place: Place): Filter | null {
 
 function parseComparison(path: string, comparison: Comparison, value: unknown, place: Place): Filter | null {
   const operand = parseOperand(value);
+  if (isInexact(value)) return refuseInexact(place);
   if (!operand) return refuse(place, 'value is not a number or an ISO 8601 date', 'type_error');
   if (!countBytes(place, operand.value)) return null;
   return countCondition(place, { type: 'compare', path, comparison, operand });
@@ -202,9 +205,14 @@ function refuseOperator(place: Place, name: string): null {
 }
 
 function refuseScalar(place: Place, value: unknown): null {
-  if (typeof value === 'number') return refuse(place, 'value is not a valid float', 'type_error.float');
+  if (isInexact(value)) return refuseInexact(place);
   return refuse(place, 'value is not a string, number, boolean or null', 'type_error');
 }
+
+/** Infinity stands for a number that a double would change; see `exact-numbers.ts`. */
+const isInexact = (value: unknown): boolean => typeof value === 'number' && !Number.isFinite(value);
+
+const refuseInexact = (place: Place): null => refuse(place, NOT_EXACT.msg, NOT_EXACT.type);
 
 function isScalar(value: unknown): value is Scalar {
   if (typeof value === 'number') return Number.isFinite(value);

@@ -28,16 +28,29 @@ export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()]
 
 /**
  * Prepares to read what a filter's key names, which is undefined where a document has no such thing. `a.b` is the
- * literal key "a.b" if there is one, else `b` inside the object `a`, and so on inward. Paths do not lead into lists.
+ * literal key "a.b" if there is one, else `b` inside the object `a`, and so on inward. Where `a` is a list, it is `b` inside
+ * of each object in it: the values of all of them, as one list. File names are read in Unicode's normal form C.
  */
 export function createPathReader(path: string): PathReader {
   const steps = splitPath(path);
   const readField = DOCUMENT_FIELDS.get(path);
   if (!readField) return (document) => readSteps(document.metadata, steps);
-  return (document) => {
+  const read: PathReader = (document) => {
     const value = readSteps(document.metadata, steps);
     return value === undefined ? readField(document) : value;
   };
+  return path === 'filename' ? (document) => inNormalForm(read(document)) : read;
+}
+
+/** A value as a filter on this path compares it: macOS and keyboards write the same file name in different signs. */
+export const asCompared = <Value extends Json>(path: string, value: Value): Value | string =>
+  path === 'filename' && typeof value === 'string' ? value.normalize('NFC') : value;
+
+function inNormalForm(value: Json | undefined): Json | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value)
+    ? value.map((each) => asCompared('filename', each))
+    : asCompared('filename', value);
 }
 
 interface Step {
@@ -60,14 +73,34 @@ function splitPath(path: string): Step[] {
 }
 
 /** Reads own keys only, so that `__proto__` and `constructor` name nothing that a client has not stored. */
-function readSteps(metadata: JsonObject, steps: readonly Step[]): Json | undefined {
+function readSteps(metadata: JsonObject, steps: readonly Step[], first = 0): Json | undefined {
   let object = metadata;
-  for (const { rest, head } of steps) {
+  for (let at = first; at < steps.length; at += 1) {
+    const { rest = '', head = null } = steps[at] ?? {};
     if (Object.hasOwn(object, rest)) return object[rest];
     if (head === null || !Object.hasOwn(object, head)) return undefined;
     const inner = object[head];
+    if (Array.isArray(inner)) return readInList(inner, steps, at + 1);
     if (!isPlainObject(inner)) return undefined;
     object = inner;
   }
   return undefined;
+}
+
+/** Reads from each object of a list, also of lists within it; undefined where none of them has such a thing. */
+function readInList(list: readonly Json[], steps: readonly Step[], next: number): Json[] | undefined {
+  const found: Json[] = [];
+  let isFound = false;
+  for (const element of list) {
+    const value = Array.isArray(element)
+      ? readInList(element, steps, next)
+      : isPlainObject(element)
+        ? readSteps(element, steps, next)
+        : undefined;
+    if (value === undefined) continue;
+    isFound = true;
+    if (Array.isArray(value)) found.push(...value);
+    else found.push(value);
+  }
+  return isFound ? found : undefined;
 }

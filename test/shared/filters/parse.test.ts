@@ -153,7 +153,6 @@ describe('order', () => {
     null,
     [1],
     { a: 1 },
-    Infinity,
   ])('refuses the operand %j', (operand) => {
     expect(refusals({ n: { $gt: operand } })).toEqual([
       { loc: ['filters', 'n', '$gt'], msg: 'value is not a number or an ISO 8601 date', type: 'type_error' },
@@ -162,11 +161,55 @@ describe('order', () => {
 });
 
 describe('a key', () => {
-  test('with dots reaches into objects but not into objects of lists', () => {
+  test('with dots reaches into objects', () => {
     expect(holds({ 'a.b': 1 }, { a: { b: 1 } })).toBe(true);
-    expect(holds({ 'a.b': 1 }, { a: [{ b: 1 }] })).toBe(false);
     expect(holds({ 'a.b.c': { $exists: true } }, { a: { b: { c: null } } })).toBe(true);
     expect(holds({ 'a.length': { $exists: true } }, { a: 'text' })).toBe(false);
+  });
+
+  test('with dots reaches into objects of lists, of which some one must fit', () => {
+    const order = { items: [{ sku: 'A1', price: 5 }, { sku: 'B2', tags: ['new', 'red'] }, 'loose'] };
+    expect(holds({ 'items.sku': 'B2' }, order)).toBe(true);
+    expect(holds({ 'items.sku': 'C3' }, order)).toBe(false);
+    expect(holds({ 'items.sku': { $in: ['C3', 'A1'] } }, order)).toBe(true);
+    expect(holds({ 'items.price': { $gt: 4 } }, order)).toBe(true);
+    expect(holds({ 'items.price': { $gt: 5 } }, order)).toBe(false);
+    expect(holds({ 'items.tags': 'red' }, order)).toBe(true);
+    expect(holds({ 'items.tags': { $exists: true } }, order)).toBe(true);
+    expect(holds({ 'items.size': { $exists: true } }, order)).toBe(false);
+  });
+
+  test('with dots fits a negation only where no object of a list has the value', () => {
+    const order = { items: [{ sku: 'A1' }, { sku: 'B2' }] };
+    expect(holds({ 'items.sku': { $ne: 'B2' } }, order)).toBe(false);
+    expect(holds({ 'items.sku': { $nin: ['B2', 'C3'] } }, order)).toBe(false);
+    expect(holds({ 'items.sku': { $ne: 'C3' } }, order)).toBe(true);
+    expect(holds({ 'items.size': { $ne: 1 } }, order)).toBe(true);
+  });
+
+  test('with dots reaches through lists in lists, and places in a list are no keys', () => {
+    const orders = { orders: [{ lines: [{ sku: 'A1' }] }, { lines: [[{ sku: 'B2' }]] }] };
+    expect(holds({ 'orders.lines.sku': 'A1' }, orders)).toBe(true);
+    expect(holds({ 'orders.lines.sku': 'B2' }, orders)).toBe(true);
+    expect(holds({ 'orders.0.lines.sku': 'A1' }, orders)).toBe(false);
+    expect(holds({ 'orders.lines': { $exists: true } }, orders)).toBe(true);
+  });
+
+  test('for the file name compares what is the same in Unicode’s normal form C', () => {
+    const [composed, decomposed] = ['Zürich.txt'.normalize('NFC'), 'Zürich.txt'.normalize('NFD')];
+    const named = (filename: string) => {
+      const { published } = matchable({});
+      return { published: published && { ...published, filename } };
+    };
+    for (const stored of [composed, decomposed]) {
+      for (const asked of [composed, decomposed]) {
+        expect(holds({ filename: asked }, {}, named(stored))).toBe(true);
+        expect(holds({ filename: { $in: ['x', asked] } }, {}, named(stored))).toBe(true);
+        expect(holds({ filename: { $nin: [asked] } }, {}, named(stored))).toBe(false);
+        expect(holds({ filename: asked }, { filename: ['x', stored] })).toBe(true);
+        expect(holds({ title: asked }, { title: stored })).toBe(asked === stored);
+      }
+    }
   });
 
   test('is taken literally where metadata has it so', () => {
@@ -227,7 +270,8 @@ describe('a malformed filter', () => {
     [{ a: { $nin: [1, [2]] } }, ['a', '$nin', 1], 'type_error'],
     [{ a: { $eq: { b: 1 } } }, ['a', '$eq'], 'type_error'],
     [{ a: { $exists: 1 } }, ['a', '$exists'], 'type_error.bool'],
-    [{ a: Infinity }, ['a'], 'type_error.float'],
+    [{ a: Infinity }, ['a'], 'value_error.number.not_exact'],
+    [{ a: { $gt: Infinity } }, ['a', '$gt'], 'value_error.number.not_exact'],
     [JSON.parse('{"a": {"__proto__": {"$eq": 1}}}'), ['a', '__proto__'], 'value_error'],
   ])('%j is refused at %j as %s', (json, loc, type) => {
     expect(refusals(json)).toEqual([expect.objectContaining({ loc: ['filters', ...loc], type })]);

@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { UnavailableError } from '../../../shared/errors.js';
-import { invalidJson, parseJson } from './json.js';
+import { invalidJson, parseJson, type JsonOptions } from './json.js';
 
 /** Parses a JSON body. @throws HttpError 422 in the format of pydantic 1 */
-export type ReadJson = (bytes: Buffer) => Promise<unknown>;
+export type ReadJson = (bytes: Buffer, options?: JsonOptions) => Promise<unknown>;
+
+/** What the thread is asked to parse. */
+export interface JsonQuestion extends JsonOptions {
+  readonly bytes: Uint8Array;
+}
 
 export type JsonAnswer = { readonly type: 'value'; readonly value: unknown } | { readonly type: 'invalid' };
 
@@ -19,10 +24,10 @@ const IDLE_MILLISECONDS = 30_000;
 export function createJsonReader(): ReadJson {
   const parseInThread = createJsonThread();
   let last: Promise<unknown> = Promise.resolve();
-  return async (bytes) => {
-    if (bytes.length <= SMALL_BYTES) return parseJson(bytes);
+  return async (bytes, options = {}) => {
+    if (bytes.length <= SMALL_BYTES) return parseJson(bytes, options);
     const before = last;
-    const mine = before.then(() => parseInThread(bytes));
+    const mine = before.then(() => parseInThread({ bytes, ...options }));
     last = mine.catch(() => undefined);
     const answer = await mine;
     // Receiving the value has taken up this turn of the event loop; validating it belongs in the next one.
@@ -33,7 +38,7 @@ export function createJsonReader(): ReadJson {
 }
 
 /** Must not be called again before it has answered. The bytes are transferred to the thread and are empty afterwards. */
-function createJsonThread(): (bytes: Buffer) => Promise<JsonAnswer> {
+function createJsonThread(): (question: JsonQuestion) => Promise<JsonAnswer> {
   let worker: Worker | null = null;
   let idle: NodeJS.Timeout | undefined;
   const stop = () => {
@@ -45,11 +50,11 @@ function createJsonThread(): (bytes: Buffer) => Promise<JsonAnswer> {
     started.unref();
     return started;
   };
-  return async (bytes) => {
+  return async (question) => {
     clearTimeout(idle);
     worker ??= start();
     try {
-      return await ask(worker, bytes);
+      return await ask(worker, question);
     } catch (cause) {
       stop();
       throw new UnavailableError('the reader of large requests', { cause });
@@ -60,7 +65,7 @@ function createJsonThread(): (bytes: Buffer) => Promise<JsonAnswer> {
 }
 
 /** @throws when the thread ends before it answers */
-function ask(worker: Worker, bytes: Buffer): Promise<JsonAnswer> {
+function ask(worker: Worker, question: JsonQuestion): Promise<JsonAnswer> {
   return new Promise((resolve, reject) => {
     const done = () => {
       worker.off('message', answer).off('error', fail).off('exit', fail);
@@ -75,8 +80,8 @@ function ask(worker: Worker, bytes: Buffer): Promise<JsonAnswer> {
     };
     worker.once('message', answer).once('error', fail).once('exit', fail);
     // Only small buffers share their memory with others, which cannot be transferred.
-    const { buffer } = bytes;
-    const isOwn = buffer instanceof ArrayBuffer && bytes.length > Buffer.poolSize;
-    worker.postMessage(bytes, isOwn ? [buffer] : []);
+    const { buffer, length } = question.bytes;
+    const isOwn = buffer instanceof ArrayBuffer && length > Buffer.poolSize;
+    worker.postMessage(question, isOwn ? [buffer] : []);
   });
 }

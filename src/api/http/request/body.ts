@@ -3,6 +3,7 @@ import { at } from '../../../shared/at.js';
 import { HttpError } from '../http-error.js';
 import type { ReadJson } from '../json/reader.js';
 import type { BodyClaim } from './body-budget.js';
+import type { IgnoredFields } from '../unknown-fields/ignored-fields.js';
 import { watchProgress } from './body-progress.js';
 import { GatheredBytes } from './gathered-bytes.js';
 
@@ -48,6 +49,7 @@ export interface BodyOptions {
 }
 
 export interface BodyReading extends BodyOptions {
+  readonly ignored: IgnoredFields;
   readonly readJson: ReadJson;
   /** Is called with the bytes of a JSON body before they are parsed. */
   readonly onBytes?: (bytes: Uint8Array) => void;

@@ -20,6 +20,8 @@ export interface UploadState {
   readonly fields: Promise<void>[];
   failure: { readonly error: unknown } | null;
   readonly stop: (error: unknown) => void;
+  /** Is called with the name of each part that is not read. */
+  readonly onUnknown: (name: string) => void;
   /** Bytes of parts that are no longer in memory: they were passed on to storage, or dropped. */
   passedBytes: number;
 }
@@ -36,7 +38,11 @@ export function takeFields(parser: Busboy, target: FieldTarget, reading: UploadS
   // @NOTE busboy's type does not say it: the name is undefined when the part gives none, the value in an unknown charset.
   parser.on('field', (name: string | undefined, value: string | undefined, info) => {
     const maxBytes = fieldLimit(target, name);
-    if (name === undefined || maxBytes === null) return;
+    if (name === undefined) return;
+    if (maxBytes === null) {
+      reading.onUnknown(name);
+      return;
+    }
     const text = value ?? '';
     const fits = !info.valueTruncated && Buffer.byteLength(text) <= maxBytes;
     takeField(name, fits ? text : null, target, reading);
@@ -89,7 +95,10 @@ export function takeFiles<Stored>(
       });
       taken.catch(reading.stop);
       reading.fields.push(taken);
-    } else drop();
+    } else {
+      drop();
+      if (name !== undefined) reading.onUnknown(name);
+    }
   });
 }
 

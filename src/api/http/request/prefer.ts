@@ -13,7 +13,11 @@ export function parsePrefer(header: string | readonly string[] | undefined): Pre
     const preference = readPreference(part);
     if (preference && !preferences.has(preference.name)) preferences.set(preference.name, preference.value);
   }
-  return { waitSeconds: waitOf(preferences.get('wait')), respondAsync: preferences.has('respond-async') };
+  return {
+    waitSeconds: waitOf(preferences.get('wait')),
+    respondAsync: preferences.has('respond-async'),
+    handling: handlingOf(preferences.get('handling')),
+  };
 }
 
 /** Splits at commas outside quotes; an unpaired quote is an ordinary character. */
@@ -47,6 +51,11 @@ function readPreference(part: string): { name: string; value: string } | null {
 function endBefore(text: string, mark: string): number {
   const found = text.indexOf(mark);
   return found === -1 ? text.length : found;
+}
+
+function handlingOf(value: string | undefined): Prefer['handling'] {
+  const handling = value?.toLowerCase();
+  return handling === 'strict' || handling === 'lenient' ? handling : null;
 }
 
 function waitOf(value: string | undefined): number | null {

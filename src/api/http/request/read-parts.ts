@@ -5,17 +5,20 @@ import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { parseRequest } from '../validation/parse-request.js';
 import { HttpError } from '../http-error.js';
 import type { Route } from '../route.js';
+import type { IgnoredFields } from '../unknown-fields/ignored-fields.js';
 import { isNdjson, NDJSON } from './items/receive-items.js';
 import { checkEncoding, hasBody, isJson, mediaTypeOf, readBytes, type BodyReading } from './body.js';
 import { readForm } from './form.js';
 import { isMultipart } from './upload.js';
+
+export const MERGE_PATCH = 'application/merge-patch+json';
 
 /** A body before it is validated. With `upload` and `items`, the handler receives it. */
 export type RawBody =
   | { readonly type: 'none' | 'upload' }
   /** The bytes of a body in JSON; null for a stream of lines, which is not read yet. */
   | { readonly type: 'items'; readonly bytes: Buffer | null }
-  | { readonly type: 'json' | 'form'; readonly value: unknown };
+  | { readonly type: 'json' | 'merge-patch' | 'form'; readonly value: unknown };
 
 /** Reads the body in the form that the route takes. @throws HttpError 413, 415, 422 (malformed JSON) */
 export async function readBody(
@@ -54,8 +57,12 @@ export async function readBody(
   if (text === '' || (text === '""' && route.emptyBody !== undefined))
     return { type: 'json', value: emptyValue(route) };
   if (!isJson(mediaTypeOf(request))) throw unsupported(route);
-  return { type: 'json', value: await options.readJson(bytes) };
+  return { type: jsonTypeOf(route, mediaTypeOf(request)), value: await options.readJson(bytes) };
 }
+
+/** As the body of a route that takes no such patches, one is JSON like any other. */
+const jsonTypeOf = (route: Route, mediaType: string) =>
+  route.request.mergePatch && mediaType === MERGE_PATCH ? 'merge-patch' : 'json';
 
 const emptyValue = (route: Route): unknown => (route.emptyBody === undefined ? undefined : {});
 
@@ -68,7 +75,11 @@ function unsupported(route: Route): HttpError {
   const json =
     route.request.body !== undefined && (route.upload?.alsoJson ?? true) ? ['application/json'] : [];
   const lines = route.items ? [NDJSON] : [];
-  return new HttpError(415, `Content-Type must be ${[...json, ...lines, ...forms, ...upload].join(' or ')}`);
+  const patches = route.request.mergePatch ? [MERGE_PATCH] : [];
+  return new HttpError(
+    415,
+    `Content-Type must be ${[...json, ...patches, ...lines, ...forms, ...upload].join(' or ')}`,
+  );
 }
 
 export interface RawParts {
@@ -83,10 +94,12 @@ export interface Parts {
   readonly body: unknown;
 }
 
-/** Validates all parts of a request. @throws HttpError 422 that lists the failures of all of them */
-export function parseParts(route: Route, raw: RawParts): Parts {
+/** Validates all parts of a request, and notes fields that its route does not know. @throws HttpError 422 that lists the failures of all of them */
+export function parseParts(route: Route, raw: RawParts, ignored: IgnoredFields): Parts {
   const { request } = route;
-  const items: ValidationItem[] = [];
+  const items: ValidationItem[] = ignored.check(queryFields(route), raw.query, 'query');
+  const bodySchema = schemaOf(request, raw.body);
+  if ('value' in raw.body && bodySchema) items.push(...ignored.check(bodySchema, raw.body.value, 'body'));
   const parse = (
     schema: z.ZodType | undefined,
     value: unknown,
@@ -108,6 +121,15 @@ export function parseParts(route: Route, raw: RawParts): Parts {
   return { path, query, body };
 }
 
+/** All parameters that the query string of a route may have. */
+const queryFields = ({ request: { query, fromQuery } }: Route): z.ZodObject =>
+  z.object({ ...(query instanceof z.ZodObject ? query.shape : {}), ...fromQuery?.shape });
+
+function schemaOf({ body, form, mergePatch }: Route['request'], { type }: RawBody): z.ZodType | undefined {
+  if (type === 'form') return form;
+  return type === 'merge-patch' ? mergePatch : body;
+}
+
 type Parse = (schema: z.ZodType | undefined, value: unknown, location: 'body' | 'query') => unknown;
 
 function parseBody({ request }: Route, { body, query }: RawParts, parse: Parse): unknown {
@@ -117,7 +139,8 @@ function parseBody({ request }: Route, { body, query }: RawParts, parse: Parse):
     case 'items':
       return undefined;
     case 'form':
-      return parse(request.form, body.value, 'body');
+    case 'merge-patch':
+      return parse(schemaOf(request, body), body.value, 'body');
     case 'json':
       if (!request.fromQuery || !isPlainObject(body.value)) return parse(request.body, body.value, 'body');
       return parse(request.body, fillFrom(body.value, request.fromQuery, query, parse), 'body');

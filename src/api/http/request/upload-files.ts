@@ -7,7 +7,7 @@ import type { ReadJson } from '../json/reader.js';
 import { watchProgress } from './body-progress.js';
 import { announcedBytes } from './body.js';
 import { collectField, takeFields, type UploadState } from './multipart-parts.js';
-import { malformed, OVERHEAD_BYTES, watchRequest, type UploadReading } from './upload.js';
+import { malformed, noteUnknown, OVERHEAD_BYTES, watchRequest, type UploadReading } from './upload.js';
 
 export interface FilesTarget<Stored> {
   /** The name of the parts that are files, and how many there may be. */
@@ -65,7 +65,7 @@ export function createFilesReceiver(request: IncomingMessage, reading: FilesRead
 
 async function parseField(name: string, text: string, readJson: ReadJson): Promise<unknown> {
   try {
-    return await readJson(Buffer.from(text));
+    return await readJson(Buffer.from(text), { exactFrom: 1 });
   } catch (error) {
     if (error instanceof HttpError) throw new HttpError(400, `Invalid ${name} JSON`);
     throw error;
@@ -75,7 +75,7 @@ async function parseField(name: string, text: string, readJson: ReadJson): Promi
 async function receive<Stored>(
   request: IncomingMessage,
   target: FilesTarget<Stored>,
-  { claim, graceSeconds }: UploadReading,
+  { claim, graceSeconds, ignored }: UploadReading,
 ): Promise<{ files: Stored[]; fields: Map<string, string> }> {
   const parser = createParser(request, target.maxFiles);
   const stored: Promise<Stored>[] = [];
@@ -85,7 +85,8 @@ async function receive<Stored>(
     target.onField?.(name, value);
     fields.set(name, value);
   };
-  const reading = createState(request, parser);
+  const known = [target.name, ...Object.keys(target.fields)];
+  const reading = createState(request, parser, (stop) => noteUnknown(ignored, known, stop));
   const closed = new Promise<void>((resolve) => {
     parser.once('close', resolve);
   });
@@ -110,7 +111,11 @@ async function receive<Stored>(
   return { files: await Promise.all(stored), fields };
 }
 
-function createState(request: IncomingMessage, parser: Busboy): UploadState {
+function createState(
+  request: IncomingMessage,
+  parser: Busboy,
+  onUnknown: (stop: UploadState['stop']) => UploadState['onUnknown'],
+): UploadState {
   const state: UploadState = {
     fields: [],
     failure: null,
@@ -120,6 +125,9 @@ function createState(request: IncomingMessage, parser: Busboy): UploadState {
       request.unpipe(parser);
       parser.destroy();
     },
+    onUnknown: onUnknown((error) => {
+      state.stop(error);
+    }),
   };
   return state;
 }
@@ -177,7 +185,10 @@ function takeFiles<Stored>(
       });
       taken.catch(reading.stop);
       reading.fields.push(taken);
-    } else countPassed();
+    } else {
+      countPassed();
+      if (name !== undefined) reading.onUnknown(name);
+    }
   });
 }
 

@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import busboy, { type Busboy } from 'busboy';
 import { fileTooLarge } from '../../services/ingest/incoming-file.js';
 import { HttpError } from '../http-error.js';
+import type { IgnoredFields } from '../unknown-fields/ignored-fields.js';
 import type { BodyClaim } from './body-budget.js';
 import { watchProgress } from './body-progress.js';
-import { announcedBytes, type BodyOptions } from './body.js';
+import { announcedBytes, type BodyReading } from './body.js';
 import {
   takeFields,
   takeFiles,
@@ -31,7 +32,7 @@ export const isMultipart = (request: IncomingMessage): boolean =>
 export const malformed = (cause?: unknown): HttpError =>
   new HttpError(400, 'Malformed multipart body', { cause });
 
-export type UploadReading = Pick<BodyOptions, 'onReading' | 'claim' | 'graceSeconds'>;
+export type UploadReading = Pick<BodyReading, 'onReading' | 'claim' | 'graceSeconds' | 'ignored'>;
 
 /** A refused upload stays unread. Bytes count as held until they are passed on to storage. */
 export function createUploadReceiver(request: IncomingMessage, reading: UploadReading): ReceiveUpload {
@@ -46,7 +47,7 @@ export function createUploadReceiver(request: IncomingMessage, reading: UploadRe
 async function receive<Stored>(
   request: IncomingMessage,
   target: UploadTarget<Stored>,
-  { claim, graceSeconds }: UploadReading,
+  { claim, graceSeconds, ignored }: UploadReading,
 ): Promise<Stored | null> {
   const parser = createParser(request);
   const reading: FileState<Stored> = {
@@ -59,6 +60,9 @@ async function receive<Stored>(
       request.unpipe(parser);
       parser.destroy();
     },
+    onUnknown: noteUnknown(ignored, ['file', ...Object.keys(target.fields)], (error) => {
+      reading.stop(error);
+    }),
   };
   const closed = new Promise<void>((resolve) => {
     parser.once('close', resolve);
@@ -79,6 +83,17 @@ async function receive<Stored>(
   if (outcome.status === 'rejected') throw outcome.reason;
   return outcome.value;
 }
+
+/** Notes parts of a form that are not read; where they are refused, the form ends. */
+export const noteUnknown =
+  ({ note }: IgnoredFields, known: readonly string[], stop: UploadState['stop']) =>
+  (name: string): void => {
+    try {
+      note(name, known);
+    } catch (error) {
+      stop(error);
+    }
+  };
 
 function createParser(request: IncomingMessage): Busboy {
   const limits = { fields: MAX_FIELDS, files: MAX_FIELDS, parts: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES };

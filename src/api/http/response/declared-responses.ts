@@ -27,7 +27,7 @@ export const validationErrorBody = z
 
 /** All responses of a route by status: those that it declares, and the errors that any route of its kind may answer. */
 export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
-  const { path, query, body } = route.request;
+  const { path, body } = route.request;
   const responses = new Map<number, ResponseShape>();
   // A path parameter that cannot be decoded names nothing.
   if (path) responses.set(404, errorBody);
@@ -36,9 +36,10 @@ export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
   if (route.permission !== 'open') responses.set(401, errorBody).set(403, errorBody);
   if (body || route.upload || route.items)
     responses.set(408, errorBody).set(413, errorBody).set(415, errorBody);
-  if (path ?? query ?? body ?? route.items ?? route.upload) responses.set(422, validationErrorBody);
+  // Any request may have fields that its route does not know, which are refused where that is asked for.
+  responses.set(422, validationErrorBody);
   // The key may belong to another request, or to one that is under way.
-  if (route.idempotency) responses.set(409, errorBody).set(422, validationErrorBody);
+  if (route.idempotency) responses.set(409, errorBody);
   responses.set(429, errorBody).set(500, errorBody).set(503, errorBody);
   for (const [status, shape] of Object.entries(route.responses)) responses.set(Number(status), shape);
   return responses;

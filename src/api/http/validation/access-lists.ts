@@ -23,6 +23,19 @@ const userIds = optionalNull(list(userId, { max: MAX_USERS }));
 /** Access lists in an ingest. */
 export const accessControl = z.object({ readers: userIds, writers: userIds, admins: userIds });
 
+const emptied = list(userId, { max: MAX_USERS })
+  .nullish()
+  .transform((ids) => (ids === null ? [] : ids));
+
+/** Access lists in a change by RFC 7396: null takes all ids out of a list, and none of the lists can be taken away. */
+export const accessControlMerge = z.object({
+  readers: emptied,
+  writers: emptied,
+  admins: list(userId, { min: 1, max: MAX_USERS })
+    .optional()
+    .transform((ids) => ids),
+});
+
 /** Access lists in a change: at least one admin must remain who can change them again. */
 export const accessControlChange = accessControl.extend({
   admins: optionalNull(list(userId, { min: 1, max: MAX_USERS })),

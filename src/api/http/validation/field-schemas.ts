@@ -38,6 +38,19 @@ export function queryFloat(limits: Bounds = {}) {
   );
 }
 
+const TRUE = new Set(['true', '1', 'yes', 'on', 't', 'y']);
+const FALSE = new Set(['false', '0', 'no', 'off', 'f', 'n']);
+
+/** A boolean in a query string, in the words of pydantic 1. */
+export const queryBoolean = z.preprocess(
+  (value) => {
+    const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
+    if (typeof word !== 'string') return word;
+    return TRUE.has(word) || (FALSE.has(word) ? false : word);
+  },
+  z.boolean({ error: MESSAGES.bool }),
+);
+
 function numberWritten(pattern: RegExp) {
   return (value: unknown): unknown =>
     typeof value === 'string' && pattern.test(value) ? Number(value) : value;

@@ -9,6 +9,7 @@ import {
   type Filter,
 } from '../../../shared/filters/parse.js';
 import { isWellFormed } from '../../../shared/well-formed.js';
+import { parseBounded } from '../json/json.js';
 import { parsePythonDict } from './python-literal.js';
 import { addItem, MESSAGES, SURROGATE } from './validation-errors.js';
 
@@ -101,7 +102,9 @@ export function parseFilterText(text: string): { value: unknown } | { error: Val
   if (trimmed === '' || trimmed === 'None' || trimmed === 'null') return { value: null };
   const invalid = { error: { loc: [], msg: MESSAGES.json, type: 'value_error.jsondecode' } };
   if (trimmed.length > MAX_CHARACTERS) return invalid;
-  const value = attempt(() => JSON.parse(trimmed)) ?? attempt(() => parsePythonDict(trimmed));
+  const value =
+    attempt(() => parseBounded(Buffer.from(trimmed), { exactFrom: 1 })) ??
+    attempt(() => parsePythonDict(trimmed));
   return value ?? invalid;
 }
 

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import type { Metadata } from '../../../shared/document.js';
 import type { ValidationItem } from '../../../shared/errors.js';
+import { NOT_EXACT } from '../../../shared/exact-numbers.js';
 import { MAX_METADATA_DEPTH } from '../../../shared/filters/paths.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { mergePatch } from '../../../shared/merge-patch.js';
 import { isWellFormed } from '../../../shared/well-formed.js';
+import { HttpError } from '../http-error.js';
 import { OBJECT_SCHEMA } from './field-schemas.js';
 import { addItem, MESSAGES, SURROGATE } from './validation-errors.js';
 
@@ -15,36 +18,62 @@ export const metadata = z
   .custom<Metadata>(isPlainObject, { error: MESSAGES.dict, abort: true })
   .meta({ override: OBJECT_SCHEMA })
   .superRefine((value, context) => {
-    const item = checkMetadata(value);
-    if (item) addItem(context, item);
+    for (const item of checkMetadata(value)) addItem(context, item);
   })
   .meta({ override: OBJECT_SCHEMA });
 
 /**
- * Returns what is wrong with a document's metadata, or null. An empty object or list counts as a leaf. The check stops at
+ * A change of single keys of the metadata (RFC 7396); null takes all of them away. What comes out must keep the limits.
+ * The function that applies it throws HttpError 422.
+ */
+export const metadataMerge = z
+  .custom<Metadata>(isPlainObject, { error: MESSAGES.dict })
+  .nullable()
+  .meta({ override: OBJECT_SCHEMA })
+  .transform((change) => (now: Metadata): Metadata => {
+    const merged = change === null ? {} : mergePatch(now, change);
+    const items = isPlainObject(merged) ? checkMetadata(merged) : [];
+    if (items.length > 0)
+      throw new HttpError(
+        422,
+        items.map(({ loc, ...item }) => ({ ...item, loc: ['body', 'metadata', ...loc] })),
+      );
+    return isPlainObject(merged) ? merged : {};
+  });
+
+type Loc = ValidationItem['loc'];
+
+/**
+ * Returns what is wrong with a document's metadata. An empty object or list counts as a leaf. The check stops at
  * the first limit, so that a hostile value costs no more than a good one.
  */
-function checkMetadata(metadata: object): ValidationItem | null {
-  const waiting: { value: unknown; depth: number }[] = [{ value: metadata, depth: 0 }];
+export function checkMetadata(metadata: object): ValidationItem[] {
+  const waiting: { value: unknown; loc: Loc }[] = [{ value: metadata, loc: [] }];
+  const inexact: ValidationItem[] = [];
   let leaves = 0;
   let characters = 0;
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { value, depth } = next;
-    if (depth > MAX_METADATA_DEPTH) return excess('levels of nesting', MAX_METADATA_DEPTH);
+    const { value, loc } = next;
+    if (loc.length > MAX_METADATA_DEPTH) return [excess('levels of nesting', MAX_METADATA_DEPTH)];
     characters += typeof value === 'string' ? value.length : 0;
-    if (characters > MAX_METADATA_BYTES) return excess('bytes of JSON', MAX_METADATA_BYTES);
-    const inner: unknown[] = typeof value === 'object' && value !== null ? Object.values(value) : [];
-    if (inner.length === 0 && depth > 0) leaves += 1;
-    if (inner.length + leaves > MAX_METADATA_LEAVES) return excess('leaves', MAX_METADATA_LEAVES);
+    if (characters > MAX_METADATA_BYTES) return [excess('bytes of JSON', MAX_METADATA_BYTES)];
+    const inner = innerOf(value);
+    if (inner.length === 0 && loc.length > 0) leaves += 1;
+    if (inner.length + leaves > MAX_METADATA_LEAVES) return [excess('leaves', MAX_METADATA_LEAVES)];
     const texts = typeof value === 'string' ? [value] : keysOf(value);
-    if (!texts.every(isWellFormed)) return { loc: [], msg: MESSAGES.surrogate, type: SURROGATE };
-    for (const child of inner) waiting.push({ value: child, depth: depth + 1 });
-    if (typeof value === 'number' && !Number.isFinite(value)) {
-      return { loc: [], msg: MESSAGES.float, type: 'type_error.float' };
-    }
+    if (!texts.every(isWellFormed)) return [{ loc: [], msg: MESSAGES.surrogate, type: SURROGATE }];
+    // Infinity stands for a number that a double would change.
+    if (typeof value === 'number' && !Number.isFinite(value)) inexact.push({ loc, ...NOT_EXACT });
+    for (const [key, child] of inner.reverse()) waiting.push({ value: child, loc: [...loc, key] });
   }
+  if (inexact.length > 0) return inexact;
   const bytes = Buffer.byteLength(JSON.stringify(metadata));
-  return bytes > MAX_METADATA_BYTES ? excess('bytes of JSON', MAX_METADATA_BYTES) : null;
+  return bytes > MAX_METADATA_BYTES ? [excess('bytes of JSON', MAX_METADATA_BYTES)] : [];
+}
+
+function innerOf(value: unknown): [string | number, unknown][] {
+  if (Array.isArray(value)) return [...value.entries()];
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
 const keysOf = (value: unknown): string[] => (isPlainObject(value) ? Object.keys(value) : []);

@@ -1,3 +1,5 @@
+import { exactNumber } from '../../../shared/exact-numbers.js';
+
 /** Deeper than any filter may be nested; it bounds the recursion. */
 const MAX_DEPTH = 64;
 const NUMBER = /[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
@@ -23,7 +25,7 @@ const HEX_ESCAPES: ReadonlyMap<string, RegExp> = new Map([
 
 /**
  * Reads, in one pass, what Python prints for a dict of strings, numbers, booleans, None, lists and dicts with string keys
- * (Python Language Reference, "Lexical analysis").
+ * (Python Language Reference, "Lexical analysis"). A number that a double does not hold is Infinity, as in `parseJson`.
  * @throws SyntaxError for anything else
  */
 export function parsePythonDict(text: string): Record<string, unknown> {
@@ -74,7 +76,7 @@ function readValue(reader: Reader, depth: number): unknown {
   if (word === 'True' || word === 'False' || word === 'None') return WORDS[word];
   const number = reader.match(NUMBER);
   if (number === null) throw reader.failure();
-  return Number(number);
+  return exactNumber(number);
 }
 
 function readDict(reader: Reader, depth: number): Record<string, unknown> {

@@ -88,6 +88,8 @@ export const pageExamples = {
   },
 };
 
+const otherState = { detail: 'The document is not in the state that If-Match names' };
+
 const shared: DocumentView = {
   ...lease,
   metadata: { kind: 'lease', year: 2025, signed: true },
@@ -102,7 +104,12 @@ export const patchDocumentExamples = {
     filename: 'lease-mill-lane.txt',
     access_control: { readers: ['alice', 'bob'] },
   },
-  responses: { 200: shared, 202: withProgress(shared, { stage: 'access' }), 404: documentNotFound },
+  responses: {
+    200: shared,
+    202: withProgress(shared, { stage: 'access' }),
+    404: documentNotFound,
+    412: otherState,
+  },
 };
 
 const amended: DocumentView = {
@@ -125,12 +132,13 @@ export const putContentExamples = {
     400: { detail: 'Malformed multipart body' },
     404: documentNotFound,
     409: { detail: 'The ingest was cancelled' },
+    412: otherState,
   },
 };
 
 export const deleteDocumentExamples = {
   path,
-  responses: { 200: { success: true as const }, 404: documentNotFound },
+  responses: { 200: { success: true as const }, 404: documentNotFound, 412: otherState },
 };
 
 export const retryDocumentExamples = {

@@ -20,6 +20,11 @@ const itemError = z
   })
   .meta({ id: 'ItemError', description: 'Why an item did not become a document, or was not ingested.' });
 
+const ignored = z
+  .array(z.string())
+  .optional()
+  .describe('Names of fields of the item that are not known and were ignored; absent where there are none.');
+
 /** What became of one item. */
 export const itemOutcome = z
   .union([
@@ -28,8 +33,9 @@ export const itemOutcome = z
       status: z.enum(DOCUMENT_STATUSES),
       document_id: z.uuid(),
       error: itemError.optional(),
+      ignored,
     }),
-    z.object({ index: z.int().min(0), error: itemError }),
+    z.object({ index: z.int().min(0), error: itemError, ignored }),
   ])
   .meta({
     id: 'ItemOutcome',
@@ -38,13 +44,15 @@ export const itemOutcome = z
   });
 type ItemOutcomeView = z.infer<typeof itemOutcome>;
 
-export function viewOutcome(outcome: ItemOutcome): ItemOutcomeView {
+/** @param names the fields of the item that were ignored */
+export function viewOutcome(outcome: ItemOutcome, names?: string[]): ItemOutcomeView {
   const { index } = outcome;
-  if (outcome.type === 'refused') return { index, error: viewError(outcome.error) };
+  const told = names === undefined ? {} : { ignored: names };
+  if (outcome.type === 'refused') return { index, error: viewError(outcome.error), ...told };
   const { status, documentId: document_id, failure } = outcome;
-  if (!failure) return { index, status, document_id };
+  if (!failure) return { index, status, document_id, ...told };
   const error = { loc: ['body', 'content'], msg: failure.message, type: `ingest_error.${failure.code}` };
-  return { index, status, document_id, error };
+  return { index, status, document_id, error, ...told };
 }
 
 /** Whether the same item may get another outcome when it is sent again: it was not our time for it, or our fault. */

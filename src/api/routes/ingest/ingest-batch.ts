@@ -80,26 +80,28 @@ export const ingestBatchRoute = ({
       const { receiveItems, prefer, reservation } = request;
       if (!receiveItems) throw new Error('the route takes items');
       const withDigests = reservation !== undefined;
-      const target = { field: 'documents', maxItems: maxDocuments, common, parse, withDigests, stopping };
+      const about = { field: 'documents', maxItems: maxDocuments, common, item: batchText };
+      const target = { ...about, parse, withDigests, stopping };
       const { isStream, groups } = await receiveItems(target);
       const context = contextOf(request);
       if (isStream) {
         const outcomes = await readFirst(ingestTexts.ingestStream(groups, context));
         const { status, headers } = headOf(outcomes.first, prefer);
-        return reply.lines(status, viewGroups(outcomes.all), headers);
+        return reply.lines(status, viewGroups(outcomes.all, request.takeIgnored), headers);
       }
       const awaited = await ingestTexts.ingestAll(groups, context);
-      return reply.pending(awaited, (outcomes) => replyBatch(outcomes, prefer));
+      const { takeIgnored } = request;
+      return reply.pending(awaited, (outcomes) => replyBatch(outcomes, prefer, takeIgnored));
     },
   });
 
 /** Answers with all outcomes. @throws UnderWayError when another request with the same key has taken over meanwhile */
-export function replyBatch(outcomes: readonly ItemOutcome[], prefer: Prefer) {
+export function replyBatch(outcomes: readonly ItemOutcome[], prefer: Prefer, takeIgnored: TakeIgnored) {
   for (const outcome of outcomes)
     if (outcome.type === 'refused' && outcome.error instanceof UnderWayError) throw outcome.error;
   const { status, headers } = headOf(outcomes, prefer);
   const isPassing = outcomes.some(mayEndOtherwise);
-  return { type: 'json', status, body: outcomes.map(viewOutcome), headers, isPassing } as const;
+  return { type: 'json', status, body: outcomes.map(viewWith(takeIgnored)), headers, isPassing } as const;
 }
 
 const parse = (value: unknown, { on_duplicate }: z.infer<typeof common>) => {
@@ -142,6 +144,11 @@ async function readFirst<Group>(
   return { first: first.value, all };
 }
 
-async function* viewGroups(groups: AsyncIterable<readonly ItemOutcome[]>) {
-  for await (const group of groups) yield group.map(viewOutcome);
+type TakeIgnored = (index: number) => string[] | undefined;
+
+const viewWith = (takeIgnored: TakeIgnored) => (outcome: ItemOutcome) =>
+  viewOutcome(outcome, takeIgnored(outcome.index));
+
+async function* viewGroups(groups: AsyncIterable<readonly ItemOutcome[]>, takeIgnored: TakeIgnored) {
+  for await (const group of groups) yield group.map(viewWith(takeIgnored));
 }

@@ -97,7 +97,7 @@ export const ingestFilesRoute = ({
     examples: ingestFilesExamples,
     idempotency: { skipFiles: skipFilesOf(maxFiles, maxFileBytes) },
     handle: async (request, reply) => {
-      const { receiveFiles, prefer } = request;
+      const { receiveFiles, prefer, takeIgnored } = request;
       if (!receiveFiles)
         throw new HttpError(422, [
           { loc: ['body', 'files'], msg: 'field required', type: 'value_error.missing' },
@@ -106,7 +106,7 @@ export const ingestFilesRoute = ({
         const { files, fields } = await receiveFiles({ ...FORM, maxFiles, maxFileBytes, store });
         return { files, details: await detailsOf(fields, files.length) };
       }, contextOf(request));
-      return reply.pending(awaited, (outcomes) => replyBatch(outcomes, prefer));
+      return reply.pending(awaited, (outcomes) => replyBatch(outcomes, prefer, takeIgnored));
     },
   });
 

@@ -122,7 +122,7 @@ function parseObject(name: string, text: string): unknown {
 
 function attemptJson(text: string): unknown {
   try {
-    return parseJson(Buffer.from(text));
+    return parseJson(Buffer.from(text), { exactFrom: 1 });
   } catch (error) {
     if (error instanceof HttpError) return undefined;
     throw error;

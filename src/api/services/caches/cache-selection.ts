@@ -2,6 +2,7 @@ import { canRead } from '../../../shared/access/access.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, ImpossibleError } from '../../../shared/errors.js';
+import type { ListedPage, ListPosition } from '../../../shared/documents/list-order.js';
 import { matches } from '../../../shared/filters/match.js';
 import { parseFilter, type Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
@@ -78,9 +79,9 @@ async function matching(
 ): Promise<string[]> {
   const selected: string[] = [];
   let leastTokens = 0;
-  for (let skip = 0; ; skip += PAGE) {
-    const ids = await index.list({ callerId, filter, skip, limit: PAGE });
-    for (const record of await records.readMany(ids)) {
+  for (let after: ListPosition | null = null; ;) {
+    const page: ListedPage = await index.list({ callerId, filter, after, skip: 0, limit: PAGE });
+    for (const record of await records.readMany(page.ids)) {
       if (record?.status !== 'completed' || !matches(record, callerId, filter)) continue;
       selected.push(record.id);
       const { tokenCount, chunkCount } = shownContent(record);
@@ -91,6 +92,7 @@ async function matching(
         `The selected documents take at least ${String(leastTokens)} tokens, the model reads ${String(maxTokens)}`,
       );
     }
-    if (ids.length < PAGE) return selected;
+    if (!page.next) return selected;
+    after = page.next;
   }
 }

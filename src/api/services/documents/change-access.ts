@@ -34,14 +34,21 @@ export const patchedBy =
  * interrupted, asking for it again does the rest.
  * @throws ForbiddenError, NotFoundError, TooManyError
  */
-export const changeAccess = (parts: Parts, asked: ChangeRequest, fields: Patch): ReturnType<ChangeDocument> =>
+export const changeAccess = (
+  parts: Parts,
+  asked: ChangeRequest,
+  fieldsOf: FieldsOf,
+): ReturnType<ChangeDocument> =>
   changeWithAttachments(parts, asked, {
-    fieldsOf: () => fields,
-    givenBy: (before) => ({ before, lists: listsOf(fields) }),
+    fieldsOf,
+    givenBy: (before) => ({ before, lists: listsOf(fieldsOf(before)) }),
   });
 
+/** What becomes of the fields of a document as it is now. */
+export type FieldsOf = (now: DocumentRecord) => Patch;
+
 interface Changes {
-  readonly fieldsOf: (now: DocumentRecord) => Patch;
+  readonly fieldsOf: FieldsOf;
   readonly givenBy: (before: DocumentRecord) => Given;
 }
 

@@ -1,5 +1,7 @@
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Transition } from '../../../shared/documents/change.js';
+import { fulfils, type Precondition } from '../../../shared/documents/entity-tag.js';
+import { ChangedError } from '../../../shared/errors.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { isCurrent } from '../../../shared/documents/transitions.js';
 import type { JobRequests } from '../ingest/job-requests.js';
@@ -10,6 +12,8 @@ export interface ChangeRequest {
   readonly callerId: string;
   /** Null where the right to change another document says what may be changed. */
   readonly right: DocumentRight | null;
+  /** The states in which alone the document may be changed; null or absent for any. */
+  readonly precondition?: Precondition | null | undefined;
 }
 
 export type ChangeDocument = (
@@ -20,13 +24,14 @@ export type ChangeDocument = (
 /**
  * Changes an existing record on behalf of a caller. The right is checked on the same revision that is changed, and jobs
  * are added that remove chunks which are no longer referenced. `record` is null when it was removed.
- * @throws ForbiddenError, NotFoundError
+ * @throws ForbiddenError, NotFoundError, ChangedError
  */
 export function createCommitChange(records: Records, jobs: JobRequests): ChangeDocument {
-  return async ({ documentId, callerId, right }, transition) => {
+  return async ({ documentId, callerId, right, precondition }, transition) => {
     const last: { before: DocumentRecord | null } = { before: null };
     const checked: Transition = (record) => {
       if (right) requireRight(record, callerId, right);
+      if (precondition && !fulfils(record, precondition)) throw new ChangedError();
       last.before = record;
       return transition(record);
     };

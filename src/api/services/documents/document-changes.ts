@@ -1,6 +1,6 @@
 import type { AccessLists } from '../../../shared/access/access.js';
 import { isFinal, type DocumentRecord, type Metadata } from '../../../shared/document.js';
-import { cancel, retry, type Patch } from '../../../shared/documents/transitions.js';
+import { cancel, retry } from '../../../shared/documents/transitions.js';
 import type { Admit } from '../ingest/admission/admission.js';
 import type { RequireRoom } from '../ingest/admission/require-room.js';
 import { requireRoomFor } from '../ingest/admission/memory-growth.js';
@@ -13,7 +13,7 @@ import {
   type WaitForDocument,
 } from '../ingest/wait-for-document.js';
 import type { RequestContext } from '../request-context.js';
-import { changeAccess, patchedBy } from './change-access.js';
+import { changeAccess, patchedBy, type FieldsOf } from './change-access.js';
 import type { ChangeDocument, ChangeRequest } from './commit-change.js';
 import { retryMissed } from '../../../shared/documents/attachments/attachment-changes.js';
 import { removeReplaced } from '../../../shared/documents/attachments/remove-replaced.js';
@@ -25,14 +25,16 @@ import type { Records } from '../../../shared/documents/records.js';
 
 /** Fields that are undefined stay as they are. */
 export interface DocumentPatch {
-  readonly metadata: Metadata | undefined;
-  readonly filename: string | undefined;
+  /** Makes the new metadata of the present ones, as often as others change the document meanwhile. It may refuse them. */
+  readonly metadata: ((now: Metadata) => Metadata) | undefined;
+  /** Null takes the name away. */
+  readonly filename: string | null | undefined;
   readonly accessControl: Partial<AccessLists> | undefined;
 }
 
 /**
  * All functions resolve with the document after the change; null when it was deleted in the meantime. All throw
- * ForbiddenError and NotFoundError.
+ * ForbiddenError and NotFoundError, and ChangedError where the context has a precondition.
  */
 export interface DocumentChanges {
   /** The wait ends when searches see the change. */
@@ -66,7 +68,15 @@ export function createDocumentChanges(parts: Dependencies): DocumentChanges {
       if (record?.status === 'cancelled') await removeReplaced(parts.records, changeAsWriter, documentId);
       return record;
     },
-    remove: (documentId, { callerId }) => removeWithAttachments(changeAsWriter, { documentId, callerId }),
+    remove: (documentId, { callerId, precondition }) =>
+      removeWithAttachments(
+        (removal, transition) => {
+          const isAsked = removal.documentId === documentId;
+          const asked = { ...removal, right: 'write', precondition: isAsked ? precondition : null } as const;
+          return parts.change(asked, transition);
+        },
+        { documentId, callerId },
+      ),
   };
 }
 
@@ -80,19 +90,23 @@ async function patchDocument(
   { change, room, jobs, waitForDocument }: Dependencies,
   { documentId, changes, context }: PatchRequest,
 ): Promise<AwaitedDocument> {
-  const { callerId, waitSeconds, signal } = context;
-  const fields = definedFields(changes);
+  const { callerId, waitSeconds, signal, precondition } = context;
+  const fieldsOf = definedFields(changes);
   const right = changes.accessControl ? 'change access' : 'write';
-  const asked = { documentId, callerId, right } as const;
-  const isEmpty = Object.keys(fields).length === 0;
+  const asked = { documentId, callerId, right, precondition } as const;
+  const apply = (now: DocumentRecord) => {
+    const fields = fieldsOf(now);
+    return Object.keys(fields).length === 0 ? null : patchedBy(fields)(now);
+  };
   // The right is checked first, so that the error is the same however full Redis is.
   const { record: known } = await change(asked, () => null);
-  if (known && !isEmpty) await requireRoomFor(room, known, patchedBy(fields)(known).record ?? known);
+  const patched = known && apply(known);
+  if (known && patched) await requireRoomFor(room, known, patched.record ?? known);
   const hasLists = Object.keys(changes.accessControl ?? {}).length > 0;
   const parts = { change, retag: (attachment: DocumentRecord) => jobs.retag(attachment, context) };
   const { record, changed } = hasLists
-    ? await changeAccess(parts, asked, fields)
-    : await change(asked, isEmpty ? () => null : patchedBy(fields));
+    ? await changeAccess(parts, asked, fieldsOf)
+    : await change(asked, apply);
   if (record && changed && record.retag > 0) await jobs.retag(record, context);
   return beginToWait(waitForDocument, record, { isDone: isRetagged, waitSeconds, signal });
 }
@@ -134,10 +148,10 @@ async function retryAttachments(
 const isRetagged: IsDone = ({ retag }) => retag === 0;
 
 /** Returns the patch without the fields that stay. */
-function definedFields({ metadata, filename, accessControl }: DocumentPatch): Patch {
-  return {
-    ...(metadata !== undefined && { metadata }),
+const definedFields =
+  ({ metadata, filename, accessControl }: DocumentPatch): FieldsOf =>
+  (now) => ({
+    ...(metadata !== undefined && { metadata: metadata(now.metadata) }),
     ...(filename !== undefined && { filename }),
     ...accessControl,
-  };
-}
+  });

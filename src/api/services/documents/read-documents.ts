@@ -2,6 +2,7 @@ import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { StoredChunk } from '../../../shared/chunks/fields.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
+import { nameMatcher, type ListOrder, type ListPosition } from '../../../shared/documents/list-order.js';
 import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
@@ -20,14 +21,26 @@ export interface DocumentListing extends Page {
   readonly callerId: string;
   readonly filter: Filter | null;
   readonly signal: AbortSignal;
+  /** See `IndexListing`; the newest first, and all of them, where these are absent. */
+  readonly name?: string | null;
+  readonly order?: ListOrder;
+  readonly after?: ListPosition | null;
+  /** Whether it is to be told how many documents match. */
+  readonly isCounted?: boolean;
+}
+
+export interface ListedDocuments {
+  /** They are read and checked as they are consumed, a few at a time; those that are gone by then are left out. */
+  readonly records: AsyncIterable<DocumentRecord>;
+  /** Where the list goes on; null at its end. */
+  readonly next: ListPosition | null;
+  /** How many documents match, whatever the page; null where that was not asked for. */
+  readonly total: number | null;
 }
 
 export interface Documents {
-  /**
-   * Lists matching documents that the caller may read, the newest first, ties by id. They are read and checked as they are
-   * consumed, a few at a time. @throws UnavailableError
-   */
-  list(listing: DocumentListing): AsyncIterable<DocumentRecord>;
+  /** Lists matching documents that the caller may read, ties by id. @throws UnavailableError */
+  list(listing: DocumentListing): Promise<ListedDocuments>;
   /** @throws ForbiddenError, NotFoundError; so does `chunks` */
   get(request: DocumentRequest): Promise<DocumentRecord>;
   /** Lists the chunks of the published version; none while none is published. */
@@ -54,7 +67,7 @@ const CHECK_SIZE = 20;
 interface Dependencies {
   readonly records: Records;
   readonly chunks: Pick<Chunks, 'readTexts'>;
-  readonly index: Pick<Index, 'list'>;
+  readonly index: Pick<Index, 'list' | 'count'>;
   readonly memory: AnswerMemory;
 }
 
@@ -85,26 +98,26 @@ export function createReadDocuments(parts: Dependencies): Documents {
   };
 }
 
-async function* list(
-  { records, index, memory }: Dependencies,
+async function list(parts: Dependencies, listing: DocumentListing): Promise<ListedDocuments> {
+  const { index } = parts;
+  const [{ ids, next }, total] = await Promise.all([
+    index.list(listing),
+    listing.isCounted === true ? index.count(listing) : null,
+  ]);
+  return { records: readListed(parts, ids, listing), next, total };
+}
+
+async function* readListed(
+  { records, memory }: Dependencies,
+  ids: readonly string[],
   listing: DocumentListing,
 ): AsyncGenerator<DocumentRecord> {
   const { callerId, signal } = listing;
   const bytes = Math.min(listing.limit * RECORD_BYTES, STEP_BYTES);
   const lease = await memory.reserve({ callerId, bytes, signal });
   try {
-    let left = listing.limit;
-    // The index may list documents whose records do not match. They are replaced by documents from further down.
-    for (let skip = listing.skip; left > 0;) {
-      const limit = left;
-      const ids = await index.list({ ...listing, skip, limit });
-      for await (const record of check(records, ids, { listing, lease, stepBytes: bytes })) {
-        left -= 1;
-        yield record;
-      }
-      skip += ids.length;
-      if (ids.length < limit) break;
-    }
+    // What is not there any more is not replaced by documents from further down, which are on the next page.
+    yield* check(records, ids, { listing, lease, stepBytes: bytes });
   } finally {
     lease.release();
   }
@@ -122,10 +135,13 @@ async function* check(
   ids: readonly string[],
   { listing, lease, stepBytes }: Checking,
 ): AsyncGenerator<DocumentRecord> {
-  const { callerId, filter, signal } = listing;
+  const { callerId, filter, name = null, signal } = listing;
+  const isNamed = nameMatcher(name);
   const readFound = async (wanted: readonly string[], enoughBytes: number): Promise<Step> => {
     const read = await records.readSome(wanted, enoughBytes);
-    const found = read.filter((record) => record !== null && matches(record, callerId, filter));
+    const found = read.filter(
+      (record) => record !== null && matches(record, callerId, filter) && isNamed(record),
+    );
     return { count: read.length, found };
   };
   const sizeOf = ({ found }: Step) => Math.max(stepBytes, sizeOfStep(found));

@@ -3,7 +3,8 @@ import type { Records } from '../../../shared/documents/records.js';
 import { replaceContent } from '../../../shared/documents/transitions.js';
 import type { ShortSource } from '../../../shared/storage/short-sources.js';
 import type { OcrMode } from '../../../shared/extraction/read-options.js';
-import { AppError } from '../../../shared/errors.js';
+import { fulfils } from '../../../shared/documents/entity-tag.js';
+import { AppError, ChangedError } from '../../../shared/errors.js';
 import type { Accounting } from '../usage-accounting.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
 import { readDocument } from '../documents/document-access.js';
@@ -71,13 +72,14 @@ export function createContentUpdates(parts: Dependencies): ContentUpdates {
   };
 }
 
-/** Checks the right before the body is read, so that no upload is in vain. The change itself checks again. */
+/** Checks the right and the state before the body is read, so that no upload is in vain. The change itself checks again. */
 async function openVersion(
   records: Records,
   documentId: string,
-  { callerId }: RequestContext,
+  { callerId, precondition }: RequestContext,
 ): Promise<SourceOwner> {
   const record = await readDocument(records, { documentId, callerId }, 'write');
+  if (precondition && !fulfils(record, precondition)) throw new ChangedError();
   return { documentId, version: record.version + 1 };
 }
 
@@ -112,10 +114,10 @@ async function put(
 async function replace(
   { records, sources, change }: Dependencies,
   { documentId, name, content, ocr, source, lost }: Replacement,
-  { callerId, startedAtMs }: RequestContext,
+  { callerId, startedAtMs, precondition }: RequestContext,
 ) {
   try {
-    return await change({ documentId, callerId, right: 'write' }, (record) => {
+    return await change({ documentId, callerId, right: 'write', precondition }, (record) => {
       const named = withOcr({ ...content, filename: name(record) }, ocr ?? newestContent(record)?.ocr);
       if (hasContent(record, named) && newestContent(record)?.storageKey !== lost) return null;
       const operation = newOperation(named, { documentId, userId: callerId, startedAtMs });

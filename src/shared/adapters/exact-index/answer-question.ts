@@ -146,9 +146,9 @@ function answerFrom(mirror: Mirror, question: Question, { mask, seen }: Basis): 
         state: null,
       };
     case 'list':
-      return { type: 'list', documentIds: mirror.list({ ...question, mask: present(mask) }) };
+      return { type: 'list', page: mirror.list({ ...question, mask: present(mask) }) };
     case 'count':
-      return { type: 'count', count: mirror.count({ mask: present(mask) }) };
+      return { type: 'count', count: mirror.count({ ...question, mask: present(mask) }) };
   }
 }
 

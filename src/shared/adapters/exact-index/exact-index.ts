@@ -1,4 +1,5 @@
 import { FIRST_VECTORS, type VectorSet } from '../../data-set/stored-vectors.js';
+import { NEWEST_FIRST } from '../../documents/list-order.js';
 import type { Index, OnProblem, VectorIndex, WordIndex } from '../../ports.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
 import type { Reply } from './pending-requests.js';
@@ -36,12 +37,14 @@ export function createExactIndex({
     name: 'exact',
     vectors: createVectorIndex(ask),
     words: createWordIndex(ask),
-    list: async ({ callerId, filter, skip, limit, signal }) => {
-      const answer = await ask({ type: 'list', callerId, filter, skip, limit }, signal);
-      return answer.type === 'list' ? [...answer.documentIds] : mismatch();
+    list: async ({ name = null, order = NEWEST_FIRST, after = null, ...request }) => {
+      const { callerId, filter, skip, limit, signal } = request;
+      const asked = { callerId, filter, name, order, after, skip, limit };
+      const answer = await ask({ type: 'list', ...asked }, signal);
+      return answer.type === 'list' ? answer.page : mismatch();
     },
-    count: async ({ callerId, filter, signal }) => {
-      const answer = await ask({ type: 'count', callerId, filter }, signal);
+    count: async ({ callerId, filter, name = null, signal }) => {
+      const answer = await ask({ type: 'count', callerId, filter, name }, signal);
       return answer.type === 'count' ? answer.count : mismatch();
     },
     state: () => Promise.resolve(thread.state),

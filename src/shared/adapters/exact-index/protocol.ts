@@ -1,3 +1,4 @@
+import type { ListedPage, ListOrder, ListPosition } from '../../documents/list-order.js';
 import type { Filter } from '../../filters/parse.js';
 import type { ChunkOfDocument, DataState } from '../../ports.js';
 import type { PackedCandidates } from './packed-candidates.js';
@@ -38,10 +39,18 @@ export type Question =
       readonly type: 'list';
       readonly callerId: string;
       readonly filter: Filter | null;
+      readonly name: string | null;
+      readonly order: ListOrder;
+      readonly after: ListPosition | null;
       readonly skip: number;
       readonly limit: number;
     }
-  | { readonly type: 'count'; readonly callerId: string; readonly filter: Filter | null };
+  | {
+      readonly type: 'count';
+      readonly callerId: string;
+      readonly filter: Filter | null;
+      readonly name: string | null;
+    };
 export type Request =
   | {
       readonly id: number;
@@ -64,7 +73,7 @@ export type Answer =
   | { readonly type: 'missing'; readonly missing: readonly number[] }
   | { readonly type: 'loaded' }
   | { readonly type: 'scores'; readonly scores: Float64Array<ArrayBuffer> }
-  | { readonly type: 'list'; readonly documentIds: readonly string[] }
+  | { readonly type: 'list'; readonly page: ListedPage }
   | { readonly type: 'count'; readonly count: number };
 
 /** What the mirror's thread sends to the asking thread. */

@@ -2,16 +2,27 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WithCallerTags } from './with-caller-tags.js';
 import type { CallerTags } from '../../access/access-group.js';
 import type { DocumentRecord } from '../../document.js';
+import {
+  comparePlaces,
+  listValue,
+  nameMatcher,
+  NEWEST_FIRST,
+  pageOf,
+  type ListedPage,
+  type ListOrder,
+  type Placed,
+} from '../../documents/list-order.js';
 import { matches } from '../../filters/match.js';
-import type { IndexListing } from '../../ports.js';
+import type { DocumentSelection, IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
+import { sortInSlices } from '../../tools/sort-in-slices.js';
 import { compileClause } from './clause.js';
-import { createOrderedDocuments, type OrderedDocuments } from './ordered-documents.js';
+import { createOrderedDocuments, type EngineOrder, type OrderedDocuments } from './ordered-documents.js';
 
 /** Reads as many of the first of these as are wise to hold at once; at least one. */
 type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
-type Selection = Pick<IndexListing, 'callerId' | 'filter' | 'signal'>;
+type Selection = DocumentSelection;
 
 interface ListingOptions {
   readonly readRecords: ReadRecords;
@@ -59,74 +70,142 @@ export function createListing(client: Redis, options: ListingOptions) {
   };
 }
 
-async function listAs(caller: CallerTags, listing: IndexListing, parts: Dependencies): Promise<string[]> {
-  const { skip, limit } = listing;
+async function listAs(caller: CallerTags, listing: IndexListing, parts: Dependencies): Promise<ListedPage> {
+  const { skip, order = NEWEST_FIRST, name = null } = listing;
   const clause = compileClause(caller, listing.filter);
-  if (!clause) return [];
-  if (!clause.isExact) {
-    return parts.takeTurn(() => takeRange(matching(clause.text, listing, parts), listing), listing);
-  }
-  if (skip <= parts.furthestSkip) return parts.documents.page(clause.text, { from: skip, size: limit });
-  return farPage(clause.text, listing, parts);
+  if (!clause) return { ids: [], next: null };
+  const isExact = clause.isExact && name === null;
+  const isNear = skip + (listing.after?.rank ?? 0) <= parts.furthestSkip;
+  if (isExact && isNear && isOfEngine(order))
+    return pageOf(await nearPage(clause.text, listing, parts), listing);
+  // Beyond what the engine skips there is mostly nothing, which counting finds out.
+  if (isExact && !isNear && (await parts.documents.count(clause.text)) <= skip)
+    return { ids: [], next: null };
+  const walked = { ...listing, query: clause.text, isExact };
+  return parts.takeTurn(async () => pageOf(await takeRange(walked, parts), listing), listing);
 }
 
 async function countAs(caller: CallerTags, selection: Selection, parts: Dependencies): Promise<number> {
   const clause = compileClause(caller, selection.filter);
   if (!clause) return 0;
-  if (clause.isExact) return parts.documents.count(clause.text);
+  const isExact = clause.isExact && (selection.name ?? null) === null;
+  if (isExact) return parts.documents.count(clause.text);
   return parts.takeTurn(async () => {
     let count = 0;
-    for await (const ids of matching(clause.text, selection, parts)) count += ids.length;
+    for await (const found of matching({ ...selection, query: clause.text, isExact }, parts))
+      count += found.length;
     return count;
   }, selection);
 }
 
-/** Returns a page beyond what the engine skips. Mostly there is nothing, which counting finds out. */
-async function farPage(
+const isOfEngine = (order: ListOrder): order is EngineOrder => order.by !== 'name';
+
+/**
+ * Reads a page, and one document more, that the engine sorts and skips to. A place in the list is looked for around the rank
+ * that it had, further ahead each time: few documents come and go between two pages.
+ */
+async function nearPage(
   query: string,
-  listing: IndexListing,
-  { documents, takeTurn }: Dependencies,
-): Promise<string[]> {
-  if ((await documents.count(query)) <= listing.skip) return [];
-  return takeTurn(() => takeRange(documents.walk(query), listing), listing);
+  { skip, limit, after = null, order = NEWEST_FIRST }: IndexListing,
+  { documents }: Dependencies,
+): Promise<Placed[]> {
+  if (!isOfEngine(order)) return [];
+  const wanted = limit + 1;
+  if (!after) return documents.page(query, { from: skip, size: wanted, order });
+  const isAfter = (each: Placed) => comparePlaces(each, after, order) > 0;
+  for (let ahead = limit; ; ahead *= 8) {
+    const from = Math.max(0, after.rank - ahead);
+    const size = Math.min(ahead, READ_AT_ONCE) + skip + wanted;
+    const found: Placed[] = [];
+    // What is sorted before the place, and may have grown meanwhile, is passed over.
+    for (let start = from; ; start += size) {
+      const rows = await documents.page(query, { from: start, size, order });
+      const [first] = rows;
+      if (start === from && from > 0 && (!first || isAfter(first))) break;
+      found.push(...rows.filter(isAfter));
+      if (found.length >= skip + wanted || rows.length < size) return found.slice(skip, skip + wanted);
+    }
+  }
 }
 
-/** Reads pages until the wanted range has been read. */
-async function takeRange(
-  pages: AsyncIterable<readonly string[]>,
-  { skip, limit, signal }: IndexListing,
-): Promise<string[]> {
-  const found: string[] = [];
+/** Documents that are passed over at a time. */
+const READ_AT_ONCE = 1_000;
+
+/** What is walked through, from the first document on. */
+interface Walk extends Selection, Partial<Pick<IndexListing, 'order' | 'after'>> {
+  readonly query: string;
+  /** Whether the query lets through nothing else than what is wanted. */
+  readonly isExact: boolean;
+}
+
+/** Reads pages until the wanted range has been read, and one document more. */
+async function takeRange(walk: Walk & IndexListing, parts: Dependencies): Promise<Placed[]> {
+  const { order = NEWEST_FIRST, signal, skip, limit } = walk;
+  const found: Placed[] = [];
   let seen = 0;
-  for await (const ids of pages) {
+  for await (const page of inOrder(matching(walk, parts), order)) {
     signal?.throwIfAborted();
-    found.push(...ids.slice(Math.max(0, skip - seen)));
-    seen += ids.length;
-    if (found.length >= limit) break;
+    found.push(...page.slice(Math.max(0, skip - seen)));
+    seen += page.length;
+    if (found.length > limit) break;
   }
-  return found.slice(0, limit);
+  return found.slice(0, limit + 1);
+}
+
+/** The engine does not know names, so that all documents are gathered and sorted here. */
+async function* inOrder(pages: AsyncIterable<Placed[]>, order: ListOrder): AsyncGenerator<Placed[]> {
+  if (isOfEngine(order)) {
+    yield* pages;
+    return;
+  }
+  const all: Placed[] = [];
+  for await (const page of pages) all.push(...page);
+  yield await sortInSlices(all, (a, b) => comparePlaces(a, b, order));
 }
 
 /** Yields, in pages, the documents that match among those that the query lets through. */
 async function* matching(
-  query: string,
-  { callerId, filter, signal }: Selection,
-  { documents, readRecords }: Pick<Dependencies, 'documents' | 'readRecords'>,
-): AsyncGenerator<string[]> {
-  for await (const ids of documents.walk(query)) {
-    for (let start = 0; start < ids.length;) {
+  walk: Walk,
+  parts: Pick<Dependencies, 'documents' | 'readRecords'>,
+): AsyncGenerator<Placed[]> {
+  const { query, isExact, signal, after = null, order = NEWEST_FIRST } = walk;
+  const engineOrder = isOfEngine(order) ? order : NEWEST_OF_ENGINE;
+  const isAfter = (each: Placed) => after === null || comparePlaces(each, after, order) > 0;
+  for await (const rows of parts.documents.walk(query, engineOrder)) {
+    // What lies before the place need not be read. Places by name are known once it is.
+    const left = isOfEngine(order) ? rows.filter(isAfter) : rows;
+    if (isExact && isOfEngine(order)) {
+      yield left;
+      continue;
+    }
+    for (let start = 0; start < left.length;) {
       signal?.throwIfAborted();
-      const records = await readRecords(ids.slice(start, start + READ_SIZE));
+      const some = left.slice(start, start + READ_SIZE);
+      const records = await parts.readRecords(some.map(({ id }) => id));
       start += records.length;
-      const found: string[] = [];
-      let sliceEnd = performance.now() + SLICE_MILLISECONDS;
-      for (const record of records) {
-        if (record && matches(record, callerId, filter)) found.push(record.id);
-        if (performance.now() < sliceEnd) continue;
-        await nextTurn();
-        sliceEnd = performance.now() + SLICE_MILLISECONDS;
-      }
-      yield found;
+      yield (await comparedWith(walk, some, records)).filter(isAfter);
     }
   }
+}
+
+const NEWEST_OF_ENGINE: EngineOrder = { by: 'created', isDescending: true };
+
+/** Returns those whose records match, a slice of time after the other. */
+async function comparedWith(
+  { callerId, filter, name = null, order = NEWEST_FIRST }: Walk,
+  places: readonly Placed[],
+  records: readonly (DocumentRecord | null)[],
+): Promise<Placed[]> {
+  const found: Placed[] = [];
+  const isNamed = nameMatcher(name);
+  let sliceEnd = performance.now() + SLICE_MILLISECONDS;
+  for (const [i, record] of records.entries()) {
+    const place = places[i];
+    if (record && place && matches(record, callerId, filter) && isNamed(record))
+      found.push(isOfEngine(order) ? place : { id: record.id, value: listValue(record, order.by) });
+    if (performance.now() < sliceEnd) continue;
+    await nextTurn();
+    sliceEnd = performance.now() + SLICE_MILLISECONDS;
+  }
+  return found;
 }

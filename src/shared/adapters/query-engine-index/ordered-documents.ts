@@ -1,3 +1,4 @@
+import type { Placed } from '../../documents/list-order.js';
 import type { Redis } from '../../redis/client.js';
 import { documentIndex } from './definition.js';
 import { refuseWarnings } from './engine.js';
@@ -9,45 +10,62 @@ const MAX_DOCUMENTS = 100_000_000;
 const CURSOR_MILLISECONDS = 30_000;
 
 const { alias } = documentIndex;
-const newestFirst = {
+
+/** An order that the engine knows by itself: times are fields of the records' hashes, and names are not. */
+export interface EngineOrder {
+  readonly by: 'created' | 'updated';
+  readonly isDescending: boolean;
+}
+
+const FIELDS = { created: 'createdAt', updated: 'updatedAt' } as const;
+
+const sorting = ({ by, isDescending }: EngineOrder) => ({
   type: 'SORTBY' as const,
   BY: [
-    { BY: '@createdAt' as const, DIRECTION: 'DESC' as const },
+    { BY: `@${FIELDS[by]}` as const, DIRECTION: isDescending ? ('DESC' as const) : ('ASC' as const) },
     { BY: '@id' as const, DIRECTION: 'ASC' as const },
   ],
-};
+});
 
-/** Finds the ids of documents by a query in the engine's language, newest document first. */
+/** The time of the last change is no field of the index, so that the engine has to read it from the hashes. */
+const loading = ({ by }: EngineOrder) => (by === 'updated' ? { LOAD: '@updatedAt' as const } : {});
+
+/** Finds documents by a query in the engine's language, in order. */
 export interface OrderedDocuments {
-  page(query: string, range: { readonly from: number; readonly size: number }): Promise<string[]>;
+  page(
+    query: string,
+    range: { readonly from: number; readonly size: number; readonly order: EngineOrder },
+  ): Promise<Placed[]>;
   count(query: string): Promise<number>;
-  /** Returns all ids, as they were when the walk began, in pages. It occupies a cursor of the engine until it ends. */
-  walk(query: string): AsyncGenerator<string[]>;
+  /** Returns all documents, as they were when the walk began, in pages. It occupies a cursor of the engine until it ends. */
+  walk(query: string, order: EngineOrder): AsyncGenerator<Placed[]>;
 }
 
 export function createOrderedDocuments(client: Redis, timeoutMilliseconds: number): OrderedDocuments {
   const limits = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
   return {
-    page: async (query, range) => {
-      const steps = [newestFirst, { type: 'LIMIT' as const, ...range }];
-      const { results, warnings } = await client.ft.aggregate(alias, query, { STEPS: steps, ...limits });
+    page: async (query, { order, ...range }) => {
+      const steps = [sorting(order), { type: 'LIMIT' as const, ...range }];
+      const request = { STEPS: steps, ...loading(order), ...limits };
+      const { results, warnings } = await client.ft.aggregate(alias, query, request);
       refuseWarnings(warnings);
-      return idsOf(results);
+      return placesOf(results, order);
     },
     count: async (query) => {
       const reply = await client.ft.search(alias, query, { LIMIT: { from: 0, size: 0 }, ...limits });
       refuseWarnings(reply.warnings);
       return reply.total;
     },
-    walk: async function* (query) {
-      const steps = [newestFirst, { type: 'LIMIT' as const, from: 0, size: MAX_DOCUMENTS }];
+    walk: async function* (query, order) {
+      const steps = [sorting(order), { type: 'LIMIT' as const, from: 0, size: MAX_DOCUMENTS }];
       // A process that dies leaves its cursor behind, which should not last the usual five minutes.
-      const request = { STEPS: steps, COUNT: PAGE_SIZE, MAXIDLE: CURSOR_MILLISECONDS, ...limits };
+      const more = { ...loading(order), ...limits };
+      const request = { STEPS: steps, COUNT: PAGE_SIZE, MAXIDLE: CURSOR_MILLISECONDS, ...more };
       let reply = await client.ft.aggregateWithCursor(alias, query, request);
       try {
         for (;;) {
           refuseWarnings(reply.warnings);
-          yield idsOf(reply.results);
+          yield placesOf(reply.results, order);
           if (reply.cursor === 0) return;
           reply = await client.ft.cursorRead(alias, reply.cursor, { COUNT: PAGE_SIZE });
         }
@@ -60,6 +78,10 @@ export function createOrderedDocuments(client: Redis, timeoutMilliseconds: numbe
 }
 
 /** Records hold their fields as JSON. A document that was deleted since it was found has no id. */
-function idsOf(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
-  return rows.flatMap(({ id }) => (typeof id === 'string' ? [id.slice(1, -1)] : []));
+function placesOf(rows: readonly Readonly<Record<string, unknown>>[], { by }: EngineOrder): Placed[] {
+  return rows.flatMap(({ id, [FIELDS[by]]: value }) =>
+    typeof id === 'string'
+      ? [{ id: id.slice(1, -1), value: typeof value === 'string' ? value.slice(1, -1) : '' }]
+      : [],
+  );
 }

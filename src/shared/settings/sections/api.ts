@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { host, httpUrl, orEmpty, origins, text, whole } from '../setting-kinds.js';
+import { choice, host, httpUrl, orEmpty, origins, text, whole } from '../setting-kinds.js';
 import { trustProxy } from '../trusted-proxies.js';
 
 const hour = 3600;
@@ -15,6 +15,11 @@ export const api = z.strictObject({
     'Address that clients know the API by, for links; empty: as requested.',
   ),
   maxJsonBytes: whole(8_388_608, { min: 1024, max: gigabyte }, 'Largest JSON body, in bytes.'),
+  unknownFields: choice(
+    ['ignore', 'refuse'],
+    'ignore',
+    'What becomes of fields that are not known, where a request does not say it (Prefer: handling=strict or lenient): they are ignored and named in the header Quire-Ignored, or refused.',
+  ),
   bodyMemoryMegabytes: whole(
     128,
     { min: 16, max: 1_048_576 },

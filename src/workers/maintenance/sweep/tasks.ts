@@ -1,8 +1,9 @@
 import { LANES } from '../../../shared/queues/lanes.js';
 import { abandonedCacheBuildsTask } from './abandoned-cache-builds.js';
 import { abandonedDocumentsTask } from './abandoned-documents.js';
-import { contentHashesTask } from './content-hashes.js';
+import { contentHashesTask } from './after-updates/content-hashes.js';
 import { deletionsInChangeLogTask } from './deletions-in-change-log.js';
+import { filterTagsTask } from './after-updates/filter-tags.js';
 import { keptCacheStatesTask } from './kept-cache-states.js';
 import { garbageGenerationsTask } from './garbage-generations.js';
 import { strayGenerationsTask } from './stray-generations.js';
@@ -20,6 +21,7 @@ export function tasksOf(parts: SweepParts, onRequeued: (documents: number) => vo
     garbageGenerationsTask(parts),
     deletionsInChangeLogTask(parts),
     contentHashesTask(parts),
+    filterTagsTask(parts),
     unusedAccessGroupsTask(parts),
     ...LANES.map((lane): SweepTask => ({
       name: `time of ${lane}`,

@@ -63,7 +63,7 @@ const patchAccess = (fields: Patch, { callerId = 'owner', documentId = MAIL, by 
       retag: (record) => Promise.resolve(void retagged.push(record.id)),
     },
     { documentId, callerId, right: 'change access' },
-    fields,
+    () => fields,
   );
 };
 

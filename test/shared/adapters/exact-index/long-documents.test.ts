@@ -43,7 +43,8 @@ describe('while a long document is published, the exact index', () => {
 
   const search = (callerId: string, limit = 10) =>
     index.vectors.search({ vector: unit(X), callerId, filter: null, limit });
-  const list = (callerId: string) => index.list({ callerId, filter: null, skip: 0, limit: 10 });
+  const list = async (callerId: string) =>
+    (await index.list({ callerId, filter: null, skip: 0, limit: 10 })).ids;
   const createFor = (readers: readonly string[]) =>
     data.create({ readers: [...readers], writers: [], admins: [] });
   const long = async (readers: readonly string[], chunks = LONG) => {

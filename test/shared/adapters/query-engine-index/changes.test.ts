@@ -191,7 +191,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
       const asked = { callerId: 'owner', filter: parsed(json) };
       while (!done.signal.aborted) {
         const [listed, count] = [
-          await index.list({ ...asked, skip: 0, limit: 1_000 }),
+          (await index.list({ ...asked, skip: 0, limit: 1_000 })).ids,
           await index.count(asked),
         ];
         expect([new Set(listed).size, listed.length, count]).toEqual([600, 600, 600]);

@@ -35,7 +35,7 @@ export async function* groupLines<Item, Common>(
   target.stopping.addEventListener('abort', stop, { once: true });
   if (target.stopping.aborted) stop();
   const common = parseRequest(target.common, {}, 'body');
-  const parseLine = createParser(reading, (value) => target.parse(value, common));
+  const parseLine = createParser(reading, target, { common, list: null });
   const parser: ParseItem<Item> = async (index, bytes) => {
     // A large line is parsed elsewhere, and its bytes are gone then.
     const digest = target.withDigests ? createHash('sha256').update(bytes).digest('base64url') : undefined;

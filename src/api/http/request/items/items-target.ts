@@ -7,6 +7,8 @@ export interface ItemsTarget<Item, Common> {
   readonly maxItems: number;
   /** What else a JSON body says, which holds for all of its items. A stream says nothing. */
   readonly common: z.ZodType<Common>;
+  /** What an item may have. */
+  readonly item: z.ZodType;
   /** @throws HttpError 422 for an item that is not as it should be */
   readonly parse: (value: unknown, common: Common) => Item;
   /** Whether lines get a digest of what they are. */

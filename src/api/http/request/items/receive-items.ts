@@ -46,14 +46,17 @@ export function createItemsReceiver(
 async function groupElements<Item, Common>(
   bytes: Buffer,
   reading: BodyReading,
-  { field, maxItems, common: schema, parse }: ItemsTarget<Item, Common>,
+  target: ItemsTarget<Item, Common>,
 ): Promise<IncomingGroups<Item>> {
+  const { field, maxItems, common: schema } = target;
   const { rest, elements } = await findListElements(bytes, field, maxItems);
   const value = bytes.length === 0 ? undefined : await reading.readJson(rest);
   parseRequest(z.object({ [field]: z.array(z.unknown()) }), value, 'body');
+  const refused = reading.ignored.check(withField(schema, field), value, 'body');
+  if (refused.length > 0) throw new HttpError(422, refused);
   const common = parseRequest(schema, value, 'body');
   if (elements.length > maxItems) throw tooMany(field, maxItems);
-  const parser = createParser(reading, (element) => parse(element, common));
+  const parser = createParser(reading, target, { common, list: field });
   return (async function* () {
     for (let first = 0; first < elements.length; first += GROUP_ITEMS) {
       const group: IncomingItem<Item>[] = [];
@@ -63,6 +66,10 @@ async function groupElements<Item, Common>(
     }
   })();
 }
+
+/** What a body may have beside the list of its items, and that. */
+const withField = (common: z.ZodType, field: string): z.ZodObject =>
+  z.object({ ...(common instanceof z.ZodObject ? common.shape : {}), [field]: z.unknown() });
 
 function tooMany(field: string, max: number): HttpError {
   const msg = `ensure this value has at most ${String(max)} items`;

@@ -53,7 +53,18 @@ return values
 
 /** Reads the access lists of records, one a line, and a JSON list of the other fields that the mirror keeps. */
 export const readRecordHashes = define(
-  ['readers', 'writers', 'admins', 'createdAt', 'ownerId', 'metadata', 'published', 'pending', 'prepared'],
+  [
+    'readers',
+    'writers',
+    'admins',
+    'createdAt',
+    'ownerId',
+    'metadata',
+    'published',
+    'pending',
+    'prepared',
+    'updatedAt',
+  ],
   `if row[4] then
     for j = 1, #row do row[j] = row[j] or 'null' end
     first = table.concat(row, '\\n', 1, 3)

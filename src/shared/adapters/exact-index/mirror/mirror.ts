@@ -1,4 +1,5 @@
 import { at } from '../../../at.js';
+import type { ListedPage } from '../../../documents/list-order.js';
 import type { ChunkOfDocument } from '../../../ports.js';
 import type { Kernels } from '../kernels.js';
 import { packCandidates, type PackedCandidates, type ScoredSlots } from '../packed-candidates.js';
@@ -20,6 +21,7 @@ import {
   type ReadablePartition,
 } from '../tables/partitions.js';
 import { createVectors } from '../tables/vectors.js';
+import { countDocuments, listDocuments, type CountRequest, type ListRequest } from './list-documents.js';
 import { compareIds, type LoadedChunks, type MirroredDocument } from './mirrored.js';
 import type { ParsedRecord } from './record-parser.js';
 
@@ -42,11 +44,6 @@ interface WordsRequest {
   readonly enough: number;
   /** Null when everything in the caller's partitions may be found. */
   readonly mask: Mask | null;
-}
-
-interface ListRequest extends Request {
-  readonly skip: number;
-  readonly limit: number;
 }
 
 /** Records, vectors and terms of all documents in memory. Each change and each answer is one synchronous step. */
@@ -82,8 +79,8 @@ export interface Mirror {
     request: Pick<WordsRequest, 'callerId' | 'query'>,
     chunks: readonly ChunkOfDocument[],
   ): Float64Array<ArrayBuffer>;
-  list(request: ListRequest): string[];
-  count(request: Request): number;
+  list(request: ListRequest): ListedPage;
+  count(request: CountRequest): number;
 }
 
 interface Tables {
@@ -145,8 +142,8 @@ export function createMirror(options: MirrorOptions): Mirror {
     searchWords: (request) => packCandidates(searchWords(tables, request), tables),
     similarities: (vector, addresses) => ofEach(tables, addresses, vectors.similarityTo(vector)),
     wordScores: (request, addresses) => ofEach(tables, addresses, scoreWords(tables, request)),
-    list: (request) => listIds(store, request),
-    count: ({ mask }) => mask.count,
+    list: (request) => listDocuments(store, request),
+    count: (request) => countDocuments(store, request),
   };
 }
 
@@ -235,16 +232,4 @@ function ofEach(
     const slot = slots[number];
     return slot === undefined ? Number.NaN : measure(slot);
   });
-}
-
-function listIds(store: DocumentTable, { mask, skip, limit }: ListRequest): string[] {
-  const ids: string[] = [];
-  let matching = 0;
-  for (const slot of mask.count > skip ? store.listed() : []) {
-    if (ids.length >= limit || matching >= mask.count) break;
-    if (mask.documents[slot] !== 1) continue;
-    matching += 1;
-    if (matching > skip) ids.push(at(store.documents, slot).id);
-  }
-  return ids;
 }

@@ -7,6 +7,8 @@ import type { Partition } from '../tables/partitions.js';
  * other documents that have the same ones, because there may be a hundred thousand documents.
  */
 export interface MirroredDocument extends MatchableDocument {
+  /** ISO 8601 */
+  readonly updatedAt: string;
   /** The number of the document within the mirror. It is used again after the document is gone. */
   readonly slot: number;
   readonly access: AccessClass;

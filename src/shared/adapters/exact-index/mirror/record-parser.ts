@@ -13,13 +13,13 @@ import { createAccessParser } from './access-parser.js';
 /** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
   readonly access: string;
-  /** JSON: `[createdAt, ownerId, metadata, published, pending, prepared]`. */
+  /** JSON: `[createdAt, ownerId, metadata, published, pending, prepared, updatedAt]`. */
   readonly fields: string;
 }
 
 export interface ParsedRecord {
   /** Its contents hold only what filters look at, so that documents can share them. */
-  readonly document: MatchableDocument;
+  readonly document: MatchableDocument & Pick<DocumentRecord, 'updatedAt'>;
   /** Equal for equal access lists, and short. */
   readonly accessKey: string;
   /** Whose term statistics count the document; null when its owner may not read it. */
@@ -61,7 +61,7 @@ export function createRecordParser(): ParseRecord {
 
   return (id, { access, fields }) => {
     const { key: accessKey, lists } = parseAccess(access);
-    const [createdAt, ownerId, metadata, published, pending, prepared] = readFields(parse(fields));
+    const [createdAt, ownerId, metadata, published, pending, prepared, updatedAt] = readFields(parse(fields));
     const shared = (generation: ParsedGeneration | null): ParsedGeneration | null =>
       generation && {
         ...generation,
@@ -71,6 +71,7 @@ export function createRecordParser(): ParseRecord {
       document: {
         id,
         createdAt,
+        updatedAt,
         readers: lists.readers,
         writers: lists.writers,
         admins: lists.admins,
@@ -142,15 +143,20 @@ const parse = (text: string): unknown => JSON.parse(text);
 /** Checks the fields by hand. A start reads a hundred thousand records, and the schema would take longer than all else. */
 function readFields(
   value: unknown,
-): [string, string, Metadata, ReadContent | null, ReadContent | null, ReadGeneration | null] {
-  const [createdAt, ownerId, metadata, published, pending, prepared = null] = isList(value) ? value : [];
+): [string, string, Metadata, ReadContent | null, ReadContent | null, ReadGeneration | null, string] {
+  const [createdAt, ownerId, metadata, published, pending, prepared = null, updatedAt = createdAt] = isList(
+    value,
+  )
+    ? value
+    : [];
   if (typeof createdAt !== 'string') throw new TypeError('malformed createdAt');
+  if (typeof updatedAt !== 'string') throw new TypeError('malformed updatedAt');
   if (typeof ownerId !== 'string') throw new TypeError('malformed ownerId');
   if (!isMetadata(metadata)) throw new TypeError('malformed metadata');
   if (!isContent(published)) throw new TypeError('malformed published content');
   if (!isContent(pending)) throw new TypeError('malformed pending content');
   if (!isGeneration(prepared)) throw new TypeError('malformed prepared generation');
-  return [createdAt, ownerId, metadata, published, pending, prepared];
+  return [createdAt, ownerId, metadata, published, pending, prepared, updatedAt];
 }
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);

@@ -1,10 +1,10 @@
+import type { ListOrder } from '../../../documents/list-order.js';
 import type { LoadedChunks, MirroredDocument } from '../mirror/mirrored.js';
 import type { ParsedRecord } from '../mirror/record-parser.js';
 import { createAccessClasses, type AccessClasses } from './access-classes.js';
 import type { ChunkTable } from './chunk-table.js';
-import { createListingOrder } from './listing-order.js';
+import { createListingOrders, type ListingOrders } from './listing-order.js';
 import type { Partition, Partitions } from './partitions.js';
-import type { SortedSlots } from './sorted-slots.js';
 
 /** The documents by slot, and in the order in which lists show them. */
 export interface DocumentTable {
@@ -15,8 +15,8 @@ export interface DocumentTable {
   put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
-  /** Document slots, newest document first, ties by id. */
-  listed(): readonly number[];
+  /** Document slots in an order of lists. */
+  listed(order: ListOrder): readonly number[];
 }
 
 interface State {
@@ -27,8 +27,7 @@ interface State {
   readonly freed: number[];
   readonly classes: AccessClasses;
   readonly partitions: Partitions;
-  /** Document slots as lists show them. */
-  readonly order: SortedSlots;
+  readonly orders: ListingOrders;
 }
 
 export function createDocumentTable(
@@ -37,9 +36,9 @@ export function createDocumentTable(
 ): DocumentTable {
   const documents: (MirroredDocument | undefined)[] = [];
   const slots = new Map<string, number>();
-  const order = createListingOrder(documents, () => [...slots.values()]);
+  const orders = createListingOrders(documents, () => [...slots.values()]);
   const classes = createAccessClasses();
-  const state: State = { chunks, documents, slots, freed: [], classes, partitions, order };
+  const state: State = { chunks, documents, slots, freed: [], classes, partitions, orders };
   return {
     documents,
     get: (documentId) => get(state, documentId),
@@ -49,7 +48,7 @@ export function createDocumentTable(
       if (slot !== null) onChange(slot);
     },
     clear: () => clear(state),
-    listed: () => order.read(),
+    listed: (order) => orders.read(order),
   };
 }
 
@@ -64,7 +63,7 @@ function put(
   { document, accessKey, statisticsOwner }: ParsedRecord,
   content: LoadedChunks | 'kept' | null,
 ): number {
-  const { documents, slots, freed, classes, partitions, order } = state;
+  const { documents, slots, freed, classes, partitions, orders } = state;
   const before = get(state, document.id) ?? null;
   const slot = before?.slot ?? freed.pop() ?? documents.length;
   const access = classes.acquire(accessKey, document);
@@ -75,9 +74,10 @@ function put(
   if (before) {
     partitions.leave(before.partition, before.access, before.partition === partition ? null : slot);
     classes.release(before.access);
+    orders.change(slot);
   } else {
     slots.set(document.id, slot);
-    order.add(slot);
+    orders.add(slot);
   }
   documents[slot] = mirrored(document, { ...place, ...published });
   return slot;
@@ -140,24 +140,24 @@ function removeFrom(partitions: Partitions, partition: Partition, slots: readonl
 
 /** @returns the slot that the document had; null when it was not there */
 function remove(state: State, documentId: string): number | null {
-  const { documents, slots, freed, order } = state;
+  const { documents, slots, freed, orders } = state;
   const document = get(state, documentId);
   if (!document) return null;
   drop(state, document);
   documents[document.slot] = undefined;
   slots.delete(documentId);
   freed.push(document.slot);
-  order.remove(document.slot);
+  orders.remove(document.slot);
   return document.slot;
 }
 
 function clear(state: State): void {
-  const { documents, slots, freed, order } = state;
+  const { documents, slots, freed, orders } = state;
   for (const document of documents) if (document) drop(state, document);
   documents.length = 0;
   slots.clear();
   freed.length = 0;
-  order.clear();
+  orders.clear();
 }
 
 function drop({ chunks, classes, partitions }: State, document: MirroredDocument): void {
@@ -188,6 +188,7 @@ function mirrored(
     firstChunk,
     id: document.id,
     createdAt: document.createdAt,
+    updatedAt: document.updatedAt,
     readers: access.lists.readers,
     writers: access.lists.writers,
     admins: access.lists.admins,

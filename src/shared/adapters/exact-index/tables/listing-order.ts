@@ -1,27 +1,82 @@
 import { at } from '../../../at.js';
-import { compareIds, type MirroredDocument } from '../mirror/mirrored.js';
+import {
+  comparePlaces,
+  listValue,
+  type ListOrder,
+  type ListPosition,
+  type Placed,
+} from '../../../documents/list-order.js';
+import type { MirroredDocument } from '../mirror/mirrored.js';
 import { createSortedSlots, type SortedSlots } from './sorted-slots.js';
 
+/** Document slots in the orders in which lists show them. An order is kept from the first time on that it is asked for. */
+export interface ListingOrders {
+  add(slot: number): void;
+  remove(slot: number): void;
+  /** Must be called when the document of a slot is another one than before. */
+  change(slot: number): void;
+  read(order: ListOrder): readonly number[];
+  clear(): void;
+}
+
 /**
- * Keeps document slots in the order in which lists show them: newest document first, ties by id.
  * @param documents indexed by document slot
- * @param all returns all slots, for the first read
+ * @param all returns all slots, for the first read of each order
  */
-export function createListingOrder(
+export function createListingOrders(
   documents: readonly (MirroredDocument | undefined)[],
   all: () => number[],
-): SortedSlots {
-  return createSortedSlots((a, b) => compareForListing(at(documents, a), at(documents, b)), all);
+): ListingOrders {
+  const orders = new Map<string, { readonly by: ListOrder['by']; readonly slots: SortedSlots }>();
+  const slotsOf = (order: ListOrder): SortedSlots => {
+    const name = `${order.by} ${String(order.isDescending)}`;
+    const known = orders.get(name);
+    if (known) return known.slots;
+    const compare = (a: number, b: number) =>
+      comparePlaces(placeOf(at(documents, a), order), placeOf(at(documents, b), order), order);
+    const slots = createSortedSlots(compare, all);
+    orders.set(name, { by: order.by, slots });
+    return slots;
+  };
+  return {
+    add: (slot) => {
+      for (const { slots } of orders.values()) slots.add(slot);
+    },
+    remove: (slot) => {
+      for (const { slots } of orders.values()) slots.remove(slot);
+    },
+    change: (slot) => {
+      for (const { by, slots } of orders.values()) {
+        // The time of its creation stays.
+        if (by === 'created') continue;
+        slots.remove(slot);
+        slots.add(slot);
+      }
+    },
+    read: (order) => slotsOf(order).read(),
+    clear: () => {
+      for (const { slots } of orders.values()) slots.clear();
+    },
+  };
 }
 
-function compareForListing(a: MirroredDocument, b: MirroredDocument): number {
-  return compareTimes(b.createdAt, a.createdAt) || compareIds(a.id, b.id);
-}
+export const placeOf = (document: MirroredDocument, { by }: ListOrder): Placed => ({
+  id: document.id,
+  value: listValue(document, by),
+});
 
-/** Times in the format of `toISOString` are ordered as their texts are. */
-const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
-function compareTimes(a: string, b: string): number {
-  const areUsual = USUAL_TIME.test(a) && USUAL_TIME.test(b);
-  return (areUsual ? 0 : Date.parse(a) - Date.parse(b)) || compareIds(a, b);
+/** Returns where in the order the documents begin that come after a place. */
+export function firstAfter(
+  slots: readonly number[],
+  documents: readonly (MirroredDocument | undefined)[],
+  { after, order }: { readonly after: ListPosition; readonly order: ListOrder },
+): number {
+  let [low, high] = [0, slots.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const place = placeOf(at(documents, at(slots, middle)), order);
+    if (comparePlaces(place, after, order) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -29,7 +29,15 @@ function mirrored(slot: number, metadata: DocumentRecord['metadata'], readers = 
   const document = matchable(metadata, { readers, writers: ['mallory'], admins: [] });
   const lists = { readers, writers: ['mallory'], admins: [] };
   const access = { id: readers.includes('alice') ? 0 : 1, key: readers.join(), lists };
-  return { ...document, slot, access, partition, attempt: '1', firstChunk: slot };
+  return {
+    ...document,
+    updatedAt: document.createdAt,
+    slot,
+    access,
+    partition,
+    attempt: '1',
+    firstChunk: slot,
+  };
 }
 
 /** As many documents, of one chunk each: `documents` is what the masks are computed from, and can be changed. */

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { contentMember } from '../../../../src/shared/documents/content-hashes.js';
-import { createRecords } from '../../../../src/shared/documents/records.js';
-import * as transitions from '../../../../src/shared/documents/transitions.js';
-import type { Transition } from '../../../../src/shared/documents/change.js';
-import { keys } from '../../../../src/shared/redis/keys.js';
-import { contentHashesTask } from '../../../../src/workers/maintenance/sweep/content-hashes.js';
-import type { SweepParts } from '../../../../src/workers/maintenance/sweep/sweep-task.js';
-import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
-import { useTestRedis } from '../../../support/use-test-redis.js';
+import { contentMember } from '../../../../../src/shared/documents/content-hashes.js';
+import { createRecords } from '../../../../../src/shared/documents/records.js';
+import * as transitions from '../../../../../src/shared/documents/transitions.js';
+import type { Transition } from '../../../../../src/shared/documents/change.js';
+import { keys } from '../../../../../src/shared/redis/keys.js';
+import { contentHashesTask } from '../../../../../src/workers/maintenance/sweep/after-updates/content-hashes.js';
+import type { SweepParts } from '../../../../../src/workers/maintenance/sweep/sweep-task.js';
+import { makeContent, makeDocument, makeOperation } from '../../../../support/documents.js';
+import { useTestRedis } from '../../../../support/use-test-redis.js';
 
 const { redis } = useTestRedis({ failFast: false });
 const records = createRecords(redis);

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { isPlainObject } from '../../../shared/is-plain-object.js';
+
+/** A field of a request that its schema does not have, and the fields that stand in its place. */
+export interface UnknownField {
+  readonly loc: readonly (string | number)[];
+  readonly known: readonly string[];
+}
+
+/** Finds the fields of a value that a schema would drop, also inside of objects and lists that it describes. */
+export function* findUnknown(
+  schema: z.core.$ZodType,
+  value: unknown,
+  loc: UnknownField['loc'] = [],
+): Generator<UnknownField> {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    for (const [index, element] of value.entries())
+      yield* findUnknown(inner.element, element, [...loc, index]);
+  }
+  if (!(inner instanceof z.ZodObject) || !isPlainObject(value) || inner.def.catchall) return;
+  const shape: Readonly<Record<string, z.core.$ZodType>> = inner.shape;
+  const known = Object.keys(shape);
+  for (const [name, field] of Object.entries(value)) {
+    const described = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (described) yield* findUnknown(described, field, [...loc, name]);
+    else yield { loc: [...loc, name], known };
+  }
+}
+
+/** Takes away what says when a value may be missing and what becomes of it, and leaves what describes the value. */
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  let inner = schema;
+  for (;;) {
+    if (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable || inner instanceof z.ZodDefault)
+      inner = inner.def.innerType;
+    else if (inner instanceof z.ZodPipe) inner = described(inner);
+    else return inner;
+  }
+}
+
+/** A step that prepares a value stands before the schema of the value, and one that uses it behind. */
+const described = ({ def }: z.ZodPipe): z.core.$ZodType =>
+  def.in instanceof z.ZodTransform ? def.out : def.in;

@@ -1,0 +1,130 @@
+import type { z } from 'zod';
+import type { ValidationItem } from '../../../shared/errors.js';
+import { HttpError } from '../http-error.js';
+import type { Prefer } from '../route.js';
+import { MAX_ITEMS } from '../validation/validation-errors.js';
+import { findUnknown, type UnknownField } from './find-unknown.js';
+import { nearestName } from './nearest-name.js';
+
+/** What becomes of fields that a route does not know, where a request does not say it. */
+export type UnknownFields = 'ignore' | 'refuse';
+
+type Location = 'body' | 'query';
+
+/** Fields of existing clients for what Quire does not have. They are ignored where others are refused, too. */
+const CLIENT_FIELDS: ReadonlySet<string> = new Set([
+  'rules',
+  'use_reranking',
+  'use_colpali',
+  'folder_name',
+  'end_user_id',
+  'graph_name',
+  'hop_depth',
+  'include_paths',
+]);
+
+/** The fields of one request that its route does not know. They are refused, or the answer names them. */
+export interface IgnoredFields {
+  /** Looks through a part of the request. @returns what is to be refused, so that all failures are listed together */
+  check(schema: z.ZodType, value: unknown, location: Location): ValidationItem[];
+  /** The same for one of many items. @throws HttpError 422 */
+  checkItem(
+    schema: z.ZodType,
+    value: unknown,
+    place: { readonly index: number; readonly list: string | null },
+  ): void;
+  /** Notes a field of a form. @throws HttpError 422 */
+  note(name: string, known: readonly string[]): void;
+  /** Returns the names of the fields of an item, once; undefined where there are none. */
+  takeItem(index: number): string[] | undefined;
+  /** Adds what is to be told of them to the headers of an answer. */
+  addTo(headers: Readonly<Record<string, string>>): Record<string, string>;
+}
+
+export function createIgnoredFields({ handling }: Prefer, byDefault: UnknownFields): IgnoredFields {
+  const isStrict = handling === null ? byDefault === 'refuse' : handling === 'strict';
+  const ignored = createNames();
+  const ofItems = new Map<number, string[]>();
+  const sort = (unknown: Iterable<UnknownField>, location: Location, onIgnored: (loc: Loc) => void) => {
+    const refused: ValidationItem[] = [];
+    for (const field of unknown) {
+      if (!isStrict || isOfClients(field.loc)) onIgnored(field.loc);
+      else if (refused.push(refusal(field, location)) === MAX_ITEMS) break;
+    }
+    return refused;
+  };
+  return {
+    check: (schema, value, location) => sort(findUnknown(schema, value), location, ignored.add),
+    checkItem: (schema, value, { index, list }) => {
+      const names: string[] = [];
+      const refused = sort(findUnknown(schema, value), 'body', (loc) => {
+        ignored.add([...(list === null ? [] : [list]), index, ...loc]);
+        if (names.length < MAX_NAMES) names.push(nameOf(loc));
+      });
+      if (refused.length > 0) throw new HttpError(422, refused);
+      if (names.length > 0) ofItems.set(index, names);
+    },
+    note: (name, known) => {
+      const refused = sort([{ loc: [name], known }], 'body', ignored.add);
+      if (refused.length > 0) throw new HttpError(422, refused);
+    },
+    takeItem: (index) => {
+      const names = ofItems.get(index);
+      ofItems.delete(index);
+      return names;
+    },
+    addTo: (headers) => {
+      const { 'Preference-Applied': others } = headers;
+      const applied = [...(others ? [others] : []), ...(handling === null ? [] : [`handling=${handling}`])];
+      return {
+        ...headers,
+        ...(applied.length > 0 && { 'Preference-Applied': applied.join(', ') }),
+        ...(ignored.text() !== '' && { 'Quire-Ignored': ignored.text() }),
+      };
+    },
+  };
+}
+
+type Loc = UnknownField['loc'];
+
+const isOfClients = ([name, ...inner]: Loc): boolean =>
+  inner.length === 0 && typeof name === 'string' && CLIENT_FIELDS.has(name);
+
+function refusal({ loc, known }: UnknownField, location: Location): ValidationItem {
+  const near = nearestName(String(loc.at(-1)), known);
+  const hint = near === null ? '' : `; did you mean '${near}'?`;
+  const shown = loc.map((key) => (typeof key === 'string' ? key.slice(0, MAX_SHOWN) : key));
+  return { loc: [location, ...shown], msg: `extra fields not permitted${hint}`, type: 'value_error.extra' };
+}
+
+/** The most names that an answer lists, and the most characters of one. */
+const MAX_NAMES = 20;
+const MAX_NAME = 80;
+/** The most characters of a name in an error. */
+const MAX_SHOWN = 256;
+
+/** The names of ignored fields, each once, in the order in which they are found. `...` stands for what is too much. */
+function createNames() {
+  const names = new Set<string>();
+  return {
+    add: (loc: Loc): void => {
+      if (names.size < MAX_NAMES) names.add(nameOf(loc));
+      else names.add('...');
+    },
+    text: () => [...names].join(', '),
+  };
+}
+
+/** Writes a place with dots, in signs that are safe in a header; all others are written as in a URI. */
+function nameOf(loc: Loc): string {
+  const written = loc.map((key) => safe(typeof key === 'string' ? key.slice(0, MAX_NAME) : String(key)));
+  const name = written.join('.');
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}...`;
+}
+
+const safe = (key: string): string =>
+  key
+    .toWellFormed()
+    .replace(/[^\w$-]/gu, (sign) =>
+      sign === '.' ? sign : encodeURIComponent(sign).replace(/[!'()*]/g, '_'),
+    );

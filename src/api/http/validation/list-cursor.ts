@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { LIST_KEYS, type ListOrder, type ListPosition } from '../../../shared/documents/list-order.js';
+
+/** Where a list goes on, in which order, and which list it is. */
+export interface ListCursor {
+  readonly order: ListOrder;
+  readonly position: ListPosition;
+  /** Of what the list was asked for, so that it does not go on as another one. */
+  readonly digest: string;
+}
+
+const fields = z.tuple([
+  z.enum(LIST_KEYS),
+  z.boolean(),
+  z.string().max(4_096),
+  z.uuid(),
+  z.int().min(0),
+  z.string().length(16),
+]);
+const MAX_CHARACTERS = 16_384;
+
+/** Clients get it as it is, and must not read it. It is not signed: it names a place, and access is checked as always. */
+export function writeCursor({ order, position: { value, id, rank }, digest }: ListCursor): string {
+  const parts: z.infer<typeof fields> = [order.by, order.isDescending, value, id, rank, digest];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+}
+
+/** Null for what is no cursor. */
+export function readCursor(text: string): ListCursor | null {
+  if (text.length > MAX_CHARACTERS || !/^[\w-]+$/.test(text)) return null;
+  try {
+    const parsed = fields.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+    if (!parsed.success) return null;
+    const [by, isDescending, value, id, rank, digest] = parsed.data;
+    return { order: { by, isDescending }, position: { value, id, rank }, digest };
+  } catch {
+    return null;
+  }
+}
+
+/** What a list is asked for, in the 16 characters of a cursor. */
+export const listDigest = (asked: readonly unknown[]): string =>
+  hash('sha256', JSON.stringify(asked), 'hex').slice(0, 16);

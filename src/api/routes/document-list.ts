@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import type { DocumentRecord } from '../../shared/document.js';
+import { LIST_KEYS, type ListOrder } from '../../shared/documents/list-order.js';
+import { HttpError } from '../http/http-error.js';
+import { isLonger, optionalOr, queryBoolean } from '../http/validation/field-schemas.js';
+import { queryFilters } from '../http/validation/filters.js';
+import { listDigest, readCursor, writeCursor, type ListCursor } from '../http/validation/list-cursor.js';
+import { defineRoute } from '../http/route.js';
+import { documentView, viewDocument } from './document-view.js';
+import type { DocumentRouteDependencies } from './documents.js';
+import { listDocumentsExamples } from './examples/documents.js';
+import { page } from './page-parameters.js';
+
+const MAX_NAME = 256;
+/** Longer filters are no part of an address in a header, which clients and proxies bound. */
+const MAX_LINKED_FILTER = 4_096;
+
+/** `created`, newest first, or `-created`: by a minus, each is the other way than from A to Z or from 0 to 9. */
+const SORTS = LIST_KEYS.flatMap((key) => [key, `-${key}`] as const);
+
+const listQuery = z.object({
+  ...page,
+  filters: queryFilters,
+  cursor: z
+    .string()
+    .optional()
+    .describe(
+      'Where the list goes on: from the address in the header `Link` of the answer before. Whatever is added or removed ' +
+        'meanwhile, nothing that stays is repeated or left out. `filters`, `q` and the order must be the same.',
+    ),
+  total: optionalOr(queryBoolean, false).describe(
+    'Whether the header `Quire-Total` tells how many documents match.',
+  ),
+  sort: z
+    .enum(SORTS)
+    .optional()
+    .describe(
+      'By the time of creation (the default) or of the last change, newest first, or by file name, from A to Z. With a ' +
+        'minus: newest first, or from Z to A.',
+    ),
+  order: z
+    .enum(['asc', 'desc'])
+    .optional()
+    .describe('The direction, where `sort` does not begin with a minus.'),
+  q: z
+    .string()
+    .optional()
+    .check((context) => {
+      const { value, issues } = context;
+      if (value !== undefined && isLonger(value, MAX_NAME))
+        issues.push({
+          code: 'too_big',
+          origin: 'string',
+          maximum: MAX_NAME,
+          inclusive: true,
+          input: value,
+        });
+    })
+    .describe(
+      'Only documents whose file name holds each of these words, also within others; without case and accents.',
+    ),
+});
+
+type ListQuery = z.output<typeof listQuery>;
+
+/** What is listed, of which documents, and from where on. @throws HttpError 422 for a cursor of another list */
+function toListing({ filters, q, sort, order, total, cursor: text = '', skip, limit }: ListQuery) {
+  const name = q === undefined || q.trim() === '' ? null : q.trim();
+  const digest = listDigest([filters.json, name]);
+  const stated = sort === undefined && order === undefined ? null : orderOf(sort ?? 'created', order);
+  const cursor = text === '' ? null : readCursor(text);
+  if (text !== '' && !cursor) throw wrongCursor('value is not a valid cursor');
+  const isOther = cursor && (cursor.digest !== digest || (stated && !isSameOrder(stated, cursor.order)));
+  if (isOther)
+    throw wrongCursor('this cursor belongs to a list of another order, other filters or another name');
+  const place = { order: cursor?.order ?? stated ?? orderOf('created'), after: cursor?.position ?? null };
+  return { listing: { filter: filters.filter, name, skip, limit, isCounted: total, ...place }, digest };
+}
+
+const wrongCursor = (msg: string) =>
+  new HttpError(422, [{ loc: ['query', 'cursor'], msg, type: 'value_error.cursor' }]);
+
+/** Times are the other way round by nature: the newest comes first. */
+function orderOf(sort: (typeof SORTS)[number], order?: 'asc' | 'desc'): ListOrder {
+  const by = LIST_KEYS.find((key) => sort.endsWith(key)) ?? 'created';
+  if (sort.startsWith('-')) return { by, isDescending: true };
+  return { by, isDescending: order === undefined ? by !== 'name' : order === 'desc' };
+}
+
+const isSameOrder = (a: ListOrder, b: ListOrder): boolean =>
+  a.by === b.by && a.isDescending === b.isDescending;
+
+export const listRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
+  defineRoute({
+    method: 'get',
+    tag: 'Documents',
+    permission: 'read',
+    path: '/documents',
+    summary: 'List documents, newest first',
+    description:
+      'Lists the documents that the caller may read and that match the filter. Where more follow, the header `Link` holds the ' +
+      'address of the next page (`rel="next"`). A page may be shorter than `limit` where documents are removed meanwhile.',
+    request: { query: listQuery },
+    responses: { 200: z.array(documentView) },
+    examples: listDocumentsExamples,
+    handle: async ({ caller, query, baseUrl, signal }, reply) => {
+      const { listing, digest } = toListing(query);
+      const { records, next, total } = await documents.list({ ...listing, callerId: caller.id, signal });
+      const headers = {
+        ...(next && {
+          Link: `<${baseUrl}/documents?${nextQuery(listing, query.filters.json, { position: next, digest })}>; rel="next"`,
+        }),
+        ...(total !== null && { 'Quire-Total': String(total) }),
+      };
+      return reply.items(records, (record: DocumentRecord) => viewDocument(record, bucket), headers);
+    },
+  });
+
+/** The parameters of the next page. */
+function nextQuery(
+  { limit, order, name, isCounted }: ReturnType<typeof toListing>['listing'],
+  filters: unknown,
+  place: Omit<ListCursor, 'order'>,
+): string {
+  const filter = filters === null ? null : JSON.stringify(filters);
+  return new URLSearchParams({
+    limit: String(limit),
+    sort: order.by,
+    order: order.isDescending ? 'desc' : 'asc',
+    ...(name !== null && { q: name }),
+    ...(filter !== null && filter.length <= MAX_LINKED_FILTER && { filters: filter }),
+    ...(isCounted && { total: 'true' }),
+    cursor: writeCursor({ ...place, order }),
+  }).toString();
+}
