@@ -41,6 +41,7 @@
  * - named cache: a caller's chosen set of documents, prepared so that questions can be completed over it
  */
 import type { Filter } from './filters/parse.js';
+import type { FinishReason } from './models/finish-reason.js';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -210,7 +211,7 @@ export type CompletionEvent =
   | { readonly type: 'text'; readonly text: string }
   | {
       readonly type: 'end';
-      readonly finishReason: 'stop' | 'length';
+      readonly finishReason: FinishReason;
       readonly promptTokens: number;
       readonly completionTokens: number;
       /** How many tokens of the prompt the provider had cached from an earlier one; absent when it does not say. */
