@@ -156,7 +156,7 @@ const GOES_ON = /^[\p{L}\p{Nd}]/u;
 const NEAR = 40;
 
 /** Puts a blank between two parts where they would be read as one. */
-export const joined = (left: string, right: string): string => left + gapBetween(left, right) + right;
+const joined = (left: string, right: string): string => left + gapBetween(left, right) + right;
 
 /** What has to stand between two parts; empty where they can be told apart. */
 export const gapBetween = (left: string, right: string): '' | ' ' =>
