@@ -37,6 +37,7 @@ interface State {
   start: 'none' | 'begun' | 'optional';
   notes: number;
   pictures: number;
+  formulas: number;
 }
 
 const PARAGRAPH_ENDS = new Set(['par', 'sect', 'page', 'column']);
@@ -51,7 +52,7 @@ export function createRtfReader(options: RtfOptions): RtfReader {
     groups: createGroupStack(),
     bytes: createPendingBytes(),
     texts: createDestinationTexts({ paragraphs, receipt: options.receipt }),
-    state: { start: 'none', notes: 0, pictures: 0 },
+    state: { start: 'none', notes: 0, pictures: 0, formulas: 0 },
   };
   return {
     add: (token) => {
@@ -62,11 +63,18 @@ export function createRtfReader(options: RtfOptions): RtfReader {
       flushBytes(reader);
       paragraphs.end();
       reader.texts.end();
-      const { pictures } = reader.state;
+      const { pictures, formulas } = reader.state;
       if (pictures > 0) options.receipt.addGap('skipped', `${String(pictures)} pictures are not read.`);
+      noteFormulas(options.receipt, formulas);
       return paragraphs.writer.end();
     },
   };
+}
+
+function noteFormulas(receipt: ReceiptWriter, count: number): void {
+  if (count === 0) return;
+  const noun = count === 1 ? 'formula is read as its' : 'formulas are read as their';
+  receipt.addGap('garbled', `${String(count)} ${noun} signs in a row.`);
 }
 
 function addToken(reader: Reader, token: RtfToken): void {
@@ -137,6 +145,7 @@ function applyToTables({ groups, tables, receipt }: Reader, word: string, number
 function applyControl(reader: Reader, word: string, parameter: number | undefined): void {
   const { groups, tables, paragraphs } = reader;
   const { destination } = groups.current;
+  if (word === 'moMath') reader.state.formulas += 1;
   groups.current = changeState(groups.current, word, parameter) ?? groups.current;
   const character = word === 'chftn' ? noteMark(reader) : CHARACTERS.get(word);
   if (character !== undefined) addText(reader, character);
