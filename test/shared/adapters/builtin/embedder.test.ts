@@ -32,7 +32,7 @@ describe('the builtin embedder', () => {
   test('keeps the vectors that data was embedded with', async () => {
     const vector = await queryVector('wolf');
     const filled = Array.from(vector.entries()).filter(([, value]) => value !== 0);
-    expect(embedder.model).toBe('builtin-1');
+    expect(embedder.model).toBe('builtin-2');
     expect(filled).toEqual([
       [286, 0.5],
       [306, 0.5],
