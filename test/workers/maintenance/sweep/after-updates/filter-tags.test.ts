@@ -22,7 +22,7 @@ beforeEach(async () => {
 /** Takes all steps of one sweep at a time in ms. */
 async function sweepAt(now: number): Promise<void> {
   const addRetag = (id: string, mark: number, origin: JobOrigin) => {
-    jobs.push(`${id} ${String(mark)} ${origin.callerId ?? ''}`);
+    jobs.push(`${id} ${String(mark)} ${String(origin.callerId)}`);
     return Promise.resolve();
   };
   // @NOTE the task uses these alone
