@@ -28,20 +28,7 @@ export function createListingOrders(
   all: () => number[],
 ): ListingOrders {
   const orders = new Map<string, { readonly by: ListOrder['by']; readonly slots: SortedSlots }>();
-  /** What documents are placed by, by slot, where an order has needed it. */
-  const values: Readonly<Record<ListOrder['by'], (string | undefined)[]>> = {
-    created: [],
-    updated: [],
-    name: [],
-  };
-  const placeAt = (slot: number, { by }: ListOrder): Placed => {
-    const document = at(documents, slot);
-    return { id: document.id, value: (values[by][slot] ??= listValue(document, by)) };
-  };
-  const forget = (slot: number) => {
-    // Beyond its end there is nothing to forget, and a hole would make it a dictionary.
-    for (const of of Object.values(values)) if (slot < of.length) of[slot] = undefined;
-  };
+  const { placeAt, forget, clear } = createPlaces(documents);
   const slotsOf = (order: ListOrder): SortedSlots => {
     const name = `${order.by} ${String(order.isDescending)}`;
     const known = orders.get(name);
@@ -70,8 +57,29 @@ export function createListingOrders(
     },
     read: (order) => slotsOf(order).read(),
     clear: () => {
-      for (const of of Object.values(values)) of.length = 0;
+      clear();
       for (const { slots } of orders.values()) slots.clear();
+    },
+  };
+}
+
+/** What documents are placed by, by slot, where an order has needed it. */
+function createPlaces(documents: readonly (MirroredDocument | undefined)[]) {
+  const values: Readonly<Record<ListOrder['by'], (string | undefined)[]>> = {
+    created: [],
+    updated: [],
+    name: [],
+  };
+  return {
+    placeAt: (slot: number, { by }: ListOrder): Placed => {
+      const document = at(documents, slot);
+      return { id: document.id, value: (values[by][slot] ??= listValue(document, by)) };
+    },
+    forget: (slot: number): void => {
+      for (const of of Object.values(values)) if (slot < of.length) of[slot] = undefined;
+    },
+    clear: (): void => {
+      for (const of of Object.values(values)) of.length = 0;
     },
   };
 }
