@@ -200,10 +200,8 @@ describe('fitting', () => {
 describe('a prompt that the model refuses as too long', () => {
   const contextWindow = 32_768;
   const text = 'A passage about foxes and geese and nothing else. '.repeat(40);
-  const start = {
-    prompt: { question: 'Who?', passages: passages(text, text, text, text) },
-    maxTokens: 1_000,
-  };
+  const prompt: Prompt = { question: 'Who?', passages: passages(text, text, text, text) };
+  const start = { prompt, maxTokens: 1_000 };
   const tokensOf = ({ prompt, maxTokens }: typeof start) =>
     promptTokens(prompt.question, prompt.passages) + maxTokens;
 
