@@ -1,5 +1,7 @@
 import type { Block } from '../../extraction/block.js';
 import type { Parser, ParseContext } from '../parser.js';
+import { joinHyphens } from '../pages/layout/hyphens.js';
+import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
 import { pdfFailure } from './failures.js';
 import { cannotOpen, readNative } from './read-native.js';
@@ -27,6 +29,7 @@ async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): Asy
     const { title, language } = await pdf.info();
     if (title !== undefined) receipt.setTitle(title);
     if (language !== undefined) receipt.setLanguage(language);
+    const vocabulary = createVocabulary();
     let firstFailure: unknown;
     let failures = 0;
     for (let page = 1; page <= pdf.pages; page += 1) {
@@ -35,7 +38,8 @@ async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): Asy
         const text = tidyPage(await pdf.pageText(page));
         receipt.addPartRead();
         if (text === '') receipt.addGap('empty', 'The page holds no text.', location);
-        yield { text: `${text}\n\n`, place: { page } };
+        vocabulary.add(text);
+        yield* joinHyphens([{ text: `${text}\n\n`, place: { page } }], vocabulary);
       } catch (error) {
         firstFailure ??= error;
         failures += 1;

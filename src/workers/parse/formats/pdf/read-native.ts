@@ -8,6 +8,8 @@ import { lookThrough } from './judging/page-contents.js';
 import { mayHoldVerticalText } from './judging/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
 import { createBodySize } from '../pages/layout/body-size.js';
+import { joinHyphens } from '../pages/layout/hyphens.js';
+import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { shownBlocks } from '../pages/shown-blocks.js';
 import { turnOf } from '../pages/native-pieces.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
@@ -150,18 +152,22 @@ async function readMissing(
 function createPageWriter() {
   const furniture = createFurniture();
   const sizes = createBodySize();
+  const vocabulary = createVocabulary();
   let written = 0;
   return {
     hasAny: () => written > 0,
     *write(batch: readonly ResolvedPage[]): Iterable<Block> {
       for (const page of batch) sizes.add(page.pieces);
       const bodySize = sizes.usual();
-      for (const page of furniture.strip(batch)) {
-        written += 1;
-        if (page.plain !== undefined)
-          yield { text: `${tidyPage(page.plain)}\n\n`, place: { page: page.number } };
-        else yield* shownBlocks(page, bodySize);
-      }
+      const pages = furniture.strip(batch);
+      written += pages.length;
+      const blocks = pages.flatMap((page): Block[] =>
+        page.plain === undefined
+          ? [...shownBlocks(page, bodySize)]
+          : [{ text: `${tidyPage(page.plain)}\n\n`, place: { page: page.number } }],
+      );
+      for (const { text } of blocks) vocabulary.add(text);
+      yield* joinHyphens(blocks, vocabulary);
     },
   };
 }
