@@ -5,6 +5,8 @@ import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
 import { z } from 'zod';
 import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
 import { isMisread, repairMisread } from './judging/misread-text.js';
+import type { ShiftedText } from './shifted/find-shifted.js';
+import { shiftedOnPage, writeShiftedOn, type TextPage } from './shifted/shifted-on-page.js';
 
 const require = createRequire(import.meta.url);
 const pdfjs = createRequire(require.resolve('pdf-parse')).resolve('pdfjs-dist/package.json');
@@ -30,6 +32,8 @@ export interface PdfjsDocument {
   readonly pages: number;
   /** The text of a page, numbered from 1. @throws when it cannot be read */
   readonly pageText: (page: number) => Promise<string>;
+  /** The raised and lowered texts of a page. @throws when they cannot be read */
+  readonly pageShifted: (page: number) => Promise<readonly ShiftedText[]>;
   /** Texts that were typed onto a page as annotations. @throws when they cannot be read */
   readonly pageNotes: (page: number) => Promise<readonly TypedNote[]>;
   /** Whether a page switches to invisible text, however its operators are packed. @throws when it cannot be read */
@@ -58,6 +62,7 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     return {
       pages: await countPages(pdf),
       pageText: (page) => pageText(pdf, page),
+      pageShifted: async (page) => await shiftedOnPage(await loadPage(pdf, page)),
       pageNotes: async (page) =>
         notesSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
       isPartlyInvisible: async (page) => isInvisible(await (await loadPage(pdf, page)).getOperatorList()),
@@ -76,6 +81,8 @@ export function pdfjsVersion(): string {
 }
 
 async function pageText(pdf: PDFParse, page: number): Promise<string> {
+  // Pages are kept, so that pdf-parse asks the same one.
+  writeShiftedOn(await loadPage(pdf, page));
   const { text } = await pdf.getText({ partial: [page], pageJoiner: '' });
   if (!isMisread(text)) return text;
   const raw = await pdf.getText({ partial: [page], pageJoiner: '', disableNormalization: true });
@@ -92,7 +99,7 @@ interface Opened {
   getOptionalContentConfig(): Promise<Layers>;
 }
 
-interface Page {
+interface Page extends TextPage {
   getAnnotations(options: { intent: 'any' }): Promise<unknown>;
   getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
 }

@@ -31,7 +31,7 @@ export async function* readNative(
   { options, receipt }: ParseContext,
 ): AsyncGenerator<Block, typeof cannotOpen | undefined> {
   const second = createSecondReader(bytes);
-  const { mayBeInvisible, mayHaveBars } = lookThrough(bytes);
+  const { mayBeInvisible, mayHaveBars, mayBeShifted } = lookThrough(bytes);
   const readers: Readers = {
     pdfium,
     bytes,
@@ -40,6 +40,7 @@ export async function* readNative(
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
     mayBeInvisible,
+    mayBeShifted,
     mayHaveFreeText: mayHoldFreeText(bytes),
     mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),

@@ -1,3 +1,4 @@
+import type { ShiftedText } from './shifted/find-shifted.js';
 import type { DocumentInfo, PdfjsDocument, TypedNote } from './pdfjs.js';
 
 /** The files that pdf.js is asked for their title; it copies a file before it reads it. */
@@ -13,6 +14,10 @@ export function createSecondReader(bytes: Uint8Array) {
     /** The text of a page; nothing when it cannot be read. */
     async text(page: number): Promise<string | undefined> {
       return await (await open())?.pageText(page).catch(() => undefined);
+    },
+    /** The raised and lowered texts of a page; none when they cannot be read. */
+    async shifted(page: number): Promise<readonly ShiftedText[]> {
+      return (await (await open())?.pageShifted(page).catch(() => [])) ?? [];
     },
     /** The texts that were typed onto a page; nothing when they cannot be read. */
     async notes(page: number): Promise<readonly TypedNote[] | undefined> {
