@@ -4,6 +4,7 @@ import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Coverage } from './judging/coverage.js';
 import type { LookBudget, SeenPage } from './hidden.js';
 import { addRecognized } from './add-recognized.js';
+import { joinLetterspaced } from './judging/letterspaced.js';
 import { judgeText, readableCharacters } from './judging/judge-text.js';
 import { needsPicture } from './judging/needs-picture.js';
 import { inReadingOrder } from '../pages/layout/reading-order.js';
@@ -56,7 +57,8 @@ export async function resolvePage(
   readers: BatchReaders,
 ): Promise<ResolvedPage> {
   const { pageNum: number, width, height } = seen.page;
-  const native = await readText(await withShiftsOf(seen, turn, readers), readers);
+  const joined = await joinLetterspaced(seen, readers);
+  const native = await readText(await withShiftsOf(joined, turn, readers), readers);
   const text = textOf(native);
   const recognized = await recognizeIfNeeded(text, { page: seen.page, turn }, readers);
   if (typeof recognized === 'object') {

@@ -1,3 +1,5 @@
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+import type { PageExtras } from './carried/annotations.js';
 import type { ShiftedText } from './shifted/find-shifted.js';
 import type { DocumentInfo, PdfjsDocument, TypedNote } from './pdfjs.js';
 
@@ -22,6 +24,14 @@ export function createSecondReader(bytes: Uint8Array) {
     /** The texts that were typed onto a page; nothing when they cannot be read. */
     async notes(page: number): Promise<readonly TypedNote[] | undefined> {
       return await (await open())?.pageNotes(page).catch(() => undefined);
+    },
+    /** What people stuck onto a page; nothing when it cannot be read. */
+    async extras(page: number): Promise<PageExtras | undefined> {
+      return await (await open())?.pageExtras(page).catch(() => undefined);
+    },
+    /** The files that the document carries; nothing when they cannot be read. */
+    async files(): Promise<readonly CarriedFile[] | undefined> {
+      return await (await open())?.files().catch(() => undefined);
     },
     /** Whether a page may show less text than it holds. */
     async isPartlyInvisible(page: number): Promise<boolean> {
