@@ -10,12 +10,13 @@ const read = async (...content: string[]): Promise<string> => {
 
 describe('letters of a PDF that are set apart', () => {
   test('are words, by spaces, by the spacing of characters, and where each letter is placed by itself', async () => {
-    const placed = [...'LITERATURE'].map((letter, at) => line(72 + 18 * at, 620, letter, { size: 14 }));
+    const placed = [...'LITERATURE'].map((letter, at) => line(72 + 18 * at, 610, letter, { size: 14 }));
     const text = await read(
       line(72, 740, 'F O R E W O R D', { size: 16 }),
       line(72, 710, 'T O  T H E  R E A D E R', { size: 14 }),
       line(72, 680, 'HARBOURS OF THE NORTH', { size: 14, before: '6 Tc' }),
       line(72, 650, 'a p p e n d i x', { size: 14 }),
+      line(72, 635, 'A L L  I S  O N E', { size: 14 }),
       ...placed,
       lines(
         72,
@@ -23,11 +24,12 @@ describe('letters of a PDF that are set apart', () => {
         Array.from({ length: 5 }, () => 'words of an ordinary text follow here and on'),
       ),
     );
-    expect(text.split(/\n+/).slice(0, 5)).toEqual([
+    expect(text.split(/\n+/).slice(0, 6)).toEqual([
       'FOREWORD',
       'TO THE READER',
       'HARBOURS OF THE NORTH',
       'appendix',
+      'ALL IS ONE',
       'LITERATURE',
     ]);
   });

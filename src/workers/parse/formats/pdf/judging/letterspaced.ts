@@ -94,7 +94,9 @@ function areWords(text: string): boolean {
   const letters = text.match(LETTER) ?? [];
   if (letters.length < FEWEST_LETTERS || isAlphabet(letters)) return false;
   const words = text.match(new RegExp(`${ALPHABETIC}+`, 'gu')) ?? [];
-  if (letters.length < 2 * words.length || !words.some((word) => word.length >= 4)) return false;
+  const isLong =
+    words.some((word) => word.length >= 4) || words.filter((word) => word.length === 3).length > 1;
+  if (letters.length < 2 * words.length || !isLong) return false;
   return words.every(
     (word) => word.length < 3 || (VOWEL.test(word) && !(word.length <= SHORT_WORD && CONSONANTS.test(word))),
   );

@@ -32,7 +32,8 @@ export function writeShiftedOn(page: TextPage): void {
     for (const shifted of findShifted(runs.map(({ run }) => run))) {
       const shiftedItems = shifted.runs.map((run) => items.get(run));
       const [base, written] = [items.get(shifted.base), writtenShifted(shifted)];
-      const isApart = isBehind(shifted) && before.get(shifted.runs[0]) !== shifted.base;
+      const isApart =
+        isBehind(shifted) && shifted.runs.slice(0, 1).every((run) => before.get(run) !== shifted.base);
       if (base && isApart) base.str = `${base.str ?? ''}${written}`;
       for (const [at, item] of shiftedItems.entries())
         if (item) item.str = at === 0 && !isApart ? written : '';
