@@ -1,6 +1,9 @@
 import type { Block } from '../../extraction/block.js';
 import type { Parser, ParseContext } from '../parser.js';
+import { joinHyphens } from '../pages/layout/hyphens.js';
+import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
+import { createCarried, remarkBlocks } from './carried/carried.js';
 import { pdfFailure } from './failures.js';
 import { cannotOpen, readNative } from './read-native.js';
 import { tidyPage } from './tidy-page.js';
@@ -18,7 +21,8 @@ export const parsePdf: Parser = async function* (bytes, context) {
   yield* readWithPdfjs(bytes, context);
 };
 
-async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): AsyncGenerator<Block> {
+async function* readWithPdfjs(bytes: Uint8Array, context: ParseContext): AsyncGenerator<Block> {
+  const { receipt } = context;
   const { openPdfjs, pdfjsVersion } = await import('./pdfjs.js');
   const pdf = await openPdfjs(bytes);
   try {
@@ -27,6 +31,12 @@ async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): Asy
     const { title, language } = await pdf.info();
     if (title !== undefined) receipt.setTitle(title);
     if (language !== undefined) receipt.setLanguage(language);
+    const vocabulary = createVocabulary();
+    const source = {
+      extras: (page: number) => pdf.pageExtras(page).catch(() => undefined),
+      files: () => pdf.files().catch(() => undefined),
+    };
+    const carried = createCarried(bytes, source, context);
     let firstFailure: unknown;
     let failures = 0;
     for (let page = 1; page <= pdf.pages; page += 1) {
@@ -35,7 +45,9 @@ async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): Asy
         const text = tidyPage(await pdf.pageText(page));
         receipt.addPartRead();
         if (text === '') receipt.addGap('empty', 'The page holds no text.', location);
-        yield { text: `${text}\n\n`, place: { page } };
+        vocabulary.add(text);
+        yield* joinHyphens([{ text: `${text}\n\n`, place: { page } }], vocabulary);
+        yield* remarkBlocks(page, await carried.remarks(page));
       } catch (error) {
         firstFailure ??= error;
         failures += 1;
@@ -43,6 +55,7 @@ async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): Asy
       }
     }
     if (failures === pdf.pages) throw pdfFailure(firstFailure);
+    await carried.takeFiles();
   } finally {
     await pdf.close();
   }
