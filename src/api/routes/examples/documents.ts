@@ -30,7 +30,7 @@ export const listDocumentsExamples = {
     limit: 10,
     filters: '{"kind": "lease"}',
     cursor,
-    total: true,
+    total: 'true',
     sort: 'created' as const,
     order: 'desc' as const,
     q: NAME_WORDS,
