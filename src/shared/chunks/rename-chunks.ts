@@ -62,39 +62,24 @@ export async function readOtherNames(
 const textOf = (value: unknown): string | null => (value instanceof Buffer ? value.toString() : null);
 const batchOf = (numbers: readonly number[]): number => Math.floor(at(numbers, 0) / BATCH_SIZE);
 
-/** What is expected of a chunk that only gets tags. */
-const ANYTHING = '*';
+interface RenamedGroup {
+  readonly group: readonly number[];
+  readonly of: { readonly documentId: string; readonly revision: number };
+  readonly renaming: Renaming;
+  readonly marks: ChunkMarks;
+}
 
 /** Writes the tags of some chunks, and the terms of those among them that are renamed. @returns what the script answers */
 export async function renameGroup(
   redis: Redis,
   generation: string,
-  {
-    group,
-    of,
-    renaming,
-    marks,
-  }: {
-    readonly group: readonly number[];
-    readonly of: { readonly documentId: string; readonly revision: number };
-    readonly renaming: Renaming;
-    readonly marks: ChunkMarks;
-  },
+  { group, of, renaming, marks }: RenamedGroup,
 ): Promise<number> {
   const { state } = renaming;
   // A count that is under way holds only a part of the terms, and whoever counts goes on with it.
   if (isHeld(state) && state.kind !== 'counted') throw new Error('the terms of the batch are being counted');
-  const others = new Map(renaming.chunks.map((each) => [each.chunk.number, each]));
   const owner = state.kind === 'counted' ? state.owner : null;
-  const expected = group.map((number) => {
-    const other = others.get(number);
-    return other ? `${other.named}${other.terms ? '+' : ''}` : ANYTHING;
-  });
   const changes = owner === null ? [] : changesOf(group, renaming);
-  const rows = group.map((number) => {
-    const terms = others.has(number) ? renaming.terms.get(number) : null;
-    return ['named', marks.named, ...(terms ? termFields(terms) : [])];
-  });
   return renameScript.run(redis, {
     keys: [
       keys.generation(generation),
@@ -109,12 +94,32 @@ export async function renameGroup(
       String(at(group, 0)),
       ...countFields(batchOf(group)),
       ...writeState(state),
-      ...expected,
+      ...expectedOf(group, renaming),
       String(changes.length),
       ...changes,
-      ...withLengths<string | Buffer>(rows),
+      ...withLengths(group.map((number) => fieldsOf(number, { renaming, named: marks.named }))),
     ],
   });
+}
+
+/** What is expected of a chunk that only gets tags. */
+const ANYTHING = '*';
+
+/** What each chunk must hold still: the mark of a name, with a sign where there are terms. */
+function expectedOf(group: readonly number[], { chunks }: Renaming): string[] {
+  const others = new Map(chunks.map((each) => [each.chunk.number, each]));
+  return group.map((number) => {
+    const other = others.get(number);
+    return other ? `${other.named}${other.terms ? '+' : ''}` : ANYTHING;
+  });
+}
+
+function fieldsOf(
+  number: number,
+  { renaming, named }: { readonly renaming: Renaming; readonly named: string },
+): (string | Buffer)[] {
+  const terms = renaming.terms.get(number) ?? null;
+  return ['named', named, ...(terms ? termFields(terms) : [])];
 }
 
 /** What the statistics of the owner change by: the length, then groups of terms. */
