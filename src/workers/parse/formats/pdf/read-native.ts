@@ -29,7 +29,7 @@ export async function* readNative(
   { options, receipt }: ParseContext,
 ): AsyncGenerator<Block, typeof cannotOpen | undefined> {
   const second = createSecondReader(bytes);
-  const { mayBeInvisible, mayHaveBars } = lookThrough(bytes);
+  const { mayBeInvisible, mayHaveBars, mayHaveLines } = lookThrough(bytes);
   const readers: Readers = {
     pdfium,
     bytes,
@@ -48,7 +48,7 @@ export async function* readNative(
   let last = 0;
   let total = 0;
   try {
-    for await (const batch of openedBatches(pdfium, bytes, { withShapes: mayHaveBars })) {
+    for await (const batch of openedBatches(pdfium, bytes, { withShapes: mayHaveBars || mayHaveLines })) {
       if (batch === cannotOpen || batch.total === 0) return cannotOpen;
       if (last === 0) await describe(batch.total, info, readers);
       ({ last, total } = batch);
