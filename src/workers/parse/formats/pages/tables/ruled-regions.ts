@@ -38,7 +38,7 @@ function wholeLines(rulings: readonly Ruling[]): Ruling[] {
   const lines: Ruling[] = [];
   for (const ruling of rulings.toSorted((a, b) => a.at - b.at || a.from - b.from)) {
     const last = lines.at(-1);
-    if (last && last.at === ruling.at && ruling.from - last.to <= WIDEST_BREAK)
+    if (last?.at === ruling.at && ruling.from - last.to <= WIDEST_BREAK)
       lines[lines.length - 1] = { ...last, to: ruling.to };
     else lines.push(ruling);
   }
