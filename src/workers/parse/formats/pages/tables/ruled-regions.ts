@@ -17,6 +17,8 @@ const SAME_END = 12;
 /** The parts of a line that is broken between columns. */
 const WIDEST_BREAK = 10;
 const LEAST_TABULAR = 0.5;
+/** Two lines that are farther apart, with none below the names of columns, are those below the header and above the footer of a page. */
+const HIGHEST_BARE = 250;
 const MOST_RULINGS = 500;
 
 export function ruledRegions(rulings: readonly Ruling[], pieces: readonly Piece[]): RuledRegion[] {
@@ -53,7 +55,8 @@ function regionsOf(chain: readonly Ruling[], pieces: readonly Piece[]): RuledReg
   const right = Math.max(...chain.map(({ to }) => to)) + 1;
   const close = () => {
     const [top, bottom] = [edges[0], edges.at(-1)];
-    if (top !== undefined && bottom !== undefined && bottom > top)
+    const isFrame = edges.length === 2 && (bottom ?? 0) - (top ?? 0) > HIGHEST_BARE;
+    if (top !== undefined && bottom !== undefined && bottom > top && !isFrame)
       regions.push({ x, right, top, bottom, edges });
     edges = [];
   };
