@@ -10,9 +10,9 @@ import { createTables } from './tables.js';
 
 /** Reads the body of a text or a presentation into blocks. @param slideGround for a presentation */
 export function createTextDocument(context: OdfContext, slideGround?: SlideGround): OdfReader {
-  const { styles, hidden, receipt } = context;
+  const { styles, hidden, receipt, signs } = context;
   const writer = createBlockWriter();
-  const lists = createLists();
+  const lists = createLists(styles);
   const slides = createSlides(context);
   const tables = createTables(createRepeatBudget(receipt));
   const grounds = createGrounds(styles, slideGround);
@@ -21,13 +21,15 @@ export function createTextDocument(context: OdfContext, slideGround?: SlideGroun
     const mark = paragraph.isNote || paragraph.heading !== undefined ? undefined : lists.mark();
     addParagraph(writer, paragraph, { mark, slide: slides.current() });
   };
-  const paragraphs = createParagraphs({ styles, hidden, onParagraph, ...grounds });
+  const onEmptyField = (): void =>
+    receipt.addGap('skipped', 'An empty field of a form was left out.', slides.location());
+  const paragraphs = createParagraphs({ styles, hidden, signs, onParagraph, onEmptyField, ...grounds });
   return {
     open: (name, attributes) => {
       grounds.open(name, attributes);
       const formula = readObject({ name, attributes }, context, slides.location());
       slides.open(name, attributes);
-      lists.open(name);
+      lists.open(name, attributes);
       tables.open(name, attributes);
       paragraphs.open(name, attributes);
       if (formula !== '') paragraphs.addObject(formula);

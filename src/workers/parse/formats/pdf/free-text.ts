@@ -2,7 +2,7 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
-import { inflatedStreams } from './judging/streams.js';
+import { mayName } from './judging/names.js';
 import type { TypedNote } from './pdfjs.js';
 import type { SecondReader } from './second-reader.js';
 import { withItems } from './with-items.js';
@@ -23,15 +23,7 @@ interface Source {
 }
 
 /** Tells whether a file may have text that was typed onto its pages afterwards, as annotations. */
-export function mayHoldFreeText(bytes: Uint8Array): boolean {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (file.includes('/FreeText')) return true;
-  // Objects of an encrypted file cannot be looked through before it is opened.
-  if (file.includes('/Encrypt') && file.includes('/ObjStm')) return true;
-  for (const objects of inflatedStreams(bytes, 'objects'))
-    if (objects === 'too large' || objects.includes('/FreeText')) return true;
-  return false;
-}
+export const mayHoldFreeText = (bytes: Uint8Array): boolean => mayName(bytes, ['/FreeText']);
 
 /** Adds text that was typed onto the pages as annotations, which PDFium draws but does not count among their texts. */
 export async function addFreeText(

@@ -2,6 +2,7 @@ import type { Block } from '../../extraction/block.js';
 import type { Parser, ParseContext } from '../parser.js';
 import { loadPdfium } from '../pages/pdfium.js';
 import { pdfFailure } from './failures.js';
+import { mayHoldForm } from './marks/form-fields.js';
 import { cannotOpen, readNative } from './read-native.js';
 import { tidyPage } from './tidy-page.js';
 
@@ -27,6 +28,7 @@ async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): Asy
     const { title, language } = await pdf.info();
     if (title !== undefined) receipt.setTitle(title);
     if (language !== undefined) receipt.setLanguage(language);
+    if (mayHoldForm(bytes)) receipt.addGap('skipped', 'What is filled into the form may not be read.');
     let firstFailure: unknown;
     let failures = 0;
     for (let page = 1; page <= pdf.pages; page += 1) {

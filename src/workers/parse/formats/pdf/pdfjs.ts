@@ -5,6 +5,7 @@ import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
 import { z } from 'zod';
 import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
 import { isMisread, repairMisread } from './judging/misread-text.js';
+import { signsOfPage, type PageSign, type TextPage } from './marks/page-signs.js';
 
 const require = createRequire(import.meta.url);
 const pdfjs = createRequire(require.resolve('pdf-parse')).resolve('pdfjs-dist/package.json');
@@ -32,6 +33,10 @@ export interface PdfjsDocument {
   readonly pageText: (page: number) => Promise<string>;
   /** Texts that were typed onto a page as annotations. @throws when they cannot be read */
   readonly pageNotes: (page: number) => Promise<readonly TypedNote[]>;
+  /** The numbers of the annotations of a page that are not shown, fields of forms among them. @throws when they cannot be read */
+  readonly hiddenAnnotations: (page: number) => Promise<ReadonlySet<number>>;
+  /** What a page shows in symbol fonts. @throws when it cannot be read */
+  readonly pageSigns: (page: number) => Promise<readonly PageSign[]>;
   /** Whether a page switches to invisible text, however its operators are packed. @throws when it cannot be read */
   readonly isPartlyInvisible: (page: number) => Promise<boolean>;
   /** What the file says of itself; nothing where that is damaged. */
@@ -60,6 +65,9 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
       pageText: (page) => pageText(pdf, page),
       pageNotes: async (page) =>
         notesSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
+      hiddenAnnotations: async (page) =>
+        hiddenSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
+      pageSigns: async (page) => signsOfPage(await loadPage(pdf, page)),
       isPartlyInvisible: async (page) => isInvisible(await (await loadPage(pdf, page)).getOperatorList()),
       info: () => infoOf(pdf),
       close: () => pdf.destroy(),
@@ -92,10 +100,22 @@ interface Opened {
   getOptionalContentConfig(): Promise<Layers>;
 }
 
-interface Page {
+interface Page extends TextPage {
   getAnnotations(options: { intent: 'any' }): Promise<unknown>;
   getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
 }
+
+const hiddenSchema = z.array(z.unknown()).transform(
+  (annotations) =>
+    new Set(
+      annotations.flatMap((annotation) => {
+        const { data } = hiddenAnnotationSchema.safeParse(annotation);
+        return data && (data.annotationFlags & NOT_SHOWN) !== 0 ? [Number.parseInt(data.id, 10)] : [];
+      }),
+    ),
+);
+/** Its id is the number of its object, such as `12R`. */
+const hiddenAnnotationSchema = z.object({ id: z.string(), annotationFlags: z.number() });
 
 async function loadDocument(pdf: PDFParse): Promise<Opened> {
   // @NOTE pdf-parse keeps the document of pdf.js to itself.

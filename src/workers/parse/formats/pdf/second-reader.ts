@@ -1,3 +1,4 @@
+import type { PageSign } from './marks/page-signs.js';
 import type { DocumentInfo, PdfjsDocument, TypedNote } from './pdfjs.js';
 
 /** The files that pdf.js is asked for their title; it copies a file before it reads it. */
@@ -17,6 +18,14 @@ export function createSecondReader(bytes: Uint8Array) {
     /** The texts that were typed onto a page; nothing when they cannot be read. */
     async notes(page: number): Promise<readonly TypedNote[] | undefined> {
       return await (await open())?.pageNotes(page).catch(() => undefined);
+    },
+    /** The numbers of the annotations of a page that are not shown; nothing when they cannot be read. */
+    async hiddenAnnotations(page: number): Promise<ReadonlySet<number> | undefined> {
+      return await (await open())?.hiddenAnnotations(page).catch(() => undefined);
+    },
+    /** What a page shows in symbol fonts; nothing when it cannot be read. */
+    async signs(page: number): Promise<readonly PageSign[] | undefined> {
+      return await (await open())?.pageSigns(page).catch(() => undefined);
     },
     /** Whether a page may show less text than it holds. */
     async isPartlyInvisible(page: number): Promise<boolean> {

@@ -1,5 +1,7 @@
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
+import { gapBeside } from '../forms/controls.js';
+import { bulletMark } from '../signs/bullets.js';
 import { documentTable } from '../tables/document-table.js';
 import { createTable, type RtfTable } from './tables.js';
 
@@ -66,10 +68,13 @@ export function createParagraphs(): RtfParagraphs {
   return {
     writer,
     table,
-    append: (piece) => void state.pieces.push(piece),
+    append: (piece) => {
+      const gap = gapBeside(state.pieces.at(-1)?.text ?? '', piece.text);
+      state.pieces.push({ text: gap, shifts: [] }, piece);
+    },
     control: (word, parameter, styleHeading) => changeProperties(state, { word, parameter, styleHeading }),
     setMark: (mark) => {
-      state.properties.mark = /[\p{L}\p{N}]/u.test(mark) ? mark.trim() : '-';
+      state.properties.mark = /[\p{L}\p{N}]/u.test(mark) ? mark.trim() : bulletMark(mark).trim();
     },
     addNote: (text) => void state.notes.push(text),
     endParagraph,
