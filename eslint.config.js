@@ -152,6 +152,13 @@ export default tseslint.config(
             message: 'Write the properties or elements themselves.',
           }),
         ),
+        // It takes windows-1252 for ISO 8859-1 in several versions of Node; UTF-8 is all that it decodes here.
+        {
+          selector:
+            "NewExpression[callee.name='TextDecoder'] > .arguments:first-child:not(Literal[value='utf-8'])",
+          message:
+            'Text in other encodings is decoded by decodeAs or decodeText (workers/parse/formats/encoding/).',
+        },
       ],
       'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
       'max-params': ['error', 4],
@@ -193,6 +200,15 @@ export default tseslint.config(
       'src/workers/parse/child-process.ts',
     ],
     rules: { 'no-restricted-properties': 'off' },
+  },
+  {
+    files: ['src/workers/**/*.ts'],
+    // `encoding/` decodes, and a page of a PDF is taken back to the bytes that it was read from.
+    ignores: [
+      'src/workers/parse/formats/encoding/**',
+      'src/workers/parse/formats/pdf/judging/misread-text.ts',
+    ],
+    rules: forbidPackages(['iconv-lite'], 'Text is decoded by decodeAs or decodeText (formats/encoding/).'),
   },
   { files: ['src/shared/**/*.ts'], rules: forbidPackages(['express'], 'shared/ knows nothing of HTTP.') },
   {

@@ -2,11 +2,13 @@ import { at } from '../shared/at.js';
 import { searchedText, titleOf } from '../shared/chunks/searched-text.js';
 import { BATCH_SIZE, batchCount, batchNumbers } from '../shared/batches.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
+import type { ChunkVector } from '../shared/chunks/fields.js';
 import type { Records } from '../shared/documents/records.js';
 import type { Embedding } from '../shared/models/embedding.js';
 import type { Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
 import type { Plan } from './plan.js';
+import { countTerms, forgetTerms, termsOfChunks, type NewTerms } from './new-terms.js';
 
 /** Documents that get vectors at the same time; their texts share the requests to a provider. */
 const AT_ONCE = 16;
@@ -19,6 +21,8 @@ export interface FillParts {
   readonly coming: Chunks;
   readonly embedding: Embedding;
   readonly source: Plan['source'];
+  /** Null when the chunks keep their terms. */
+  readonly newTerms: NewTerms | null;
   /** @throws when a vector has another length than the first */
   readonly checkDimensions: (dimensions: number) => void;
 }
@@ -56,39 +60,54 @@ async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): 
     const numbers = batchNumbers(batch, chunkCount);
     const there = await parts.coming.readVectors(numbers.map((number) => ({ generation, number })));
     const missing = numbers.filter((_, i) => !there[i]);
-    if (missing.length === 0) continue;
-    const title = titleOf(record?.published ?? null);
-    const rows = await makeVectors(parts, { generation, title, numbers: missing }, signal);
-    for (const { vector } of rows) parts.checkDimensions(vector.length);
-    // False for a generation that was discarded in the meantime. Its successor comes later as another change.
-    if (await parts.coming.writeVectors(generation, rows)) filled += rows.length;
+    if (missing.length > 0) {
+      const title = titleOf(record?.published ?? null);
+      if (parts.newTerms) await forgetTerms(parts.newTerms, { documentId: id, generation, batch, numbers });
+      const rows = await makeVectors(parts, { generation, title, numbers: missing }, signal);
+      for (const { vector } of rows) parts.checkDimensions(vector.length);
+      // False for a generation that was discarded in the meantime. Its successor comes later as another change.
+      if (await parts.coming.writeVectors(generation, rows)) filled += rows.length;
+    }
+    if (parts.newTerms) await countTerms(parts.newTerms, { documentId: id, generation, batch, numbers });
   }
   return filled;
 }
 
-async function makeVectors(
-  { serving, embedding, source }: FillParts,
-  { generation, title, numbers }: { generation: string; title: string | null; numbers: readonly number[] },
-  signal: AbortSignal,
-): Promise<{ number: number; vector: Float32Array }[]> {
-  if (source === 'converted') {
-    const vectors = await serving.readVectors(numbers.map((number) => ({ generation, number })));
-    return pairs(numbers, vectors);
-  }
-  const texts = await serving.readTexts(generation, at(numbers, 0), BATCH_SIZE);
-  const wanted = texts.filter(({ number }) => numbers.includes(number));
-  if (wanted.length === 0) return [];
-  const { vectors } = await embedding.embedDocuments(
-    wanted.map((chunk) => searchedText(chunk, title)),
-    { signal },
-  );
-  return pairs(
-    wanted.map(({ number }) => number),
-    vectors,
-  );
+interface Wanted {
+  readonly generation: string;
+  readonly title: string | null;
+  readonly numbers: readonly number[];
 }
 
-function pairs(numbers: readonly number[], vectors: readonly (Float32Array | null)[]) {
+async function makeVectors(parts: FillParts, wanted: Wanted, signal: AbortSignal): Promise<ChunkVector[]> {
+  const { serving, source, newTerms } = parts;
+  const { generation, title, numbers } = wanted;
+  if (source === 'converted' && !newTerms) return convertVectors(parts, wanted);
+  const texts = await serving.readTexts(generation, at(numbers, 0), BATCH_SIZE);
+  const chunks = texts.filter(({ number }) => numbers.includes(number));
+  if (chunks.length === 0) return [];
+  const searched = chunks.map((chunk) => searchedText(chunk, title));
+  const found = { ...wanted, numbers: chunks.map(({ number }) => number) };
+  const rows =
+    source === 'converted'
+      ? await convertVectors(parts, found)
+      : pairs(found.numbers, (await parts.embedding.embedDocuments(searched, { signal })).vectors);
+  if (!newTerms) return rows;
+  const terms = termsOfChunks(found.numbers, searched);
+  return rows.flatMap((row) => {
+    const made = terms.get(row.number);
+    return made ? [{ ...row, terms: made }] : [];
+  });
+}
+
+async function convertVectors(
+  { serving }: FillParts,
+  { generation, numbers }: Wanted,
+): Promise<ChunkVector[]> {
+  return pairs(numbers, await serving.readVectors(numbers.map((number) => ({ generation, number }))));
+}
+
+function pairs(numbers: readonly number[], vectors: readonly (Float32Array | null)[]): ChunkVector[] {
   return numbers.flatMap((number, i) => {
     const vector = vectors[i];
     return vector ? [{ number, vector }] : [];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { IncompatibleDataError } from '../shared/data-set/data-set.js';
+import { ANALYSIS_VERSION } from '../shared/text/analysis/version.js';
 import type { VectorSet } from '../shared/data-set/stored-vectors.js';
 import { defineScript, type Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
@@ -33,6 +34,7 @@ export async function flip(redis: Redis, to: Flip): Promise<boolean> {
       to.index ?? '',
       randomUUID(),
       to.before.field,
+      ANALYSIS_VERSION,
     ],
   });
   if (done === OVERTAKEN)
@@ -43,10 +45,10 @@ export async function flip(redis: Redis, to: Flip): Promise<boolean> {
 const OVERTAKEN = -1;
 
 const flipScript = defineScript<number>(`
-local sequence, model, field, type, dimensions, index, epoch, before = unpack(ARGV)
+local sequence, model, field, type, dimensions, index, epoch, before, analysis = unpack(ARGV)
 if (redis.call('HGET', KEYS[2], 'vectorField') or 'vector') ~= before then return -1 end
 if (redis.call('GET', KEYS[1]) or '0') ~= sequence then return 0 end
-redis.call('HSET', KEYS[2], 'model', model, 'vectorField', field, 'vectorType', type)
+redis.call('HSET', KEYS[2], 'model', model, 'vectorField', field, 'vectorType', type, 'analysis', analysis)
 if dimensions == '' then redis.call('HDEL', KEYS[2], 'dimensions')
 else redis.call('HSET', KEYS[2], 'dimensions', dimensions) end
 if index == '' then redis.call('HDEL', KEYS[2], 'index')

@@ -1,5 +1,6 @@
 import type { DataSet } from '../shared/data-set/data-set.js';
 import type { Reindexing } from '../shared/data-set/reindexing.js';
+import { ANALYSIS_VERSION } from '../shared/text/analysis/version.js';
 import { FIRST_VECTORS, type VectorSet, type VectorType } from '../shared/data-set/stored-vectors.js';
 
 /** The model and type of vectors that the settings state. */
@@ -19,7 +20,8 @@ export interface Plan {
 export function planReindex(data: DataSet, target: Target, unfinished: Reindexing | null): Plan {
   const { model, vectorType } = target;
   const isSameModel = data.model === model;
-  if (isSameModel && data.vectors.type === vectorType)
+  // Other terms are written together with vectors under a new name, by which workers see what is done.
+  if (isSameModel && data.vectors.type === vectorType && data.analysis === ANALYSIS_VERSION)
     return { model, vectors: data.vectors, source: 'kept' };
   const goesOn = unfinished?.model === model && unfinished.vectorType === vectorType;
   const field = goesOn ? unfinished.vectorField : nextField(data.vectors.field, unfinished?.vectorField);

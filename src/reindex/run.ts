@@ -4,6 +4,8 @@ import { IncompatibleDataError, readDataSet, type DataSet } from '../shared/data
 import { readReindexing, writeReindexing, type Reindexing } from '../shared/data-set/reindexing.js';
 import { UnavailableError } from '../shared/errors.js';
 import { keys } from '../shared/redis/keys.js';
+import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
+import { ANALYSIS_VERSION } from '../shared/text/analysis/version.js';
 import { removeGarbageVectors } from './clean.js';
 import type { ReindexContext } from './context.js';
 import { fillPage } from './fill.js';
@@ -79,14 +81,19 @@ async function createFilling(
   if (plan.source === 'kept') return () => Promise.resolve(false);
   const total = await redis.zCard(keys.changes);
   let state = await begin(context, plan);
+  const serving = createChunks(redis, data.vectors);
   const parts = {
     redis,
     records,
     embedding,
     source: plan.source,
-    serving: createChunks(redis, data.vectors),
+    serving,
     coming: createChunks(redis, plan.vectors),
     checkDimensions: requireDimensions(dimensions),
+    newTerms:
+      data.analysis === ANALYSIS_VERSION
+        ? null
+        : { records, chunks: serving, statistics: createTermStatistics(redis) },
   };
   return async () => {
     try {

@@ -45,8 +45,28 @@ export class ImpossibleError extends DomainError {
 
 /** A prompt has more tokens than the model reads, by the model's own count. */
 export class PromptTooLongError extends ImpossibleError {
+  /** Tokens of prompt and completion together that the model reads, where the provider says it. */
+  readonly window: number | null;
+
+  constructor({
+    window = null,
+    ...options
+  }: { readonly window?: number | null; readonly cause?: unknown } = {}) {
+    super(
+      'The query with its documents takes more tokens than the model reads, which is less than completion.context_window',
+      options,
+    );
+    this.window = window;
+  }
+}
+
+/** The provider's content filter withheld the whole answer, or refused to read the prompt. */
+export class ContentFilterError extends ImpossibleError {
   constructor(options: { readonly cause?: unknown } = {}) {
-    super('The query with its documents takes more tokens than the model reads', options);
+    super(
+      'The content filter of the completion provider lets no answer to this query and its documents pass',
+      options,
+    );
   }
 }
 
@@ -218,6 +238,17 @@ export class IngestError extends Error {
     super(message, { cause: options.cause });
     this.name = 'IngestError';
     this.code = code;
+  }
+}
+
+/** A text has more tokens than an embedding model reads, by the model's own count. */
+export class TextTooLongError extends IngestError {
+  /** Tokens that the model reads, where the provider says it. */
+  readonly window: number | null;
+
+  constructor(window: number | null, options: { cause?: unknown } = {}) {
+    super('provider', 'the embedding provider refuses even short parts of a text as too long', options);
+    this.window = window;
   }
 }
 

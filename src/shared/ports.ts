@@ -42,6 +42,7 @@
  */
 import type { ListedPage, ListOrder, ListPosition } from './documents/list-order.js';
 import type { Filter } from './filters/parse.js';
+import type { FinishReason } from './models/finish-reason.js';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -221,7 +222,7 @@ export type CompletionEvent =
   | { readonly type: 'text'; readonly text: string }
   | {
       readonly type: 'end';
-      readonly finishReason: 'stop' | 'length';
+      readonly finishReason: FinishReason;
       readonly promptTokens: number;
       readonly completionTokens: number;
       /** How many tokens of the prompt the provider had cached from an earlier one; absent when it does not say. */

@@ -65,7 +65,14 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     workOffSet,
     aggregateUsage: createAggregateUsage(redis, workOffSet),
     ...openStorage(ownStorage, redis),
-    embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
+    embedding: createEmbedding(embedder, {
+      maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0,
+      onSmallWindow: (tokens) =>
+        logger.warn(
+          { setting: 'chunk.size', value: settings.chunk.size, readsAbout: tokens },
+          'the embedding model reads less than a chunk may hold: chunks are embedded in parts, unless chunk.size is lowered',
+        ),
+    }),
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     poisonJobs: createPoisonJobs({ redis, logger }),

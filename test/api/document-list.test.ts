@@ -131,7 +131,7 @@ describe('GET /documents', () => {
 
   test('finds file names by words', async () => {
     const user = createUser(api, 'finder');
-    const [zurich = ''] = [
+    const [zurich] = [
       await user.ingest('a', { filename: 'Zürich budget_2024.txt' }),
       await user.ingest('b', { filename: 'Other.txt' }),
     ];

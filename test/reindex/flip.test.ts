@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { flip } from '../../src/reindex/flip.js';
+import { planReindex } from '../../src/reindex/plan.js';
 import { IncompatibleDataError, openDataSet, readDataSet } from '../../src/shared/data-set/data-set.js';
 import { keys } from '../../src/shared/redis/keys.js';
+import { ANALYSIS_VERSION } from '../../src/shared/text/analysis/version.js';
 import { rejection } from '../support/rejection.js';
 import { useTestRedis } from '../support/use-test-redis.js';
 
@@ -45,5 +47,24 @@ describe('letting new vectors serve', () => {
     const late = toNew({ model: 'late', vectors: { field: 'vector3', type: 'float32' } });
     expect(await rejection(late)).toBeInstanceOf(IncompatibleDataError);
     expect(await readDataSet(redis)).toMatchObject({ model: 'new', vectors: { field: 'vector2' } });
+  });
+});
+
+describe('data whose words were made by an older analysis', () => {
+  test('is refused, whatever the model, until it is reindexed', async () => {
+    await redis.hDel(keys.schema, 'analysis');
+    await redis.zAdd(keys.changes, { score: 7, value: 'document' });
+    const wanted = { model: 'old', vectorType: 'float32' } as const;
+    const data = await readDataSet(redis);
+    expect(data?.analysis).toBe('1');
+    const error = await rejection(openDataSet(redis, wanted));
+    expect(error).toBeInstanceOf(IncompatibleDataError);
+    expect(String(error)).toContain('npx quire reindex');
+    expect(data && planReindex(data, wanted, null)).toMatchObject({
+      source: 'converted',
+      vectors: { field: 'vector2' },
+    });
+    expect(await toNew({ model: 'old' })).toBe(true);
+    expect((await openDataSet(redis, wanted)).analysis).toBe(ANALYSIS_VERSION);
   });
 });

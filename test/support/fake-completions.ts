@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { countTokens } from '../../src/shared/text/token-count.js';
-import { sendError, sendJson, type Exchange } from './fake-exchange.js';
+import { sendError, sendJson, sendTooLong, type Exchange } from './fake-exchange.js';
 
 const bodySchema = z.object({
   model: z.string(),
@@ -22,6 +22,13 @@ export async function answerChat(exchange: Exchange): Promise<void> {
   const parsed = bodySchema.safeParse(request.body);
   if (!parsed.success) {
     sendError(response, { status: 400, message: z.prettifyError(parsed.error), param: 'messages' });
+    return;
+  }
+  const { messages, max_tokens: few = 0, max_completion_tokens: most = few } = parsed.data;
+  const asked = messages.reduce((sum, { content }) => sum + 4 + countTokens(content), most);
+  if (asked > configuration.chatWindow) {
+    stats.failed += 1;
+    sendTooLong(response, configuration, configuration.chatWindow);
     return;
   }
   const answer = composeAnswer(parsed.data, exchange);
@@ -68,6 +75,12 @@ async function streamAnswer(answer: Answer, exchange: Exchange, includesUsage: b
   const sendChoice = (delta: unknown, finishReason: string | null = null) =>
     send({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finishReason }] });
 
+  if (stream === 'refused') {
+    const message = 'the request exceeds the available context size, try increasing it';
+    send({ error: { code: 400, message, type: 'exceed_context_size_error' } });
+    response.end();
+    return;
+  }
   sendChoice({ role: 'assistant', content: '' });
   for (const word of stream === 'whole' ? answer.words : answer.words.slice(0, wordsBefore)) {
     if (wordDelayMilliseconds > 0) await sleep(wordDelayMilliseconds, undefined, { signal });

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { countTokens } from '../../src/shared/text/token-count.js';
-import { sendError, sendJson, type Exchange, type FakeOpenAIConfiguration } from './fake-exchange.js';
+import {
+  sendError,
+  sendJson,
+  sendTooLong,
+  type Exchange,
+  type FakeOpenAIConfiguration,
+} from './fake-exchange.js';
 
 const bodySchema = z.object({
   input: z.union([z.string(), z.array(z.string()).min(1)]),
@@ -19,7 +25,11 @@ export function answerEmbeddings({ request, response, configuration, stats }: Ex
   const { input, encoding_format: format, dimensions = configuration.dimensions } = parsed.data;
   const texts = typeof input === 'string' ? [input] : input;
   const counts = texts.map(countTokens);
-  const refusal = refuse(texts, counts, configuration);
+  if (texts.length <= configuration.maxInputs && Math.max(...counts) > configuration.maxInputTokens) {
+    sendTooLong(response, configuration, configuration.maxInputTokens);
+    return;
+  }
+  const refusal = refuse(texts, configuration, counts);
   if (refusal !== null) {
     sendError(response, { status: 400, message: refusal });
     return;
@@ -55,13 +65,11 @@ export function answerEmbeddings({ request, response, configuration, stats }: Ex
 
 function refuse(
   texts: readonly string[],
+  { maxInputs, maxRequestTokens, refusedText }: FakeOpenAIConfiguration,
   counts: readonly number[],
-  { maxInputs, maxInputTokens, maxRequestTokens, refusedText }: FakeOpenAIConfiguration,
 ): string | null {
   if (texts.length > maxInputs) return `Invalid 'input': maximum array length is ${String(maxInputs)}.`;
   if (texts.includes('')) return "'$.input' is invalid: empty string.";
-  const longest = Math.max(...counts);
-  if (longest > maxInputTokens) return `maximum context length is ${String(maxInputTokens)} tokens`;
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total > maxRequestTokens) return `max ${String(maxRequestTokens)} tokens per request`;
   const quoted = refusedText === null ? undefined : texts.find((text) => text.includes(refusedText));

@@ -24,6 +24,8 @@ const failureSchema = z.object({
   message: z.string().default('The server had an error while processing your request.'),
   code: z.string().nullable().default(null),
   param: z.string().nullable().default(null),
+  /** The whole body, for servers that do not answer in the form of OpenAI. */
+  body: z.unknown().optional(),
   /** `disconnect` closes the connection, `silence` never answers. */
   kind: z.enum(['answer', 'disconnect', 'silence']).default('answer'),
 });
@@ -52,10 +54,18 @@ export const configurationSchema = z.object({
   /** Limits `not_a_number`, `infinite` and `zero` to texts that hold it. */
   brokenText: z.string().default(''),
   hasBase64: z.boolean().default(true),
+  /** Tokens of prompt and completion that the chat model reads; more are refused with `tooLong`. */
+  chatWindow: z.number().default(1_000_000),
+  /** How prompts and texts that are too long are refused; `{window}` stands for the tokens. */
+  tooLong: z
+    .object({ status: z.number(), message: z.string(), code: z.string().nullable() })
+    .default({ status: 400, message: 'maximum context length is {window} tokens', code: null }),
   /** null: the first words of the last user message. */
   answer: z.string().nullable().default(null),
   finishReason: z.string().default('stop'),
-  stream: z.enum(['whole', 'dropped', 'unfinished', 'failed', 'not_json', 'stalled']).default('whole'),
+  stream: z
+    .enum(['whole', 'refused', 'dropped', 'unfinished', 'failed', 'not_json', 'stalled'])
+    .default('whole'),
   /** Words before the stream goes wrong. */
   wordsBefore: z.number().default(2),
   wordDelayMilliseconds: z.number().default(0),
@@ -124,10 +134,19 @@ interface FakeError {
   readonly code?: string | null;
   readonly param?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
 }
 
 export function sendError(response: ServerResponse, error: FakeError): void {
-  const { status, message, code = null, param = null, headers } = error;
+  const { status, message, code = null, param = null, headers, body } = error;
   const type = status >= 500 ? 'server_error' : 'invalid_request_error';
-  sendJson(response, status, { error: { message, type, param, code } }, headers);
+  sendJson(response, status, body ?? { error: { message, type, param, code } }, headers);
+}
+
+export function sendTooLong(
+  response: ServerResponse,
+  { tooLong }: FakeOpenAIConfiguration,
+  window: number,
+): void {
+  sendError(response, { ...tooLong, message: tooLong.message.replace('{window}', String(window)) });
 }

@@ -18,6 +18,7 @@ export const PROMISED_PLACES: Readonly<Record<FileFormat, readonly Kind[]>> = {
   rtf: [],
   eml: [],
   mbox: ['message'],
+  ics: [],
   msg: [],
   pdf: ['pages', 'boxes'],
   docx: [],

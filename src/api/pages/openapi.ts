@@ -126,7 +126,7 @@ function requestContent({ request, upload, items, examples }: Route): ZodOpenApi
   const formTypes = form ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : [];
   return {
     ...(body && (upload?.alsoJson ?? true) ? { 'application/json': mediaType(body, examples?.body) } : {}),
-    ...(mergePatch ? { [MERGE_PATCH]: mediaType(mergePatch, undefined) } : {}),
+    ...(mergePatch ? { [MERGE_PATCH]: mediaType(mergePatch, examples?.body) } : {}),
     ...(items ? { [NDJSON]: mediaType(items, firstItem(examples?.body)) } : {}),
     ...Object.fromEntries(form ? formTypes.map((type) => [type, mediaType(form, examples?.body)]) : []),
     ...(upload ? { 'multipart/form-data': mediaType(upload.fields, examples?.upload) } : {}),

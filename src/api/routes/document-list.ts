@@ -9,7 +9,7 @@ import { defineRoute } from '../http/route.js';
 import { documentView, viewDocument } from './document-view.js';
 import type { DocumentRouteDependencies } from './documents.js';
 import { listDocumentsExamples } from './examples/documents.js';
-import { page } from './page-parameters.js';
+import { page } from '../http/validation/page-parameters.js';
 
 const MAX_NAME = 256;
 /** Longer filters are no part of an address in a header, which clients and proxies bound. */

@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
-import { isFinal, type DocumentRecord, type Metadata } from '../../shared/document.js';
-import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
-import { metadata, metadataMerge } from '../http/validation/metadata.js';
-import { accessControlChange, accessControlMerge } from '../http/validation/access-lists.js';
+import { isFinal } from '../../shared/document.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
-import type { DocumentChanges, DocumentPatch } from '../services/documents/document-changes.js';
+import type { DocumentChanges } from '../services/documents/document-changes.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import { displayFilename } from '../../shared/documents/display-filename.js';
@@ -23,62 +20,16 @@ import {
   patchDocumentExamples,
   retryDocumentExamples,
 } from './examples/documents.js';
-import { MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
 import { contextOf } from './context-of.js';
 import { listRoute } from './document-list.js';
-import { page } from './page-parameters.js';
+import { mergePatchBody, PATCH_BODY_BYTES, patchBody } from './document-patch.js';
+import { page } from '../http/validation/page-parameters.js';
 import { extractionView, viewExtraction, whereaboutsFields } from './extraction-view.js';
-import { compact, LIMITS } from './ingest/upload-fields.js';
+import { compact } from './ingest/upload-fields.js';
 
 export const documentPath = z.object({
   document_id: z.string().describe('The `external_id` of the document.'),
 });
-
-const newName = nonBlankString({ max: MAX_FILENAME_CHARACTERS });
-const replaced = (after: Metadata) => () => after;
-
-const patchBody = z
-  .object({
-    metadata: optionalNull(metadata)
-      .transform((after): ChangeMetadata | undefined => after && replaced(after))
-      .describe('Replaces all of the metadata.'),
-    filename: optionalNull(newName)
-      .transform((name): string | null | undefined => name)
-      .describe('The new name.'),
-    access_control: optionalNull(accessControlChange).describe(
-      'Each list that is stated replaces the old one.',
-    ),
-  })
-  .meta({
-    id: 'DocumentPatch',
-    description: 'What is to change. Fields that are left out or null stay as they are.',
-  });
-
-const mergePatchBody = z
-  .object({
-    metadata: metadataMerge
-      .optional()
-      .transform((change) => change)
-      .describe('Changes the keys that are named, also within objects; null takes a key away.'),
-    filename: newName
-      .nullish()
-      .transform((name) => name)
-      .describe('The new name; null takes it away.'),
-    access_control: accessControlMerge
-      .optional()
-      .transform((lists) => lists)
-      .describe('Each list that is stated replaces the old one; null empties it.'),
-  })
-  .meta({
-    id: 'DocumentMergePatch',
-    description:
-      'What is to change (RFC 7396). What is left out stays as it is, and null takes something away.',
-  });
-
-type ChangeMetadata = NonNullable<DocumentPatch['metadata']>;
-
-/** The same fields have this many bytes at most beside an upload; the rest is room for the file name. */
-const PATCH_BODY_BYTES = LIMITS.metadata + LIMITS.access_control + 64 * 1024;
 
 const chunkView = z
   .object({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { whereaboutsFields } from './extraction-view.js';
 import type { Streamed } from '../http/response/reply.js';
+import { FINISH_REASONS } from '../../shared/models/finish-reason.js';
 import type { FoundChunk } from '../services/retrieval/found-chunks.js';
 import type { RerankReport } from '../../shared/search/reranking/reranked-search.js';
 import type { FoundDocument } from '../services/retrieval/found-documents.js';
@@ -97,7 +98,7 @@ export function viewUsage({
 
 const outcome = {
   usage: usageCounts,
-  finish_reason: z.enum(['stop', 'length']),
+  finish_reason: z.enum(FINISH_REASONS),
   sources: z
     .array(
       z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number(), ...whereaboutsFields }),

@@ -18,6 +18,7 @@ import { forgetGeneration, noteCleaned, readCleaning, unlinkChunks, type Cleanin
 import {
   finishBatch,
   isFinished,
+  noteInParts,
   removeVectors,
   writeEmbedded,
   writeVectors,
@@ -40,6 +41,8 @@ export interface Chunks {
 
   /** Writes the vectors and terms of a batch. The step that writes the last of them also begins to count the terms. */
   readonly writeEmbedded: (generation: string, batch: EmbeddedBatch) => Promise<boolean>;
+  /** Notes that texts were embedded in parts, which the receipt then says. */
+  readonly noteInParts: (generation: string) => Promise<void>;
   readonly writeVectors: (generation: string, chunks: readonly ChunkVector[]) => Promise<boolean>;
   /** Removes the vectors of a set that nothing uses any more from the hashes. */
   readonly removeVectors: (generation: string, numbers: readonly number[]) => Promise<void>;
@@ -85,6 +88,7 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS): 
     receipt: (generation) => readReceipt(redis, generation),
 
     writeEmbedded: (generation, batch) => writeEmbedded(store, generation, batch),
+    noteInParts: (generation) => noteInParts(redis, generation),
     writeVectors: (generation, chunks) => writeVectors(store, generation, chunks),
     removeVectors: (generation, numbers) => removeVectors(store, generation, numbers),
     finishBatch: (generation, batch) => finishBatch(store, generation, batch),

@@ -2,7 +2,8 @@ import { RESP_TYPES } from 'redis';
 import { decodeVector, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { unpackReceipt } from '../extraction/stored-receipt.js';
-import type { Receipt } from '../extraction/receipt.js';
+import { addGaps } from '../extraction/add-gaps.js';
+import type { Gap, Receipt } from '../extraction/receipt.js';
 import { keys } from '../redis/keys.js';
 import { storedChunk, STORED_FIELDS, type ChunkAddress, type StoredChunk } from './fields.js';
 
@@ -16,10 +17,12 @@ export type BinaryClient = ReturnType<typeof binaryClient>;
 export interface GenerationCounts {
   readonly chunks: number;
   readonly tokens: number;
+  /** Whether texts are longer than the embedding model reads, so that their vectors are means of their parts'. */
+  readonly inParts: boolean;
 }
 
 /** What a generation notes when all its texts are written. */
-export interface GenerationEnd extends GenerationCounts {
+export interface GenerationEnd extends Omit<GenerationCounts, 'inParts'> {
   /** What was read of the source. */
   readonly receipt?: Receipt;
 }
@@ -30,15 +33,25 @@ export interface ChunkTerms {
 }
 
 export async function readGeneration(redis: Redis, generation: string): Promise<GenerationCounts | null> {
-  const names = ['document', 'chunks', 'tokens'];
-  const [document, chunks, tokens] = await redis.hmGet(keys.generation(generation), names);
-  return document == null ? null : { chunks: Number(chunks), tokens: Number(tokens) };
+  const names = ['document', 'chunks', 'tokens', 'in_parts'];
+  const [document, chunks, tokens, inParts] = await redis.hmGet(keys.generation(generation), names);
+  return document == null
+    ? null
+    : { chunks: Number(chunks), tokens: Number(tokens), inParts: inParts === '1' };
 }
+
+const IN_PARTS: Gap = {
+  reason: 'limit',
+  location: null,
+  detail:
+    'Some passages are longer than the embedding model reads: they were embedded in parts, and are found by the mean of these',
+};
 
 /** Null for a generation that has none. */
 export async function readReceipt(redis: Redis, generation: string): Promise<Receipt | null> {
-  const packed = await redis.hGet(keys.generation(generation), 'receipt');
-  return packed === null ? null : unpackReceipt(packed);
+  const [packed, inParts] = await redis.hmGet(keys.generation(generation), ['receipt', 'in_parts']);
+  if (packed == null) return null;
+  return addGaps(unpackReceipt(packed), inParts === '1' ? [IN_PARTS] : []);
 }
 
 export async function readTexts(

@@ -73,6 +73,11 @@ end
 redis.call('HSET', KEYS[1], unpack(ARGV))
 return 1`);
 
+/** Notes in a generation that some of its texts were embedded in parts. */
+export const noteInPartsScript = defineScript<number>(`${GUARD}
+redis.call('HSET', KEYS[1], 'in_parts', '1')
+return 1`);
+
 /** Starts to count the batch. The number of arguments of the count comes before them, and both before the chunks. */
 const COUNT_CHUNKS = `
 local counted = tonumber(ARGV[at])

@@ -5,7 +5,7 @@ import { keys } from '../redis/keys.js';
 import { settleStep, sumTerms, type BatchTerms } from '../term-statistics/parts.js';
 import { countFields, stepArguments } from '../term-statistics/scripts.js';
 import { embeddedFields, vectorFields, withLengths, type ChunkVector } from './fields.js';
-import { countedScript, finishScript, writeScript } from './scripts.js';
+import { countedScript, finishScript, noteInPartsScript, writeScript } from './scripts.js';
 
 /** Where vectors are written. Each set of vectors has its own fields in the same hashes. */
 export interface VectorStore {
@@ -74,6 +74,10 @@ export async function removeVectors(
   numbers: readonly number[],
 ): Promise<void> {
   await Promise.all(numbers.map((number) => redis.hDel(keys.chunk(generation, number), vectors.field)));
+}
+
+export async function noteInParts(redis: Redis, generation: string): Promise<void> {
+  await noteInPartsScript.run(redis, { keys: [keys.generation(generation)], arguments: [] });
 }
 
 export async function finishBatch(

@@ -4,6 +4,7 @@ import { UnavailableError } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { unlessRefused } from '../redis/unless-refused.js';
+import { ANALYSIS_VERSION } from '../text/analysis/version.js';
 import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './stored-vectors.js';
 
 const KEY_SCHEMA_VERSION = '2';
@@ -20,6 +21,8 @@ const schemaSchema = z.object({
   vectorField: z.string().default(FIRST_VECTORS.field),
   vectorType: vectorTypeSchema.default(FIRST_VECTORS.type),
   dimensions: z.coerce.number().int().optional(),
+  /** Data of before there were versions has those of the first. */
+  analysis: z.string().default('1'),
   /** The Query Engine's index that serves; absent before there is one. */
   index: z.string().optional(),
 });
@@ -28,6 +31,8 @@ const schemaSchema = z.object({
 export interface DataSet {
   readonly model: string;
   readonly vectors: VectorSet;
+  /** Version of what made the terms of its chunks, see `ANALYSIS_VERSION`. */
+  readonly analysis: string;
   /** Length of the vectors; null before the first one is there. */
   readonly dimensions: number | null;
   readonly index: string | null;
@@ -43,7 +48,9 @@ export interface WantedData {
 export async function readDataSet(redis: Redis): Promise<DataSet | null> {
   const found = await redis.hGetAll(keys.schema);
   if (found['version'] === undefined) return null;
-  const { version, model, vectorField, vectorType, dimensions, index } = schemaSchema.parse({ ...found });
+  const { version, model, vectorField, vectorType, dimensions, analysis, index } = schemaSchema.parse({
+    ...found,
+  });
   if (version !== KEY_SCHEMA_VERSION) {
     throw new IncompatibleDataError(
       `the data in Redis has key layout ${version}; this program reads ${KEY_SCHEMA_VERSION}`,
@@ -52,6 +59,7 @@ export async function readDataSet(redis: Redis): Promise<DataSet | null> {
   return {
     model,
     vectors: { field: vectorField, type: vectorType },
+    analysis,
     dimensions: dimensions ?? null,
     index: index ?? null,
   };
@@ -65,8 +73,8 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
   const isEmpty = (await redis.exists(keys.changes)) === 0;
   if (isEmpty) {
     const marked = await redis.hGetAll(keys.schema);
-    const isOurs = marked['model'] === model && marked['vectorType'] === vectorType;
-    const mark = { version: KEY_SCHEMA_VERSION, model, vectorType };
+    const mark = { version: KEY_SCHEMA_VERSION, model, vectorType, analysis: ANALYSIS_VERSION };
+    const isOurs = Object.entries(mark).every(([name, value]) => marked[name] === value);
     if (!isOurs) await redis.multi().del(keys.schema).hSet(keys.schema, mark).exec();
   }
   // EXISTS comes first, since a process that removes things must be able to start on a full Redis.
@@ -78,6 +86,12 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
       `the data was embedded with ${found.model}, but the settings name ${model} ` +
         '(embedder, embedding.model, .dimensions, .provider, .options). Vectors of two models cannot be compared: ' +
         'set the first again, or embed the data anew with `npx quire reindex`.',
+    );
+  }
+  if (found.analysis !== ANALYSIS_VERSION) {
+    throw new IncompatibleDataError(
+      `the words of the data were made by version ${found.analysis} of the analysis; this program searches with version ` +
+        `${ANALYSIS_VERSION}: make them anew with \`npx quire reindex\`.`,
     );
   }
   if (found.vectors.type !== vectorType) {
@@ -94,7 +108,12 @@ export async function markAgain(
   redis: Redis,
   { model, vectors }: Pick<DataSet, 'model' | 'vectors'>,
 ): Promise<void> {
-  const marks = Object.entries({ model, vectorField: vectors.field, vectorType: vectors.type });
+  const marks = Object.entries({
+    model,
+    analysis: ANALYSIS_VERSION,
+    vectorField: vectors.field,
+    vectorType: vectors.type,
+  });
   for (const [name, value] of marks) await redis.hSetNX(keys.schema, name, value);
   await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
   // The version is written last, because the mark is complete with it.

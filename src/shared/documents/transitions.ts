@@ -82,14 +82,22 @@ export function prepare(
   return { record: { ...record, stage: 'publishing', prepared } };
 }
 
+interface Counts {
+  readonly chunkCount: number;
+  readonly tokenCount: number;
+  /** Gaps that came after the content was read. */
+  readonly laterGaps?: number;
+}
+
 /** Makes the generation of an attempt the one that searches answer from. */
 export function publish(
   record: DocumentRecord,
-  { chunkCount, tokenCount, ...fence }: Fence & { chunkCount: number; tokenCount: number },
+  { chunkCount, tokenCount, laterGaps = 0, ...fence }: Fence & Counts,
 ): Change | null {
   if (!isCurrent(record, fence) || !record.pending) return null;
   const generation = generationId(record);
-  const published: Content = { ...record.pending, generation, chunkCount, tokenCount };
+  const gaps = laterGaps > 0 ? { gaps: (record.pending.gaps ?? 0) + laterGaps } : {};
+  const published: Content = { ...record.pending, generation, chunkCount, tokenCount, ...gaps };
   const ended = { ...finished(record, 'completed'), ...replaceAttachments(record) };
   const earlier = latestAttempts(record).filter((each) => each !== generation);
   return {

@@ -1,8 +1,9 @@
 import { IngestError } from '../errors.js';
-import type { CallOptions, Embeddings } from '../ports.js';
-import { deliver, openCall, type Entry, type MeasuredText } from './embedding-calls.js';
+import type { CallOptions } from '../ports.js';
+import { deliver, openCall, type CallEmbeddings, type Entry, type MeasuredText } from './embedding-calls.js';
+import type { PartedEmbeddings } from './embed-in-parts.js';
 
-type Send = (texts: readonly string[], options: CallOptions) => Promise<Embeddings>;
+type Send = (texts: readonly string[], options: CallOptions) => Promise<PartedEmbeddings>;
 
 interface EmbeddingBatcherOptions {
   readonly send: Send;
@@ -18,7 +19,7 @@ interface BatchLimits {
   readonly tokens: number;
 }
 
-type EmbeddingBatcher = (texts: readonly MeasuredText[], options?: CallOptions) => Promise<Embeddings>;
+type EmbeddingBatcher = (texts: readonly MeasuredText[], options?: CallOptions) => Promise<CallEmbeddings>;
 
 interface Request {
   readonly entries: readonly Entry[];
@@ -40,7 +41,7 @@ export function createEmbeddingBatcher(options: EmbeddingBatcherOptions): Embedd
   const batching: Batching = { ...options, inFlight: new Set(), wait: createWait(), queue: [] };
   return async (texts, { signal } = {}) => {
     signal?.throwIfAborted();
-    if (texts.length === 0) return { vectors: [], tokens: 0 };
+    if (texts.length === 0) return { vectors: [], tokens: 0, inParts: 0 };
     return openCall(texts.length, {
       signal,
       begin: (call) => {

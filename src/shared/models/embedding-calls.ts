@@ -1,6 +1,7 @@
 import { at } from '../at.js';
 import { toError } from '../errors.js';
 import type { CallOptions, Embeddings } from '../ports.js';
+import type { PartedEmbeddings } from './embed-in-parts.js';
 
 /** A text and its number of tokens. */
 export interface MeasuredText {
@@ -14,9 +15,16 @@ export interface Call {
   missing: number;
   /** Null once a reply did not tell its tokens. */
   tokens: number | null;
+  /** How many texts were embedded in parts. */
+  inParts: number;
   isSettled: boolean;
   succeed(): void;
   fail(error: unknown): void;
+}
+
+/** The vectors of a call's texts, and how many of them are means of the vectors of parts. */
+export interface CallEmbeddings extends Embeddings {
+  readonly inParts: number;
 }
 
 /** One text of a call, and its position there. */
@@ -31,7 +39,7 @@ interface CallHooks extends CallOptions {
 }
 
 /** Opens a call, which resolves when all its vectors are there, and rejects when it failed or was aborted. */
-export function openCall(size: number, { signal, begin, abandon }: CallHooks): Promise<Embeddings> {
+export function openCall(size: number, { signal, begin, abandon }: CallHooks): Promise<CallEmbeddings> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void) => {
       if (call.isSettled) return;
@@ -43,10 +51,11 @@ export function openCall(size: number, { signal, begin, abandon }: CallHooks): P
       vectors: [],
       missing: size,
       tokens: 0,
+      inParts: 0,
       isSettled: false,
       succeed: () => {
         settle(() => {
-          resolve({ vectors: call.vectors, tokens: call.tokens });
+          resolve({ vectors: call.vectors, tokens: call.tokens, inParts: call.inParts });
         });
       },
       fail: (error) => {
@@ -65,13 +74,14 @@ export function openCall(size: number, { signal, begin, abandon }: CallHooks): P
 }
 
 /** Distributes the vectors of a request to the calls that its texts come from. */
-export function deliver(entries: readonly Entry[], { vectors, tokens }: Embeddings): void {
+export function deliver(entries: readonly Entry[], { vectors, tokens, inParts }: PartedEmbeddings): void {
   const shares = tokens === null ? null : shareTokens(entries, tokens);
   entries.forEach(({ call, position }, index) => {
     const vector = vectors[index];
     if (!vector) throw new Error('the embedder returned fewer vectors than texts');
     call.vectors[position] = vector;
     call.tokens = call.tokens === null || shares === null ? null : call.tokens + at(shares, index);
+    if (inParts?.[index] === true) call.inParts += 1;
     call.missing -= 1;
     if (call.missing === 0) call.succeed();
   });

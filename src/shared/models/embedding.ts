@@ -1,5 +1,6 @@
 import { IngestError, UnavailableError } from '../errors.js';
 import type { CallOptions, Embedder } from '../ports.js';
+import { createEmbedInParts, type Embed } from './embed-in-parts.js';
 import { createEmbeddingBatcher } from './embedding-batcher.js';
 import type { MeasuredText } from './embedding-calls.js';
 
@@ -8,6 +9,8 @@ export interface EmbeddingOptions {
   readonly maxWaitMilliseconds: number;
   /** Requests to the provider at the same time with texts of documents; four times as many may be with queries. */
   readonly maxInFlight?: number;
+  /** Called once when the model refuses a text as too long, with the tokens of the parts in which texts are embedded from then on. */
+  readonly onSmallWindow?: (tokens: number) => void;
 }
 
 /** An embedder with batching on top, as workers and searches use it. */
@@ -15,13 +18,14 @@ export interface Embedding {
   readonly model: string;
   dimensions(options?: CallOptions): Promise<number>;
   /**
-   * Returns one vector for each text, in order. `tokens` is what was billed, or else the callers' own count.
+   * Returns one vector for each text, in order. `tokens` is what was billed, or else the callers' own count; `inParts` how many
+   * texts are longer than the model reads, so that their vectors are means of their parts'.
    * @throws UnavailableError when the provider cannot answer; IngestError when it refuses one of these texts
    */
   embedDocuments(
     texts: readonly MeasuredText[],
     options?: CallOptions,
-  ): Promise<{ vectors: readonly Float32Array[]; tokens: number }>;
+  ): Promise<{ vectors: readonly Float32Array[]; tokens: number; inParts: number }>;
   /** `tokens` is null when the provider does not count. @throws UnavailableError */
   embedQuery(text: string, options?: CallOptions): Promise<{ vector: Float32Array; tokens: number | null }>;
 }
@@ -33,13 +37,15 @@ const REQUESTS_AT_ONCE = 4;
 export function createEmbedding(embedder: Embedder, options: EmbeddingOptions): Embedding {
   const { maxWaitMilliseconds, maxInFlight = REQUESTS_AT_ONCE } = options;
   const { limits } = embedder;
+  const inParts = (embed: Embed) =>
+    createEmbedInParts({ embed, maxInputs: limits.inputs, onSmallWindow: options.onSmallWindow });
   const documents = createEmbeddingBatcher({
-    send: (texts, call) => embedder.embedDocuments(texts, call),
+    send: inParts((texts, call) => embedder.embedDocuments(texts, call)),
     limits,
     maxWaitMilliseconds,
     maxInFlight,
   });
-  const queries = gatherQueries(embedder, {
+  const queries = gatherQueries(embedder, inParts, {
     maxWaitMilliseconds: Math.min(maxWaitMilliseconds, QUERY_WAIT_MILLISECONDS),
     // They are short, and somebody waits for each.
     maxInFlight: 4 * maxInFlight,
@@ -48,8 +54,8 @@ export function createEmbedding(embedder: Embedder, options: EmbeddingOptions): 
     model: embedder.model,
     dimensions: (call) => embedder.dimensions(call),
     embedDocuments: async (texts, call) => {
-      const { vectors, tokens } = await documents(texts, call);
-      return { vectors, tokens: tokens ?? texts.reduce((sum, text) => sum + text.tokens, 0) };
+      const { tokens, ...made } = await documents(texts, call);
+      return { ...made, tokens: tokens ?? texts.reduce((sum, text) => sum + text.tokens, 0) };
     },
     embedQuery: async (text, call) => {
       const {
@@ -67,11 +73,23 @@ export function createEmbedding(embedder: Embedder, options: EmbeddingOptions): 
   };
 }
 
-function gatherQueries(embedder: Embedder, timing: { maxWaitMilliseconds: number; maxInFlight: number }) {
+function gatherQueries(
+  embedder: Embedder,
+  inParts: (embed: Embed) => Embed,
+  timing: { maxWaitMilliseconds: number; maxInFlight: number },
+) {
   const embedQueries = embedder.embedQueries?.bind(embedder);
-  if (!embedQueries) return (text: string, call?: CallOptions) => embedder.embedQuery(text, call);
+  if (!embedQueries) {
+    const embedEach = inParts(async (texts, call) => {
+      const replies = await Promise.all(texts.map((text) => embedder.embedQuery(text, call)));
+      const counts = replies.map(({ tokens }) => tokens);
+      const tokens = counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
+      return { vectors: replies.flatMap(({ vectors }) => vectors), tokens };
+    });
+    return (text: string, call: CallOptions = {}) => embedEach([text], call);
+  }
   const gathered = createEmbeddingBatcher({
-    send: (texts, call) => embedQueries(texts, call),
+    send: inParts((texts, call) => embedQueries(texts, call)),
     limits: embedder.limits,
     ...timing,
   });

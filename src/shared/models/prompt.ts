@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ImpossibleError } from '../errors.js';
+import { ImpossibleError, type PromptTooLongError } from '../errors.js';
 import type { Passage, Prompt } from '../ports.js';
 import { countLongText, cutToTokens, type CountTokens } from '../text/token-budget.js';
 
@@ -114,27 +114,69 @@ interface FittedPrompt {
 const FRAME_TOKENS = 32;
 /** Stands for the fence in counts, since all fences take the same number of tokens. */
 const ANY_FENCE = '0'.repeat(24);
+/** A model whose tokenizer makes more tokens than ours, or that reads less than the settings say, gets so much of a prompt. */
+const SHORTER = 0.6;
+/** A completion has room for a sentence. */
+const MIN_COMPLETION_TOKENS = 16;
 /** A passage that is cut to less than this says nothing. */
 const MIN_PASSAGE_TOKENS = 16;
 const COUNTED_BEFORE_PAUSE = 16_384;
 
 /**
  * Makes prompt and completion fit the context window: drops the last passages, which are the least relevant, and cuts
- * the one at the edge. At least half of the window is for the prompt.
- * @throws ImpossibleError when the question alone is too long
+ * the one at the edge. At least half of the window is for the prompt, and where there are passages, one stays.
+ * @throws ImpossibleError when the question leaves no room for a passage
  */
 export async function fitPrompt(prompt: Prompt, limits: PromptLimits): Promise<FittedPrompt> {
   const { contextWindow, maxTokens, countTokens } = limits;
   if (surelyFitsPrompt(prompt, contextWindow - maxTokens)) return { prompt, maxTokens };
-  const fixed = await countLongText(
-    renderInstructions(ANY_FENCE) + renderQuestion(prompt.question),
-    countTokens,
-  );
-  const room = contextWindow - fixed - FRAME_TOKENS;
-  if (room < 1) throw tooLong('query', fixed + FRAME_TOKENS, contextWindow);
+  const fixed = await countFixed(prompt, countTokens);
+  const room = contextWindow - fixed;
+  if (room < 1) throw tooLong('query', fixed, contextWindow);
   const reserved = Math.min(maxTokens, Math.ceil(contextWindow / 2), room);
-  const { passages, tokens } = await fitPassages(prompt.passages, room - reserved, countTokens);
-  return { prompt: { ...prompt, passages }, maxTokens: Math.min(maxTokens, room - tokens) };
+  const wanted = await fitPassages(prompt.passages, room - reserved, countTokens);
+  const fitted =
+    wanted.passages.length > 0 || prompt.passages.length === 0
+      ? wanted
+      : // Little is left beside a long question: the completion gives way to a passage.
+        await fitPassages(prompt.passages, room - MIN_COMPLETION_TOKENS, countTokens);
+  if (fitted.passages.length === 0 && prompt.passages.length > 0)
+    throw tooLong('query with a passage', fixed + MIN_PASSAGE_TOKENS + MIN_COMPLETION_TOKENS, contextWindow);
+  const left = Math.max(1, room - fitted.tokens);
+  return { prompt: { ...prompt, passages: fitted.passages }, maxTokens: Math.min(maxTokens, left) };
+}
+
+/** Tokens of all that stands around the passages. */
+const countFixed = async ({ question }: Prompt, countTokens: CountTokens): Promise<number> =>
+  FRAME_TOKENS + (await countLongText(renderInstructions(ANY_FENCE) + renderQuestion(question), countTokens));
+
+/**
+ * A shorter form of a prompt that the model has refused as too long: what the window that it names holds, else three fifths of
+ * what was sent, down to the beginning of one passage.
+ * @throws ImpossibleError when it cannot become shorter
+ */
+export async function shortenPrompt(
+  { prompt, maxTokens }: FittedPrompt,
+  refusal: PromptTooLongError,
+  { contextWindow, countTokens }: Pick<PromptLimits, 'contextWindow' | 'countTokens'>,
+): Promise<FittedPrompt> {
+  const fixed = await countFixed(prompt, countTokens);
+  const texts = prompt.passages.map((passage, index) => renderPassage(passage, index, ANY_FENCE));
+  const passages = texts.reduce((sum, text) => sum + countTokens(text), 0);
+  const sent = Math.min(contextWindow, fixed + passages + maxTokens);
+  // The model may count more tokens than we do, so that a prompt of its window by our count is refused, too.
+  const isNamed = refusal.window !== null && refusal.window + FRAME_TOKENS < sent;
+  const window = isNamed ? refusal.window : Math.floor(sent * SHORTER);
+  try {
+    return await fitPrompt(prompt, { contextWindow: window, maxTokens, countTokens });
+  } catch (error) {
+    if (!(error instanceof ImpossibleError)) throw error;
+    throw new ImpossibleError(
+      `The model refuses the query with the beginning of one passage as too long (${String(sent)} tokens by our count): ` +
+        `ask a shorter query, or have the operator set completion.context_window (${String(contextWindow)}) to what it reads`,
+      { cause: refusal },
+    );
+  }
 }
 
 async function fitPassages(

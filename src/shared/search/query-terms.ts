@@ -1,6 +1,6 @@
 import type { TermWeights } from '../ports.js';
 import { backgroundRate } from '../text/background-terms.js';
-import { analyzeText } from '../text/analyze-text.js';
+import { analyzeQuery } from '../text/analyze-text.js';
 import { inverseDocumentFrequency, queryTermWeight } from './bm25.js';
 
 /** Counts over the chunks of the caller's own documents. `totalLength` is the sum of their lengths in terms. */
@@ -31,7 +31,7 @@ export function weighQuery(query: string, statistics: TermStatistics): TermWeigh
 
 /** The terms of a query that count, heaviest first. */
 export function heaviestTerms(query: string, statistics: TermStatistics): WeightedTerm[] {
-  const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
+  const weighted = Array.from(analyzeQuery(query).counts, ([term, count]) => ({
     term,
     weight: queryTermWeight(count, inverseFrequency(term, statistics)),
   }));

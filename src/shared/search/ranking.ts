@@ -1,5 +1,5 @@
 import type { CallOptions } from '../ports.js';
-import { analyzeText } from '../text/analyze-text.js';
+import { analyzeQuery } from '../text/analyze-text.js';
 
 /** What scores candidates: their vectors, the query's terms that they hold, or both. */
 export const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
@@ -46,7 +46,7 @@ export function createHybridRanker(weight: number, floor = 0): Ranker {
  * them apart: measured on 20 collections with two models, see docs/quality.md.
  */
 function similarityWeight(query: string): number {
-  return HALF_AT_TERMS / (HALF_AT_TERMS + analyzeText(query).counts.size);
+  return HALF_AT_TERMS / (HALF_AT_TERMS + analyzeQuery(query).counts.size);
 }
 
 /** A query of so many different terms is ranked half by them. */

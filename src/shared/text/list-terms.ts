@@ -1,16 +1,12 @@
-import { hashTerm } from './hash-term.js';
-import {
-  addSpan,
-  createSpanTable,
-  findSpan,
-  forgetSpans,
-  hasRoom,
-  UNKNOWN,
-  type Span,
-} from './span-table.js';
-import { addTerm, clearTally, createTally, listTally, type TermList } from './term-tally.js';
-import { normalizeText, wordEnd, wordStart } from './word-spans.js';
-import { isUnspaced, MAX_WORD_LENGTH, splitWord } from './words.js';
+import { splitCompound } from './analysis/compounds.js';
+import { hasTones } from './analysis/fold-letters.js';
+import { markedTerm } from './analysis/marked-terms.js';
+import { normalizeText } from './analysis/normalize-text.js';
+import { countKnown, createKnownWords, remember, type KnownWords } from './analysis/known-words.js';
+import type { Span } from './span-table.js';
+import { addSilently, addTerm, clearTally, createTally, listTally, type TermList } from './term-tally.js';
+import { compoundEnd, wordEnd, wordStart } from './word-spans.js';
+import { isUnspaced, MAX_WORD_LENGTH, splitWord, type Accents, type Terms } from './words.js';
 
 /** Recent texts are remembered, since a text is analysed for its vector, its terms and its ranking in a short time. */
 const MAX_RECENT_UNITS = 2 ** 20;
@@ -25,8 +21,8 @@ let recentUnits = 0;
  * character pairs in scripts without spaces.
  */
 export function listTerms(text: string): TermList {
-  const known = recent.get(text);
-  if (known) return known;
+  const before = recent.get(text);
+  if (before) return before;
   const list = countTerms(text);
   if (text.length <= MAX_RECENT_LENGTH) {
     recent.set(text, list);
@@ -45,44 +41,71 @@ function forgetOldest(): void {
 }
 
 const tally = createTally();
+/** By whether accents count, since they make other terms of a word. */
+const known: Partial<Record<Accents, KnownWords>> = {};
 
 function countTerms(text: string): TermList {
   const normal = normalizeText(text);
+  const accents = accentsOf(normal);
+  const words = (known[accents] ??= createKnownWords(tally));
   clearTally(tally);
   for (let start = wordStart(normal, 0); start < normal.length;) {
     const end = wordEnd(normal, start);
-    countWord(normal, start, end);
-    start = wordStart(normal, end);
+    const last = compoundEnd(normal, start, end);
+    const isShort = last - start <= MAX_WORD_LENGTH;
+    if (!isShort || !countKnown(words, normal, start, last))
+      countNew(words, { text: normal, start, end: last }, { accents, isCompound: last > end });
+    const marked = markedTerm(normal, start, end);
+    if (marked !== null) addSilently(tally, marked);
+    start = wordStart(normal, last);
   }
   return listTally(tally);
 }
 
-const MAX_WORDS = 65_536;
-const words = createSpanTable({ pieces: MAX_WORDS, units: 8 * MAX_WORDS });
-/** For each of these words, from its value on: how many terms it has, and these. */
-const termsOfWords = new Uint32Array(4 * MAX_WORDS);
-let used = 0;
+const accentsOf = (normal: string): Accents => (hasTones(normal) ? 'kept' : 'folded');
 
-function countWord(text: string, start: number, end: number): void {
-  const place = end - start <= MAX_WORD_LENGTH ? findSpan(words, text, start, end) : UNKNOWN;
-  if (place === UNKNOWN) {
-    const word = text.slice(start, end);
-    const terms = splitWord(word).map(hashTerm);
-    for (const term of terms) addTerm(tally, term);
-    if (word.length <= MAX_WORD_LENGTH && !isUnspaced(word)) remember({ text, start, end }, terms);
-    return;
-  }
-  const last = place + (termsOfWords[place] ?? 0);
-  for (let at = place + 1; at <= last; at += 1) addTerm(tally, termsOfWords[at] ?? 0);
+interface PieceKind {
+  readonly accents: Accents;
+  /** Whether it is several words, or one with signs. */
+  readonly isCompound: boolean;
 }
 
-function remember(word: Span, terms: readonly number[]): void {
-  if (!hasRoom(words, word) || used + 1 + terms.length > termsOfWords.length) {
-    forgetSpans(words);
-    used = 0;
+function countNew(words: KnownWords, span: Span, kind: PieceKind): void {
+  const piece = span.text.slice(span.start, span.end);
+  const { named, joined, silent, stops, singles } = splitPiece(piece, kind);
+  const others = [...joined, ...silent, ...stops, ...singles];
+  for (const term of named) addTerm(tally, term);
+  for (const term of others) addSilently(tally, term);
+  if (piece.length <= MAX_WORD_LENGTH && !isUnspaced(piece)) remember(words, span, { named, others });
+}
+
+const splitPiece = (piece: string, { accents, isCompound }: PieceKind): Terms =>
+  isCompound ? splitCompound(piece, accents) : splitWord(piece, accents);
+
+/**
+ * Lists the terms of a query: those of a text, but stop words only where it has nothing else, and single characters of scripts
+ * without spaces only where there are no two in a row.
+ */
+export function listQueryTerms(query: string): TermList {
+  const normal = normalizeText(query);
+  const accents = accentsOf(normal);
+  const asked: number[] = [];
+  const marks: number[] = [];
+  const stops: number[] = [];
+  for (let start = wordStart(normal, 0); start < normal.length;) {
+    const end = wordEnd(normal, start);
+    const last = compoundEnd(normal, start, end);
+    const terms = splitPiece(normal.slice(start, last), { accents, isCompound: last > end });
+    const marked = markedTerm(normal, start, end);
+    for (const term of terms.named) asked.push(term);
+    for (const term of terms.joined) asked.push(term);
+    if (terms.singles.length === 1) for (const term of terms.singles) asked.push(term);
+    for (const term of terms.stops) stops.push(term);
+    if (marked !== null) marks.push(marked);
+    start = wordStart(normal, last);
   }
-  if (!addSpan(words, word, used)) return;
-  termsOfWords[used] = terms.length;
-  termsOfWords.set(terms, used + 1);
-  used += 1 + terms.length;
+  const all = createTally();
+  for (const term of asked.length > 0 ? asked : stops) addTerm(all, term);
+  for (const term of marks) addTerm(all, term);
+  return listTally(all);
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** Every term of a text once, known by its 32-bit hash, with its number of occurrences. `length` is the sum of these. */
+/** Every term of a text once, known by its 32-bit hash, with its number of occurrences. `length` is the sum of the counts of those that measure it. */
 export interface TermList {
   readonly length: number;
   readonly terms: Uint32Array;
@@ -39,10 +39,15 @@ export function clearTally(tally: TermTally): void {
 }
 
 export function addTerm(tally: TermTally, term: number): void {
+  tally.length += 1;
+  addSilently(tally, term);
+}
+
+/** Adds a term that does not count in the length. */
+export function addSilently(tally: TermTally, term: number): void {
   const { terms, counts, slots } = tally;
   const slot = slotOf(tally, term);
   const place = slots[slot] ?? 0;
-  tally.length += 1;
   if (place !== 0) {
     counts[place - 1] = (counts[place - 1] ?? 0) + 1;
     return;

@@ -1,5 +1,5 @@
 import type { TermCounts } from './analyze-text.js';
-import { mixBits } from './hash-term.js';
+import { isAside, mixBits } from './hash-term.js';
 import { backgroundRate } from './background-terms.js';
 import { packedLength, readTerms } from './packed-terms.js';
 import type { TermList } from './term-tally.js';
@@ -78,9 +78,13 @@ const REMEMBERED = 2 ** 14;
 const rememberedTerms = new Float64Array(REMEMBERED).fill(-1);
 const rememberedValues = new Float64Array(REMEMBERED);
 
-/** The square root of the inverse frequency in general text; the vector that it is compared with has the other root. */
+/**
+ * The square root of the inverse frequency in general text; the vector that it is compared with has the other root. Terms that
+ * are kept aside say nothing.
+ */
 function informativeness(term: number): number {
-  const place = term & (REMEMBERED - 1);
+  if (isAside(term)) return 0;
+  const place = (term >>> 1) & (REMEMBERED - 1);
   if (rememberedTerms[place] !== term) {
     rememberedTerms[place] = term;
     rememberedValues[place] = Math.sqrt(Math.log1p(1 / Math.max(RAREST, backgroundRate(term))));

@@ -50,7 +50,7 @@ function cutExactly(text: string, maximum: number, countTokens: CountTokens): st
 const MAX_CHARACTER_LENGTH = 64;
 
 /** The nearest border of characters at or before `end`: neither within a surrogate pair, nor before marks and joiners. */
-function wholeCharacters(text: string, end: number): number {
+export function wholeCharacters(text: string, end: number): number {
   for (let border = end; border > 0 && border > end - MAX_CHARACTER_LENGTH; border -= 1) {
     if (border >= text.length || isBorder(text, border)) return border;
   }

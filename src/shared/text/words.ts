@@ -1,14 +1,36 @@
 import { stemmer } from 'stemmer';
-import { at } from '../at.js';
+import { foldAccents, foldLetters } from './analysis/fold-letters.js';
+import { widthAt } from './code-points.js';
+import { asideBy, asideTerm, HASH_START, hashTerm, hashUnits, namedBy } from './hash-term.js';
 import { stopWords } from './stop-words.js';
 
-const ASCII = /^[\0-\x7f]*$/u;
 /** Anything longer is not a word of a language. It is one term as it stands. */
 export const MAX_WORD_LENGTH = 40;
 
+/** The terms of a piece of a text. */
+export interface Terms {
+  /** Those by which texts are found and measured. */
+  readonly named: readonly number[];
+  /** Further names of the same, which do not count in the length. */
+  readonly joined: readonly number[];
+  /** More of these, which queries do not ask for. */
+  readonly silent: readonly number[];
+  /** Stop words, which are searched where a query has nothing else. */
+  readonly stops: readonly number[];
+  /** The single characters of scripts without spaces, which are searched where a query has no two in a row. */
+  readonly singles: readonly number[];
+}
+
+const NONE: readonly number[] = [];
+
 /** Scripts without spaces between words, and Korean, whose particles are attached to the words. */
-const UNSPACED_CLASS =
-  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}ー\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
+const UNSPACED_CLASS = [
+  ...['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Yi', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar'],
+  ...['Tai_Le', 'New_Tai_Lue', 'Tai_Tham', 'Tai_Viet'],
+]
+  .map((script) => `\\p{sc=${script}}`)
+  .join('')
+  .concat('ー');
 const UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, 'u');
 const RUNS = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, 'gu');
 
@@ -19,45 +41,85 @@ export function isUnspaced(word: string): boolean {
 /** Most words: letters and digits of ASCII, with no capital but the first letter. There is nothing to split. */
 const PLAIN = /^[A-Za-z]?[a-z0-9]*$/u;
 
-/** Splits a word into terms: none for a stop word, several for a compound identifier or an unspaced script. */
-export function splitWord(word: string): string[] {
-  if (PLAIN.test(word)) return foldWord(word);
-  if (!isUnspaced(word)) return splitApostrophe(word);
-  return (word.match(RUNS) ?? []).flatMap((run) => (isUnspaced(run) ? pairs(run) : splitApostrophe(run)));
+/** Whether words are as they are without accents, or are told apart by them, as in Vietnamese. */
+export type Accents = 'folded' | 'kept';
+
+/** Splits a word into terms: none but a stop word, several for a compound identifier or an unspaced script. */
+export function splitWord(word: string, accents: Accents): Terms {
+  if (!isUnspaced(word)) return collect(PLAIN.test(word) ? [word] : splitSpaced(word), accents);
+  const runs = word.match(RUNS) ?? [];
+  const spaced = runs.filter((run) => !isUnspaced(run)).flatMap(splitSpaced);
+  const terms = collect(spaced, accents);
+  const named = [...terms.named];
+  const singles: number[] = [];
+  for (const run of runs) if (isUnspaced(run)) addCharacters(run, named, singles);
+  return { ...terms, named, singles };
 }
 
-function pairs(run: string): string[] {
-  const characters = [...run];
-  if (characters.length === 1) return characters;
-  return characters.slice(1).map((character, index) => `${at(characters, index)}${character}`);
+/** Adds the pairs of characters of a run, and each of them by itself. */
+function addCharacters(run: string, pairs: number[], singles: number[]): void {
+  let before: number | null = null;
+  for (let start = 0; start < run.length;) {
+    const end = start + widthAt(run, start);
+    if (before !== null) pairs.push(namedBy(hashUnits(before, run, start, end)));
+    before = hashUnits(HASH_START, run, start, end);
+    singles.push(asideBy(before));
+    start = end;
+  }
 }
 
-const ENGLISH_ENDINGS = new Set(['s', 're', 've', 'll', 'd', 'm']);
+/** The terms of words that are folded and stemmed, or kept aside. */
+function collect(words: readonly string[], accents: Accents): Terms {
+  const named: number[] = [];
+  const stops: number[] = [];
+  const silent: number[] = [];
+  for (const word of words) {
+    const folded = foldLetters(word.toLowerCase());
+    if (isStopWord(folded)) {
+      stops.push(asideTerm(folded));
+      continue;
+    }
+    const bare = foldAccents(folded);
+    if (bare === '') continue;
+    named.push(stemTerm(accents === 'kept' ? folded : bare));
+    if (accents === 'kept' && bare !== folded) silent.push(stemTerm(bare));
+  }
+  return { named, joined: NONE, silent, stops, singles: NONE };
+}
 
-function splitApostrophe(word: string): string[] {
+const stemTerm = (word: string): number => hashTerm(word.length > MAX_WORD_LENGTH ? word : stemWord(word));
+
+const isStopWord = (folded: string): boolean => stopWords.has(folded) || CONTRACTION.test(folded);
+/** A contraction is a stop word as a whole (`don't`). */
+const CONTRACTION = /n't$/u;
+
+const NON_JOINER = '\u200c';
+
+/** Splits a word of a script with spaces at apostrophes, capitals and Persian joints. */
+function splitSpaced(word: string): string[] {
+  if (word.includes(NON_JOINER)) {
+    const parts = word.split(NON_JOINER).filter((part) => part !== '');
+    return [...parts, parts.join('')];
+  }
   const [start = '', end] = word.split(/['’]/u);
   if (end === undefined) return splitCapitals(word);
   const ending = end.toLowerCase();
-  if (ending === 't' && /n$/iu.test(start)) return [];
+  if (ending === 't' && /n$/iu.test(start)) return [`${start}'t`];
   return ENGLISH_ENDINGS.has(ending)
     ? splitCapitals(start)
     : [...splitCapitals(start), ...splitCapitals(end)];
 }
 
+const ENGLISH_ENDINGS = new Set(['s', 're', 've', 'll', 'd', 'm']);
+
 const CAPITAL_STARTS = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u;
 
 /** `parseHttpHeader` is found by its whole name and by its parts. Parts of one or two letters (`mRNA`) say nothing. */
 function splitCapitals(word: string): string[] {
-  if (word.length > MAX_WORD_LENGTH) return foldWord(word);
+  if (word.length > MAX_WORD_LENGTH) return [word];
   const parts = word.split(CAPITAL_STARTS);
   const named = parts.length === 1 ? [] : parts.filter((part) => part.length > 2);
-  return [word, ...named].flatMap(foldWord);
-}
-
-function foldWord(word: string): string[] {
-  const folded = foldLetters(word.toLowerCase());
-  if (stopWords.has(folded)) return [];
-  return [folded.length > MAX_WORD_LENGTH ? folded : stemWord(folded)];
+  return [word, ...named];
 }
 
 const LETTERS = /^[\p{L}\p{M}]+$/u;
@@ -76,37 +138,7 @@ function stemWord(word: string): string {
   return LETTERS.test(stem) ? stem.slice(0, LATIN.test(stem) ? LATIN_STEM : OTHER_STEM) : stem;
 }
 
-const LATIN_ACCENTS = /(?<=[a-zæœø])[\u0300-\u036f]+/gu;
-const MIN_UNACCENTED_LENGTH = 6;
-const ARABIC_POINTS = /[\u064b-\u0652\u0670\u0640]/gu;
-const ARABIC_ARTICLE = /^(?:[وبكف]?ال|لل)(?=.{2})/u;
-const SPELLINGS: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ı: 'i',
-  أ: 'ا',
-  إ: 'ا',
-  آ: 'ا',
-  ٱ: 'ا',
-  ى: 'ي',
-  ة: 'ه',
-};
-
-/**
- * Folds spellings. People often leave out the accents of Latin letters when they search. Short words keep them, because
- * there accents distinguish words (año and ano, the syllables of Vietnamese). Arabic loses points, variants of letters,
- * and the article, as in Larkey's light stemmer. Marks of other scripts are letters in their own right.
- */
-function foldLetters(lower: string): string {
-  if (ASCII.test(lower)) return lower;
-  const arabic = lower.replace(ARABIC_POINTS, '').replace(ARABIC_ARTICLE, '');
-  const bare =
-    lower.length < MIN_UNACCENTED_LENGTH
-      ? arabic
-      : arabic.normalize('NFD').replace(LATIN_ACCENTS, '').normalize('NFC');
-  return bare.replace(/[ßæœøłđıأإآٱىة]/gu, (letter) => SPELLINGS[letter] ?? letter);
+/** The term of several words that are written as one: `e-mail` is also `email`. None for a stop word. */
+export function joinedTerm(whole: string): readonly number[] {
+  return collect([whole], 'folded').named;
 }

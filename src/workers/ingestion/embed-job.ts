@@ -55,7 +55,7 @@ export function createEmbedJob(parts: Dependencies) {
     const info = await chunks.generation(generation);
     if (!info) return 'stale';
     if (isPrepared(record) && (await chunks.isFinished(generation, job.batch)))
-      return publishGeneration(parts, record, info);
+      return publishGeneration(parts, record);
     const run = { ...job, generation };
     const numbers = batchNumbers(job.batch, info.chunks);
     const stored = await chunks.readTexts(generation, at(numbers, 0), numbers.length);
@@ -65,24 +65,26 @@ export function createEmbedJob(parts: Dependencies) {
       ...chunk,
       searched: searchedText(chunk, titleOf(record.pending)),
     }));
-    let vectors: readonly Float32Array[];
+    let embedded: Embedded;
     try {
-      vectors = await embedTexts(parts, texts, signal);
+      embedded = await embedTexts(parts, texts, signal);
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(run, { code: error.code, message: error.message, stage: 'embedding' });
     }
+    const { vectors } = embedded;
     if (vectors[0]) await checkDimensions(vectors[0].length);
     const rows = texts.flatMap(({ number, searched }, i) => {
       const vector = vectors[i];
       return vector ? [{ number, vector, terms: termsOfChunk(searched.text) }] : [];
     });
     const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record) };
+    if (embedded.inParts > 0) await chunks.noteInParts(generation);
     if (!(await chunks.writeEmbedded(generation, written))) return 'stale';
     await updateTermCounts({ records, statistics }, run, () => Promise.resolve(rows));
     const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
     if (left === null) return 'stale';
-    return left === 0 ? publishGeneration(parts, record, info) : progress(records, run, left);
+    return left === 0 ? publishGeneration(parts, record) : progress(records, run, left);
   };
 }
 
@@ -96,18 +98,22 @@ async function progress(records: Records, job: Batch, left: number): Promise<Out
 async function publishGeneration(
   { records, chunks, prepareMirrors, publish: commit, metrics }: Dependencies,
   record: DocumentRecord,
-  { chunks: chunkCount, tokens: tokenCount }: { chunks: number; tokens: number },
 ): Promise<Outcome> {
-  await prepareMirrors(record, chunkCount);
   const { id: documentId, version, attempt } = record;
   const generation = generationId(record);
+  const info = await chunks.generation(generation);
+  if (!info) return 'stale';
+  const { chunks: chunkCount, tokens: tokenCount, inParts } = info;
+  await prepareMirrors(record, chunkCount);
   const fence = { documentId, version, attempt, generation };
   // The tags are usually written already, unless they changed before all texts were written.
   const tags = { generation, count: chunkCount, tagsOf: tagsWhenPublished };
   if (!(await writeAllTags({ records, chunks }, record, tags))) return 'stale';
-  const isPublished = await commit(record, (each) => publish(each, { ...fence, chunkCount, tokenCount }));
+  const isPublished = await commit(record, (each) =>
+    publish(each, { ...fence, chunkCount, tokenCount, laterGaps: inParts ? 1 : 0 }),
+  );
   if (!isPublished) return 'stale';
-  if (record.pending?.gaps) countGaps(metrics, await chunks.receipt(generation));
+  if (record.pending?.gaps || inParts) countGaps(metrics, await chunks.receipt(generation));
   return 'published';
 }
 
@@ -121,24 +127,36 @@ interface SearchedChunk extends Pick<StoredChunk, 'like'> {
   readonly searched: { readonly text: string; readonly tokens: number };
 }
 
+interface Embedded {
+  readonly vectors: readonly Float32Array[];
+  /** How many texts are longer than the model reads. */
+  readonly inParts: number;
+}
+
 /** Reuses vectors of earlier generations, and embeds the other texts. */
 async function embedTexts(
   { chunks, embedding, metrics }: Pick<Dependencies, 'chunks' | 'embedding' | 'metrics'>,
   texts: readonly SearchedChunk[],
   signal: AbortSignal,
-): Promise<Float32Array[]> {
+): Promise<Embedded> {
   const alike = texts.flatMap(({ like }) => (like ? [like] : []));
   const taken = alike.length > 0 ? await chunks.readVectors(alike) : [];
   const vectors = texts.map(({ like }) => (like ? (taken[alike.indexOf(like)] ?? null) : null));
   const missing = texts.filter((_, i) => !vectors[i]).map(({ searched }) => searched);
-  const { vectors: made, tokens } =
-    missing.length > 0 ? await embedding.embedDocuments(missing, { signal }) : { vectors: [], tokens: 0 };
+  const {
+    vectors: made,
+    tokens,
+    inParts,
+  } = missing.length > 0
+    ? await embedding.embedDocuments(missing, { signal })
+    : { vectors: [], tokens: 0, inParts: 0 };
   metrics.add('quire_embedded_chunks_total', {}, missing.length);
   metrics.add('quire_embedded_tokens_total', {}, tokens);
   let next = 0;
-  return vectors.map((vector) => {
+  const whole = vectors.map((vector) => {
     const found = vector ?? made[next++];
     if (!found) throw new Error('the embedder returned too few vectors');
     return found;
   });
+  return { vectors: whole, inParts };
 }

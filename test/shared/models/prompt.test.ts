@@ -6,10 +6,12 @@ import {
   renderMessages,
   renderPrefix,
   roomForCompletion,
+  shortenPrompt,
 } from '../../../src/shared/models/prompt.js';
-import type { Passage } from '../../../src/shared/ports.js';
+import type { Passage, Prompt } from '../../../src/shared/ports.js';
 import { countTokens } from '../../../src/shared/text/token-count.js';
 import { anyCharacter } from '../../support/any-character.js';
+import { PromptTooLongError } from '../../../src/shared/errors.js';
 import { rejection } from '../../support/rejection.js';
 
 function passages(...texts: string[]): Passage[] {
@@ -164,6 +166,25 @@ describe('fitting', () => {
     expect(String(error)).toMatch(/takes 3\d{3} tokens, the model reads 2048/);
   });
 
+  test('keeps the beginning of one passage beside a long question, whatever completion is asked for', async () => {
+    const all = passages(long('one'), long('two'));
+    for (const contextWindow of [400, 360, 340]) {
+      const question = 'why '.repeat(contextWindow - 255);
+      const limits = { contextWindow, maxTokens: 1_000, countTokens };
+      const { prompt, maxTokens } = await fitPrompt({ question, passages: all }, limits);
+      expect(prompt.passages).toHaveLength(1);
+      expect(prompt.passages[0]?.text).not.toBe('');
+      expect(promptTokens(question, prompt.passages) + maxTokens).toBeLessThanOrEqual(contextWindow);
+    }
+  });
+
+  test('refuses a question that leaves no room for a passage, and never says that there was none', async () => {
+    const prompt = { question: 'why '.repeat(250), passages: passages(long('one')) };
+    const error = await rejection(fitPrompt(prompt, { contextWindow: 400, maxTokens: 10, countTokens }));
+    expect(error).toMatchObject({ kind: 'impossible' });
+    expect(String(error)).toMatch(/the model reads 400/);
+  });
+
   test('of passages that must all stay leaves what is left to the completion', async () => {
     const prompt = { question: 'Who?', passages: passages(long('a'), long('b')) };
     const used = promptTokens(prompt.question, prompt.passages);
@@ -173,5 +194,47 @@ describe('fitting', () => {
     expect(room).toBeLessThanOrEqual(100);
     const error = await rejection(roomForCompletion(prompt, { ...limits, contextWindow: used }));
     expect(error).toMatchObject({ kind: 'impossible' });
+  });
+});
+
+describe('a prompt that the model refuses as too long', () => {
+  const contextWindow = 32_768;
+  const text = 'A passage about foxes and geese and nothing else. '.repeat(40);
+  const prompt: Prompt = { question: 'Who?', passages: passages(text, text, text, text) };
+  const start = { prompt, maxTokens: 1_000 };
+  const tokensOf = ({ prompt, maxTokens }: typeof start) =>
+    promptTokens(prompt.question, prompt.passages) + maxTokens;
+
+  /** Shortens until a model that reads `window` tokens takes it; it says how many these are, or does not. */
+  async function shortenTo(window: number, refusal: PromptTooLongError) {
+    let fitted: typeof start = start;
+    const sizes: number[] = [];
+    while (tokensOf(fitted) > window) {
+      fitted = await shortenPrompt(fitted, refusal, { contextWindow, countTokens });
+      expect(fitted.prompt.passages.length).toBeGreaterThan(0);
+      sizes.push(tokensOf(fitted));
+    }
+    expect(sizes).toEqual([...new Set(sizes)].sort((a, b) => b - a));
+    return sizes;
+  }
+
+  test('is shortened at once to the window that is named', async () => {
+    const sizes = await shortenTo(1_200, new PromptTooLongError({ window: 1_200 }));
+    expect(sizes).toHaveLength(1);
+    expect(sizes[0]).toBeGreaterThan(1_000);
+  });
+
+  test('is shortened further where the model counts more tokens than we do', async () => {
+    await shortenTo(700, new PromptTooLongError({ window: 1_200 }));
+  });
+
+  test('is shortened down to the beginning of one passage where none is named', async () => {
+    for (const window of [2_000, 900, 400, 250]) await shortenTo(window, new PromptTooLongError());
+  });
+
+  test('is an error that names the setting when it cannot become shorter', async () => {
+    const error = await rejection(shortenTo(100, new PromptTooLongError()));
+    expect(error).toMatchObject({ kind: 'impossible' });
+    expect(String(error)).toContain('completion.context_window');
   });
 });

@@ -1,10 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { analyzeText } from '../../../src/shared/text/analyze-text.js';
-import { hashTerm } from '../../../src/shared/text/hash-term.js';
+import { analyzeQuery, analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { asideTerm, hashTerm, isAside } from '../../../src/shared/text/hash-term.js';
 import { processorTimeOf } from '../../support/processor-time.js';
 
 function termsOf(text: string): number[] {
-  return [...analyzeText(text).counts.keys()].sort((a, b) => a - b);
+  return [...analyzeText(text).counts.keys()].filter((term) => !isAside(term)).sort((a, b) => a - b);
+}
+
+/** Whether a query holds a term that only a text with the same word has. */
+function finds(query: string, text: string): boolean {
+  const { counts } = analyzeText(text);
+  return [...analyzeQuery(query).counts.keys()].some((term) => counts.has(term));
 }
 
 function expectSame(one: string, other: string): void {
@@ -24,6 +30,29 @@ describe('terms of a text', () => {
     expect(analyzeText("It isn't what we've been doing, and that can't be it").length).toBe(0);
   });
 
+  test('are stop words only in a query of nothing else', () => {
+    expect(analyzeQuery('to be or not to be').counts).toEqual(
+      new Map([
+        [asideTerm('to'), 2],
+        [asideTerm('be'), 2],
+        [asideTerm('or'), 1],
+        [asideTerm('not'), 1],
+      ]),
+    );
+    expect([...analyzeQuery('the wolf').counts.keys()]).toEqual([hashTerm('wolf')]);
+  });
+
+  test('are stop words in capitals where these stand out', () => {
+    const capitals = hashTerm('IT');
+    expect(analyzeText('The IT budget grew').counts.has(capitals)).toBe(true);
+    expect(analyzeQuery('IT budget').counts.has(capitals)).toBe(true);
+    expect(analyzeText('Take it. It is late.').counts.has(capitals)).toBe(false);
+    expect(analyzeText('WHETHER IT IS TRUE').counts.has(capitals)).toBe(false);
+    expect(analyzeQuery('vitamin A').counts.has(hashTerm('A'))).toBe(true);
+    expect(analyzeText('Vitamin A helps. A cat sleeps.').counts.get(hashTerm('A'))).toBe(1);
+    expect(analyzeText('now I go').counts.has(hashTerm('I'))).toBe(false);
+  });
+
   test('are counted with their repetitions', () => {
     const { length, counts } = analyzeText('wolf, wolves and a wolf: 42 of the sheep');
     expect(length).toBe(5);
@@ -31,15 +60,108 @@ describe('terms of a text', () => {
     expect(counts.get(hashTerm('42'))).toBe(1);
   });
 
-  test('forgive accents of long words and keep those of short ones', () => {
-    expectSame('información über Größenverhältnisse', 'informacion über Grossenverhaltnisse');
-    expect(termsOf('año')).not.toEqual(termsOf('ano'));
+  test('forgive accents, but in Vietnamese, where they tell words apart', () => {
+    expectSame('información über Größenverhältnisse', 'informacion uber Grossenverhaltnisse');
+    expectSame('José, café', 'Jose, cafe');
+    const wanted = analyzeQuery('được má').counts;
+    expect([...wanted.keys()].filter((term) => analyzeText('một con ma').counts.has(term))).toEqual([]);
+    expect(finds('pho', 'phở bò')).toBe(true);
+    expect(finds('phở', 'phở bò')).toBe(true);
+  });
+
+  test.each([
+    ['soft hyphens', 'Sil\u00adben\u00adtren\u00adnung', 'Silbentrennung'],
+    ['zero-width spaces', 'data\u200bbase', 'database'],
+    ['joiners', 'con\u2060tract in\ufeffvoice', 'contract invoice'],
+    ['variation selectors', '神\u{e0100}社', '神社'],
+    ['direction marks', '\u2067pri\u200ece\u2069', 'price'],
+    ['Hangul fillers', '물\u3164 한\uffa0국', '물 한국'],
+    ['Indic joiners', 'क्\u200dष', 'क्ष'],
+    ['grapheme joiners and tags', 'to\u034fken\u{e0061}', 'token'],
+  ])('do not know of %s', (_name, text, plain) => {
+    expectSame(text, plain);
+    expect([...analyzeQuery(text).counts.keys()]).toEqual([...analyzeQuery(plain).counts.keys()]);
+  });
+
+  test.each([
+    ['Greek capitals and old accents', 'ΟΔΟΣ ᾿Αθῆναι', 'οδός αθηναι'],
+    ['ё and е', 'ёлка', 'елка'],
+    ['Russian of before 1918', 'міръ исторія вѣра', 'мир история вера'],
+    ['stressed letters', 'за\u0301мок', 'замок'],
+    ['Ukrainian apostrophes', 'м’ята об\u02bcєкт', "мята об'єкт"],
+    ['Turkish capitals', 'İSTANBUL DİYAR ısı', 'istanbul diyar isi'],
+    ['ß and ss', 'GRÖSSE FÜẞE Straße', 'größe füße strasse'],
+    ['points of Hebrew', 'שָׁלוֹם צה״ל', 'שלום צהל'],
+    ['Arabic and Persian letters', 'علی کتاب خانۀ', 'علي كتاب خانه'],
+    ['digits', '٢٠٢٤ ۱۹ २०२४', '2024 19 2024'],
+    ['full and half width', 'ＡＢＣ ｶﾞｲﾄﾞ', 'abc ガイド'],
+    ['Nordic and other letters', 'smørrebrød Þór đak', 'smorrebrod thor dak'],
+    ['Catalan', 'col·lecció', 'collecció'],
+    ['lowered digits', 'H₂O', 'H2O'],
+    ['raised digits', 'treaty¹ 10⁶ 10⁻⁶', 'treaty 1 10 6 10 6'],
+    ['trade marks', 'Zebra™', 'zebra'],
+  ])('are the same for %s', (_name, one, other) => {
+    expectSame(one, other);
+  });
+
+  test.each([
+    ['avion', "l'avion"],
+    ['avion', 'l’avion'],
+    ['m2', '20 m²'],
+    ['🎉', 'party 🎉🏽 on'],
+    ['🇫🇷', 'in 🇫🇷 now'],
+    ['1000', 'costs 1,000 dollars'],
+    ['1,000', 'costs 1000 dollars'],
+    ['1.000,50', 'costs 1,000.50'],
+    ['1000', 'kostet 1\u00a0000 Euro'],
+    ['1234567', '12,34,567 rupees'],
+    ['email', 'an e-mail'],
+    ['e-mail', 'an email'],
+    ['COVID19', 'the COVID-19 cases'],
+    ['wifi', 'free Wi-Fi'],
+    ['wellknown', 'a well-known fact'],
+    ['USA', 'in the U.S.A. today'],
+    ['maxRetryCount', 'max_retry_count'],
+    ['کتاب', 'کتاب\u200cها'],
+    ['میروم', 'می\u200cروم'],
+    ['茶', '我喜欢喝茶'],
+    ['물', '나는 물을 마신다'],
+    ['ก', 'ภาษากลาง'],
+    ['the who', 'The Who play'],
+    ['IT', 'the IT department'],
+    ["isn't", "It isn't so"],
+  ])('are found by %s', (query, text) => {
+    expect(finds(query, text)).toBe(true);
+  });
+
+  test('name what signs belong to, beside the word', () => {
+    for (const [name, others] of [
+      ['C++', ['C', 'C#']],
+      ['C#', ['C', 'C++']],
+      ['.NET', ['net']],
+      ['i18n.ts', ['i18n', 'ts']],
+      ['4.2.1', ['4.1.2', '1.2.4']],
+      ['v2.10.3', ['v2.3.10']],
+      ['§ 12', ['12 of 20', '§ 3 Abs. 12']],
+      ['192.168.0.1', ['192.168.1.0']],
+      ['2024-01-15', ['2024-15-01']],
+      ['10:30', ['30:10']],
+    ] as const) {
+      const own = analyzeQuery(name).counts;
+      expect([...own.keys()].every((term) => analyzeText(`see ${name} here`).counts.has(term))).toBe(true);
+      for (const other of others) {
+        const { counts } = analyzeText(`see ${other} here`);
+        expect([...own.keys()].every((term) => counts.has(term))).toBe(false);
+      }
+    }
+    expect(finds('2.10.3', 'since v2.10.3')).toBe(true);
   });
 
   test('are overlapping pairs in scripts without spaces', () => {
     expect(termsOf('黑豹队')).toEqual([hashTerm('黑豹'), hashTerm('豹队')].sort((a, b) => a - b));
     expect(analyzeText('ประเทศไทย').length).toBe(8);
-    expect(analyzeText('猫').counts.get(hashTerm('猫'))).toBe(1);
+    expect(analyzeText('猫').counts.get(asideTerm('猫'))).toBe(1);
+    expect([...analyzeQuery('黑豹').counts.keys()]).toEqual([hashTerm('黑豹')]);
     expect(termsOf('GPU显卡')).toEqual([hashTerm('gpu'), hashTerm('显卡')].sort((a, b) => a - b));
   });
 
@@ -51,7 +173,7 @@ describe('terms of a text', () => {
   test('name an identifier by its whole and by its parts', () => {
     const terms = analyzeText('parseHttpHeader').counts;
     for (const part of ['pars', 'http', 'header', 'parsehttp']) expect(terms.has(hashTerm(part))).toBe(true);
-    expectSame('parse_http_header', 'parse http header');
+    expect(finds('parse', 'parse_http_header')).toBe(true);
   });
 
   test('keep every digit of numbers and codes', () => {
@@ -64,6 +186,13 @@ describe('terms of a text', () => {
     ['combining marks', `a${'\u0316\u0301'.repeat(500_000)}`],
     ['apostrophes', "a'".repeat(500_000)],
     ['capitals', 'aB'.repeat(500_000)],
+    ['joined letters', 'a-'.repeat(500_000)],
+    ['full stops', '.a'.repeat(500_000)],
+    ['raised digits', 'a¹'.repeat(300_000)],
+    ['apostrophes between letters of Cyrillic', 'м’'.repeat(300_000)],
+    ['Greek marks', `α${'\u0313\u0301'.repeat(300_000)}`],
+    ['digits of other scripts', '٣'.repeat(500_000)],
+    ['groups of digits', '1,000'.repeat(200_000)],
     ['Han', '漢字'.repeat(250_000)],
     ['expanding ligatures', '\ufdfa'.repeat(100_000)],
     ['words that nearly have endings', `${'y'.repeat(38)}ed `.repeat(20_000)],

@@ -14,7 +14,8 @@ export function* findUnknown(
   loc: UnknownField['loc'] = [],
 ): Generator<UnknownField> {
   const inner = unwrap(schema);
-  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+  // A list of a hundred thousand ids has nothing to be looked for.
+  if (inner instanceof z.ZodArray && hasFields(inner.element) && Array.isArray(value)) {
     for (const [index, element] of value.entries())
       yield* findUnknown(inner.element, element, [...loc, index]);
   }
@@ -26,6 +27,11 @@ export function* findUnknown(
     if (described) yield* findUnknown(described, field, [...loc, name]);
     else yield { loc: [...loc, name], known };
   }
+}
+
+function hasFields(schema: z.core.$ZodType): boolean {
+  const inner = unwrap(schema);
+  return inner instanceof z.ZodObject || (inner instanceof z.ZodArray && hasFields(inner.element));
 }
 
 /** Takes away what says when a value may be missing and what becomes of it, and leaves what describes the value. */

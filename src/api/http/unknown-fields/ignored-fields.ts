@@ -26,33 +26,28 @@ const CLIENT_FIELDS: ReadonlySet<string> = new Set([
 /** The fields of one request that its route does not know. They are refused, or the answer names them. */
 export interface IgnoredFields {
   /** Looks through a part of the request. @returns what is to be refused, so that all failures are listed together */
-  check(schema: z.ZodType, value: unknown, location: Location): ValidationItem[];
+  readonly check: (schema: z.ZodType, value: unknown, location: Location) => ValidationItem[];
   /** The same for one of many items. @throws HttpError 422 */
-  checkItem(
-    schema: z.ZodType,
-    value: unknown,
-    place: { readonly index: number; readonly list: string | null },
-  ): void;
+  readonly checkItem: (schema: z.ZodType, value: unknown, place: ItemPlace) => void;
   /** Notes a field of a form. @throws HttpError 422 */
-  note(name: string, known: readonly string[]): void;
+  readonly note: (name: string, known: readonly string[]) => void;
   /** Returns the names of the fields of an item, once; undefined where there are none. */
-  takeItem(index: number): string[] | undefined;
+  readonly takeItem: (index: number) => string[] | undefined;
   /** Adds what is to be told of them to the headers of an answer. */
-  addTo(headers: Readonly<Record<string, string>>): Record<string, string>;
+  readonly addTo: (headers: Readonly<Record<string, string>>) => Record<string, string>;
+}
+
+/** The number of an item, and the field of the body that it is in; null for a line of a stream. */
+interface ItemPlace {
+  readonly index: number;
+  readonly list: string | null;
 }
 
 export function createIgnoredFields({ handling }: Prefer, byDefault: UnknownFields): IgnoredFields {
   const isStrict = handling === null ? byDefault === 'refuse' : handling === 'strict';
   const ignored = createNames();
   const ofItems = new Map<number, string[]>();
-  const sort = (unknown: Iterable<UnknownField>, location: Location, onIgnored: (loc: Loc) => void) => {
-    const refused: ValidationItem[] = [];
-    for (const field of unknown) {
-      if (!isStrict || isOfClients(field.loc)) onIgnored(field.loc);
-      else if (refused.push(refusal(field, location)) === MAX_ITEMS) break;
-    }
-    return refused;
-  };
+  const sort = createSort(isStrict);
   return {
     check: (schema, value, location) => sort(findUnknown(schema, value), location, ignored.add),
     checkItem: (schema, value, { index, list }) => {
@@ -74,16 +69,28 @@ export function createIgnoredFields({ handling }: Prefer, byDefault: UnknownFiel
       return names;
     },
     addTo: (headers) => {
-      const { 'Preference-Applied': others } = headers;
-      const applied = [...(others ? [others] : []), ...(handling === null ? [] : [`handling=${handling}`])];
+      const applied = [headers['Preference-Applied'], handling === null ? undefined : `handling=${handling}`];
+      const names = ignored.text();
       return {
         ...headers,
-        ...(applied.length > 0 && { 'Preference-Applied': applied.join(', ') }),
-        ...(ignored.text() !== '' && { 'Quire-Ignored': ignored.text() }),
+        ...(applied.some(Boolean) && { 'Preference-Applied': applied.filter(Boolean).join(', ') }),
+        ...(names !== '' && { 'Quire-Ignored': names }),
       };
     },
   };
 }
+
+/** Sorts unknown fields into those that are refused, which it returns, and those that are ignored. */
+const createSort =
+  (isStrict: boolean) =>
+  (unknown: Iterable<UnknownField>, location: Location, onIgnored: (loc: Loc) => void): ValidationItem[] => {
+    const refused: ValidationItem[] = [];
+    for (const field of unknown) {
+      if (!isStrict || isOfClients(field.loc)) onIgnored(field.loc);
+      else if (refused.push(refusal(field, location)) === MAX_ITEMS) break;
+    }
+    return refused;
+  };
 
 type Loc = UnknownField['loc'];
 

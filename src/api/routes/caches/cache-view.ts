@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CacheRecord } from '../../../shared/caches/cache-record.js';
 import { heldTexts } from '../../../shared/caches/renewal.js';
+import { FINISH_REASONS } from '../../../shared/models/finish-reason.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { shownConfig } from '../../services/caches/find-cache.js';
 import type { CacheAnswer, CacheAnswerEnd, CacheAnswerEvent } from '../../services/caches/cache-queries.js';
@@ -66,7 +67,7 @@ export function viewCache(cache: CacheRecord, progress: number | null = null): z
 }
 
 const answerEnd = {
-  finish_reason: z.enum(['stop', 'length']),
+  finish_reason: z.enum(FINISH_REASONS),
   usage: usageCounts,
   tokens_reused: z.int().describe('Tokens of the documents that the model did not have to read again.'),
 };

@@ -1,3 +1,5 @@
+import { NEWEST_FIRST } from '../../../shared/documents/list-order.js';
+import { listDigest, writeCursor } from '../../http/validation/list-cursor.js';
 import type { DocumentStatusView, DocumentView } from '../document-view.js';
 import {
   amendedText,
@@ -14,8 +16,25 @@ import {
 
 const path = { document_id: LEASE_ID };
 
+const NAME_WORDS = 'lease';
+/** The place before all documents of the story, of the very list that the other parameters ask for. */
+const cursor = writeCursor({
+  order: NEWEST_FIRST,
+  position: { value: '2035-01-01T00:00:00.000Z', id: LEASE_ID, rank: 0 },
+  digest: listDigest([{ kind: 'lease' }, NAME_WORDS]),
+});
+
 export const listDocumentsExamples = {
-  query: { skip: 0, limit: 10, filters: '{"kind": "lease"}' },
+  query: {
+    skip: 0,
+    limit: 10,
+    filters: '{"kind": "lease"}',
+    cursor,
+    total: 'true',
+    sort: 'created' as const,
+    order: 'desc' as const,
+    q: NAME_WORDS,
+  },
   responses: { 200: [lease] },
 };
 

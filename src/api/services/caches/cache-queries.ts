@@ -6,6 +6,7 @@ import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, UnavailableError } from '../../../shared/errors.js';
+import type { FinishReason } from '../../../shared/models/finish-reason.js';
 import type { CacheEngine, Passage } from '../../../shared/ports.js';
 import { keys } from '../../../shared/redis/keys.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
@@ -26,7 +27,7 @@ export interface CacheQueryRequest {
 export interface CacheAnswerEnd {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  readonly finishReason: 'stop' | 'length';
+  readonly finishReason: FinishReason;
   readonly tokensReused: number;
 }
 

@@ -1,6 +1,7 @@
 import type { Whereabouts } from '../../../shared/chunks/whereabouts.js';
 import { PromptTooLongError } from '../../../shared/errors.js';
-import { fitPrompt } from '../../../shared/models/prompt.js';
+import { fitPrompt, shortenPrompt } from '../../../shared/models/prompt.js';
+import type { FinishReason } from '../../../shared/models/finish-reason.js';
 import type { Completer, CompletionEvent, Passage, Prompt } from '../../../shared/ports.js';
 import type { Hit } from '../../../shared/search/hit.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
@@ -23,7 +24,7 @@ export interface Source extends Whereabouts {
 }
 
 export interface QueryEnd {
-  readonly finishReason: 'stop' | 'length';
+  readonly finishReason: FinishReason;
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly sources: readonly Source[];
@@ -134,20 +135,13 @@ function generate(parts: Dependencies, request: QueryRequest, prepared: Prepared
   return held(completePrompt(parts, request, prepared), prepared.lease);
 }
 
-/** About what stands around passages and question. */
-const INSTRUCTION_TOKENS = 256;
-
-/** A model whose tokenizer makes more tokens than ours refuses a prompt that should fit: it gets a shorter one. */
-const MAX_ATTEMPTS = 5;
-const SHORTER = 0.6;
-
 async function* completePrompt(
   { completer, countTokens }: Dependencies,
   { callerId, temperature, signal }: QueryRequest,
   { prompt: first, maxTokens: firstMaxTokens, sources }: Prepared,
 ): AsyncGenerator<QueryEvent> {
   let fitted = { prompt: first, maxTokens: firstMaxTokens };
-  for (let [attempt, contextWindow] = [1, Infinity]; ; attempt += 1) {
+  for (;;) {
     const { prompt, maxTokens } = fitted;
     try {
       for await (const event of completer.complete(prompt, { callerId, maxTokens, temperature, signal }))
@@ -155,21 +149,11 @@ async function* completePrompt(
       return;
     } catch (error) {
       // It is thrown before the first event.
-      if (!(error instanceof PromptTooLongError) || attempt === MAX_ATTEMPTS) throw error;
-      // By our own count, the whole prompt may be far from filling the window.
-      const taken = Math.min(
-        contextWindow,
-        completer.contextWindow,
-        roughTokens(prompt, countTokens) + maxTokens,
-      );
-      contextWindow = Math.floor(taken * SHORTER);
-      fitted = await fitPrompt(prompt, { contextWindow, maxTokens, countTokens });
+      if (!(error instanceof PromptTooLongError)) throw error;
+      fitted = await shortenPrompt(fitted, error, { contextWindow: completer.contextWindow, countTokens });
     }
   }
 }
-
-const roughTokens = ({ question, passages }: Prompt, countTokens: (text: string) => number): number =>
-  passages.reduce((sum, { text }) => sum + countTokens(text), countTokens(question)) + INSTRUCTION_TOKENS;
 
 function toQueryEvent(event: CompletionEvent, sources: readonly Source[]): QueryEvent {
   if (event.type === 'text') return { type: 'token', text: event.text };

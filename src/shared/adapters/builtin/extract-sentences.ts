@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Passage, Prompt } from '../../ports.js';
 import { splitSentences } from '../../text/sentences.js';
-import { analyzeText, type TermCounts } from '../../text/analyze-text.js';
+import { analyzeQuery, analyzeText, type TermCounts } from '../../text/analyze-text.js';
 
 export interface Extract {
   readonly sentence: string;
@@ -27,7 +27,7 @@ export async function extractSentences({ question, passages }: Prompt): Promise<
   const analyzed = await analyzePassages(passages);
   const weights = weighTerms(
     analyzed.map(({ terms }) => terms),
-    analyzeText(question),
+    analyzeQuery(question),
   );
   const ranked = analyzed
     .map(({ passage, terms }) => ({ passage, score: coverage(terms, weights) }))

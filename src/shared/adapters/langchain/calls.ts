@@ -2,7 +2,8 @@ import { toError, UnavailableError } from '../../errors.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
 import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { untilAborted } from '../../tools/until-aborted.js';
-import { describeFailure, isTranslated, unavailable } from './failures.js';
+import type { TooLong } from '../../provider-http/too-long.js';
+import { describeFailure, tooLongOf, isTranslated, unavailable } from './failures.js';
 
 /** Takes back a place, once what was begun in it has ended. */
 type Leave = (begun: Promise<unknown>) => void;
@@ -26,7 +27,7 @@ interface CallsOptions {
   readonly atOnce: number;
   readonly timeoutMilliseconds: number;
   /** Makes the error for a request that the provider refuses; without it, the provider is unavailable. */
-  readonly refuse?: (cause: Error) => Error;
+  readonly refuse?: (cause: Error, tooLong: TooLong | null) => Error;
   /** For tests: how long an abandoned call holds its place. */
   readonly forgetMilliseconds?: number;
 }
@@ -96,7 +97,7 @@ function createTranslation({ component, refuse }: CallsOptions): Calls['translat
     }
     if (isTranslated(error)) return error;
     const failure = describeFailure(error);
-    if (failure.kind === 'refused' && refuse) return refuse(failure.cause);
+    if (failure.kind === 'refused' && refuse) return refuse(failure.cause, tooLongOf(error));
     return unavailable(component, failure);
   };
 }

@@ -1,10 +1,12 @@
+import { PromptTooLongError } from '../../errors.js';
 import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
 import type { ProviderClass } from '../../models/provider-class.js';
 import type { Completer, CompletionEvent, CompletionOptions } from '../../ports.js';
+import type { TooLong } from '../../provider-http/too-long.js';
 import { countTokens } from '../../text/token-count.js';
 import { COMPLETION_PROVIDER, createCalls, type Calls } from './calls.js';
 import { createChatModels, type ChatModel, type ChatModels } from './chat-models.js';
-import { describeFailure, namesParameter } from './failures.js';
+import { describeFailure, namesParameter, tooLongOf } from './failures.js';
 import { openStream, type OpenStream } from './open-stream.js';
 import { readStream } from './read-stream.js';
 
@@ -89,9 +91,23 @@ interface Opening {
   readonly onFailure?: (error: unknown) => void;
 }
 
-function startStream(calls: Calls, model: ChatModel, { messages, signal, onFailure }: Opening) {
-  return openStream(calls, { start: (call) => model.stream([...messages], call), signal, onFailure });
+/** @throws PromptTooLongError, UnavailableError */
+async function startStream(calls: Calls, model: ChatModel, { messages, signal, onFailure }: Opening) {
+  let tooLong: TooLong | null = null;
+  const note = (error: unknown) => {
+    tooLong ??= tooLongOf(error);
+    onFailure?.(error);
+  };
+  try {
+    const start = (call: { readonly signal: AbortSignal }) => model.stream([...messages], call);
+    return await openStream(calls, { start, signal, onFailure: note });
+  } catch (error) {
+    throw promptTooLong(tooLong, error) ?? error;
+  }
 }
+
+const promptTooLong = (tooLong: TooLong | null, cause: unknown): PromptTooLongError | null =>
+  tooLong && new PromptTooLongError({ ...tooLong, cause });
 
 /** @param mayRefuse whether a temperature is sent, which the model may refuse */
 async function tryOpening(

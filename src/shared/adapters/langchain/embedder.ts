@@ -1,6 +1,6 @@
 import type { EmbeddingsInterface } from '@langchain/core/embeddings';
 import { at } from '../../at.js';
-import { IngestError, UnavailableError } from '../../errors.js';
+import { IngestError, TextTooLongError, UnavailableError } from '../../errors.js';
 import type { ProviderClass } from '../../models/provider-class.js';
 import type { Embedder } from '../../ports.js';
 import { cutToTokens } from '../../text/token-budget.js';
@@ -8,7 +8,7 @@ import { countTokens } from '../../text/token-count.js';
 import { untilAborted } from '../../tools/until-aborted.js';
 import { createCalls, EMBEDDING_PROVIDER } from './calls.js';
 import { digestOf, withDefaults } from './constructor-options.js';
-import { BadReplyError } from './failures.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { construct, loadClass, methodOf, UnusableClassError } from './load-class.js';
 import { createProof } from './proof.js';
 import { readVectors } from './vectors.js';
@@ -134,7 +134,10 @@ function createAsking(
     component: EMBEDDING_PROVIDER,
     atOnce: CALLS_AT_ONCE,
     timeoutMilliseconds,
-    refuse: (cause) => new IngestError('provider', 'the embedding provider refused a text', { cause }),
+    refuse: (cause, tooLong) =>
+      tooLong
+        ? new TextTooLongError(tooLong.window, { cause })
+        : new IngestError('provider', 'the embedding provider refused a text', { cause }),
   });
   const cut = (text: string) => cutToTokens(text, MAX_INPUT_TOKENS, countTokens);
   return {

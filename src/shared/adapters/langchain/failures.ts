@@ -1,13 +1,7 @@
 import { IngestError, toError, UnavailableError } from '../../errors.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
+import { readTooLong, type TooLong } from '../../provider-http/too-long.js';
 import { UnusableClassError } from './load-class.js';
-
-/** The provider's reply is not what it should be. The message quotes nothing of it. */
-export class BadReplyError extends Error {
-  constructor(problem: string) {
-    super(`the provider's reply ${problem}`);
-    this.name = 'BadReplyError';
-  }
-}
 
 /** What a failed call means for the next one. */
 export interface Failure {
@@ -80,6 +74,14 @@ export function namesParameter(error: unknown, parameter: string): boolean {
     if (typeof param === 'string' && param !== '') return param === parameter;
     return typeof each['message'] === 'string' && each['message'].includes(parameter);
   });
+}
+
+/** What an error says of a prompt or text that is too long; null for any other error. */
+export function tooLongOf(error: unknown): TooLong | null {
+  const chain = chainOf(error);
+  const code = first(chain, codeOf);
+  const said = chain.flatMap(({ message }) => (typeof message === 'string' ? [message] : []));
+  return readTooLong({ code, message: said.join('\n') });
 }
 
 type Layer = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import { at } from '../../at.js';
 import { IngestError, UnavailableError } from '../../errors.js';
 import { loadOnce } from '../../tools/load-once.js';
 import { shareResult } from '../../tools/share-result.js';
-import { BadReplyError } from './failures.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { cosine } from './vectors.js';
 
 /** What is asked of a class before its vectors are used. */

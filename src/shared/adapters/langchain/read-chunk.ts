@@ -68,10 +68,3 @@ function findReason(metadata: Readonly<Record<string, unknown>>): string | null 
   ];
   return places.filter((place) => typeof place === 'string').find((reason) => reason !== '') ?? null;
 }
-
-/** Reasons that say that the answer was cut; all others are an end. */
-const CUT = ['length', 'max_tokens', 'max_output_tokens', 'model_length', 'model_context_window_exceeded'];
-
-export function isCut(reason: string): boolean {
-  return CUT.includes(reason.toLowerCase());
-}

@@ -1,12 +1,14 @@
 import type { ChatMessage } from '../../models/prompt.js';
+import { endOfCompletion, type FinishReason } from '../../models/finish-reason.js';
 import type { CompletionEvent } from '../../ports.js';
 import { countLongText } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
 import { toWellFormed } from '../../well-formed.js';
 import { COMPLETION_PROVIDER } from './calls.js';
-import { BadReplyError, describeFailure, unavailable } from './failures.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
+import { describeFailure, unavailable } from './failures.js';
 import type { OpenStream } from './open-stream.js';
-import { isCut, readChunk, type Chunk } from './read-chunk.js';
+import { readChunk, type Chunk } from './read-chunk.js';
 
 export interface Reading {
   readonly messages: readonly ChatMessage[];
@@ -45,8 +47,19 @@ export async function* readStream(stream: OpenStream, reading: Reading): AsyncIt
   } finally {
     stream.close();
   }
-  const isShort = read.left >= 0 && !isCut(finishReason ?? '');
-  yield { type: 'end', finishReason: isShort ? 'stop' : 'length', ...(await countsOf(read, messages)) };
+  const told = endOf(read, finishReason);
+  yield { type: 'end', finishReason: told, ...(await countsOf(read, messages)) };
+}
+
+/** @throws ContentFilterError, UnavailableError for an answer without a text */
+function endOf({ left, texts }: Read, finishReason: string | null): FinishReason {
+  if (left < 0) return 'length';
+  try {
+    return endOfCompletion(finishReason ?? '', { hasText: texts.some((text) => text.trim() !== '') });
+  } catch (error) {
+    if (!(error instanceof BadReplyError)) throw error;
+    throw unavailable(COMPLETION_PROVIDER, describeFailure(error));
+  }
 }
 
 /** What has come of an answer. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { at } from '../../at.js';
 import { IngestError } from '../../errors.js';
-import { BadReplyError } from './failures.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 
 const listSchema = z.custom<readonly unknown[]>(Array.isArray);
 const numbersSchema = z.custom<ArrayLike<unknown>>(

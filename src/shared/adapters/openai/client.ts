@@ -3,13 +3,8 @@ import OpenAI from 'openai';
 import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { toError, UnavailableError } from '../../errors.js';
 import { createBoundedFetch } from '../../provider-http/bounded-fetch.js';
-import {
-  describeFailure,
-  isTooLong,
-  refusedParameters,
-  RefusedError,
-  type ProviderFailure,
-} from './provider-errors.js';
+import { withReadableErrors } from '../../provider-http/error-body.js';
+import { describeFailure, RefusedError, type ProviderFailure } from './provider-errors.js';
 
 export interface OpenAIConnection {
   /** Null for servers that need no key. */
@@ -60,10 +55,7 @@ export function createOpenAIClient(
     if (deadline.isOver) return unavailable(component, new Error('the provider took too long'), null);
     const failure = describeFailure(error);
     return failure.kind === 'refused'
-      ? new RefusedError(statusOf(error), refusedParameters(error), {
-          cause: failure.cause,
-          isTooLong: isTooLong(error),
-        })
+      ? new RefusedError(error, failure.cause)
       : unavailable(component, failure.cause, failure);
   };
   return {
@@ -102,7 +94,9 @@ function connect(
   reads: 'whole' | 'lines',
 ): OpenAI {
   return new OpenAI({
-    fetch: createBoundedFetch({ send, bytes, lineBytes: reads === 'lines' ? MAX_LINE_BYTES : Infinity }),
+    fetch: withReadableErrors(
+      createBoundedFetch({ send, bytes, lineBytes: reads === 'lines' ? MAX_LINE_BYTES : Infinity }),
+    ),
     apiKey: apiKey ?? 'none',
     ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
     adminAPIKey: null,
@@ -130,8 +124,4 @@ function unavailable(component: string, cause: Error, failure: ProviderFailure |
   return failure?.kind === 'misconfigured'
     ? new UnavailableError(component, { cause, retryAfterSeconds: MISCONFIGURED_RETRY_SECONDS })
     : new UnavailableError(component, { cause });
-}
-
-function statusOf(error: unknown): number {
-  return error instanceof OpenAI.APIError && typeof error.status === 'number' ? error.status : 400;
 }

@@ -1,7 +1,8 @@
 import type OpenAI from 'openai';
 import { z } from 'zod';
 import type { Deadline } from '../../tools/deadline.js';
-import { PromptTooLongError, UnavailableError } from '../../errors.js';
+import { ContentFilterError, PromptTooLongError, UnavailableError } from '../../errors.js';
+import { endOfCompletion, type FinishReason } from '../../models/finish-reason.js';
 import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
 import type { Completer, CompletionEvent, CompletionOptions, Prompt } from '../../ports.js';
 import { countLongText } from '../../text/token-budget.js';
@@ -9,7 +10,7 @@ import { countTokens } from '../../text/token-count.js';
 import { toWellFormed } from '../../well-formed.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { createOpenAIClient, type OpenAIConnection } from './client.js';
-import { RefusedError } from './provider-errors.js';
+import { RefusedError, tooLongOf } from './provider-errors.js';
 
 interface OpenAICompleterOptions extends OpenAIConnection {
   readonly model: string;
@@ -51,13 +52,22 @@ interface Dialect {
   readonly lengthParameter: 'max_tokens' | 'max_completion_tokens';
   readonly hasTemperature: boolean;
   readonly hasStreamOptions: boolean;
+  /** The longest completion that the model makes, in tokens, where it has said so. */
+  readonly completionLimit: number;
 }
+
+const FIRST_DIALECT: Dialect = {
+  lengthParameter: 'max_tokens',
+  hasTemperature: true,
+  hasStreamOptions: true,
+  completionLimit: Infinity,
+};
 
 /** Completions from any server that speaks OpenAI's protocol. Replies are always streamed. */
 export function createOpenAICompleter(options: OpenAICompleterOptions): Completer {
   const { model, contextWindow } = options;
   const client = createOpenAIClient(COMPONENT, options, 'lines');
-  let dialect: Dialect = { lengthParameter: 'max_tokens', hasTemperature: true, hasStreamOptions: true };
+  let dialect = FIRST_DIALECT;
 
   const open = async (messages: ChatMessage[], call: CompletionOptions, tried: Dialect) => {
     try {
@@ -73,10 +83,9 @@ export function createOpenAICompleter(options: OpenAICompleterOptions): Complete
       return opened;
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
-      if (error.isTooLong) throw new PromptTooLongError({ cause: error });
-      const next = nextDialect(tried, error.parameters);
+      const next = nextDialect(tried, error);
       if (next) return open(messages, call, next);
-      throw new UnavailableError(COMPONENT, { cause: error });
+      throw ofRefusal(error);
     }
   };
 
@@ -116,6 +125,7 @@ async function* readStream(
   let left = maxCharacters;
   let events = 0;
   let finishReason: string | null = null;
+  let told: FinishReason;
   let usage: z.infer<typeof usageSchema> | null = null;
   try {
     deadline.extend();
@@ -140,23 +150,30 @@ async function* readStream(
     }
     // For the client, an aborted stream and one that broke off end like a whole one.
     if (finishReason === null) throw new BadReplyError('broke off');
+    told = endOfCompletion(finishReason, { hasText: texts.some((text) => text.trim() !== '') });
   } catch (error) {
-    throw unlessRefused(translate(error));
+    throw ofStream(error, { translate, hasBegun: texts.length > 0 });
   } finally {
     deadline.clear();
   }
-  yield end(finishReason, usage ? billed(usage) : await counted(messages, texts));
+  yield { type: 'end', finishReason: told, ...(usage ? billed(usage) : await counted(messages, texts)) };
 }
 
-const end = (reason: string, counts: Counts): CompletionEvent => ({
-  type: 'end',
-  finishReason: reason === 'length' ? 'length' : 'stop',
-  ...counts,
-});
-
-/** A provider that refuses a request in the middle of its answer cannot be asked in another way any more. */
-function unlessRefused(error: Error): Error {
-  return error instanceof RefusedError ? new UnavailableError(COMPONENT, { cause: error }) : error;
+/**
+ * A provider that refuses a request in the middle of its answer cannot be asked in another way any more. Some answer 200 first,
+ * and say then that the prompt is too long.
+ */
+function ofStream(
+  error: unknown,
+  { translate, hasBegun }: { readonly translate: Reading['translate']; readonly hasBegun: boolean },
+): Error {
+  if (error instanceof ContentFilterError) return error;
+  const tooLong = hasBegun ? null : tooLongOf(error);
+  if (tooLong) return new PromptTooLongError({ ...tooLong, cause: translate(error) });
+  const translated = translate(error);
+  return translated instanceof RefusedError
+    ? new UnavailableError(COMPONENT, { cause: translated })
+    : translated;
 }
 
 function readChunk(raw: unknown) {
@@ -166,17 +183,32 @@ function readChunk(raw: unknown) {
   return { text, finishReason: choice?.finish_reason ?? null, usage };
 }
 
+function ofRefusal(refusal: RefusedError): Error {
+  if (refusal.tooLong) return new PromptTooLongError({ ...refusal.tooLong, cause: refusal });
+  if (refusal.isFiltered) return new ContentFilterError({ cause: refusal });
+  return new UnavailableError(COMPONENT, { cause: refusal });
+}
+
 type Parameters = Partial<Omit<OpenAI.ChatCompletionCreateParamsStreaming, 'model' | 'messages' | 'stream'>>;
 
 function parametersOf(dialect: Dialect, { maxTokens, temperature }: CompletionOptions): Parameters {
   return {
-    ...(maxTokens === undefined ? {} : { [dialect.lengthParameter]: maxTokens }),
+    ...(maxTokens === undefined
+      ? {}
+      : { [dialect.lengthParameter]: Math.min(maxTokens, dialect.completionLimit) }),
     ...(temperature === undefined || !dialect.hasTemperature ? {} : { temperature }),
     ...(dialect.hasStreamOptions ? { stream_options: { include_usage: true } } : {}),
   };
 }
 
-function nextDialect(dialect: Dialect, refused: readonly string[]): Dialect | null {
+function nextDialect(
+  dialect: Dialect,
+  { parameters: refused, completionLimit, tooLong }: RefusedError,
+): Dialect | null {
+  if (tooLong) return null;
+  if (completionLimit !== null) {
+    return completionLimit < dialect.completionLimit ? { ...dialect, completionLimit } : null;
+  }
   if (dialect.lengthParameter === 'max_tokens' && refused.includes('max_tokens')) {
     return { ...dialect, lengthParameter: 'max_completion_tokens' };
   }

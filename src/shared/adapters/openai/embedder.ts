@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { at } from '../../at.js';
-import { IngestError, UnavailableError } from '../../errors.js';
+import { IngestError, TextTooLongError, UnavailableError } from '../../errors.js';
 import type { CallOptions, Embedder, Embeddings } from '../../ports.js';
 import { cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
@@ -154,6 +154,7 @@ function blameProvider(error: unknown): never {
 
 /** Tells refusals of the model or a setting, which the operator must mend, from refusals of a text. */
 function translateRefusal(refusal: RefusedError): Error {
+  if (refusal.tooLong) return new TextTooLongError(refusal.tooLong.window, { cause: refusal });
   if (refusal.parameters.some((name) => ['model', 'dimensions', 'encoding_format'].includes(name))) {
     return new UnavailableError(COMPONENT, { cause: refusal, retryAfterSeconds: BAD_REPLY_RETRY_SECONDS });
   }

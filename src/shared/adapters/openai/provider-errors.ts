@@ -2,25 +2,29 @@ import { APIConnectionError, APIError } from 'openai';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { networkCause } from '../../provider-http/network-cause.js';
 import { parseRetryAfter } from '../../provider-http/retry-after.js';
+import { readCompletionLimit, readTooLong, type TooLong } from '../../provider-http/too-long.js';
 
 /** The provider understood the request and refused it (400, 413, 422). Sending it again would change nothing. */
 export class RefusedError extends Error {
   readonly status: number;
   /** The request parameters that the provider named as the reason. */
   readonly parameters: readonly string[];
-  /** Whether the reason is that the prompt is longer than the model reads. */
-  readonly isTooLong: boolean;
+  /** Null unless the reason is that the prompt or text is longer than the model reads. */
+  readonly tooLong: TooLong | null;
+  /** The longest completion, in tokens, where the reason is that a longer one was asked for. */
+  readonly completionLimit: number | null;
+  readonly isFiltered: boolean;
 
-  constructor(
-    status: number,
-    parameters: readonly string[],
-    { cause, isTooLong }: { cause: Error; isTooLong: boolean },
-  ) {
+  constructor(error: unknown, cause: Error) {
+    const status = error instanceof APIError && typeof error.status === 'number' ? error.status : 400;
     super(`refused with status ${String(status)}`, { cause });
     this.name = 'RefusedError';
     this.status = status;
-    this.parameters = parameters;
-    this.isTooLong = isTooLong;
+    this.parameters = refusedParameters(error);
+    this.tooLong = tooLongOf(error);
+    this.completionLimit =
+      this.tooLong || !(error instanceof APIError) ? null : readCompletionLimit(error.message);
+    this.isFiltered = isFiltered(error);
   }
 }
 
@@ -80,16 +84,23 @@ const DISPUTED_PARAMETERS = [
   'temperature',
 ];
 
-export function refusedParameters(error: unknown): string[] {
+function refusedParameters(error: unknown): string[] {
   if (!(error instanceof APIError)) return [];
   const { param } = error;
   if (typeof param === 'string' && param !== '') return [param];
   return DISPUTED_PARAMETERS.filter((name) => error.message.includes(name));
 }
 
-/** The code that OpenAI's API and most servers of its shape give a prompt beyond the window. */
-export function isTooLong(error: unknown): boolean {
-  return error instanceof APIError && error.code === 'context_length_exceeded';
+/** What an error says of a prompt or text that is too long; null for any other error. */
+export function tooLongOf(error: unknown): TooLong | null {
+  return error instanceof APIError ? readTooLong({ code: error.code ?? null, message: error.message }) : null;
+}
+
+/** Codes of OpenAI and Azure for a prompt that a content filter refuses. */
+const FILTER_CODES = ['content_filter', 'ResponsibleAIPolicyViolation', 'content_policy_violation'];
+
+function isFiltered(error: unknown): boolean {
+  return error instanceof APIError && typeof error.code === 'string' && FILTER_CODES.includes(error.code);
 }
 
 function isPlainWord(value: unknown): value is string {

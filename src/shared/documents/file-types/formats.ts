@@ -59,6 +59,7 @@ const FORMATS = {
     extensions: ['eml', 'mht', 'mhtml'],
   },
   mbox: { kind: 'text', contentType: 'application/mbox', aliases: [], extensions: ['mbox'] },
+  ics: { kind: 'text', contentType: 'text/calendar', aliases: ['application/ics'], extensions: ['ics'] },
   msg: { kind: 'binary', contentType: 'application/vnd.ms-outlook', aliases: [], extensions: ['msg'] },
   pdf: { kind: 'pages', contentType: 'application/pdf', aliases: ['application/x-pdf'], extensions: ['pdf'] },
   docx: {

@@ -6,6 +6,7 @@ import { startsAsHtml } from './html-start.js';
 const STARTS: readonly (readonly [RegExp, FileFormat | null])[] = [
   [/^\{\\rtf/, 'rtf'],
   [/^WEBVTT(?![^\s])/, 'vtt'],
+  [/^BEGIN:VCALENDAR\r?\n/i, 'ics'],
   [/^\d+\r?\n\d\d:\d\d:\d\d[,.]\d\d\d --> /, 'srt'],
   [/^%!PS/, null],
 ];

@@ -19,6 +19,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   rtf: async () => (await import('./rtf/rtf.js')).parseRtf,
   eml: async () => (await import('./mail/eml.js')).parseEml,
   mbox: async () => (await import('./mail/mbox.js')).parseMbox,
+  ics: async () => (await import('./calendar/ics.js')).parseIcs,
   msg: async () => (await import('./mail/msg.js')).parseMsg,
   pdf: async () => (await import('./pdf/pdf.js')).parsePdf,
   docx: async () => (await import('./ooxml/docx.js')).parseDocx,

@@ -32,12 +32,12 @@ describe('the builtin embedder', () => {
   test('keeps the vectors that data was embedded with', async () => {
     const vector = await queryVector('wolf');
     const filled = Array.from(vector.entries()).filter(([, value]) => value !== 0);
-    expect(embedder.model).toBe('builtin-1');
+    expect(embedder.model).toBe('builtin-2');
     expect(filled).toEqual([
-      [286, 0.5],
-      [306, 0.5],
-      [859, 0.5],
-      [1009, -0.5],
+      [111, -0.5],
+      [665, 0.5],
+      [728, 0.5],
+      [868, 0.5],
     ]);
   });
 

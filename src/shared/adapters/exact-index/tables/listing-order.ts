@@ -28,12 +28,12 @@ export function createListingOrders(
   all: () => number[],
 ): ListingOrders {
   const orders = new Map<string, { readonly by: ListOrder['by']; readonly slots: SortedSlots }>();
+  const { placeAt, forget, clear } = createPlaces(documents);
   const slotsOf = (order: ListOrder): SortedSlots => {
     const name = `${order.by} ${String(order.isDescending)}`;
     const known = orders.get(name);
     if (known) return known.slots;
-    const compare = (a: number, b: number) =>
-      comparePlaces(placeOf(at(documents, a), order), placeOf(at(documents, b), order), order);
+    const compare = (a: number, b: number) => comparePlaces(placeAt(a, order), placeAt(b, order), order);
     const slots = createSortedSlots(compare, all);
     orders.set(name, { by: order.by, slots });
     return slots;
@@ -43,9 +43,11 @@ export function createListingOrders(
       for (const { slots } of orders.values()) slots.add(slot);
     },
     remove: (slot) => {
+      forget(slot);
       for (const { slots } of orders.values()) slots.remove(slot);
     },
     change: (slot) => {
+      forget(slot);
       for (const { by, slots } of orders.values()) {
         // The time of its creation stays.
         if (by === 'created') continue;
@@ -55,7 +57,29 @@ export function createListingOrders(
     },
     read: (order) => slotsOf(order).read(),
     clear: () => {
+      clear();
       for (const { slots } of orders.values()) slots.clear();
+    },
+  };
+}
+
+/** What documents are placed by, by slot, where an order has needed it. */
+function createPlaces(documents: readonly (MirroredDocument | undefined)[]) {
+  const values: Readonly<Record<ListOrder['by'], (string | undefined)[]>> = {
+    created: [],
+    updated: [],
+    name: [],
+  };
+  return {
+    placeAt: (slot: number, { by }: ListOrder): Placed => {
+      const document = at(documents, slot);
+      return { id: document.id, value: (values[by][slot] ??= listValue(document, by)) };
+    },
+    forget: (slot: number): void => {
+      for (const of of Object.values(values)) if (slot < of.length) of[slot] = undefined;
+    },
+    clear: (): void => {
+      for (const of of Object.values(values)) of.length = 0;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Redis } from '../../../redis/client.js';
 import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../../search/candidates.js';
 import { weighQuery, type TermStatistics } from '../../../search/query-terms.js';
 import { FURTHER_LOOK } from '../../../search/section-score.js';
-import { analyzeText } from '../../../text/analyze-text.js';
+import { analyzeQuery } from '../../../text/analyze-text.js';
 import type { ChunkSearch } from '../chunk-search.js';
 import { readField } from '../read-field.js';
 import { planWordPasses } from './plan-word-passes.js';
@@ -61,7 +61,7 @@ export function createEngineWords(parts: Parts): WordIndex {
 }
 
 const NO_TERMS = new Uint8Array(0);
-const termsOf = (query: string): readonly number[] => [...analyzeText(query).counts.keys()];
+const termsOf = (query: string): readonly number[] => [...analyzeQuery(query).counts.keys()];
 
 /** Candidates with the scores that count their sections, too. */
 interface Best {

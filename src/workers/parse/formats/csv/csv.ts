@@ -8,11 +8,16 @@ import { createTableWriter, type TableWriter } from '../tables/table-blocks.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
+/** The line by which Excel is told the delimiter. It is no row. */
+const SEPARATOR_LINE = /^("?)sep=([^\r\n"])\1[ \t,;]*(?:\r\n|\n|\r|$)/i;
+
 /** Parses CSV into a table. The first row names the columns if it looks so, and `place.row` counts all rows from 1. */
 export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): AsyncIterable<Block> {
   receipt.setParser('csv', '1');
-  const text = decodeText(bytes, { receipt }).replace(/^\ufeff/, '');
-  const { parser, bytesRead } = createRecordParser(text);
+  const whole = decodeText(bytes, { receipt }).replace(/^\ufeff/, '');
+  const [line = '', , named] = SEPARATOR_LINE.exec(whole) ?? [];
+  const text = whole.slice(line.length);
+  const { parser, bytesRead } = createRecordParser(text, named ?? likelyDelimiter(text));
   let table: TableWriter | undefined;
   let row = 0;
   const add = (record: readonly string[]): readonly Block[] => {
@@ -38,9 +43,9 @@ export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): A
 }
 
 /** `bytesRead` is where the last complete record ends. */
-function createRecordParser(text: string): { parser: CsvParser; bytesRead: () => number } {
+function createRecordParser(text: string, delimiter: string): { parser: CsvParser; bytesRead: () => number } {
   const parser = parse({
-    delimiter: likelyDelimiter(text),
+    delimiter,
     relaxColumnCount: true,
     relaxQuotes: true,
     skipEmptyLines: true,

@@ -19,10 +19,13 @@ const OPERAND = /^[\p{L}\p{M}\p{N}.^_√∛∜′″‴'!∞°%∂∇…⁺⁻�
 const FACTORS = /\p{Nd}\p{L}|[\p{L}\p{N}]\(|\)[\p{L}\p{N}(]/u;
 const BARS = /^([|‖])[^|‖]*\1$/u;
 
+/** A longer text is never taken for one operand, so that a formula is read in a time that grows with its length. */
+const LONGEST_OPERAND = 500;
+
 /** Puts brackets around a text that is more than one operand. What is in brackets already counts as one. */
 export function grouped(text: string): string {
   const whole = text.trim();
-  if (whole.length <= 1 || isOperand(whole)) return whole;
+  if (whole.length <= 1 || (whole.length <= LONGEST_OPERAND && isOperand(whole))) return whole;
   return `(${whole})`;
 }
 
@@ -153,8 +156,11 @@ const GOES_ON = /^[\p{L}\p{Nd}]/u;
 const NEAR = 40;
 
 /** Puts a blank between two parts where they would be read as one. */
-export const joined = (left: string, right: string): string =>
-  GOES_ON.test(right) && BARE_SCRIPT.test(left.slice(-NEAR)) ? `${left} ${right}` : left + right;
+const joined = (left: string, right: string): string => left + gapBetween(left, right) + right;
+
+/** What has to stand between two parts; empty where they can be told apart. */
+export const gapBetween = (left: string, right: string): '' | ' ' =>
+  GOES_ON.test(right) && BARE_SCRIPT.test(left.slice(-NEAR)) ? ' ' : '';
 
 /** All text that an element holds. */
 export function plainText(element: FormulaElement): string {

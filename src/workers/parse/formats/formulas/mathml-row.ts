@@ -1,4 +1,4 @@
-import { joined, type FormulaElement } from './linear.js';
+import { gapBetween, type FormulaElement } from './linear.js';
 
 interface Token {
   readonly text: string;
@@ -17,7 +17,7 @@ export function writeTokens(
   elements: Iterable<FormulaElement>,
   write: (element: FormulaElement) => string,
 ): string {
-  let text = '';
+  const parts: string[] = [];
   let last: Token = { text: '', isWord: false };
   let between = '';
   for (const element of elements) {
@@ -30,11 +30,11 @@ export function writeTokens(
     if (written === '') continue;
     const token = { text: written, isWord: isWord(element) };
     const gap = gapOf(last, token, between);
-    text = gap === '' ? joined(text, written) : text + gap + written;
+    parts.push(gap === '' ? gapBetween(last.text, written) : gap, written);
     last = token;
     between = '';
   }
-  return text;
+  return parts.join('');
 }
 
 const WORD = /^\p{L}[\p{L}\p{M}]+/u;

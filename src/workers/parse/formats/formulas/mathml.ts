@@ -102,11 +102,11 @@ interface ScriptElements {
   readonly above?: FormulaElement | undefined;
 }
 
-function scripts(base: FormulaElement | undefined, { below, above }: ScriptElements, depth: number): string {
-  const texts = { below: row(below, depth), above: row(above, depth) };
-  const text = row(base, depth);
-  return LARGE.test(text.trim()) ? withLimits(text, texts) : withScripts(text, texts);
-}
+const scripts = (base: FormulaElement | undefined, { below, above }: ScriptElements, depth: number): string =>
+  scripted(row(base, depth), { below: row(below, depth), above: row(above, depth) });
+
+const scripted = (base: string, texts: { readonly below?: string; readonly above?: string }): string =>
+  LARGE.test(base.trim()) ? withLimits(base, texts) : withScripts(base, texts);
 
 function writeFraction(
   [above, below]: readonly FormulaElement[],
@@ -120,15 +120,16 @@ function writeFraction(
 /** Braces and arrows over or under several things. */
 const SPANNING = /^[⏞⏟⏜⏝⎴⎵︷︸]$/u;
 
+// Each part is written once, or the time would double with each one that is nested.
 function writeOver(
   base: FormulaElement | undefined,
   above: FormulaElement | undefined,
   depth: number,
 ): string {
-  const over = row(above, depth).trim();
+  const [text, over] = [row(base, depth), row(above, depth).trim()];
   const accent = accentOf(over);
-  if (SPANNING.test(over)) return underSign(over, row(base, depth));
-  return accent === undefined ? scripts(base, { above }, depth) : accented(row(base, depth), accent);
+  if (SPANNING.test(over)) return underSign(over, text);
+  return accent === undefined ? scripted(text, { above: over }) : accented(text, accent);
 }
 
 function writeUnder(
@@ -136,10 +137,9 @@ function writeUnder(
   below: FormulaElement | undefined,
   depth: number,
 ): string {
-  const under = row(below, depth).trim();
-  if (SPANNING.test(under)) return underSign(under, row(base, depth));
-  if (/^[_¯‾―─\u0332]$/u.test(under)) return underlined(row(base, depth));
-  return scripts(base, { below }, depth);
+  const [text, under] = [row(base, depth), row(below, depth).trim()];
+  if (SPANNING.test(under)) return underSign(under, text);
+  return /^[_¯‾―─\u0332]$/u.test(under) ? underlined(text) : scripted(text, { below: under });
 }
 
 /** A base, with pairs of what is low and high behind it, and in front of it behind `mprescripts`. */

@@ -3,8 +3,8 @@ import {
   applied,
   arranged,
   fraction,
+  gapBetween,
   grouped,
-  joined,
   MOST_NESTED,
   overlined,
   plainLetters,
@@ -49,11 +49,16 @@ const PROPERTIES = 'Pr';
 function row(element: XmlElement | undefined, writing: Writing): string {
   if (!element) return '';
   if (writing.depth > MOST_NESTED) return plainText(element);
-  let text = '';
-  for (const child of element.children)
-    if (typeof child !== 'string')
-      text = joined(text, write(child, { ...writing, depth: writing.depth + 1 }));
-  return text;
+  const written: string[] = [];
+  let last = '';
+  for (const child of element.children) {
+    if (typeof child === 'string') continue;
+    const text = write(child, { ...writing, depth: writing.depth + 1 });
+    if (text === '') continue;
+    written.push(gapBetween(last, text), text);
+    last = text;
+  }
+  return written.join('');
 }
 
 type Write = (element: XmlElement, writing: Writing) => string;
@@ -89,7 +94,7 @@ const WRITERS: ReadonlyMap<string, Write> = new Map<string, Write>([
 ]);
 
 function write(element: XmlElement, writing: Writing): string {
-  if (element.name.endsWith(PROPERTIES)) return '';
+  if (element.name.endsWith(PROPERTIES) || element.name === 'mc:Fallback') return '';
   return WRITERS.get(element.name)?.(element, writing) ?? row(element, writing);
 }
 

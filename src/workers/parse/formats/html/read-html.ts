@@ -5,6 +5,7 @@ import { signsOf, type SignReader } from '../signs/sign-reader.js';
 import { ShallowParser } from '../shallow-parser.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { controlText, createSelects, type SelectTracker } from '../forms/html-controls.js';
+import { createHtmlLists, LISTS, type HtmlLists } from './html-lists.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
 import { createRuby } from './ruby.js';
 import { createShifts } from './shifts.js';
@@ -41,7 +42,6 @@ const LINES = new Set(
   'caption center dd div dt figcaption legend li summary tr thead tbody tfoot button'.split(' '),
 );
 const CELLS = new Set(['td', 'th']);
-const LISTS = new Set(['ul', 'ol']);
 const PREFORMATTED = new Set(['pre', 'textarea']);
 const DEEPEST_INDENT = 8;
 
@@ -87,7 +87,7 @@ interface State {
   readonly math: MathCollector;
   readonly shifts: ReturnType<typeof createShifts>;
   readonly selects: SelectTracker;
-  lists: number;
+  readonly lists: HtmlLists;
   isInTitle: boolean;
   title: string;
   language: string;
@@ -148,7 +148,7 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
     math: createMathCollector(),
     shifts: createShifts(),
     selects: createSelects(),
-    lists: 0,
+    lists: createHtmlLists(),
     isInTitle: false,
     title: '',
     language: '',
@@ -177,12 +177,17 @@ function openElement(state: State, name: string, attributes: Attributes): void {
     flow.setHeading(level);
     tables.addHeading();
   }
-  if (LISTS.has(name)) state.lists += 1;
+  state.lists.open(name, attributes);
   if (name === 'br') separate(state, '\n');
   if (PREFORMATTED.has(name)) flow.beginPreformatted();
   if (CELLS.has(name)) flow.separate(' | ');
   if (name === 'tr') flow.beginRow();
-  if (name === 'li') flow.mark(`${'  '.repeat(Math.min(Math.max(state.lists - 1, 0), DEEPEST_INDENT))}- `);
+  if (name === 'li') {
+    const { depth } = state.lists;
+    flow.mark(
+      `${'  '.repeat(Math.min(Math.max(depth - 1, 0), DEEPEST_INDENT))}${state.lists.item(attributes)} `,
+    );
+  }
   const { alt } = attributes;
   if (name === 'img' && alt) addText(state, ` ${alt} `);
   const control = controlText(name, attributes);
@@ -220,7 +225,7 @@ function closeElement(state: State, name: string): void {
   }
   if (DROPPED.has(name)) state.dropped = Math.max(0, state.dropped - 1);
   if (state.dropped > 0 || state.math.isOpen()) return;
-  if (LISTS.has(name)) state.lists = Math.max(0, state.lists - 1);
+  state.lists.close(name);
   separateBlock(state, name);
   if (name === 'title') state.isInTitle = false;
   if (headingLevel(name) !== undefined) flow.setHeading(undefined);
@@ -251,7 +256,7 @@ function writeOptions(state: State): void {
 
 /** A list within another one follows its item at once. */
 function separateBlock(state: State, name: string): void {
-  if (LISTS.has(name) && state.lists > 0) separate(state, '\n');
+  if (LISTS.has(name) && state.lists.depth > 0) separate(state, '\n');
   else if (PARAGRAPHS.has(name)) separate(state, '\n\n');
   else if (LINES.has(name)) separate(state, '\n');
 }

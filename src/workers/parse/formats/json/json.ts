@@ -1,8 +1,9 @@
 import type { Block } from '../../extraction/block.js';
+import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { decodeText } from '../encoding/decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { jsonTokens } from './tokens.js';
-import { createValueLines } from './value-lines.js';
+import { createValueLines, type ValueLines } from './value-lines.js';
 
 /** Lines of one block, which says where it stands: chunks know the lines of the file that they were made of as exactly. */
 const LINES_AT_ONCE = 8;
@@ -13,6 +14,10 @@ const LINES_AT_ONCE = 8;
  */
 export function* parseJson(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
   const text = decodeText(bytes, { receipt }).replace(/^\ufeff/, '');
+  if (isJsonLines(text)) {
+    yield* readJsonLines(text, receipt);
+    return;
+  }
   const written = createValueLines();
   const lineAt = createLineCounter(text);
   let first = 1;
@@ -29,6 +34,80 @@ export function* parseJson(bytes: Uint8Array, { receipt }: ParseContext): Iterab
   }
   written.finish();
   yield { text: written.lines.join('\n'), place: { lines: { first, last: lineAt(text.trimEnd().length) } } };
+}
+
+/** So much of a file tells whether it is JSON Lines. */
+const LINES_SEEN = 65_536;
+
+/** Whether most lines of the beginning are whole lists or objects, and there are several: others may be broken. */
+function isJsonLines(text: string): boolean {
+  const head = text.slice(0, LINES_SEEN).split('\n');
+  if (text.length > LINES_SEEN) head.pop();
+  const lines = head.map((line) => line.trim()).filter((line) => line !== '');
+  const whole = lines.filter((line) => /^[{[]/.test(line) && isJson(line));
+  return lines.length > 1 && whole.length * 2 >= lines.length;
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads each line by itself, so that a broken one costs no other its keys. */
+function* readJsonLines(text: string, receipt: ReceiptWriter): Iterable<Block> {
+  let written = createValueLines();
+  let first = 1;
+  let number = 0;
+  for (const line of linesOf(text)) {
+    number += 1;
+    if (!readLine(line, written)) {
+      const lines = { first: number, last: number };
+      receipt.addGap('unreadable', 'The line is no whole JSON: its values are read as far as it goes.', {
+        lines,
+      });
+      written.finish();
+      // What comes next stands in none of the lists and objects that are still open.
+      written = createValueLines([...written.lines, '']);
+    }
+    if (written.lines.length < LINES_AT_ONCE) continue;
+    yield { text: `${written.lines.splice(0).join('\n')}\n`, place: { lines: { first, last: number } } };
+    first = number + 1;
+  }
+  written.finish();
+  yield { text: written.lines.join('\n'), place: { lines: { first, last: Math.max(first, number) } } };
+}
+
+function* linesOf(text: string): Iterable<string> {
+  const all = text.trimEnd();
+  for (let start = 0; start <= all.length;) {
+    const end = all.indexOf('\n', start);
+    yield all.slice(start, end === -1 ? all.length : end);
+    if (end === -1) return;
+    start = end + 1;
+  }
+}
+
+/** Tells whether all that the line opens is closed. What stands in a string that is not closed is read as it is. */
+function readLine(line: string, written: ValueLines): boolean {
+  let depth = 0;
+  for (const { kind, text, start } of jsonTokens(line)) {
+    if (kind === 'unclosed string') {
+      written.value(line.slice(start).trim().slice(1));
+      return false;
+    }
+    if (kind === 'value') written.value(text);
+    else {
+      if (text === '{' || text === '[') depth += 1;
+      if (text === '}' || text === ']') depth -= 1;
+      if (depth < 0) return false;
+      written.mark(text);
+    }
+  }
+  return depth === 0;
 }
 
 /** Tells the number of the line of a position. @param position rises from call to call */

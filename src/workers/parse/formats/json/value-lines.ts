@@ -14,8 +14,8 @@ export interface ValueLines {
   finish(): void;
 }
 
-export function createValueLines(): ValueLines {
-  const lines: string[] = [];
+/** @param lines come before those that it writes */
+export function createValueLines(lines: string[] = []): ValueLines {
   const open: string[] = [];
   let pending: string | undefined;
   let key: string | undefined;

@@ -2,6 +2,8 @@ import { IngestError } from '../../../../shared/errors.js';
 import type { Parser, ParseContext } from '../parser.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { median } from '../pages/layout/piece.js';
+import { joinHyphens } from '../pages/layout/hyphens.js';
+import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
 import { shownBlocks } from '../pages/shown-blocks.js';
 import { pictureSize, POINTS_PER_PIXEL, tiffSize, type PictureSize } from './picture-size.js';
@@ -42,13 +44,16 @@ export const parsePicture: Parser = async function* (bytes, context) {
   }
   receipt.setParser('tesseract', pdfium.version);
   const recognizer = createRecognizer({ pdfium, options, receipt });
+  const vocabulary = createVocabulary();
   let failures = 0;
   for (const [index, picture] of pictures.entries()) {
     const found = await readPicture(picture, index + 1, { recognizer, receipt });
     if (found === 'failed') failures += 1;
     else if (found && found !== 'skipped') {
       const bodySize = median(found.pieces.map((piece) => piece.size));
-      yield* shownBlocks({ number: index + 1, ...found }, bodySize);
+      const blocks = [...shownBlocks({ number: index + 1, ...found }, bodySize)];
+      for (const { text } of blocks) vocabulary.add(text);
+      yield* joinHyphens(blocks, vocabulary);
     }
   }
   if (failures === pictures.length) throw damaged();

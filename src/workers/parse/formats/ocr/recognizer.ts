@@ -5,6 +5,7 @@ import { rightOf, type Piece } from '../pages/layout/piece.js';
 import { toPieces } from '../pages/native-pieces.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import { skewOf, straightened } from '../pages/skew.js';
+import { isGuessed } from './guessed.js';
 import { leaned } from './leaned.js';
 import { prepareLanguages, type LanguageData } from './languages.js';
 import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } from './orientation.js';
@@ -13,9 +14,8 @@ import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } f
 const MOST = { pages: 500, seconds: 90 };
 /** Words that are less sure than this are noise, such as what is seen in photographs. */
 const LEAST_CONFIDENCE = 0.3;
-/** A page that is less sure, taken together, is mostly guessed, such as one in a script of which there is no data. */
-const UNSURE = 0.55;
-const GUESSED = 'What was recognized on this page is mostly guessed: its language may have no data.';
+const GUESSED =
+  'What was recognized on this page is guessed and left out: its language or script may have no data.';
 /** After so many pages of a document that were better in no other direction, or not straightened, no more are tried so. */
 const MOST_VAIN_TURNS = 10;
 /** Tesseract finds less and less on pages that lie askew clockwise by more degrees than this, and nothing from about 3. */
@@ -71,7 +71,7 @@ export function createRecognizer({ pdfium, options, receipt, most = MOST }: Reco
     isForced: options.ocr === 'force',
     /**
      * Resolves with undefined when the picture holds no text, with `failed` when it cannot be read, and with `skipped` when it is
-     * not read: for a limit, or without data of any language.
+     * not read: for a limit, without data of any language, or since it is in a script of which there is none.
      */
     async recognize(page: PictureOfPage): Promise<Recognized | 'failed' | 'skipped' | undefined> {
       const location = { pages: { first: page.page, last: page.page } };
@@ -90,8 +90,9 @@ export function createRecognizer({ pdfium, options, receipt, most = MOST }: Reco
       try {
         const found = toRecognized(await readUpright(await page.picture(), { page, languages }), page);
         if (found) receipt.addOcrPage(found.confidence);
-        if (found && found.confidence < UNSURE) receipt.addGap('garbled', GUESSED, location);
-        return found;
+        if (!found || !isGuessed(found)) return found;
+        receipt.addGap('garbled', GUESSED, location);
+        return 'skipped';
       } catch {
         receipt.addGap('unreadable', 'Text recognition failed on this page.', location);
         return 'failed';

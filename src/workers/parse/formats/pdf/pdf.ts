@@ -1,6 +1,9 @@
 import type { Block } from '../../extraction/block.js';
 import type { Parser, ParseContext } from '../parser.js';
+import { joinHyphens } from '../pages/layout/hyphens.js';
+import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
+import { createCarried, remarkBlocks } from './carried/carried.js';
 import { pdfFailure } from './failures.js';
 import { mayHoldForm } from './marks/form-fields.js';
 import { cannotOpen, readNative } from './read-native.js';
@@ -19,7 +22,8 @@ export const parsePdf: Parser = async function* (bytes, context) {
   yield* readWithPdfjs(bytes, context);
 };
 
-async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): AsyncGenerator<Block> {
+async function* readWithPdfjs(bytes: Uint8Array, context: ParseContext): AsyncGenerator<Block> {
+  const { receipt } = context;
   const { openPdfjs, pdfjsVersion } = await import('./pdfjs.js');
   const pdf = await openPdfjs(bytes);
   try {
@@ -29,6 +33,12 @@ async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): Asy
     if (title !== undefined) receipt.setTitle(title);
     if (language !== undefined) receipt.setLanguage(language);
     if (mayHoldForm(bytes)) receipt.addGap('skipped', 'What is filled into the form may not be read.');
+    const vocabulary = createVocabulary();
+    const source = {
+      extras: (page: number) => pdf.pageExtras(page).catch(() => undefined),
+      files: () => pdf.files().catch(() => undefined),
+    };
+    const carried = createCarried(bytes, source, context);
     let firstFailure: unknown;
     let failures = 0;
     for (let page = 1; page <= pdf.pages; page += 1) {
@@ -37,7 +47,9 @@ async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): Asy
         const text = tidyPage(await pdf.pageText(page));
         receipt.addPartRead();
         if (text === '') receipt.addGap('empty', 'The page holds no text.', location);
-        yield { text: `${text}\n\n`, place: { page } };
+        vocabulary.add(text);
+        yield* joinHyphens([{ text: `${text}\n\n`, place: { page } }], vocabulary);
+        yield* remarkBlocks(page, await carried.remarks(page));
       } catch (error) {
         firstFailure ??= error;
         failures += 1;
@@ -45,6 +57,7 @@ async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): Asy
       }
     }
     if (failures === pdf.pages) throw pdfFailure(firstFailure);
+    await carried.takeFiles();
   } finally {
     await pdf.close();
   }

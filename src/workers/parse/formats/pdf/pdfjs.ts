@@ -3,9 +3,15 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
 import { z } from 'zod';
+import type { Rectangle } from '../../../../shared/extraction/location.js';
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+import { around } from '../pages/layout/piece.js';
+import { extrasOf, listedFiles, type PageExtras } from './carried/annotations.js';
 import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
 import { isMisread, repairMisread } from './judging/misread-text.js';
-import { signsOfPage, type PageSign, type TextPage } from './marks/page-signs.js';
+import { signsOfPage, type PageSign, type SignPage } from './marks/page-signs.js';
+import type { ShiftedText } from './shifted/find-shifted.js';
+import { shiftedOnPage, writeShiftedOn, type TextPage } from './shifted/shifted-on-page.js';
 
 const require = createRequire(import.meta.url);
 const pdfjs = createRequire(require.resolve('pdf-parse')).resolve('pdfjs-dist/package.json');
@@ -31,12 +37,18 @@ export interface PdfjsDocument {
   readonly pages: number;
   /** The text of a page, numbered from 1. @throws when it cannot be read */
   readonly pageText: (page: number) => Promise<string>;
+  /** The raised and lowered texts of a page. @throws when they cannot be read */
+  readonly pageShifted: (page: number) => Promise<readonly ShiftedText[]>;
   /** Texts that were typed onto a page as annotations. @throws when they cannot be read */
   readonly pageNotes: (page: number) => Promise<readonly TypedNote[]>;
   /** The numbers of the annotations of a page that are not shown, fields of forms among them. @throws when they cannot be read */
   readonly hiddenAnnotations: (page: number) => Promise<ReadonlySet<number>>;
   /** What a page shows in symbol fonts. @throws when it cannot be read */
   readonly pageSigns: (page: number) => Promise<readonly PageSign[]>;
+  /** What people stuck onto a page: notes and files. @throws when it cannot be read */
+  readonly pageExtras: (page: number) => Promise<PageExtras>;
+  /** The files that the document carries. @throws when they cannot be read */
+  readonly files: () => Promise<readonly CarriedFile[]>;
   /** Whether a page switches to invisible text, however its operators are packed. @throws when it cannot be read */
   readonly isPartlyInvisible: (page: number) => Promise<boolean>;
   /** What the file says of itself; nothing where that is damaged. */
@@ -63,11 +75,18 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     return {
       pages: await countPages(pdf),
       pageText: (page) => pageText(pdf, page),
+      pageShifted: async (page) => await shiftedOnPage(await loadPage(pdf, page)),
       pageNotes: async (page) =>
         notesSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
       hiddenAnnotations: async (page) =>
         hiddenSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
       pageSigns: async (page) => signsOfPage(await loadPage(pdf, page)),
+      pageExtras: async (page) => {
+        const loaded = await loadPage(pdf, page);
+        const toBox = (rectangle: readonly number[]) => boxOn(loaded, rectangle);
+        return extrasOf(z.array(z.unknown()).parse(await loaded.getAnnotations({ intent: 'any' })), toBox);
+      },
+      files: async () => listedFiles(await (await loadDocument(pdf)).getAttachments()),
       isPartlyInvisible: async (page) => isInvisible(await (await loadPage(pdf, page)).getOperatorList()),
       info: () => infoOf(pdf),
       close: () => pdf.destroy(),
@@ -84,6 +103,8 @@ export function pdfjsVersion(): string {
 }
 
 async function pageText(pdf: PDFParse, page: number): Promise<string> {
+  // Pages are kept, so that pdf-parse asks the same one.
+  writeShiftedOn(await loadPage(pdf, page));
   const { text } = await pdf.getText({ partial: [page], pageJoiner: '' });
   if (!isMisread(text)) return text;
   const raw = await pdf.getText({ partial: [page], pageJoiner: '', disableNormalization: true });
@@ -98,9 +119,10 @@ interface Layers {
 interface Opened {
   getPage(page: number): Promise<Page>;
   getOptionalContentConfig(): Promise<Layers>;
+  getAttachments(): Promise<unknown>;
 }
 
-interface Page extends TextPage {
+interface Page extends SignPage {
   getAnnotations(options: { intent: 'any' }): Promise<unknown>;
   getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
 }
@@ -152,6 +174,15 @@ const isInvisible = ({ fnArray, argsArray }: Awaited<ReturnType<Page['getOperato
     const given = operator === SET_RENDERING_MODE ? argsArray[at] : undefined;
     return Array.isArray(given) && INVISIBLE.includes(given[0]);
   });
+
+/** Where a rectangle of the file stands on a page as it is shown, in points from its top left. */
+function boxOn(page: TextPage, [left = 0, bottom = 0, right = 0, top = 0]: readonly number[]): Rectangle {
+  const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = page.getViewport({ scale: 1 }).transform;
+  const corners = [[left, bottom] as const, [right, top] as const];
+  return around(
+    corners.map(([x, y]) => ({ x: a * x + c * y + e, y: b * x + d * y + f, width: 0, height: 0 })),
+  );
+}
 
 async function countPages(pdf: PDFParse): Promise<number> {
   try {

@@ -9,11 +9,14 @@ import { lookThrough } from './judging/page-contents.js';
 import { mayHoldVerticalText } from './judging/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
 import { createBodySize } from '../pages/layout/body-size.js';
+import { joinHyphens } from '../pages/layout/hyphens.js';
+import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { shownBlocks } from '../pages/shown-blocks.js';
 import { turnOf } from '../pages/native-pieces.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
 import type { PageBatch, Pdfium, Reading, Turn } from '../pages/pdfium.js';
 import { addCentredNumbers } from './centred-numbers.js';
+import { createCarried, remarkBlocks, type Carried } from './carried/carried.js';
 import { createCoverage } from './judging/coverage.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
 import type { DocumentInfo } from './pdfjs.js';
@@ -32,9 +35,10 @@ export async function* readNative(
 ): AsyncGenerator<Block, typeof cannotOpen | undefined> {
   const { readers, how } = createReaders(pdfium, bytes, context);
   const { second } = readers;
+  const carried = createCarried(bytes, second, context);
   // pdf.js opens the file while PDFium reads the first pages in a thread.
   const info = second.info();
-  const pages = createPageWriter();
+  const pages = createPageWriter(carried);
   let last = 0;
   let total = 0;
   try {
@@ -48,6 +52,7 @@ export async function* readNative(
     readers.signs.report();
     if (how.withFields) noteXfa(bytes, context.receipt);
     if (!pages.hasAny()) throw pdfFailure(undefined);
+    await carried.takeFiles();
     return undefined;
   } finally {
     await second.close();
@@ -60,7 +65,7 @@ function createReaders(
   { options, receipt }: ParseContext,
 ): { readonly readers: Readers; readonly how: Reading } {
   const second = createSecondReader(bytes);
-  const { mayBeInvisible, mayHaveBars } = lookThrough(bytes);
+  const { mayBeInvisible, mayHaveBars, mayBeShifted } = lookThrough(bytes);
   const readers: Readers = {
     pdfium,
     bytes,
@@ -70,6 +75,7 @@ function createReaders(
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
     mayBeInvisible,
+    mayBeShifted,
     mayHaveFreeText: mayHoldFreeText(bytes),
     mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),
@@ -164,21 +170,26 @@ async function readMissing(
 }
 
 /** Writes the blocks of pages, without what most of them repeat. */
-function createPageWriter() {
+function createPageWriter(carried: Carried) {
   const furniture = createFurniture();
   const sizes = createBodySize();
+  const vocabulary = createVocabulary();
   let written = 0;
   return {
     hasAny: () => written > 0,
-    *write(batch: readonly ResolvedPage[]): Iterable<Block> {
+    async *write(batch: readonly ResolvedPage[]): AsyncIterable<Block> {
       for (const page of batch) sizes.add(page.pieces);
       const bodySize = sizes.usual();
-      for (const page of furniture.strip(batch)) {
-        written += 1;
-        if (page.plain !== undefined)
-          yield { text: `${tidyPage(page.plain)}\n\n`, place: { page: page.number } };
-        else yield* shownBlocks(page, bodySize);
+      const pages = furniture.strip(batch);
+      written += pages.length;
+      const blocks: Block[] = [];
+      for (const page of pages) {
+        if (page.plain === undefined) blocks.push(...shownBlocks(page, bodySize));
+        else blocks.push({ text: `${tidyPage(page.plain)}\n\n`, place: { page: page.number } });
+        blocks.push(...remarkBlocks(page.number, await carried.remarks(page.number)));
       }
+      for (const { text } of blocks) vocabulary.add(text);
+      yield* joinHyphens(blocks, vocabulary);
     },
   };
 }

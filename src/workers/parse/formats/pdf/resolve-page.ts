@@ -4,6 +4,7 @@ import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Coverage } from './judging/coverage.js';
 import type { LookBudget, SeenPage } from './hidden.js';
 import { addRecognized } from './add-recognized.js';
+import { joinLetterspaced } from './judging/letterspaced.js';
 import { judgeText, readableCharacters } from './judging/judge-text.js';
 import { needsPicture } from './judging/needs-picture.js';
 import { inReadingOrder } from '../pages/layout/reading-order.js';
@@ -14,6 +15,7 @@ import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
 import { linesAskew } from '../pages/skew.js';
 import { isMisread } from './judging/misread-text.js';
 import { isScattered, joinColumns } from './judging/vertical-text.js';
+import { withShifted } from './shifted/write-shifted.js';
 import { recognizeIfNeeded } from './recognize-page.js';
 import type { SecondReader } from './second-reader.js';
 import type { SignFinder } from './marks/symbol-fonts.js';
@@ -35,6 +37,8 @@ export interface Readers {
   readonly budget: LookBudget;
   /** Whether the file may hold text that PDFium leaves out as invisible. */
   readonly mayBeInvisible: boolean;
+  /** Whether the file may hold raised or lowered text. */
+  readonly mayBeShifted: boolean;
   /** Whether the file may hold text that was typed onto its pages as annotations. */
   readonly mayHaveFreeText: boolean;
   /** Whether the file may hold text that runs from top to bottom, which PDFium may scatter or leave out. */
@@ -55,7 +59,8 @@ export async function resolvePage(
   readers: BatchReaders,
 ): Promise<ResolvedPage> {
   const { pageNum: number, width, height } = seen.page;
-  const native = await readText(seen, readers);
+  const joined = await joinLetterspaced(seen, readers);
+  const native = await readText(await withShiftsOf(joined, turn, readers), readers);
   const text = textOf(native);
   const recognized = await recognizeIfNeeded(text, { page: seen.page, turn }, readers);
   if (typeof recognized === 'object') {
@@ -79,6 +84,17 @@ function mayStandBeside(
   { turn, recognized }: { turn: Turn | undefined; recognized: Recognized },
 ): boolean {
   return judgeText(text) === 'readable' && plain === undefined && !turn && !recognized.turn;
+}
+
+/** The page with its raised and lowered texts written as such. PDFium's reader does not tell their heights. */
+async function withShiftsOf(
+  seen: SeenPage,
+  turn: Turn | undefined,
+  { mayBeShifted, second }: Readers,
+): Promise<SeenPage> {
+  if (!mayBeShifted || turn || seen.page.textItems.length === 0) return seen;
+  const shifted = await second.shifted(seen.page.pageNum);
+  return shifted.length > 0 ? withShifted(seen, shifted) : seen;
 }
 
 async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {

@@ -1,4 +1,7 @@
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+import type { PageExtras } from './carried/annotations.js';
 import type { PageSign } from './marks/page-signs.js';
+import type { ShiftedText } from './shifted/find-shifted.js';
 import type { DocumentInfo, PdfjsDocument, TypedNote } from './pdfjs.js';
 
 /** The files that pdf.js is asked for their title; it copies a file before it reads it. */
@@ -15,6 +18,10 @@ export function createSecondReader(bytes: Uint8Array) {
     async text(page: number): Promise<string | undefined> {
       return await (await open())?.pageText(page).catch(() => undefined);
     },
+    /** The raised and lowered texts of a page; none when they cannot be read. */
+    async shifted(page: number): Promise<readonly ShiftedText[]> {
+      return (await (await open())?.pageShifted(page).catch(() => [])) ?? [];
+    },
     /** The texts that were typed onto a page; nothing when they cannot be read. */
     async notes(page: number): Promise<readonly TypedNote[] | undefined> {
       return await (await open())?.pageNotes(page).catch(() => undefined);
@@ -26,6 +33,14 @@ export function createSecondReader(bytes: Uint8Array) {
     /** What a page shows in symbol fonts; nothing when it cannot be read. */
     async signs(page: number): Promise<readonly PageSign[] | undefined> {
       return await (await open())?.pageSigns(page).catch(() => undefined);
+    },
+    /** What people stuck onto a page; nothing when it cannot be read. */
+    async extras(page: number): Promise<PageExtras | undefined> {
+      return await (await open())?.pageExtras(page).catch(() => undefined);
+    },
+    /** The files that the document carries; nothing when they cannot be read. */
+    async files(): Promise<readonly CarriedFile[] | undefined> {
+      return await (await open())?.files().catch(() => undefined);
     },
     /** Whether a page may show less text than it holds. */
     async isPartlyInvisible(page: number): Promise<boolean> {

@@ -1,9 +1,8 @@
-import { joinHyphens } from '../pages/layout/paragraphs.js';
-
-/** Joins words that are hyphenated at line ends, and keeps the lines. */
+/** The text of a page as the second reader gives it, without spaces and lines that say nothing. */
 export function tidyPage(text: string): string {
   const lines = text.split('\n').map((line) => line.trimEnd());
-  return joinHyphens(lines.join('\n'))
+  return lines
+    .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 }

@@ -41,7 +41,14 @@ const DESTINATIONS: ReadonlyMap<string, Destination> = new Map([
 ]);
 
 /** Groups that begin with a mark which lets readers skip them, and that hold text nevertheless. */
-const READ_THOUGH_OPTIONAL = new Set(['shpinst', 'shptxt', 'annotation', 'moMath', 'mr']);
+const READ_THOUGH_OPTIONAL = new Set(
+  (
+    'shpinst shptxt annotation ' +
+    // Formulas, and what they consist of.
+    'mmath moMathPara moMath mr mf mnum mden mrad mdeg me msSup msSub msSubSup msPre msup msub mnary md mfunc mfName ' +
+    'mlimLow mlimUpp mlim macc mbar mbox mborderBox mgroupChr mm mmr meqArr'
+  ).split(' '),
+);
 
 /** @param isOptional whether the group says that readers may skip it when they do not know it */
 export function destinationOf(word: string, isOptional: boolean): Destination | undefined {

@@ -47,7 +47,18 @@ interface State {
   isAnswered: boolean;
   /** Whether signs of the current font come in the private use area, so that letters in it are not signs. */
   hasPrivateSigns: boolean;
+  formulas: number;
 }
+
+const newState = (): State => ({
+  start: 'none',
+  notes: 0,
+  pictures: 0,
+  formulas: 0,
+  answer: undefined,
+  isAnswered: false,
+  hasPrivateSigns: false,
+});
 
 const PARAGRAPH_ENDS = new Set(['par', 'sect', 'page', 'column']);
 
@@ -64,14 +75,7 @@ export function createRtfReader(options: RtfOptions): RtfReader {
     texts: createDestinationTexts({ form, paragraphs, receipt: options.receipt }),
     form,
     signs: createSignReader(options.receipt),
-    state: {
-      start: 'none',
-      notes: 0,
-      pictures: 0,
-      answer: undefined,
-      isAnswered: false,
-      hasPrivateSigns: false,
-    },
+    state: newState(),
   };
   return {
     add: (token) => {
@@ -83,11 +87,18 @@ export function createRtfReader(options: RtfOptions): RtfReader {
       paragraphs.end();
       reader.texts.end();
       reader.signs.report();
-      const { pictures } = reader.state;
+      const { pictures, formulas } = reader.state;
       if (pictures > 0) options.receipt.addGap('skipped', `${String(pictures)} pictures are not read.`);
+      noteFormulas(options.receipt, formulas);
       return paragraphs.writer.end();
     },
   };
+}
+
+function noteFormulas(receipt: ReceiptWriter, count: number): void {
+  if (count === 0) return;
+  const noun = count === 1 ? 'formula is read as its' : 'formulas are read as their';
+  receipt.addGap('garbled', `${String(count)} ${noun} signs in a row.`);
 }
 
 function addToken(reader: Reader, token: RtfToken): void {
@@ -177,6 +188,7 @@ function applyToTables({ groups, tables, receipt, form }: Reader, word: string, 
 function applyControl(reader: Reader, word: string, parameter: number | undefined): void {
   const { groups, tables, paragraphs } = reader;
   const { destination } = groups.current;
+  if (word === 'moMath') reader.state.formulas += 1;
   groups.current = changeState(groups.current, word, parameter) ?? groups.current;
   if (word === 'f' || word === 'plain') reader.state.hasPrivateSigns = false;
   const character = word === 'chftn' ? noteMark(reader) : CHARACTERS.get(word);

@@ -22,7 +22,7 @@ beforeEach(async () => {
 /** Takes all steps of one sweep at a time in ms. */
 async function sweepAt(now: number): Promise<void> {
   const addRetag = (id: string, mark: number, origin: JobOrigin) => {
-    jobs.push(`${id} ${String(mark)} ${origin.callerId ?? ''}`);
+    jobs.push(`${id} ${String(mark)} ${origin.callerId}`);
     return Promise.resolve();
   };
   // @NOTE the task uses these alone
@@ -64,6 +64,8 @@ test('this is done once, and for an hour more for what an earlier version still 
   await sweepAt(HOUR);
   expect(jobs).toHaveLength(2);
   await sweepAt(HOUR + 1);
+  // Nothing was left to be looked at.
+  await sweepAt(HOUR + 2);
   await makeOld({ metadata: { a: [{ b: 3 }] } });
   await sweepAt(2 * HOUR);
   expect(jobs).toHaveLength(2);

@@ -37,6 +37,24 @@ describe('CSV', () => {
     ]);
   });
 
+  test.each([
+    ['sep=;\nName;Preis\nApfel;1,50\n'],
+    ['"sep=;"\r\nName;Preis\r\nApfel;1,50\r\n'],
+    ['\ufeffSEP=|\nName|Preis\nApfel|1,50\n'],
+    ['sep=\t\nName\tPreis\nApfel\t1,50\n'],
+    ['sep=^\nName^Preis\nApfel^1,50\n'],
+    ['sep=;;;\nName;Preis\nApfel;1,50\n'],
+  ])('heeds the line that names the delimiter, and does not read it: %j', async (csv) => {
+    const { text, blocks } = await read(csv);
+    expect(text).toBe('| Name | Preis |\n| --- | --- |\n| Apfel | 1,50 |\n\n');
+    expect(blocks.at(-1)?.place).toEqual({ row: 2 });
+  });
+
+  test('reads a line that only looks like that', async () => {
+    expect((await read('sep=oct,b\n1,2\n')).text).toContain('sep=oct');
+    expect((await read('a,b\nsep=;,2\n')).text).toContain('sep=;');
+  });
+
   test('keeps right-to-left and Chinese text', async () => {
     expect((await read('שם,城市\nדנה,東京\n')).text).toBe('| שם | 城市 |\n| --- | --- |\n| דנה | 東京 |\n\n');
   });

@@ -63,4 +63,12 @@ describe('a formula', () => {
       'skipped: An embedded object is not read.',
     ]);
   });
+
+  it('of RTF is read in a row, which is named', async () => {
+    const formula =
+      '{\\*\\moMathPara{\\*\\moMathParaPr{\\mjc1}}{\\*\\moMath{\\mf{\\mnum{\\mr a+b}}{\\mden{\\mr c}}}}}';
+    const { text, gaps } = await readBlocks('rtf', Buffer.from(`{\\rtf1 so ${formula} holds\\par}`));
+    expect(text).toContain('a+b');
+    expect(gaps).toEqual(['garbled: 1 formula is read as its signs in a row.']);
+  });
 });

@@ -107,5 +107,14 @@ describe('a formula in MathML', () => {
     const text = read(`${'<msqrt>'.repeat(depth)}<mi>x</mi>${'</msqrt>'.repeat(depth)}`);
     expect(text).toContain('x');
     expect(text.length).toBeLessThan(1_000);
+    const over = read(`${'<mover><mi>x</mi>'.repeat(100)}<mi>y</mi>${'</mover>'.repeat(100)}`);
+    expect(over).toContain('y');
+  });
+
+  it('is read however long it is', () => {
+    const row = '<msup><mi>x</mi><mi>n</mi></msup>'.repeat(30_000);
+    expect(read(`<mfrac><mrow>${row}</mrow><mtext>${'('.repeat(100_000)}</mtext></mfrac>`)).toContain(
+      'x^n x^n',
+    );
   });
 });

@@ -20,7 +20,23 @@ describe('HTML', () => {
 
   test('indents items of lists by their nesting', async () => {
     const { text } = await read('<ul><li>one<ol><li>inner</ol><li><p>two</p></ul><p>after');
-    expect(text).toBe('- one\n  - inner\n\n- two\n\nafter\n\n');
+    expect(text).toBe('- one\n  1. inner\n\n- two\n\nafter\n\n');
+  });
+
+  test.each([
+    ['<ol><li>a<li>b</ol><ol><li>c</ol>', ['1. a', '2. b', '1. c']],
+    ['<ol start="3"><li>Open the valve<li>Drain the tank</ol>', ['3. Open the valve', '4. Drain the tank']],
+    ['<ol><li>a<li value="10">b<li>c</ol>', ['1. a', '10. b', '11. c']],
+    ['<ol reversed start="2"><li>a<li>b</ol>', ['2. a', '1. b']],
+    ['<ol reversed><li>a<li>b</ol>', ['- a', '- b']],
+    ['<ol type="a" start="26"><li>a<li>b<li>c</ol>', ['z. a', 'aa. b', 'ab. c']],
+    ['<ol type="I" start="4"><li>a</ol><ol type="A"><li>b</ol>', ['IV. a', 'A. b']],
+    ['<ol type="i" start="0"><li>a<li>b</ol>', ['0. a', 'i. b']],
+    ['<ol><li>a<ul><li>x</ul><li>b<ol><li>y</ol><li>c</ol>', ['1. a', '  - x', '2. b', '  1. y', '3. c']],
+    ['<ol start="99999999999"><li>a</ol><ol start="x"><li>b</ol></ol><li>c', ['1. a', '1. b', '- c']],
+  ])('keeps the numbers of ordered lists: %s', async (html, lines) => {
+    const { text } = await read(html);
+    expect(text.split('\n').filter((line) => line !== '')).toEqual(lines);
   });
 
   test('keeps right-to-left and Chinese text in the order of reading', async () => {

@@ -77,3 +77,28 @@ test('objects in the list of a value begin with a dash, those of a file with an 
     'books:',
   ]);
 });
+
+test.each([
+  ['{"id":3,"text":"bro', 'id: 3\ntext: bro'],
+  ['{"id":3,"text":', 'id: 3\ntext: '],
+  ['{"id":3,"list":["a","b"', 'id: 3\nlist: \n  - a\n  - b'],
+  ['}}]', ''],
+  ['{"id":3 "text":"no comma"}}', 'no comma'],
+])('a broken line of JSON Lines costs that line alone: %s', async (broken, read) => {
+  const whole = [1, 2, 4, 5].map((id) => JSON.stringify({ id, text: `text ${String(id)}` }));
+  const { text, receipt } = await readBlocks(
+    'json',
+    [...whole.slice(0, 2), broken, ...whole.slice(2)].join('\n'),
+  );
+  for (const id of [1, 2, 4, 5]) expect(text).toContain(`id: ${String(id)}\ntext: text ${String(id)}`);
+  expect(text).toContain(read);
+  expect(receipt.gaps).toMatchObject([{ reason: 'unreadable', location: { lines: { first: 3, last: 3 } } }]);
+});
+
+test('lines of lists, and lines that a value goes over, are read as before', async () => {
+  expect((await readBlocks('json', '["a","b"]\n["c"]\n')).text).toContain('- a\n- b\n- c');
+  const pretty = JSON.stringify({ a: [{ b: 1 }, { b: 2 }] }, null, 2);
+  const { text, receipt } = await readBlocks('json', pretty);
+  expect(text).toBe('a: \n  - b: 1\n  - b: 2\n\n');
+  expect(receipt.gap_count).toBe(0);
+});

@@ -1,7 +1,7 @@
 import type { TermWeights } from '../../../../ports.js';
 import { FURTHER_LOOK, leastOwnShare } from '../../../../search/section-score.js';
 import { noStatistics, weighQuery, type TermStatistics } from '../../../../search/query-terms.js';
-import { analyzeText } from '../../../../text/analyze-text.js';
+import { analyzeQuery } from '../../../../text/analyze-text.js';
 import type { MirroredDocument } from '../../mirror/mirrored.js';
 import { fewSlots } from '../../scan/few-slots.js';
 import type { CompareSlots } from '../../scan/selection.js';
@@ -139,7 +139,7 @@ function weigh({ partitions }: Tables, { callerId, query }: WordsQuery): TermWei
 function statisticsOf(own: Partition | undefined, query: string): TermStatistics {
   if (!own) return noStatistics;
   const { shard } = own;
-  const terms = [...analyzeText(query).counts.keys()];
+  const terms = [...analyzeQuery(query).counts.keys()];
   return {
     chunks: shard.chunks,
     totalLength: shard.totalLength,

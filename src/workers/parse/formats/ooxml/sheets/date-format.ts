@@ -1,10 +1,9 @@
 import type { FormatToken } from './format-code.js';
+import { dayName, monthName, type FormatLanguage } from './format-language.js';
 
 const DAY = 86_400_000;
-const MONTHS = 'January February March April May June July August September October November December'.split(
-  ' ',
-);
-const DAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+/** The language of dates whose format names none. */
+const ENGLISH: FormatLanguage = { tag: 'en', isBesideDay: false };
 /** The last day that can be shown, the end of the year 9999. */
 const LAST_SERIAL = 2_958_466;
 
@@ -37,9 +36,12 @@ export function formatDate(
   const decimals = fractionDigits(tokens);
   const moment = momentOf(serial, is1904, decimals);
   const isHalved = tokens.some(({ type }) => type === 'noon');
+  const named = tokens.find((token) => token.type === 'language');
+  const shown = { isHalved, language: named?.language ?? ENGLISH };
   let text = '';
   for (const [index, token] of tokens.entries()) {
-    if (token.type === 'date') text += datePart(token.text, moment, isHalved, isMinute(tokens, index));
+    if (token.type === 'date')
+      text += datePart(token.text, moment, { ...shown, isMinutes: isMinute(tokens, index) });
     else if (token.type === 'elapsed') text += elapsed(token.text, serial);
     else if (token.type === 'noon') text += noonPart(token.text, moment.hours);
     else if (token.type === 'literal') text += token.text;
@@ -100,15 +102,23 @@ function isMinute(tokens: readonly FormatToken[], index: number): boolean {
   return isTime(before, 'h') || isTime(after, 's');
 }
 
-function datePart(code: string, moment: Moment, isHalved: boolean, isMinutes: boolean): string {
+interface Shown {
+  /** Whether hours go up to twelve. */
+  readonly isHalved: boolean;
+  /** Whether the letter m means minutes. */
+  readonly isMinutes: boolean;
+  readonly language: FormatLanguage;
+}
+
+function datePart(code: string, moment: Moment, { isHalved, isMinutes, language }: Shown): string {
   const length = code.length;
   switch (code.charAt(0)) {
     case 'y':
       return length > 2 ? pad(moment.year, 4) : pad(moment.year % 100, 2);
     case 'm':
-      return isMinutes ? pad(moment.minutes, Math.min(2, length)) : monthPart(moment.month, length);
+      return isMinutes ? pad(moment.minutes, Math.min(2, length)) : monthPart(moment.month, length, language);
     case 'd':
-      return dayPart(moment, length);
+      return dayPart(moment, length, language);
     case 'h':
       return pad(isHalved ? moment.hours % 12 || 12 : moment.hours, Math.min(2, length));
     default:
@@ -116,17 +126,14 @@ function datePart(code: string, moment: Moment, isHalved: boolean, isMinutes: bo
   }
 }
 
-function monthPart(month: number, length: number): string {
-  const name = MONTHS[month - 1] ?? '';
+function monthPart(month: number, length: number, language: FormatLanguage): string {
   if (length <= 2) return pad(month, length);
-  if (length === 3) return name.slice(0, 3);
-  return length === 5 ? name.slice(0, 1) : name;
+  return monthName(month, length === 3 ? 'short' : length === 5 ? 'narrow' : 'long', language);
 }
 
-function dayPart({ day, weekday }: Moment, length: number): string {
-  const name = DAYS[weekday] ?? '';
+function dayPart({ day, weekday }: Moment, length: number, language: FormatLanguage): string {
   if (length <= 2) return pad(day, length);
-  return length === 3 ? name.slice(0, 3) : name;
+  return dayName(weekday, length === 3 ? 'short' : 'long', language);
 }
 
 const noonPart = (code: string, hours: number): string => {

@@ -1,5 +1,6 @@
 import type { Color } from '../../visibility/colors.js';
 import { formatColor } from './colors.js';
+import { formatLanguage, type FormatLanguage } from './format-language.js';
 
 /** A part of a number format (ECMA-376 part 1, 18.8.31). */
 export type FormatToken =
@@ -17,7 +18,9 @@ export type FormatToken =
   | { readonly type: 'date'; readonly text: string }
   /** Hours, minutes or seconds since the beginning, such as `[h]`. */
   | { readonly type: 'elapsed'; readonly text: string }
-  | { readonly type: 'noon'; readonly text: string };
+  | { readonly type: 'noon'; readonly text: string }
+  /** The language of months and days in the section. */
+  | { readonly type: 'language'; readonly language: FormatLanguage };
 
 interface Condition {
   readonly operator: string;
@@ -100,11 +103,15 @@ function markToken(mark: string): FormatToken {
   }
 }
 
-/** Brackets hold an elapsed time, a currency, a colour or a condition. */
+/** Brackets hold an elapsed time, a currency, a language, a colour or a condition. */
 function bracketToken(content: string): FormatToken[] {
   if (/^(?:h+|m+|s+)$/i.test(content)) return [{ type: 'elapsed', text: content.toLowerCase() }];
-  const [currency = ''] = content.startsWith('$') ? content.slice(1).split('-') : [];
-  return currency === '' ? [] : [{ type: 'literal', text: currency }];
+  const [, currency = '', code = ''] = /^\$([^-]*)(?:-(.*))?$/.exec(content) ?? [];
+  const language = formatLanguage(code);
+  return [
+    ...(currency === '' ? [] : [{ type: 'literal' as const, text: currency }]),
+    ...(language ? [{ type: 'language' as const, language }] : []),
+  ];
 }
 
 function conditionOf(content: string): Condition | undefined {

@@ -66,16 +66,11 @@ function firstWord({ text, width }: Piece): number {
 function toParagraph(lines: readonly Piece[]): Paragraph {
   const text = lines.map((line) => line.text).join('\n');
   return {
-    text: joinHyphens(text),
+    text,
     box: around(lines),
     size: median(lines.map(({ size }) => size)),
     isBold: lines.every(({ isBold }) => isBold),
     lines: lines.length,
     table: lines[0]?.table,
   };
-}
-
-/** Joins words that are hyphenated at line ends. */
-export function joinHyphens(text: string): string {
-  return text.replace(/(\p{Ll})[-\u00ad\u0002]\n(\p{Ll})/gu, '$1$2');
 }

@@ -1,8 +1,26 @@
-import { inflatedStreams } from './streams.js';
+import { inflatedStreams, isEncrypted } from './streams.js';
 
-/** Names by which it is known what the objects of a file hold: annotations, forms, and symbol fonts that are not standard ones. */
+/**
+ * Names by which it is known what the objects of a file hold: annotations with words of people, files, forms, and symbol fonts
+ * that are not standard ones.
+ */
 const NAMES = [
   '/FreeText',
+  '/Subtype/Text',
+  '/Subtype /Text',
+  '/Highlight',
+  '/Underline',
+  '/Squiggly',
+  '/StrikeOut',
+  '/Caret',
+  '/Stamp',
+  '/Ink',
+  '/Square',
+  '/Circle',
+  '/Polygon',
+  '/PolyLine',
+  '/FileAttachment',
+  '/EmbeddedFile',
   '/AcroForm',
   '/XFA',
   'Wingdings',
@@ -32,7 +50,7 @@ function findNames(bytes: Uint8Array): ReadonlySet<ObjectName> {
   const found = new Set(NAMES.filter((name) => file.includes(name)));
   const any = new Set(NAMES.filter((name) => !SURE.has(name) || found.has(name)));
   // Objects of an encrypted file cannot be looked through before it is opened.
-  if (file.includes('/Encrypt') && file.includes('/ObjStm')) return any;
+  if (isEncrypted(bytes) && file.includes('/ObjStm')) return any;
   for (const objects of inflatedStreams(bytes, 'objects')) {
     if (objects === 'too large') return new Set([...any, ...found]);
     for (const name of NAMES) if (!found.has(name) && objects.includes(name)) found.add(name);

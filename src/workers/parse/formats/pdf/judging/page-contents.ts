@@ -1,24 +1,29 @@
-import { inflatedStreams } from './streams.js';
+import { mayShift } from '../shifted/may-shift.js';
+import { inflatedStreams, isEncrypted } from './streams.js';
 
 export interface PageContents {
   /** Whether the file may switch to invisible text (`3 Tr`), which PDFium leaves out. */
   readonly mayBeInvisible: boolean;
   /** Whether it fills boxes of the size of words and lines, which may lie over text. */
   readonly mayHaveBars: boolean;
+  /** Whether it may show raised or lowered text, which PDFium's reader joins with that beside it. */
+  readonly mayBeShifted: boolean;
 }
 
-/** Looks through the operators of all pages of a file. Those of an encrypted file cannot be told. */
+/** Looks through the operators of all pages of a file. Those of an encrypted file cannot be told: it may have shifted text. */
 export function lookThrough(bytes: Uint8Array): PageContents {
   let mayBeInvisible = false;
   let mayHaveBars = false;
+  let mayBeShifted = isEncrypted(bytes);
   for (const content of inflatedStreams(bytes, 'content')) {
     if (content === 'too large') continue;
     const operators = content.toString('latin1');
     mayBeInvisible ||= SETS_INVISIBLE.test(operators);
     mayHaveBars ||= fillsBar(operators);
-    if (mayBeInvisible && mayHaveBars) break;
+    mayBeShifted ||= mayShift(operators);
+    if (mayBeInvisible && mayHaveBars && mayBeShifted) break;
   }
-  return { mayBeInvisible, mayHaveBars };
+  return { mayBeInvisible, mayHaveBars, mayBeShifted };
 }
 
 /** The operator with its number, which may be written in many ways, and white space and comments between them. */

@@ -8,13 +8,18 @@ const MOST_YIELD = 1_032;
 
 export type StreamKind = 'content' | 'objects';
 
+/** Tells whether a file says that it is encrypted, so that nothing can be looked for in it before it is opened. */
+export function isEncrypted({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
+  return Buffer.from(buffer, byteOffset, byteLength).includes('/Encrypt');
+}
+
 /**
  * The streams of a file that may hold operators of pages (`content`), or its compressed objects (`objects`), inflated, and
  * `too large` for those that exceed the bounds. None of an encrypted file.
  */
 export function* inflatedStreams(bytes: Uint8Array, kind: StreamKind): Iterable<Buffer | 'too large'> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (file.includes('/Encrypt')) return;
+  if (isEncrypted(bytes)) return;
   let inflated = 0;
   for (let at = file.indexOf('stream'); at >= 0;) {
     if (inflated >= MOST_INFLATED) {
@@ -43,12 +48,39 @@ function kindOf(entries: string): StreamKind | undefined {
 }
 
 function contentOf(stream: Buffer, entries: string): Buffer | 'too large' | 'damaged' {
-  if (!entries.includes('/FlateDecode')) return stream.subarray(0, LARGEST_STREAM);
+  const bytes = /\/(?:ASCII85Decode|A85)\b/.test(entries) ? fromAscii85(stream) : stream;
+  if (!/\/(?:FlateDecode|Fl)\b/.test(entries)) return bytes.subarray(0, LARGEST_STREAM);
   try {
-    return inflateSync(stream, { maxOutputLength: LARGEST_STREAM });
+    return inflateSync(bytes, { maxOutputLength: LARGEST_STREAM });
   } catch (error) {
     return isTooLarge(error) ? 'too large' : 'damaged';
   }
+}
+
+/** Decodes what is written in base 85 (ISO 32000-1, 7.4.3), up to a sign that does not belong to it. */
+function fromAscii85(stream: Buffer): Buffer {
+  const decoded = Buffer.alloc(4 * stream.length + 8);
+  let [length, count, value] = [0, 0, 0];
+  const write = (bytes: number): void => {
+    for (let at = 0; at < bytes; at += 1) decoded[length++] = Math.floor(value / 256 ** (3 - at)) & 0xff;
+    [count, value] = [0, 0];
+  };
+  for (const code of stream) {
+    if (code <= 0x20) continue;
+    if (code === 0x7a && count === 0) write(4);
+    else if (code < 0x21 || code > 0x75) break;
+    else {
+      value = value * 85 + code - 0x21;
+      count += 1;
+      if (count === 5) write(4);
+    }
+  }
+  if (count > 1) {
+    const bytes = count - 1;
+    for (; count < 5; count += 1) value = value * 85 + 84;
+    write(bytes);
+  }
+  return decoded.subarray(0, length);
 }
 
 const isTooLarge = (error: unknown): boolean =>

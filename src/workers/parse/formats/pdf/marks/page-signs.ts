@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { signsOf } from '../../signs/sign-reader.js';
+import type { TextPage } from '../shifted/shifted-on-page.js';
 
 /** A text of a page that is in a symbol font, and where it stands. */
 export interface PageSign {
@@ -9,11 +10,9 @@ export interface PageSign {
   readonly box: Rectangle;
 }
 
-/** What of a page of pdf.js tells the texts and their fonts. */
-export interface TextPage {
-  getTextContent(options: { disableNormalization: true }): Promise<{ readonly items: readonly unknown[] }>;
+/** A page of pdf.js, which tells the fonts of its texts. */
+export interface SignPage extends TextPage {
   getOperatorList(): Promise<unknown>;
-  getViewport(options: { scale: 1 }): { readonly transform: readonly number[] };
   readonly commonObjs: { has(name: string): boolean; get(name: string): unknown };
 }
 
@@ -26,7 +25,7 @@ const itemSchema = z.object({
 const fontSchema = z.object({ name: z.string() });
 
 /** The texts of a page that are in symbol fonts, as pdf.js reads them: characters of the font, or what it knows them to be. */
-export async function signsOfPage(page: TextPage): Promise<PageSign[]> {
+export async function signsOfPage(page: SignPage): Promise<PageSign[]> {
   const { items } = await page.getTextContent({ disableNormalization: true });
   const texts = items.flatMap((item) => {
     const { data } = itemSchema.safeParse(item);
@@ -47,7 +46,7 @@ export async function signsOfPage(page: TextPage): Promise<PageSign[]> {
   });
 }
 
-function createNames({ commonObjs }: TextPage): (font: string) => string | undefined {
+function createNames({ commonObjs }: SignPage): (font: string) => string | undefined {
   const names = new Map<string, string | undefined>();
   return (font) => {
     if (!names.has(font))

@@ -1,4 +1,4 @@
-import { optionalOr, queryInteger } from '../http/validation/field-schemas.js';
+import { optionalOr, queryInteger } from './field-schemas.js';
 
 /** The parameters of lists that come in pages. */
 export const page = {

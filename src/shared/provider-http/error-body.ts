@@ -1,0 +1,131 @@
+import { z } from 'zod';
+
+/** An error longer than this is not read to its end. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+const text = z.string().nullish().catch(null);
+const code = z.union([z.string(), z.number()]).nullish().catch(null);
+/** One failed check as FastAPI, and what is built on it, tells it. */
+const issueSchema = z.object({
+  type: text,
+  loc: z.array(z.union([z.string(), z.number()])).catch([]),
+  msg: text,
+});
+const issuesSchema = z.union([z.string(), z.array(issueSchema)]);
+const bodySchema = z.object({
+  /** OpenAI's form, or the bare text of Ollama and text-embeddings-inference. */
+  error: z
+    .union([
+      z.string(),
+      z.object({
+        message: text,
+        type: text,
+        code,
+        param: text,
+        innererror: z.object({ code: text }).nullish().catch(null),
+      }),
+    ])
+    .nullish()
+    .catch(null),
+  error_type: text,
+  type: text,
+  code,
+  param: text,
+  /** The text, or the checks of Mistral's servers. */
+  message: z
+    .union([z.string(), z.object({ detail: issuesSchema })])
+    .nullish()
+    .catch(null),
+  /** FastAPI's form. */
+  detail: issuesSchema.nullish().catch(null),
+});
+
+/** What a provider says of a request that it refuses, in the form of OpenAI's errors. */
+export interface ProviderError {
+  readonly message: string;
+  readonly type: string | null;
+  readonly code: string | null;
+  /** The parameter at fault. */
+  readonly param: string | null;
+}
+
+/** Reads the forms in which servers of OpenAI's protocol tell an error. Null for what is none of them. */
+export function readProviderError(body: string): ProviderError | null {
+  const parsed = bodySchema.safeParse(parseJson(body));
+  if (!parsed.success) return null;
+  const { error, error_type: errorType, message, detail, ...outer } = parsed.data;
+  if (typeof error === 'string') return plain(error, { ...outer, type: errorType ?? outer.type });
+  if (error) return plain(error.message ?? '', { ...error, code: error.innererror?.code ?? error.code });
+  if (typeof message === 'string') return plain(message, outer);
+  const issues = message?.detail ?? detail;
+  if (issues === undefined || issues === null) return null;
+  if (typeof issues === 'string') return plain(issues, outer);
+  return plain(issues.map(tellIssue).join('; '), { ...outer, param: paramOf(issues), type: issues[0]?.type });
+}
+
+interface Told {
+  readonly type?: string | null | undefined;
+  readonly code?: string | number | null | undefined;
+  readonly param?: string | null | undefined;
+}
+
+function plain(message: string, { type, code: told, param }: Told): ProviderError {
+  return { message, type: type ?? null, code: told == null ? null : String(told), param: param ?? null };
+}
+
+type Issue = z.infer<typeof issueSchema>;
+
+/** The outermost field that the checks name: what stands below it, or the place of a text in a list, is no parameter. */
+function paramOf(issues: readonly Issue[]): string | null {
+  const names = issues.flatMap(({ loc }) => loc.filter((part) => part !== 'body').slice(0, 1));
+  return names.find((name) => typeof name === 'string') ?? null;
+}
+
+const tellIssue = ({ loc, msg }: Issue): string => `${loc.join('.')}: ${msg ?? ''}`;
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Gives refusals of a provider the form of OpenAI's errors. Its client reads no other, and would keep only their status of
+ * what Mistral or a server of FastAPI says.
+ */
+export function withReadableErrors(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    if (response.status < 400 || !response.body) return response;
+    const { status, statusText, headers } = response;
+    const body = await readAtMost(response.body, MAX_ERROR_BYTES);
+    const error = readProviderError(body);
+    return new Response(error ? JSON.stringify({ error }) : body, {
+      status,
+      statusText,
+      headers: error ? jsonHeaders(headers) : headers,
+    });
+  };
+}
+
+function jsonHeaders(headers: Headers): Headers {
+  const changed = new Headers(headers);
+  changed.set('content-type', 'application/json');
+  changed.delete('content-length');
+  changed.delete('content-encoding');
+  return changed;
+}
+
+async function readAtMost(stream: ReadableStream<Uint8Array>, bytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let read = 0;
+  let found = '';
+  for await (const piece of stream) {
+    found += decoder.decode(piece.subarray(0, bytes - read), { stream: true });
+    read += piece.length;
+    if (read >= bytes) break;
+  }
+  return found;
+}

@@ -1,0 +1,67 @@
+const ASCII = /^[\0-\x7f]*$/u;
+
+/**
+ * Letters that have another spelling, by script. The sources are the normalizers that Lucene publishes for each language
+ * (Arabic, Persian, Sorani, Greek, Russian, Ukrainian, Hindi), and ICU's folding of Latin letters.
+ */
+const SPELLINGS: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'n', ı: 'i' },
+  ς: 'σ',
+  ...{ ё: 'е', ґ: 'г', ѣ: 'е', ѳ: 'ф', ѵ: 'и', ѫ: 'у' },
+  ...{ أ: 'ا', إ: 'ا', آ: 'ا', ٱ: 'ا', ؤ: 'و', ئ: 'ي', ى: 'ي', ی: 'ي', ے: 'ي', ې: 'ي' },
+  ...{ ة: 'ه', ہ: 'ه', ھ: 'ه', ە: 'ه', ۀ: 'ه', ۂ: 'ه', ۃ: 'ه', ک: 'ك', ڪ: 'ك' },
+  // Devanagari: the moon and dot is a dot, and the dot below is left out.
+  ...{ '\u0901': '\u0902', '\u093c': '' },
+};
+const SPELLED = new RegExp(`[${Object.keys(SPELLINGS).join('')}]`, 'gu');
+
+/** Marks that readers do not need: accents of Greek, stress of Cyrillic, points of Hebrew and Arabic, Arabic's long line. */
+const POINTS =
+  /^\p{M}+|(?<=\p{sc=Greek}\p{M}*)\p{M}+|(?<=\p{sc=Cyrillic})[\u0300\u0301]+|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]+|(?<=i)\u0307/gu;
+const ARABIC_ARTICLE = /^(?:[وبكف]?ال|لل)(?=.{2})/u;
+const DIGITS = /\p{Nd}/gu;
+/** Russian before 1918: `исторія`, `вѣра`, `міръ`. Ukrainian keeps its own letter elsewhere. */
+const OLD_WORD = /[ѣѳѵ]|[бвгджзклмнпрстфхцчшщ]ъ$/u;
+const EVERY_I = /і/gu;
+const OLD_I = /і(?=[аеиоуыэюяѣйё])/gu;
+const OLD_END = /(?<=[бвгджзклмнпрстфхцчшщѳ])ъ$/u;
+
+/**
+ * Folds the spellings of a word in small letters that readers take for the same: ß and ss, letters and digits of Arabic and
+ * Persian, Greek without accents, ё and е. Accents of Latin letters stay.
+ */
+export function foldLetters(lower: string): string {
+  if (ASCII.test(lower)) return lower;
+  return lower
+    .normalize('NFD')
+    .replace(POINTS, '')
+    .normalize('NFC')
+    .replace(DIGITS, digitOf)
+    .replace(OLD_WORD.test(lower) ? EVERY_I : OLD_I, 'и')
+    .replace(OLD_END, '')
+    .replace(ARABIC_ARTICLE, '')
+    .replace(SPELLED, (letter) => SPELLINGS[letter] ?? letter);
+}
+
+/** The digits of a script stand in a row of ten. */
+function digitOf(digit: string): string {
+  const point = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(point - value - 1))) value += 1;
+  return String(value);
+}
+
+const LATIN_ACCENTS = /(?<=[a-z]\p{M}*)\p{M}+/gu;
+
+/** Leaves out the accents of Latin letters, as people do who search. */
+export function foldAccents(word: string): string {
+  return ASCII.test(word) ? word : word.normalize('NFD').replace(LATIN_ACCENTS, '').normalize('NFC');
+}
+
+/** Letters with the tones of Vietnamese, beside those that other languages have, too. */
+const TONES = /[\u1ea0-\u1ef9ơưƠƯ]/u;
+
+/** Whether a text is of a language in which accents tell words apart, so that each accented word is one by itself. */
+export function hasTones(text: string): boolean {
+  return TONES.test(text);
+}

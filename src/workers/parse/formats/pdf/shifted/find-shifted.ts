@@ -1,0 +1,195 @@
+import type { Shift } from '../../baseline/shift.js';
+
+/** A text of a page in one font size on one baseline. In points, `y` from the top of the page down to the baseline. */
+export interface TextRun {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly size: number;
+}
+
+/** Text that is set smaller than the text beside it, and above or below its line. */
+export interface ShiftedText {
+  /** Its runs, from the left. */
+  readonly runs: readonly TextRun[];
+  readonly text: string;
+  readonly shift: Shift;
+  /** The text beside which it is shifted. */
+  readonly base: TextRun;
+  /** What stands directly before and behind it, with a blank where there is a gap. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A page of more runs is read as it is. */
+const MOST_RUNS = 8_000;
+/** More runs about the height of another are not compared with it. */
+const MOST_COMPARED = 400;
+/** The sizes of shifted text, in sizes of the text beside it. */
+const SIZES = { least: 0.4, most: 0.92 };
+/** How far its baseline may lie off that of its line, in sizes of the text there. */
+const RAISED = { least: 0.1, most: 0.75 };
+const LOWERED = { least: 0.05, most: 0.5 };
+/** How far it may stand from the text beside it, in sizes of that text, and how far it may reach into it. */
+const FARTHEST = 0.4;
+const DEEPEST = 0.3;
+/** A wider gap is a space. */
+const SPACE = 0.13;
+/** What is longer is small print, or the line beside a large initial. */
+const LONGEST = 40;
+/** So many texts on each side tell what it stands beside. */
+const CONTEXT = 3;
+/** Texts beside shifted ones are larger than this, in points, only on posters. */
+const LARGEST = 60;
+
+/** Finds raised and lowered texts, by their sizes and baselines: what is smaller on the same baseline, such as small capitals, is none. */
+export function findShifted(all: readonly TextRun[]): readonly ShiftedText[] {
+  const runs = all.filter(({ text }) => text.trim() !== '');
+  const largest = Math.max(0, ...runs.slice(0, MOST_RUNS).map(({ size }) => size));
+  if (runs.length > MOST_RUNS || runs.every(({ size }) => size >= largest * SIZES.most)) return [];
+  const near = createNeighbours(runs);
+  const found = new Map<TextRun, Shifted>();
+  for (const run of runs.toSorted((a, b) => a.x - b.x)) {
+    const base = baseOf(run, near(run));
+    if (base) found.set(run, base);
+    else
+      takeFrom(
+        run,
+        near(run).filter((other) => follows(run, other)),
+        found,
+      );
+  }
+  for (const run of runs.toSorted((a, b) => b.x - a.x))
+    if (!found.has(run))
+      takeFrom(
+        run,
+        near(run).filter((other) => follows(other, run)),
+        found,
+      );
+  return chainsOf(found).flatMap((chain) => toShiftedText(chain, near) ?? []);
+}
+
+interface Shifted {
+  readonly run: TextRun;
+  /** The text beside which it is shifted. */
+  readonly base: TextRun;
+  readonly shift: Shift;
+}
+
+type Neighbours = (run: TextRun) => readonly TextRun[];
+
+/** The runs about the height of another one. */
+function createNeighbours(runs: readonly TextRun[]): Neighbours {
+  const rows = new Map<number, TextRun[]>();
+  const height = 12;
+  for (const run of runs) {
+    const row = Math.floor(run.y / height);
+    rows.set(row, [...(rows.get(row) ?? []), run]);
+  }
+  return ({ y, size }) => {
+    const reach = Math.min(LARGEST, (size / SIZES.least) * RAISED.most);
+    const near: TextRun[] = [];
+    for (let row = Math.floor((y - reach) / height); row <= Math.floor((y + reach) / height); row += 1)
+      near.push(...(rows.get(row) ?? []).slice(0, MOST_COMPARED));
+    return near;
+  };
+}
+
+const rightOf = ({ x, width }: TextRun): number => x + width;
+
+/** The larger text that a run stands beside, on another baseline: before it, or else behind it. */
+function baseOf(run: TextRun, near: readonly TextRun[]): Shifted | undefined {
+  let best: Shifted | undefined;
+  let least = Infinity;
+  for (const base of near) {
+    const ratio = run.size / base.size;
+    if (ratio < SIZES.least || ratio > SIZES.most) continue;
+    const shift = shiftOf(base.y - run.y, base);
+    if (shift === undefined || isInitial(base, run)) continue;
+    const [behind, ahead] = [run.x - rightOf(base), base.x - rightOf(run)];
+    // What stands behind a text belongs to it more often.
+    const gap = isBeside(behind, base)
+      ? Math.abs(behind)
+      : isBeside(ahead, base)
+        ? ahead + LARGEST
+        : Infinity;
+    if (gap < least) {
+      least = gap;
+      best = { run, base, shift };
+    }
+  }
+  return best;
+}
+
+function shiftOf(up: number, { size }: TextRun): Shift | undefined {
+  if (up >= RAISED.least * size && up <= RAISED.most * size) return 'raised';
+  return -up >= LOWERED.least * size && -up <= LOWERED.most * size ? 'lowered' : undefined;
+}
+
+const isBeside = (gap: number, { size }: TextRun): boolean =>
+  gap >= -DEEPEST * size && gap <= FARTHEST * size;
+
+/** Tells whether a text may be a large initial, beside which the first of its lines stands higher. */
+const isInitial = (base: TextRun, run: TextRun): boolean =>
+  /^["'“”„«‘’¿¡]?\p{Lu}$/u.test(base.text.trim()) && run.size / base.size < 0.6 && run.text.trim().length > 3;
+
+const isAlike = (one: TextRun, other: TextRun): boolean =>
+  Math.abs(one.y - other.y) < 0.1 * one.size && Math.abs(one.size / other.size - 1) < 0.1;
+
+const follows = (run: TextRun, other: TextRun): boolean =>
+  other !== run && isAlike(run, other) && isBeside(run.x - rightOf(other), run);
+
+/** Takes a run for shifted as one of those beside it is. */
+function takeFrom(run: TextRun, beside: readonly TextRun[], found: Map<TextRun, Shifted>): void {
+  const other = beside.map((each) => found.get(each)).find((each) => each !== undefined);
+  if (other) found.set(run, { ...other, run });
+}
+
+/** Shifted runs that stand side by side, each list from the left. */
+function chainsOf(found: ReadonlyMap<TextRun, Shifted>): Shifted[][] {
+  const chains: Shifted[][] = [];
+  const open = new Map<number, Shifted[][]>();
+  for (const shifted of [...found.values()].toSorted((a, b) => a.run.x - b.run.x)) {
+    const row = Math.round(shifted.run.y);
+    const rows = [row - 1, row, row + 1].flatMap((each) => open.get(each) ?? []);
+    const chain = rows.find((each) => {
+      const last = each.at(-1);
+      return last?.shift === shifted.shift && follows(shifted.run, last.run);
+    });
+    if (chain) chain.push(shifted);
+    else {
+      const started = [shifted];
+      chains.push(started);
+      open.set(row, [...(open.get(row) ?? []).slice(-MOST_COMPARED), started]);
+    }
+  }
+  return chains;
+}
+
+function toShiftedText(chain: readonly Shifted[], near: Neighbours): ShiftedText | undefined {
+  const [first] = chain;
+  const last = chain.at(-1);
+  if (!first || !last) return undefined;
+  const runs = chain.map(({ run }) => run);
+  const text = runs.reduce((all, run, at) => all + spaced(runs[at - 1], run) + run.text.trim(), '');
+  if (text.length > LONGEST) return undefined;
+  const { base, shift } = first;
+  const beside = near(first.run)
+    .filter((other) => !runs.includes(other) && Math.abs(other.y - base.y) < 0.5 * base.size)
+    .toSorted((a, b) => a.x - b.x);
+  const inwards = DEEPEST * base.size;
+  const ahead = beside.filter((other) => rightOf(other) <= first.run.x + inwards).slice(-CONTEXT);
+  const behind = beside.filter((other) => other.x >= rightOf(last.run) - inwards).slice(0, CONTEXT);
+  return {
+    runs,
+    text,
+    shift,
+    base,
+    before: ahead.map((other, at) => other.text + spaced(other, ahead[at + 1] ?? first.run)).join(''),
+    after: behind.map((other, at) => spaced(behind[at - 1] ?? last.run, other) + other.text).join(''),
+  };
+}
+
+const spaced = (before: TextRun | undefined, { x, size }: TextRun): string =>
+  before && x - rightOf(before) > SPACE * Math.max(size, before.size) ? ' ' : '';

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import iconv from 'iconv-lite';
+import { detectFileType } from '../../../../../src/shared/documents/file-types/detect.js';
+import { mailLines } from '../../../../support/mail-headers.js';
+import { readBlocks } from '../../../../support/read-blocks.js';
+
+const entry = (kind: string, ...lines: readonly string[]): string =>
+  mailLines(`BEGIN:${kind}`, ...lines, `END:${kind}`);
+const calendar = (...entries: readonly string[]): string =>
+  mailLines('BEGIN:VCALENDAR', 'VERSION:2.0', ...entries, 'END:VCALENDAR', '');
+
+test('a calendar is read entry by entry, in any encoding', async () => {
+  const raw = calendar(
+    entry('VEVENT', 'SUMMARY:Übergabe der Schlüssel', 'DTSTART:20260612T140000', 'LOCATION:Bootshaus'),
+    entry('VTODO', 'SUMMARY:Zündkerzen wechseln', 'DUE;VALUE=DATE:20260701'),
+  );
+  for (const bytes of [Buffer.from(raw), iconv.encode(raw, 'windows-1252')]) {
+    const { text, receipt } = await readBlocks('ics', bytes);
+    expect(text).toBe(
+      'Event: Übergabe der Schlüssel\nWhen: 2026-06-12 14:00\nWhere: Bootshaus\n\n' +
+        'Event: Zündkerzen wechseln\nWhen: until 2026-07-01\n\n',
+    );
+    expect(receipt.parser).toBe('calendar');
+  }
+});
+
+test('a calendar is known by its first line, and a file that is none fails', async () => {
+  const bytes = Buffer.from(calendar());
+  expect(detectFileType(bytes, 'plan.txt', null)?.format).toBe('ics');
+  await expect(readBlocks('ics', 'no calendar')).rejects.toMatchObject({ code: 'corrupt' });
+});
+
+test('a calendar of many entries within each other is read in a time that grows with its length', async () => {
+  const started = performance.now();
+  await readBlocks('ics', 'BEGIN:VEVENT\n'.repeat(100_000));
+  await readBlocks('ics', calendar(...Array.from({ length: 20_000 }, () => entry('VEVENT', 'SUMMARY:x'))));
+  await readBlocks('ics', `BEGIN:VEVENT\nSUMMARY${';A=B'.repeat(100_000)}\n`);
+  expect(performance.now() - started).toBeLessThan(20_000);
+});
