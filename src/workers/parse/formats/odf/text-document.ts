@@ -1,3 +1,4 @@
+import type { Location } from '../../../../shared/extraction/location.js';
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
 import { readObject, type OdfContext, type OdfReader } from './context.js';
 import { createGrounds } from './grounds.js';
@@ -21,8 +22,7 @@ export function createTextDocument(context: OdfContext, slideGround?: SlideGroun
     const mark = paragraph.isNote || paragraph.heading !== undefined ? undefined : lists.mark();
     addParagraph(writer, paragraph, { mark, slide: slides.current() });
   };
-  const onEmptyField = (): void =>
-    receipt.addGap('skipped', 'An empty field of a form was left out.', slides.location());
+  const onEmptyField = (): void => noteEmptyField(context, slides.location());
   const paragraphs = createParagraphs({ styles, hidden, signs, onParagraph, onEmptyField, ...grounds });
   return {
     open: (name, attributes) => {
@@ -50,6 +50,9 @@ export function createTextDocument(context: OdfContext, slideGround?: SlideGroun
     },
   };
 }
+
+const noteEmptyField = ({ receipt }: OdfContext, location: Location | null): void =>
+  receipt.addGap('skipped', 'An empty field of a form was left out.', location);
 
 interface ParagraphPlace {
   readonly mark: string | undefined;

@@ -73,9 +73,7 @@ export function createParagraphs(): RtfParagraphs {
       state.pieces.push({ text: gap, shifts: [] }, piece);
     },
     control: (word, parameter, styleHeading) => changeProperties(state, { word, parameter, styleHeading }),
-    setMark: (mark) => {
-      state.properties.mark = /[\p{L}\p{N}]/u.test(mark) ? mark.trim() : bulletMark(mark).trim();
-    },
+    setMark: (mark) => void (state.properties.mark = shownMark(mark)),
     addNote: (text) => void state.notes.push(text),
     endParagraph,
     endCell: () => {
@@ -89,6 +87,10 @@ export function createParagraphs(): RtfParagraphs {
     },
   };
 }
+
+/** Numbers stay as they are; bullets are shown in one form. */
+const shownMark = (mark: string): string =>
+  /[\p{L}\p{N}]/u.test(mark) ? mark.trim() : bulletMark(mark).trim();
 
 function takeText(state: State): string {
   const text = writePieces(state.pieces).trim();

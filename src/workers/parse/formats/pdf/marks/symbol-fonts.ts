@@ -1,7 +1,7 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
-import iconv from 'iconv-lite';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import type { ReceiptWriter } from '../../../extraction/receipt-writer.js';
+import { decodeAs } from '../../encoding/decode-as.js';
 import { bottomOf, rightOf } from '../../pages/layout/piece.js';
 import type { Turn } from '../../pages/pdfium.js';
 import { createSignReader, signsOf, type SignReader } from '../../signs/sign-reader.js';
@@ -170,6 +170,8 @@ function codesOf({ text, font }: PageSign): number[] {
 /** Adobe's standard encoding from A0 on (ISO 32000-1, annex D.2); dots where it has nothing. */
 const STANDARD =
   ".¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ.–†‡·.¶•‚„”»…‰.¿.`´ˆ˜¯˘˙¨.˚¸.˝˛ˇ—................Æ.ª....ŁØŒº.....æ...ı..łøœß....";
+/** Where the Macintosh has the euro sign, PDF has what was there before (ISO 32000-1, annex D.2). */
+const MAC_CURRENCY = 0xdb;
 const forms = new Map<string, ReadonlySet<string>>();
 
 /** What the readers may give for a code of a symbol font. */
@@ -178,10 +180,15 @@ function formsOf(code: number, font: string): ReadonlySet<string> {
   const key = `${String(code)} ${sign}`;
   const known = forms.get(key);
   if (known) return known;
-  const encoded = ['latin1', 'windows-1252', 'macintosh'].map((name) =>
-    iconv.decode(Buffer.from([code]), name),
-  );
-  const found = new Set([sign, String.fromCharCode(0xf000 + code), STANDARD[code - 0xa0] ?? '', ...encoded]);
+  const encoded = ['windows-1252', 'macintosh'].map((name) => decodeAs(Uint8Array.of(code), name));
+  const found = new Set([
+    sign,
+    String.fromCharCode(code),
+    String.fromCharCode(0xf000 + code),
+    STANDARD[code - 0xa0] ?? '',
+    code === MAC_CURRENCY ? '¤' : '',
+    ...encoded,
+  ]);
   for (const nothing of ['', '.', '\ufffd']) if (nothing !== '.' || code !== 0x2e) found.delete(nothing);
   forms.set(key, found);
   return found;
