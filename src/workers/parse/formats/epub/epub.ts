@@ -6,6 +6,7 @@ import { decodeHtml } from '../html/html.js';
 import { createHtmlReader } from '../html/read-html.js';
 import type { LoadStyleSheet } from '../html/visibility.js';
 import type { ParseContext } from '../parser.js';
+import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 import { openZip, type Zip } from '../zip/zip.js';
 import { createBookSheets } from './book-sheets.js';
 import { readContents } from './contents.js';
@@ -22,6 +23,7 @@ interface Book {
   readonly zip: Zip;
   readonly titles: ReadonlyMap<string, string>;
   readonly hidden: HiddenTextWriter;
+  readonly signs: SignReader;
   readonly receipt: ReceiptWriter;
   readonly sheetsOf: (chapter: string) => LoadStyleSheet;
 }
@@ -38,8 +40,9 @@ export function* parseEpub(bytes: Uint8Array, { options, receipt }: ParseContext
   receipt.setTitle(title);
   receipt.setLanguage(language);
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
+  const signs = createSignReader(receipt);
   const titles = readContents(zip, contents);
-  const book: Book = { zip, titles, hidden, receipt, sheetsOf: createBookSheets(zip) };
+  const book: Book = { zip, titles, hidden, signs, receipt, sheetsOf: createBookSheets(zip) };
   const chapters = readableItems(spine, receipt);
   let last: string | undefined;
   for (const item of chapters) {
@@ -48,6 +51,7 @@ export function* parseEpub(bytes: Uint8Array, { options, receipt }: ParseContext
     yield* chapter.blocks;
   }
   hidden.report();
+  signs.report();
 }
 
 /** An item that is listed again is read once. */
@@ -83,7 +87,8 @@ function readChapter(book: Book, item: BookItem, before: string | undefined): Ch
   const bytes = readMember(book.zip, item.path);
   if (!bytes) return unread('unreadable', 'The chapter is missing in the book or damaged.');
   const loadSheet = book.sheetsOf(item.path);
-  const reader = createHtmlReader({ hidden: book.hidden, hasTitle: false, isXhtml: true, loadSheet });
+  const { hidden, signs } = book;
+  const reader = createHtmlReader({ hidden, signs, hasTitle: false, isXhtml: true, loadSheet });
   const markup = decodeHtml(bytes);
   reader.write(markup);
   const { blocks, head } = reader.end();

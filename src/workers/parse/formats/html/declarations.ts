@@ -1,3 +1,5 @@
+import { signsOf } from '../signs/sign-reader.js';
+
 /**
  * The properties that decide whether text is seen, and their values in small letters. Those that are important have a
  * `!` behind their names.
@@ -9,7 +11,7 @@ export const UNKNOWN = 'unknown';
 
 const PROPERTIES = new Set(
   (
-    'display visibility opacity font font-size color background background-color background-image text-indent ' +
+    'display visibility opacity font font-size font-family color background background-color background-image text-indent ' +
     'position left right top bottom margin margin-top margin-left transform translate grid-area grid-row ' +
     'animation animation-name text-shadow background-clip -webkit-background-clip -webkit-text-fill-color ' +
     '-webkit-text-stroke -webkit-text-stroke-width mix-blend-mode all width height min-width min-height max-width ' +
@@ -45,7 +47,7 @@ export function parseDeclarations(text: string): Declarations {
   return declarations;
 }
 
-/** Puts an empty space in the place of comments, and empties strings. */
+/** Puts an empty space in the place of comments, and empties strings but the names of symbol fonts. */
 export function withoutComments(css: string): string {
   if (!/["'/]/.test(css)) return css;
   const opening = /["']|\/\*/g;
@@ -53,8 +55,11 @@ export function withoutComments(css: string): string {
   let from = 0;
   for (let match = opening.exec(css); match; match = opening.exec(css)) {
     const isComment = match[0] === '/*';
-    parts.push(css.slice(from, match.index), isComment ? ' ' : '""');
-    from = isComment ? commentEnd(css, match.index) : stringEnd(css, match.index);
+    const end = isComment ? commentEnd(css, match.index) : stringEnd(css, match.index);
+    const name = css.slice(match.index + 1, end - 1);
+    const string = signsOf(name) ? name : '""';
+    parts.push(css.slice(from, match.index), isComment ? ' ' : string);
+    from = end;
     opening.lastIndex = from;
   }
   return parts.join('') + css.slice(from);
@@ -93,7 +98,11 @@ export const protectedName = (name: string): string =>
   name.replace(/[!-,./:-@[-^`{-~]/g, (sign) => String.fromCodePoint(ESCAPED + (sign.codePointAt(0) ?? 0)));
 
 function longhands(property: string, value: string): [string, string][] {
-  if (property === 'font') return [['font-size', sizeOfFont(value)]];
+  if (property === 'font')
+    return [
+      ['font-size', sizeOfFont(value)],
+      ['font-family', familyOfFont(value)],
+    ];
   if (property === 'all') return value === '' ? [] : [['display', UNKNOWN]];
   if (property !== 'background') return [[property, value]];
   const hasImage = /url\(|gradient\(|image|var\(|element\(/.test(value);
@@ -101,6 +110,12 @@ function longhands(property: string, value: string): [string, string][] {
     ['background-image', hasImage ? UNKNOWN : 'none'],
     ['background-color', value],
   ];
+}
+
+/** The families behind the size in the short form of all properties of a font. */
+function familyOfFont(value: string): string {
+  const at = value.search(/\d[a-z%]*(?:\/\S{1,20})?\s/);
+  return at === -1 ? value : value.slice(at).replace(/^\S*\s+/, '');
 }
 
 function sizeOfFont(value: string): string {

@@ -3,6 +3,7 @@ import type { Block } from '../../extraction/block.js';
 import { decodeText } from '../encoding/decode-text.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { ParseContext } from '../parser.js';
+import { createSignReader } from '../signs/sign-reader.js';
 import { createHtmlReader } from './read-html.js';
 
 /** Browsers look at the first 1,024 bytes for an encoding, but pages of old have it behind long comments. */
@@ -12,12 +13,14 @@ const PRESCAN_BYTES = 65_536;
 export function* parseHtml(bytes: Uint8Array, { options, receipt }: ParseContext): Iterable<Block> {
   receipt.setParser('html', '1');
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
-  const html = createHtmlReader({ hidden });
+  const signs = createSignReader(receipt);
+  const html = createHtmlReader({ hidden, signs });
   html.write(decodeHtml(bytes, receipt));
   const { blocks, head } = html.end();
   receipt.setTitle(head.title);
   receipt.setLanguage(head.language);
   hidden.report();
+  signs.report();
   yield* blocks;
 }
 

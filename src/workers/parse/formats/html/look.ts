@@ -16,6 +16,8 @@ export interface Look {
   readonly background: Color | undefined;
   /** Whether more than its colour is drawn of text, such as a shadow. */
   readonly isDressed: boolean;
+  /** The first font that is asked for; undefined where none is, or it cannot be known. */
+  readonly font: string | undefined;
 }
 
 export const PAGE: Look = {
@@ -28,6 +30,7 @@ export const PAGE: Look = {
   color: undefined,
   background: '#ffffff',
   isDressed: false,
+  font: undefined,
 };
 /** Pixels beyond which text is moved off the page. */
 const FAR_AWAY = -999;
@@ -75,7 +78,13 @@ export function lookWithin(outer: Look, declared: Declarations, element: string)
     color: isAnimated ? undefined : colorOf(declared.get('color'), outer.color),
     background: isAnimated ? undefined : backgroundOf(declared, outer.background),
     isDressed: outer.isDressed || DRESSES.some((name) => isSet(declared.get(name))),
+    font: fontOf(declared.get('font-family'), outer.font),
   };
+}
+
+function fontOf(families: string | undefined, outer: string | undefined): string | undefined {
+  if (families === undefined || families === UNKNOWN || KEPT.has(families)) return outer;
+  return families.split(',')[0];
 }
 
 const isSet = (value: string | undefined): boolean =>

@@ -1,8 +1,10 @@
 import type { Block } from '../../extraction/block.js';
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
 import { createMathCollector, type MathCollector } from '../formulas/math-collector.js';
+import { signsOf, type SignReader } from '../signs/sign-reader.js';
 import { ShallowParser } from '../shallow-parser.js';
 import type { Attributes } from '../xml/read-markup.js';
+import { controlText, createSelects, type SelectTracker } from '../forms/html-controls.js';
 import { createHtmlLists, LISTS, type HtmlLists } from './html-lists.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
 import { createRuby } from './ruby.js';
@@ -37,9 +39,7 @@ const PARAGRAPHS = new Set(
   ),
 );
 const LINES = new Set(
-  'caption center dd div dt figcaption legend li optgroup option summary tr thead tbody tfoot button'.split(
-    ' ',
-  ),
+  'caption center dd div dt figcaption legend li summary tr thead tbody tfoot button'.split(' '),
 );
 const CELLS = new Set(['td', 'th']);
 const PREFORMATTED = new Set(['pre', 'textarea']);
@@ -54,6 +54,8 @@ export interface HtmlHead {
 interface HtmlOptions {
   /** Decides about text that is not shown. Without it, all text is read. */
   readonly hidden?: HiddenTextWriter | undefined;
+  /** Reads what is in symbol fonts. Without it, or without `hidden`, fonts are not looked at. */
+  readonly signs?: SignReader | undefined;
   /** Whether the title in the head is a part of the text; true by default. */
   readonly hasTitle?: boolean | undefined;
   /** Whether tables of data become Markdown; true by default. Otherwise they are text that flows. */
@@ -84,6 +86,7 @@ interface State {
   readonly ruby: ReturnType<typeof createRuby>;
   readonly math: MathCollector;
   readonly shifts: ReturnType<typeof createShifts>;
+  readonly selects: SelectTracker;
   readonly lists: HtmlLists;
   isInTitle: boolean;
   title: string;
@@ -144,6 +147,7 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
     ruby: createRuby(),
     math: createMathCollector(),
     shifts: createShifts(),
+    selects: createSelects(),
     lists: createHtmlLists(),
     isInTitle: false,
     title: '',
@@ -153,6 +157,7 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
 
 function openElement(state: State, name: string, attributes: Attributes): void {
   const { flow, tables, visibility, options } = state;
+  if (state.selects.endsBefore(name)) writeOptions(state);
   visibility?.open(name, attributes);
   state.shifts.open(name, visibility?.shift());
   state.ruby.open(name);
@@ -185,6 +190,11 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   }
   const { alt } = attributes;
   if (name === 'img' && alt) addText(state, ` ${alt} `);
+  const control = controlText(name, attributes);
+  // What stands for a box that is not shown may be drawn in its place, or the box switches something.
+  if (control !== '' && visibility?.reason() === undefined)
+    addText(state, control.endsWith(']') ? ` ${control} ` : ` ${control}`);
+  state.selects.open(name, attributes);
 }
 
 /** Browsers show nothing behind the start of such an element, so that most of a page may be lost by an owner's mistake. */
@@ -205,6 +215,7 @@ function closeElement(state: State, name: string): void {
   const { flow, tables, visibility, options } = state;
   // What hides a formula is still open.
   if (state.math.isOpen() && state.dropped === 0) addFormula(state, state.math.close(name));
+  if (name === 'select') writeOptions(state);
   visibility?.close();
   state.shifts.close();
   state.ruby.close(name);
@@ -233,6 +244,16 @@ function addFormula(state: State, text: string | undefined): void {
 
 const endFormula = (state: State): void => addFormula(state, state.math.end());
 
+/** Writes what is chosen in its line, or else each option in one of its own. */
+function writeOptions(state: State): void {
+  const { texts, areChosen } = state.selects.end() ?? { texts: [], areChosen: false };
+  for (const text of texts) {
+    if (!areChosen) separate(state, '\n');
+    addText(state, ` ${text}`);
+    if (!areChosen) separate(state, '\n');
+  }
+}
+
 /** A list within another one follows its item at once. */
 function separateBlock(state: State, name: string): void {
   if (LISTS.has(name) && state.lists.depth > 0) separate(state, '\n');
@@ -245,9 +266,11 @@ function separate({ flow, tables }: State, separator: Separator): void {
   tables.separate(separator === '\n\n');
 }
 
-function addText(state: State, text: string): void {
-  if (state.ruby.isReading()) return;
+function addText(state: State, written: string): void {
+  if (state.ruby.isReading() || state.selects.takes(written)) return;
   const { flow, tables, visibility, options } = state;
+  const font = visibility?.font();
+  const text = signsOf(font) ? (options.signs?.read(written, font) ?? written) : written;
   if (state.isInTitle) {
     state.title += text;
     if (options.hasTitle === false) return;

@@ -1,6 +1,6 @@
 import type { Attributes } from '../xml/read-markup.js';
 import type { Shift } from '../baseline/shift.js';
-import { parseDeclarations, type Declarations } from './declarations.js';
+import { parseDeclarations, UNKNOWN, type Declarations } from './declarations.js';
 import { isBox } from './clipping.js';
 import { lookWithin, PAGE, reasonOf, type Look } from './look.js';
 import { createStyleRules, type StyleRules } from './style-rules.js';
@@ -14,6 +14,8 @@ export interface VisibilityTracker {
   reason(): string | undefined;
   /** How an element that was opened last is raised or lowered by its styles alone. */
   shift(): Shift | undefined;
+  /** The font that text is in here, as far as it is known. */
+  font(): string | undefined;
   /** Adds the content of a `style` element. */
   addStyles(css: string, media: string | undefined): void;
   /** Adds what a `link` element names, if that is a style sheet. */
@@ -49,6 +51,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
     },
     reason: () => reasonOf(last()),
     shift: () => shift,
+    font: () => last().font,
     addStyles: (css, media = '') =>
       rules.add(parseStyleSheet(media.trim() === '' ? css : `@media ${media} {${css}}`)),
     addLink: (attributes) => {
@@ -109,7 +112,9 @@ const isUnshown = (name: string, { open, popover }: Attributes): boolean =>
 
 function addAttributes(declared: Map<string, string>, attributes: Attributes): void {
   if (attributes['hidden'] !== undefined && !declared.has('display')) declared.set('display', 'none');
-  const { bgcolor, color, background } = attributes;
+  const { bgcolor, color, background, face } = attributes;
+  if (face !== undefined && (declared.get('font-family') ?? UNKNOWN) === UNKNOWN)
+    declared.set('font-family', face);
   if (bgcolor !== undefined && !declared.has('background-color'))
     declared.set('background-color', bgcolor.toLowerCase());
   if (background !== undefined) declared.set('background-image', 'url()');

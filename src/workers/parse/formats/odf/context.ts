@@ -2,6 +2,7 @@ import type { Location } from '../../../../shared/extraction/location.js';
 import type { Block } from '../../extraction/block.js';
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
+import type { SignReader } from '../signs/sign-reader.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
 import type { FormulaOf } from './object-formulas.js';
 import type { Styles } from './styles.js';
@@ -11,6 +12,7 @@ export interface OdfContext {
   readonly hidden: HiddenTextWriter;
   readonly receipt: ReceiptWriter;
   readonly formulaOf: FormulaOf;
+  readonly signs: SignReader;
   /** Takes down that a member of the file ends early. */
   noteCut(member: string): void;
 }

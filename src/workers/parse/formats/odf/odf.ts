@@ -1,6 +1,7 @@
 import { createHiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext, Parser } from '../parser.js';
+import { createSignReader } from '../signs/sign-reader.js';
 import { failIfNothing } from '../xml/fail-if-nothing.js';
 import { scanMarkup } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
@@ -54,9 +55,12 @@ function* parseWith(bytes: Uint8Array, { options, receipt }: ParseContext, body:
   receipt.setLanguage(styles.language());
   readMeta(zip, receipt);
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
-  const blocks = body(zip, { styles, hidden, receipt, noteCut, formulaOf: createObjectFormulas(zip) });
+  const signs = createSignReader(receipt);
+  const formulaOf = createObjectFormulas(zip);
+  const blocks = body(zip, { styles, hidden, receipt, signs, noteCut, formulaOf });
   yield* failIfNothing(blocks, () => isCut, 'content of the OpenDocument file');
   hidden.report();
+  signs.report();
 }
 
 function* readBody(zip: Zip, context: OdfContext, slideGround?: SlideGround): Iterable<Block> {

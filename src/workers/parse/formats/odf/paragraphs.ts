@@ -1,5 +1,14 @@
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
+import {
+  contentControlText,
+  createFieldMarks,
+  createOdfControls,
+  type FieldMarks,
+  type OdfControls,
+} from '../forms/odf-controls.js';
+import { gapBeside } from '../forms/controls.js';
+import type { SignReader } from '../signs/sign-reader.js';
 import type { Color } from '../visibility/colors.js';
 import { MAX_DEPTH } from '../shallow-parser.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
@@ -16,12 +25,15 @@ export interface OdfParagraph {
 interface ParagraphOptions {
   readonly styles: Styles;
   readonly hidden: HiddenTextWriter;
+  readonly signs: SignReader;
   /** The colour behind text now; undefined when it is not known. */
   readonly behind: () => Color | undefined;
   /** How text looks now where neither its paragraph nor itself say it. */
   readonly outerLook?: (() => Look) | undefined;
   /** Why nothing is seen now of what holds the text. */
   readonly reasonAround?: (() => string | undefined) | undefined;
+  /** Told of a field that asks for what nobody has filled in. */
+  readonly onEmptyField?: (() => void) | undefined;
   readonly onParagraph: (paragraph: OdfParagraph) => void;
 }
 
@@ -67,6 +79,8 @@ interface State {
   readonly hidden: { readonly depth: number; readonly kind: string }[];
   /** The marks of the notes that are open. */
   readonly notes: { readonly depth: number; mark: string }[];
+  readonly fields: FieldMarks;
+  readonly controls: OdfControls;
 }
 
 interface OdfParagraphs extends MarkupHandler {
@@ -76,18 +90,17 @@ interface OdfParagraphs extends MarkupHandler {
 
 /** Collects the text of paragraphs, with their notes after them. Paragraphs inside others come first. */
 export function createParagraphs(options: ParagraphOptions): OdfParagraphs {
-  const state: State = { depth: 0, ignored: 0, open: [], looks: [], hidden: [], notes: [] };
-  const append = (text: string): void => {
-    const paragraph = state.open.at(-1);
-    if (!paragraph || state.ignored > 0) return;
-    const look = state.looks.at(-1)?.look ?? {};
-    const kind = state.hidden[0]?.kind ?? options.reasonAround?.() ?? reasonHidden(look, options.behind());
-    if (kind !== undefined && !options.hidden.accepts(kind, text)) return;
-    const { shift = 'none' } = look;
-    // A paragraph that is raised as a whole stands above nothing.
-    const isRaised = shift !== 'none' && shift !== paragraph.shift;
-    paragraph.pieces.push({ text, shifts: isRaised ? [shift] : [] });
+  const state: State = {
+    depth: 0,
+    ignored: 0,
+    open: [],
+    looks: [],
+    hidden: [],
+    notes: [],
+    fields: createFieldMarks(),
+    controls: createOdfControls(),
   };
+  const append = createAppend(state, options);
   return {
     addObject: (text) => {
       if (state.open.length > 0) append(text);
@@ -101,9 +114,12 @@ export function createParagraphs(options: ParagraphOptions): OdfParagraphs {
       if (kind !== undefined) state.hidden.push({ depth: state.depth, kind });
       openElement(state, { name, attributes, options });
       append(inlineText(name, attributes));
+      openControl(state, { name, attributes, options }, append);
     },
     close: (name) => {
       if (name === 'text:note-citation') append(']');
+      append(state.fields.close(name));
+      state.controls.close(name);
       closeElement(state, options);
       state.depth -= 1;
     },
@@ -125,6 +141,45 @@ function addText(state: State, text: string, { append, onParagraph }: TextTarget
   if (state.depth >= MAX_DEPTH - OUTER_DEPTH && state.open.length === 0 && line.trim() !== '')
     onParagraph({ text: line.trim(), isNote: false });
   else append(line);
+}
+
+/** Adds text to the innermost paragraph, as it is shown, unless nobody sees it. */
+function createAppend(state: State, options: ParagraphOptions): (written: string) => void {
+  return (written) => {
+    const paragraph = state.open.at(-1);
+    if (!paragraph || state.ignored > 0 || written === '') return;
+    const text = options.signs.read(written, state.looks.at(-1)?.look.font);
+    const look = state.looks.at(-1)?.look ?? {};
+    const kind = state.hidden[0]?.kind ?? options.reasonAround?.() ?? reasonHidden(look, options.behind());
+    if (kind !== undefined && !options.hidden.accepts(kind, text)) return;
+    const { shift = 'none' } = look;
+    // A paragraph that is raised as a whole stands above nothing.
+    const isRaised = shift !== 'none' && shift !== paragraph.shift;
+    const gap = gapBeside(paragraph.pieces.at(-1)?.text ?? '', text);
+    paragraph.pieces.push({ text: gap, shifts: [] }, { text, shifts: isRaised ? [shift] : [] });
+  };
+}
+
+/** Reads what controls of forms show: those that stand in a paragraph or by themselves, and those around text. */
+function openControl(
+  state: State,
+  { name, attributes, options }: OpenedElement,
+  append: (text: string) => void,
+): void {
+  state.fields.open(name, attributes);
+  state.controls.open(name, attributes);
+  if (name === 'draw:control') {
+    const text = state.controls.textOf(attributes['draw:control'] ?? '');
+    if (state.open.length > 0) append(text);
+    else if (text.trim() !== '' && state.ignored === 0)
+      options.onParagraph({ text: text.trim(), isNote: false });
+  }
+  const control = name === 'loext:content-control' ? contentControlText(attributes) : undefined;
+  if (control === undefined) return;
+  append(control);
+  if (control === '') options.onEmptyField?.();
+  // Its text is only the sign for its state, or asks for what nobody has filled in.
+  state.ignored ||= state.depth;
 }
 
 function inlineText(name: string, attributes: Attributes): string {

@@ -79,6 +79,7 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
   const paragraphs = createParagraphs({
     styles: context.styles,
     hidden: context.hidden,
+    signs: context.signs,
     behind: () => (state.cell && state.cell.look.isConditional !== true ? SHEET_COLOR : undefined),
     outerLook: () => state.cell?.look ?? {},
     onParagraph: ({ text }) => {

@@ -2,6 +2,7 @@ import { areAlike, cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Shift } from '../baseline/shift.js';
 import type { Fill } from '../visibility/layers.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
+import { createFonts, type Bullet } from './fonts.js';
 import { lengthOf } from './lengths.js';
 
 /** What of a style decides whether text is seen. */
@@ -21,6 +22,8 @@ export interface Look {
   readonly shift?: Shift | 'none' | undefined;
   /** In points. */
   readonly size?: number | undefined;
+  /** The name of its font. */
+  readonly font?: string | undefined;
 }
 
 interface Style extends Look {
@@ -36,6 +39,8 @@ const LANGUAGE_OF_NOTHING = new Set(['', 'none', 'zxx']);
 export interface Styles extends MarkupHandler {
   /** What a style of a family (`paragraph`, `text`, `table`, `drawing-page`) says, with the styles it is made from. */
   look(family: string, name: string | undefined): Look;
+  /** The sign before items of a list of this style, on a level from 1; undefined where nothing is said of it. */
+  bullet(list: string | undefined, level: number): Bullet | undefined;
   /** The colour of pages; undefined when it is not known. @param isFurniture whether at the head or foot of pages */
   pageColor(isFurniture?: boolean): Color | undefined;
   /** The language of ordinary paragraphs; empty for none. */
@@ -48,25 +53,27 @@ export function createStyles(): Styles {
   let current: string | undefined;
   let isPage = false;
   const pages = createPageColors();
+  const fonts = createFonts();
   let language = '';
+  const add = (part: Style): void => {
+    if (current !== undefined) styles.set(current, { ...styles.get(current), ...part });
+  };
   const readProperties = (name: string, attributes: Attributes): void => {
     pages.read(name, attributes, isPage);
     if (current === 'paragraph/') language ||= languageOf(attributes);
-    if (current !== undefined) styles.set(current, { ...styles.get(current), ...lookOf(attributes) });
+    add({ ...lookOf(attributes), ...fonts.lookOf(attributes) });
   };
   return {
     open: (name, attributes) => {
+      fonts.open(name, attributes);
       if (name === 'style:style' || name === 'style:default-style') {
-        const family = attributes['style:family'] ?? '';
-        current = `${family}/${attributes['style:name'] ?? ''}`;
-        const parent = attributes['style:parent-style-name'];
-        styles.set(current, parent === undefined ? {} : { parent: `${family}/${parent}` });
+        current = `${attributes['style:family'] ?? ''}/${attributes['style:name'] ?? ''}`;
+        styles.set(current, parentOf(attributes));
       } else if (name === 'style:page-layout') isPage = true;
-      else if (name === 'style:map' && current !== undefined)
-        styles.set(current, { ...styles.get(current), isConditional: true });
+      else if (name === 'style:map') add({ isConditional: true });
       else if (name === 'style:background-image' && attributes['xlink:href'] !== undefined) {
         if (isPage) pages.addUnknown();
-        if (current !== undefined) styles.set(current, { ...styles.get(current), background: 'unknown' });
+        add({ background: 'unknown' });
       } else if (name.endsWith('-properties')) readProperties(name, attributes);
     },
     close: (name) => {
@@ -74,10 +81,16 @@ export function createStyles(): Styles {
       if (name === 'style:page-layout') isPage = false;
     },
     text: () => undefined,
+    bullet: fonts.bullet,
     look: (family, name) => resolve(styles, `${family}/${name ?? ''}`),
     pageColor: (isFurniture) => pages.color(isFurniture === true),
     language: () => language,
   };
+}
+
+function parentOf(attributes: Attributes): Style {
+  const parent = attributes['style:parent-style-name'];
+  return parent === undefined ? {} : { parent: `${attributes['style:family'] ?? ''}/${parent}` };
 }
 
 function resolve(styles: ReadonlyMap<string, Style>, key: string): Look {
@@ -111,6 +124,7 @@ export function inherit(outer: Look, inner: Look): Look {
     isConditional: inner.isConditional ?? outer.isConditional,
     size: inner.size ?? outer.size,
     shift: inner.shift ?? outer.shift,
+    font: inner.font ?? outer.font,
   };
 }
 

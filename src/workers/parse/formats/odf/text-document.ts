@@ -1,3 +1,4 @@
+import type { Location } from '../../../../shared/extraction/location.js';
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
 import { readObject, type OdfContext, type OdfReader } from './context.js';
 import { createGrounds } from './grounds.js';
@@ -10,9 +11,9 @@ import { createTables } from './tables.js';
 
 /** Reads the body of a text or a presentation into blocks. @param slideGround for a presentation */
 export function createTextDocument(context: OdfContext, slideGround?: SlideGround): OdfReader {
-  const { styles, hidden, receipt } = context;
+  const { styles, hidden, receipt, signs } = context;
   const writer = createBlockWriter();
-  const lists = createLists();
+  const lists = createLists(styles);
   const slides = createSlides(context);
   const tables = createTables(createRepeatBudget(receipt));
   const grounds = createGrounds(styles, slideGround);
@@ -21,13 +22,14 @@ export function createTextDocument(context: OdfContext, slideGround?: SlideGroun
     const mark = paragraph.isNote || paragraph.heading !== undefined ? undefined : lists.mark();
     addParagraph(writer, paragraph, { mark, slide: slides.current() });
   };
-  const paragraphs = createParagraphs({ styles, hidden, onParagraph, ...grounds });
+  const onEmptyField = (): void => noteEmptyField(context, slides.location());
+  const paragraphs = createParagraphs({ styles, hidden, signs, onParagraph, onEmptyField, ...grounds });
   return {
     open: (name, attributes) => {
       grounds.open(name, attributes);
       const formula = readObject({ name, attributes }, context, slides.location());
       slides.open(name, attributes);
-      lists.open(name);
+      lists.open(name, attributes);
       tables.open(name, attributes);
       paragraphs.open(name, attributes);
       if (formula !== '') paragraphs.addObject(formula);
@@ -48,6 +50,9 @@ export function createTextDocument(context: OdfContext, slideGround?: SlideGroun
     },
   };
 }
+
+const noteEmptyField = ({ receipt }: OdfContext, location: Location | null): void =>
+  receipt.addGap('skipped', 'An empty field of a form was left out.', location);
 
 interface ParagraphPlace {
   readonly mark: string | undefined;

@@ -52,7 +52,7 @@ function* readWord(office: OfficePackage, context: ParseContext, importAt: ReadI
       notes: [...partsOf('footnotes'), ...partsOf('endnotes')],
     }),
     importAt,
-    graphicsOf: createGraphics(office, office.mainPart),
+    graphicsOf: createGraphics(office, office.mainPart, gaps.signs),
   };
   yield* endLists(partBlocks(office, office.mainPart, reader));
   yield* noteBlocks(reader.notes.takeRest(), reader);
@@ -101,7 +101,7 @@ function* furnitureBlocks(
 ): Iterable<Block> {
   const seen = new Set<string>();
   for (const part of parts) {
-    const own: WordReader = { ...reader, graphicsOf: createGraphics(office, part) };
+    const own: WordReader = { ...reader, graphicsOf: createGraphics(office, part, reader.gaps.signs) };
     for (const { text } of partBlocks(office, part, own)) {
       const line = text.trim();
       if (seen.has(line) || PAGE_NUMBER.test(line)) continue;

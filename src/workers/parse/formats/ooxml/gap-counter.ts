@@ -1,5 +1,6 @@
 import type { Gap, GapReason } from '../../../../shared/extraction/receipt.js';
 import type { ParseContext } from '../parser.js';
+import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 
 /** What readers of a file do not see, in the singular and the plural. */
 const HIDDEN = {
@@ -25,6 +26,11 @@ const SKIPPED = {
   import: ['imported document', 'imported documents'],
   formula: ['formula without a stored value', 'formulas without a stored value'],
   media: ['sound or film', 'sounds and films'],
+  field: ['empty field of a form', 'empty fields of forms'],
+  control: [
+    'control of a form that only its program can read',
+    'controls of forms that only their programs can read',
+  ],
 } as const;
 
 /** What a damaged file lacks. */
@@ -44,6 +50,8 @@ export interface GapCounter {
   ): boolean;
   skip(kind: SkippedKind): void;
   lose(kind: keyof typeof LOST, location: Gap['location']): void;
+  /** Reads text in symbol fonts, and counts what it cannot read. */
+  readonly signs: SignReader;
   /** Takes down what was counted: one gap for each kind and location. */
   finish(): void;
 }
@@ -60,7 +68,9 @@ export function createGapCounter({ options, receipt }: ParseContext): GapCounter
     entry.amount += amount;
     counts.set(key, entry);
   };
+  const signs = createSignReader(receipt);
   return {
+    signs,
     admits(kind, { amount = 1, location = null } = {}) {
       if (options.hiddenText !== 'keep') count('hidden', HIDDEN[kind], location, amount);
       return options.hiddenText !== 'drop';
@@ -79,6 +89,7 @@ export function createGapCounter({ options, receipt }: ParseContext): GapCounter
         receipt.addGap(reason, `${amount.toLocaleString('en')} ${noun} ${verb}.`, location);
       }
       counts.clear();
+      signs.report();
     },
   };
 }

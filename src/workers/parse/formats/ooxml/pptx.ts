@@ -1,5 +1,6 @@
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
+import type { SignReader } from '../signs/sign-reader.js';
 import { createComparisons, type Comparisons } from '../visibility/comparisons.js';
 import type { Box } from '../visibility/layers.js';
 import { createGraphics } from './drawing/graphic.js';
@@ -130,13 +131,13 @@ function readSlide(deck: Deck, part: string, number: number): 'hidden' | Block[]
       usualSize: deck.usualSize,
       comparisons: deck.comparisons,
     }),
-    graphicsOf: createGraphics(office, part),
+    graphicsOf: createGraphics(office, part, gaps.signs),
     inherited,
     isNewFurniture: deck.isNewFurniture,
   });
-  const notes = readNotes(office, part);
+  const notes = readNotes(office, part, gaps.signs);
   if (notes.length > 0) blocks.push({ text: `Notes: ${notes.join('\n')}\n\n`, place });
-  for (const text of readComments(office, part))
+  for (const text of readComments(office, part, gaps.signs))
     if (gaps.admits('comment')) blocks.push({ text: `Comment: ${text}\n\n`, place });
   const [first] = blocks;
   // Otherwise the slide would belong to the section of the one before.
@@ -145,19 +146,21 @@ function readSlide(deck: Deck, part: string, number: number): 'hidden' | Block[]
   return blocks;
 }
 
-function readNotes(office: OfficePackage, slide: string): string[] {
+function readNotes(office: OfficePackage, slide: string, signs: SignReader): string[] {
   const part = targetOf(office, slide, 'notesSlide');
   const notes = part === undefined ? undefined : office.tree(part);
   return [...findAll(notes, new Set(['p:sp']))]
     .filter((shape) => placeholderOf(shape)?.type === 'body')
-    .flatMap((shape) => readTextBody(childOf(shape, 'p:txBody')));
+    .flatMap((shape) => readTextBody(childOf(shape, 'p:txBody'), { signs }));
 }
 
 /** The comments of a slide, in the format until 2021 and in the one since then. */
-function readComments(office: OfficePackage, slide: string): string[] {
+function readComments(office: OfficePackage, slide: string, signs: SignReader): string[] {
   const part = targetOf(office, slide, 'comments');
   const comments = part === undefined ? undefined : office.tree(part);
   return [...findAll(comments, new Set(['p:text', 'p188:txBody']))]
-    .map((comment) => (comment.name === 'p:text' ? textOf(comment) : readTextBody(comment).join('\n')).trim())
+    .map((comment) =>
+      (comment.name === 'p:text' ? textOf(comment) : readTextBody(comment, { signs }).join('\n')).trim(),
+    )
     .filter((text) => text !== '');
 }

@@ -88,6 +88,8 @@ export interface Pdfium {
 export interface Reading {
   /** Whether the shapes that are drawn are read, too, which doubles the time of pages with many. */
   readonly withShapes: boolean;
+  /** Whether the fields of forms are read, too, with what is filled into them. */
+  readonly withFields: boolean;
 }
 
 /** Text that was typed onto a page as an annotation. */
@@ -118,8 +120,8 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
   const create: Create = (options) => new library.LiteParse(Object.assign({}, OPTIONS, options));
   return {
     version: libraryVersion(),
-    readBatches(bytes, { withShapes }) {
-      const options = { ...LAYOUT, extractVectorGraphics: withShapes };
+    readBatches(bytes, { withShapes, withFields }) {
+      const options = { ...LAYOUT, extractVectorGraphics: withShapes, extractFormFields: withFields };
       return readBatches(bytes, (targetPages) => create({ ...options, targetPages }).parse(shared(bytes)));
     },
     async readUpright(bytes, turns) {

@@ -2,7 +2,7 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
-import { mayHold } from './carried/may-hold.js';
+import { mayName } from './judging/names.js';
 import type { TypedNote } from './pdfjs.js';
 import type { SecondReader } from './second-reader.js';
 import { withItems } from './with-items.js';
@@ -23,7 +23,7 @@ interface Source {
 }
 
 /** Tells whether a file may have text that was typed onto its pages afterwards, as annotations. */
-export const mayHoldFreeText = (bytes: Uint8Array): boolean => mayHold(bytes, ['/FreeText']);
+export const mayHoldFreeText = (bytes: Uint8Array): boolean => mayName(bytes, ['/FreeText']);
 
 /** Adds text that was typed onto the pages as annotations, which PDFium draws but does not count among their texts. */
 export async function addFreeText(

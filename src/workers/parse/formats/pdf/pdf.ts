@@ -5,6 +5,7 @@ import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
 import { createCarried, remarkBlocks } from './carried/carried.js';
 import { pdfFailure } from './failures.js';
+import { mayHoldForm } from './marks/form-fields.js';
 import { cannotOpen, readNative } from './read-native.js';
 import { tidyPage } from './tidy-page.js';
 
@@ -31,6 +32,7 @@ async function* readWithPdfjs(bytes: Uint8Array, context: ParseContext): AsyncGe
     const { title, language } = await pdf.info();
     if (title !== undefined) receipt.setTitle(title);
     if (language !== undefined) receipt.setLanguage(language);
+    if (mayHoldForm(bytes)) receipt.addGap('skipped', 'What is filled into the form may not be read.');
     const vocabulary = createVocabulary();
     const source = {
       extras: (page: number) => pdf.pageExtras(page).catch(() => undefined),

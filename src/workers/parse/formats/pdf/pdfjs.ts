@@ -9,6 +9,7 @@ import { around } from '../pages/layout/piece.js';
 import { extrasOf, listedFiles, type PageExtras } from './carried/annotations.js';
 import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
 import { isMisread, repairMisread } from './judging/misread-text.js';
+import { signsOfPage, type PageSign, type SignPage } from './marks/page-signs.js';
 import type { ShiftedText } from './shifted/find-shifted.js';
 import { shiftedOnPage, writeShiftedOn, type TextPage } from './shifted/shifted-on-page.js';
 
@@ -40,6 +41,10 @@ export interface PdfjsDocument {
   readonly pageShifted: (page: number) => Promise<readonly ShiftedText[]>;
   /** Texts that were typed onto a page as annotations. @throws when they cannot be read */
   readonly pageNotes: (page: number) => Promise<readonly TypedNote[]>;
+  /** The numbers of the annotations of a page that are not shown, fields of forms among them. @throws when they cannot be read */
+  readonly hiddenAnnotations: (page: number) => Promise<ReadonlySet<number>>;
+  /** What a page shows in symbol fonts. @throws when it cannot be read */
+  readonly pageSigns: (page: number) => Promise<readonly PageSign[]>;
   /** What people stuck onto a page: notes and files. @throws when it cannot be read */
   readonly pageExtras: (page: number) => Promise<PageExtras>;
   /** The files that the document carries. @throws when they cannot be read */
@@ -73,6 +78,9 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
       pageShifted: async (page) => await shiftedOnPage(await loadPage(pdf, page)),
       pageNotes: async (page) =>
         notesSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
+      hiddenAnnotations: async (page) =>
+        hiddenSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
+      pageSigns: async (page) => signsOfPage(await loadPage(pdf, page)),
       pageExtras: async (page) => {
         const loaded = await loadPage(pdf, page);
         const toBox = (rectangle: readonly number[]) => boxOn(loaded, rectangle);
@@ -114,10 +122,22 @@ interface Opened {
   getAttachments(): Promise<unknown>;
 }
 
-interface Page extends TextPage {
+interface Page extends SignPage {
   getAnnotations(options: { intent: 'any' }): Promise<unknown>;
   getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
 }
+
+const hiddenSchema = z.array(z.unknown()).transform(
+  (annotations) =>
+    new Set(
+      annotations.flatMap((annotation) => {
+        const { data } = hiddenAnnotationSchema.safeParse(annotation);
+        return data && (data.annotationFlags & NOT_SHOWN) !== 0 ? [Number.parseInt(data.id, 10)] : [];
+      }),
+    ),
+);
+/** Its id is the number of its object, such as `12R`. */
+const hiddenAnnotationSchema = z.object({ id: z.string(), annotationFlags: z.number() });
 
 async function loadDocument(pdf: PDFParse): Promise<Opened> {
   // @NOTE pdf-parse keeps the document of pdf.js to itself.

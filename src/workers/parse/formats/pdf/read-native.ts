@@ -2,6 +2,7 @@ import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Block } from '../../extraction/block.js';
 import { createRecognizer } from '../ocr/recognizer.js';
 import type { ParseContext } from '../parser.js';
+import { addFormFields, mayHoldForm, noteXfa } from './marks/form-fields.js';
 import { addFreeText, mayHoldFreeText } from './free-text.js';
 import { createLookBudget, findHidden } from './hidden.js';
 import { lookThrough } from './judging/page-contents.js';
@@ -20,6 +21,7 @@ import { createCoverage } from './judging/coverage.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
 import type { DocumentInfo } from './pdfjs.js';
 import { createSecondReader } from './second-reader.js';
+import { createSignFinder } from './marks/symbol-fonts.js';
 import { tidyPage } from './tidy-page.js';
 
 /** What `readNative` ends with when PDFium cannot open the file, and nothing was read. */
@@ -31,14 +33,44 @@ export async function* readNative(
   bytes: Uint8Array,
   context: ParseContext,
 ): AsyncGenerator<Block, typeof cannotOpen | undefined> {
-  const { options, receipt } = context;
-  const second = createSecondReader(bytes);
+  const { readers, how } = createReaders(pdfium, bytes, context);
+  const { second } = readers;
   const carried = createCarried(bytes, second, context);
+  // pdf.js opens the file while PDFium reads the first pages in a thread.
+  const info = second.info();
+  const pages = createPageWriter(carried);
+  let last = 0;
+  let total = 0;
+  try {
+    for await (const batch of openedBatches(pdfium, bytes, how)) {
+      if (batch === cannotOpen || batch.total === 0) return cannotOpen;
+      if (last === 0) await describe(batch.total, info, readers);
+      ({ last, total } = batch);
+      yield* pages.write(await resolveBatch(batch, readers, await info));
+    }
+    if (last < total) yield* pages.write(await readMissing(last + 1, total, readers));
+    readers.signs.report();
+    if (how.withFields) noteXfa(bytes, context.receipt);
+    if (!pages.hasAny()) throw pdfFailure(undefined);
+    await carried.takeFiles();
+    return undefined;
+  } finally {
+    await second.close();
+  }
+}
+
+function createReaders(
+  pdfium: Pdfium,
+  bytes: Uint8Array,
+  { options, receipt }: ParseContext,
+): { readonly readers: Readers; readonly how: Reading } {
+  const second = createSecondReader(bytes);
   const { mayBeInvisible, mayHaveBars, mayBeShifted, mayHaveLines } = lookThrough(bytes);
   const readers: Readers = {
     pdfium,
     bytes,
     second,
+    signs: createSignFinder({ bytes, second, receipt }),
     receipt,
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
@@ -48,25 +80,7 @@ export async function* readNative(
     mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),
   };
-  // pdf.js opens the file while PDFium reads the first pages in a thread.
-  const info = second.info();
-  const pages = createPageWriter(carried);
-  let last = 0;
-  let total = 0;
-  try {
-    for await (const batch of openedBatches(pdfium, bytes, { withShapes: mayHaveBars || mayHaveLines })) {
-      if (batch === cannotOpen || batch.total === 0) return cannotOpen;
-      if (last === 0) await describe(batch.total, info, readers);
-      ({ last, total } = batch);
-      yield* pages.write(await resolveBatch(batch, readers, await info));
-    }
-    if (last < total) yield* pages.write(await readMissing(last + 1, total, readers));
-    if (!pages.hasAny()) throw pdfFailure(undefined);
-    await carried.takeFiles();
-    return undefined;
-  } finally {
-    await second.close();
-  }
+  return { readers, how: { withShapes: mayHaveBars || mayHaveLines, withFields: mayHoldForm(bytes) } };
 }
 
 /** The batches of a document, until one fails. */
@@ -105,7 +119,9 @@ async function resolveBatch(
   { mayHideLayers }: DocumentInfo,
 ): Promise<ResolvedPage[]> {
   const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
-  const numbered = await addCentredNumbers(pages, turns, readers);
+  const signed = await readers.signs.find(pages, turns);
+  const answered = await addFormFields(signed, turns, readers);
+  const numbered = await addCentredNumbers(answered, turns, readers);
   const whole = readers.mayHaveFreeText ? await addFreeText(numbered, turns, readers) : numbered;
   const upright = await setUpright(whole, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];

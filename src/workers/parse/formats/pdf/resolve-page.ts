@@ -20,6 +20,7 @@ import { isScattered, joinColumns } from './judging/vertical-text.js';
 import { withShifted } from './shifted/write-shifted.js';
 import { recognizeIfNeeded } from './recognize-page.js';
 import type { SecondReader } from './second-reader.js';
+import type { SignFinder } from './marks/symbol-fonts.js';
 
 export interface ResolvedPage extends ReadPage {
   /** Its text as the second reader gives it, in place of the pieces, without boxes. */
@@ -29,6 +30,7 @@ export interface ResolvedPage extends ReadPage {
 export interface Readers {
   readonly pdfium: Pdfium;
   readonly second: SecondReader;
+  readonly signs: SignFinder;
   readonly recognizer: Recognizer;
   readonly receipt: ReceiptWriter;
   readonly bytes: Uint8Array;

@@ -1,5 +1,6 @@
 import type { CarriedFile } from '../../extraction/attachment-keeper.js';
 import type { PageExtras } from './carried/annotations.js';
+import type { PageSign } from './marks/page-signs.js';
 import type { ShiftedText } from './shifted/find-shifted.js';
 import type { DocumentInfo, PdfjsDocument, TypedNote } from './pdfjs.js';
 
@@ -24,6 +25,14 @@ export function createSecondReader(bytes: Uint8Array) {
     /** The texts that were typed onto a page; nothing when they cannot be read. */
     async notes(page: number): Promise<readonly TypedNote[] | undefined> {
       return await (await open())?.pageNotes(page).catch(() => undefined);
+    },
+    /** The numbers of the annotations of a page that are not shown; nothing when they cannot be read. */
+    async hiddenAnnotations(page: number): Promise<ReadonlySet<number> | undefined> {
+      return await (await open())?.hiddenAnnotations(page).catch(() => undefined);
+    },
+    /** What a page shows in symbol fonts; nothing when it cannot be read. */
+    async signs(page: number): Promise<readonly PageSign[] | undefined> {
+      return await (await open())?.pageSigns(page).catch(() => undefined);
     },
     /** What people stuck onto a page; nothing when it cannot be read. */
     async extras(page: number): Promise<PageExtras | undefined> {

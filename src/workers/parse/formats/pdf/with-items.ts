@@ -9,6 +9,40 @@ export function withItems(page: ParsedPage, items: readonly TextItem[]): ParsedP
   return { ...page, textItems: [...page.textItems, ...items], ...(blocks && { blocks }) };
 }
 
+/** The page with other texts in place of some of its own, which tables have in their cells, too; none for an empty one. */
+export function withTexts(page: ParsedPage, texts: ReadonlyMap<TextItem, string>): ParsedPage {
+  if (texts.size === 0) return page;
+  const blocks = page.blocks?.map((block) => (block.kind === 'table' ? renamed(block, texts) : block));
+  const textItems = page.textItems.flatMap((item) => {
+    const text = texts.get(item) ?? item.text;
+    return text === '' ? [] : [{ ...item, text }];
+  });
+  return { ...page, textItems, ...(blocks && { blocks }) };
+}
+
+function renamed(block: LayoutBlock, texts: ReadonlyMap<TextItem, string>): LayoutBlock {
+  const { bbox, header = [], rows = [] } = block;
+  const within = [...texts].filter(([item]) => bbox && holds(bbox, item));
+  if (within.length === 0) return block;
+  const table = [header, ...rows].map((row) => [...row]);
+  for (const [item, text] of within) change(table, item, text);
+  const [first = [], ...others] = table;
+  return { ...block, header: first, rows: others };
+}
+
+function change(table: LayoutCell[][], item: TextItem, text: string): void {
+  const before = item.text.trim();
+  const hasText = (cell: LayoutCell): boolean => cell.text.includes(before);
+  const isPlace = (cell: LayoutCell): boolean => cell.bbox !== undefined && holds(cell.bbox, item);
+  const row =
+    table.find((cells) => cells.some((cell) => hasText(cell) && isPlace(cell))) ??
+    table.find((cells) => cells.some(hasText));
+  const at = row?.findLastIndex((cell) => hasText(cell) && isPlace(cell)) ?? -1;
+  const index = at >= 0 ? at : (row?.findIndex(hasText) ?? -1);
+  const cell = row?.[index];
+  if (row && cell) row[index] = { ...cell, text: cell.text.replace(before, () => text).trim() };
+}
+
 /** The table with further texts in those of its cells where they stand, if they stand in a row of it. */
 function filled(block: LayoutBlock, items: readonly TextItem[]): LayoutBlock {
   const { bbox, header = [], rows = [] } = block;

@@ -1,6 +1,7 @@
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
 import type { Destination } from './destinations.js';
+import type { RtfFormField } from '../forms/rtf-field.js';
 import type { RtfParagraphs } from './paragraphs.js';
 
 /** Collects texts that are no part of the body, and puts each to its place when its group ends. */
@@ -12,11 +13,12 @@ export interface DestinationTexts {
 }
 
 interface Places {
+  readonly form: RtfFormField;
   readonly paragraphs: RtfParagraphs;
   readonly receipt: ReceiptWriter;
 }
 
-export function createDestinationTexts({ paragraphs, receipt }: Places): DestinationTexts {
+export function createDestinationTexts({ form, paragraphs, receipt }: Places): DestinationTexts {
   const texts = new Map<Destination, Piece[]>();
   const pageTexts = new Set<string>();
   return {
@@ -31,6 +33,7 @@ export function createDestinationTexts({ paragraphs, receipt }: Places): Destina
       if (text === '') return;
       if (destination === 'title') receipt.setTitle(text);
       else if (destination === 'mark') paragraphs.setMark(text);
+      else if (destination === 'formitem') form.addEntry(text);
       else if (destination === 'page') pageTexts.add(text);
       else if (destination === 'note' || destination === 'comment') paragraphs.addNote(text);
     },

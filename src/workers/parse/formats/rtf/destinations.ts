@@ -1,6 +1,17 @@
 /** What the text of a group is for. */
 export type Destination =
-  'body' | 'ignored' | 'fonts' | 'colors' | 'styles' | 'title' | 'mark' | 'note' | 'page' | 'comment';
+  | 'body'
+  | 'ignored'
+  | 'fonts'
+  | 'colors'
+  | 'styles'
+  | 'title'
+  | 'mark'
+  | 'note'
+  | 'page'
+  | 'comment'
+  | 'form'
+  | 'formitem';
 
 /** The groups whose text is not simply a part of what holds them. */
 const DESTINATIONS: ReadonlyMap<string, Destination> = new Map([
@@ -12,6 +23,8 @@ const DESTINATIONS: ReadonlyMap<string, Destination> = new Map([
   ['pntext', 'mark'],
   ['footnote', 'note'],
   ['annotation', 'comment'],
+  ['formfield', 'form'],
+  ['ffl', 'formitem'],
   ...['header', 'headerl', 'headerr', 'headerf', 'footer', 'footerl', 'footerr', 'footerf'].map(
     (word) => [word, 'page'] as const,
   ),
@@ -20,7 +33,7 @@ const DESTINATIONS: ReadonlyMap<string, Destination> = new Map([
     'pict nonshppict shprslt objdata themedata colorschememapping datastore fldinst sp filetbl',
     'xe tc rxe ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn nonesttables mmathPict template private',
     'falt panose fontemb fontfile listtable listoverridetable revtbl rsidtbl generator xmlnstbl latentstyles',
-    'pgptbl bkmkstart bkmkend atnid atnauthor atntime atnref atndate atnicn datafield formfield ud',
+    'pgptbl bkmkstart bkmkend atnid atnauthor atntime atnref atndate atnicn datafield ud',
   ]
     .join(' ')
     .split(' ')

@@ -1,5 +1,7 @@
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
+import { gapBeside } from '../forms/controls.js';
+import { bulletMark } from '../signs/bullets.js';
 import { documentTable } from '../tables/document-table.js';
 import { createTable, type RtfTable } from './tables.js';
 
@@ -66,11 +68,12 @@ export function createParagraphs(): RtfParagraphs {
   return {
     writer,
     table,
-    append: (piece) => void state.pieces.push(piece),
-    control: (word, parameter, styleHeading) => changeProperties(state, { word, parameter, styleHeading }),
-    setMark: (mark) => {
-      state.properties.mark = /[\p{L}\p{N}]/u.test(mark) ? mark.trim() : '-';
+    append: (piece) => {
+      const gap = gapBeside(state.pieces.at(-1)?.text ?? '', piece.text);
+      state.pieces.push({ text: gap, shifts: [] }, piece);
     },
+    control: (word, parameter, styleHeading) => changeProperties(state, { word, parameter, styleHeading }),
+    setMark: (mark) => void (state.properties.mark = shownMark(mark)),
     addNote: (text) => void state.notes.push(text),
     endParagraph,
     endCell: () => {
@@ -84,6 +87,10 @@ export function createParagraphs(): RtfParagraphs {
     },
   };
 }
+
+/** Numbers stay as they are; bullets are shown in one form. */
+const shownMark = (mark: string): string =>
+  /[\p{L}\p{N}]/u.test(mark) ? mark.trim() : bulletMark(mark).trim();
 
 function takeText(state: State): string {
   const text = writePieces(state.pieces).trim();

@@ -1,11 +1,13 @@
 import type { Block } from '../../extraction/block.js';
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
+import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 import { CHARACTERS } from './characters.js';
 import { languageOf } from './charsets.js';
 import { createDestinationTexts, type DestinationTexts } from './destination-texts.js';
-import { destinationOf } from './destinations.js';
+import { destinationOf, type Destination } from './destinations.js';
 import { createRtfTables, type RtfTables } from './document-tables.js';
+import { createFormField, type RtfFormField } from '../forms/rtf-field.js';
 import { changeState, reasonHidden, shiftOf } from './group-state.js';
 import { createGroupStack, type GroupStack } from './group-stack.js';
 import { createParagraphs, type RtfParagraphs } from './paragraphs.js';
@@ -29,6 +31,8 @@ interface Reader extends RtfOptions {
   readonly groups: GroupStack;
   readonly bytes: PendingBytes;
   readonly texts: DestinationTexts;
+  readonly form: RtfFormField;
+  readonly signs: SignReader;
   readonly state: State;
 }
 
@@ -37,22 +41,41 @@ interface State {
   start: 'none' | 'begun' | 'optional';
   notes: number;
   pictures: number;
+  /** What a field shows by its instruction. */
+  answer: string | undefined;
+  /** Whether the field has told that, so that the result that follows says nothing more. */
+  isAnswered: boolean;
+  /** Whether signs of the current font come in the private use area, so that letters in it are not signs. */
+  hasPrivateSigns: boolean;
   formulas: number;
 }
+
+const newState = (): State => ({
+  start: 'none',
+  notes: 0,
+  pictures: 0,
+  formulas: 0,
+  answer: undefined,
+  isAnswered: false,
+  hasPrivateSigns: false,
+});
 
 const PARAGRAPH_ENDS = new Set(['par', 'sect', 'page', 'column']);
 
 /** Makes blocks of tokens. Pictures, fields and what only programs need is left out as it comes. */
 export function createRtfReader(options: RtfOptions): RtfReader {
   const paragraphs = createParagraphs();
+  const form = createFormField();
   const reader: Reader = {
     ...options,
     paragraphs,
     tables: createRtfTables(),
     groups: createGroupStack(),
     bytes: createPendingBytes(),
-    texts: createDestinationTexts({ paragraphs, receipt: options.receipt }),
-    state: { start: 'none', notes: 0, pictures: 0, formulas: 0 },
+    texts: createDestinationTexts({ form, paragraphs, receipt: options.receipt }),
+    form,
+    signs: createSignReader(options.receipt),
+    state: newState(),
   };
   return {
     add: (token) => {
@@ -63,6 +86,7 @@ export function createRtfReader(options: RtfOptions): RtfReader {
       flushBytes(reader);
       paragraphs.end();
       reader.texts.end();
+      reader.signs.report();
       const { pictures, formulas } = reader.state;
       if (pictures > 0) options.receipt.addGap('skipped', `${String(pictures)} pictures are not read.`);
       noteFormulas(options.receipt, formulas);
@@ -94,13 +118,16 @@ function addToken(reader: Reader, token: RtfToken): void {
 
 function changeGroup(reader: Reader, change: 'open' | 'close'): void {
   flushBytes(reader);
-  const { state, bytes, groups, texts } = reader;
+  const { state, bytes, groups, texts, form } = reader;
   bytes.skip(0);
+  state.hasPrivateSigns = false;
   state.start = change === 'open' ? 'begun' : 'none';
   if (change === 'open') groups.open();
   else {
     const ended = groups.close();
     if (ended !== undefined) texts.endGroup(ended);
+    if (ended === 'form') state.answer = form.take();
+    else if (ended === 'ignored') addAnswer(reader);
   }
 }
 
@@ -118,22 +145,38 @@ function control(reader: Reader, word: string, parameter: number | undefined): v
   }
   state.start = 'none';
   const isIgnored = groups.current.destination === 'ignored';
-  const destination = destinationOf(word, start === 'optional');
+  const destination = readDestination(reader, word, start === 'optional');
   if (destination !== undefined) {
     if (word === 'pict' && !isIgnored) state.pictures += 1;
-    if (!isIgnored || destination === 'title') groups.current = { ...groups.current, destination };
+    if (!isIgnored || destination === 'title' || destination === 'form')
+      groups.current = { ...groups.current, destination };
     return;
   }
   if (isIgnored || (CHARACTERS.has(word) && bytes.skipsCharacter())) return;
   if (!applyToTables(reader, word, parameter ?? 0)) applyControl(reader, word, parameter);
 }
 
+/** Puts what a field shows behind its instruction. */
+function addAnswer(reader: Reader): void {
+  const { state } = reader;
+  if (state.answer === undefined) return;
+  addText(reader, state.answer);
+  state.answer = undefined;
+  state.isAnswered = true;
+}
+
+function readDestination({ state }: Reader, word: string, isOptional: boolean): Destination | undefined {
+  if (word === 'field') state.isAnswered = false;
+  return word === 'fldrslt' && state.isAnswered ? 'ignored' : destinationOf(word, isOptional);
+}
+
 /** Applies a control word that tells something of the whole file. Returns false for any other. */
-function applyToTables({ groups, tables, receipt }: Reader, word: string, number: number): boolean {
+function applyToTables({ groups, tables, receipt, form }: Reader, word: string, number: number): boolean {
   const { destination } = groups.current;
   if (destination === 'fonts') tables.font(word, number);
   else if (destination === 'colors') tables.color(word, number);
   else if (destination === 'styles') tables.style(word, number);
+  else if (destination === 'form') form.control(word, number);
   else if (word === 'ansicpg') tables.setCodePage(number);
   else if (word === 'mac') tables.setCodePage(10_000);
   else if (word === 'deff') tables.setDefaultFont(number);
@@ -147,6 +190,7 @@ function applyControl(reader: Reader, word: string, parameter: number | undefine
   const { destination } = groups.current;
   if (word === 'moMath') reader.state.formulas += 1;
   groups.current = changeState(groups.current, word, parameter) ?? groups.current;
+  if (word === 'f' || word === 'plain') reader.state.hasPrivateSigns = false;
   const character = word === 'chftn' ? noteMark(reader) : CHARACTERS.get(word);
   if (character !== undefined) addText(reader, character);
   else if (destination !== 'body') {
@@ -171,6 +215,7 @@ function addUnicode(reader: Reader, parameter: number): void {
   const { state, groups, bytes } = reader;
   state.start = 'none';
   const unit = parameter < 0 ? parameter + 65_536 : parameter;
+  state.hasPrivateSigns ||= unit >= 0xf000 && unit <= 0xf0ff;
   if (unit > 0 && unit < 65_536) addText(reader, String.fromCharCode(unit));
   bytes.skip(groups.current.fallbackLength);
 }
@@ -178,7 +223,11 @@ function addUnicode(reader: Reader, parameter: number): void {
 function addBytes({ state, groups, tables, bytes: pending }: Reader, bytes: Uint8Array): void {
   state.start = 'none';
   const { destination, font } = groups.current;
-  if (destination === 'ignored' || destination === 'fonts' || destination === 'styles') return;
+  if (destination === 'ignored' || destination === 'form' || destination === 'styles') return;
+  if (destination === 'fonts') {
+    tables.nameFont(Buffer.from(bytes).toString('latin1'));
+    return;
+  }
   if (destination === 'colors') {
     for (const byte of bytes) if (byte === 0x3b) tables.endColor();
     return;
@@ -191,9 +240,12 @@ function flushBytes(reader: Reader): void {
   if (text !== undefined) addText(reader, text);
 }
 
-function addText({ groups, tables, paragraphs, hidden, texts }: Reader, text: string): void {
-  const { destination } = groups.current;
-  if (destination === 'ignored') return;
+function addText(reader: Reader, written: string): void {
+  const { groups, tables, paragraphs, hidden, texts, signs, state } = reader;
+  const { destination, font } = groups.current;
+  if (destination === 'ignored' || destination === 'form') return;
+  const isPlain = state.hasPrivateSigns && written < '\uf000';
+  const text = isPlain ? written : signs.read(written, tables.fontName(font));
   const kind = reasonHidden(groups.current, {
     isWhite: (color) => tables.isWhite(color),
     isOnPage: paragraphs.isOnPage(),

@@ -108,7 +108,7 @@ describe('text that was typed onto a PDF page', () => {
 
   test('is read of annotations of this kind alone', async () => {
     const objects = typed('A remark at the margin', 670).map((object) =>
-      typeof object === 'string' ? object.replace('/FreeText', '/Text/Was/FreeText') : object,
+      typeof object === 'string' ? object.replace('/FreeText', '/Link/Was/FreeText') : object,
     );
     const pages = [{ content: line(60, 740, 'A form'), entries: `/Annots[${String(FIRST_OBJECT)} 0 R]` }];
     const { text } = await readBlocks(parsePdf, drawPdf({ pages, objects }));

@@ -4,6 +4,7 @@ import type { Block } from '../../../extraction/block.js';
 import { calendarBlocks } from '../../calendar/calendar-blocks.js';
 import { createHtmlReader } from '../../html/read-html.js';
 import type { ParseContext } from '../../parser.js';
+import { createSignReader } from '../../signs/sign-reader.js';
 import { parseRtf } from '../../rtf/rtf.js';
 import type { MailBody } from '../message.js';
 import { formsToRead } from './alternatives.js';
@@ -61,9 +62,11 @@ const textOf = (blocks: readonly Block[]): string => blocks.map(({ text }) => te
 
 function htmlBlocks(markup: string, { options, receipt }: ParseContext): readonly Block[] {
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
-  const html = createHtmlReader({ hidden, hasTitle: false });
+  const signs = createSignReader(receipt);
+  const html = createHtmlReader({ hidden, signs, hasTitle: false });
   html.write(markup);
   const { blocks } = html.end();
   hidden.report();
+  signs.report();
   return blocks;
 }

@@ -1,5 +1,6 @@
 import { tableBlocks } from '../../tables/table-blocks.js';
 import type { Block, Place } from '../../../extraction/block.js';
+import type { SignReader } from '../../signs/sign-reader.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { findAll } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
@@ -9,7 +10,7 @@ import { readDiagram } from './diagram.js';
 const GRAPHICS: ReadonlySet<string> = new Set(['c:chart', 'dgm:relIds']);
 
 /** The charts and diagrams to which an element of this part refers. Each is read once. */
-export function createGraphics(office: OfficePackage, part: string) {
+export function createGraphics(office: OfficePackage, part: string, signs: SignReader) {
   const read = new Set<string>();
   const targets = new Map(office.relations(part).map(({ id, target }) => [id, target]));
   return function* graphicsOf(element: XmlElement, place?: Place): Iterable<Block> {
@@ -19,7 +20,7 @@ export function createGraphics(office: OfficePackage, part: string) {
       read.add(target);
       if (name === 'c:chart') yield* chartBlocks(office, target, place);
       else {
-        const lines = readDiagram(office, target);
+        const lines = readDiagram(office, target, signs);
         if (lines.length > 0) yield { text: `${lines.join('\n')}\n\n`, place };
       }
     }

@@ -1,6 +1,8 @@
 import { writePieces, type Piece } from '../../baseline/pieces.js';
 import type { Shift } from '../../baseline/shift.js';
 import { writeOmml } from '../../formulas/omml.js';
+import { bulletMark } from '../../signs/bullets.js';
+import { signsOf, type SignReader } from '../../signs/sign-reader.js';
 import { childOf, childrenOf, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
@@ -11,10 +13,12 @@ interface BodyOptions {
   /** Whether paragraphs without a mark of their own are items of a list. */
   readonly isList?: boolean;
   readonly admits?: RunFilter;
+  /** Reads what is in symbol fonts. Without it, fonts are not looked at. */
+  readonly signs?: SignReader;
 }
 
 /** The paragraphs of a body of text of DrawingML, with the marks of lists; empty ones are left out. */
-export function readTextBody(body: XmlElement | undefined, options: BodyOptions = {}): string[] {
+export function readTextBody(body: XmlElement | undefined, options: BodyOptions): string[] {
   const lines: string[] = [];
   const numbers: number[] = [];
   for (const paragraph of childrenOf(body, 'a:p')) {
@@ -26,7 +30,10 @@ export function readTextBody(body: XmlElement | undefined, options: BodyOptions 
 }
 
 /** The text of a paragraph of DrawingML, with what is raised and lowered, and formulas. */
-export function paragraphText(paragraph: XmlElement, { admits = () => true }: BodyOptions = {}): string {
+export function paragraphText(
+  paragraph: XmlElement,
+  { admits = () => true, signs }: BodyOptions = {},
+): string {
   const pieces: Piece[] = [];
   const put = (text: string, shift?: Shift): void =>
     void pieces.push({ text, shifts: shift === undefined ? [] : [shift] });
@@ -36,7 +43,8 @@ export function paragraphText(paragraph: XmlElement, { admits = () => true }: Bo
     else if (child.name === 'a:r' || child.name === 'a:fld') {
       const run = textOf(childOf(child, 'a:t'));
       const properties = childOf(child, 'a:rPr');
-      if (run !== '' && admits(properties, run, level)) put(run, shiftOf(properties));
+      if (run !== '' && admits(properties, run, level))
+        put(shownText(run, properties, signs), shiftOf(properties));
     } else if (child.name !== 'a:pPr' && child.name !== 'a:endParaRPr' && child.name !== 'mc:Fallback')
       put(nestedText(child));
   }
@@ -48,6 +56,16 @@ function shiftOf(properties: XmlElement | undefined): Shift | undefined {
   const baseline = Number.parseFloat(properties?.attributes['baseline'] ?? '0');
   if (baseline > 0) return 'raised';
   return baseline < 0 ? 'lowered' : undefined;
+}
+
+/** The text of a run as it is shown. Symbols have a font of their own (`a:sym`), in which only the private use area is. */
+function shownText(text: string, properties: XmlElement | undefined, signs?: SignReader): string {
+  if (!signs) return text;
+  const letters = childOf(properties, 'a:latin')?.attributes['typeface'];
+  const symbols = childOf(properties, 'a:sym')?.attributes['typeface'];
+  return text.replace(/[\uf000-\uf0ff]+|[^\uf000-\uf0ff]+/g, (part) =>
+    signs.read(part, part >= '\uf000' && part < '\uf100' && signsOf(symbols) ? symbols : letters),
+  );
 }
 
 /** Formulas and the like. */
@@ -76,5 +94,11 @@ function markOf(properties: XmlElement | undefined, numbers: number[], isList: b
     return `${indent}${String(number)}. `;
   }
   numbers.length = Math.min(numbers.length, level);
-  return isItem && !isPlain ? `${indent}- ` : '';
+  return isItem && !isPlain ? `${indent}${bulletOf(properties)}` : '';
 }
+
+const bulletOf = (properties: XmlElement | undefined): string =>
+  bulletMark(
+    childOf(properties, 'a:buChar')?.attributes['char'] ?? '',
+    childOf(properties, 'a:buFont')?.attributes['typeface'],
+  );

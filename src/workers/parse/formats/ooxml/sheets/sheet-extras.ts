@@ -2,7 +2,8 @@ import type { Block } from '../../../extraction/block.js';
 import { plainText } from '../drawing/chart.js';
 import { readDiagram } from '../drawing/diagram.js';
 import { readTextBody } from '../drawing/text-body.js';
-import { childOf, childrenOf, findAll, findFirst, textOf, wholeNumber } from '../xml/elements.js';
+import { childOf, childrenOf, descend, findAll, findFirst, textOf, wholeNumber } from '../xml/elements.js';
+import { readControls } from './sheet-controls.js';
 import { cellRange, cellReference } from './cell-references.js';
 import { richText } from './shared-strings.js';
 import type { Workbook } from './sheet-rows.js';
@@ -15,10 +16,14 @@ export function* extraBlocks(workbook: Workbook, part: string, sheet: string): I
       .relations(from)
       .filter((relation) => relation.type === type)
       .map(({ target }) => target);
+  const controls = readControls(workbook, part);
   for (const drawing of targets(part, 'drawing')) {
     const tree = office.tree(drawing);
-    for (const shape of findAll(tree, new Set(['xdr:txBody']))) {
-      const lines = readTextBody(shape);
+    for (const shape of findAll(tree, new Set(['xdr:sp']))) {
+      const id = descend(shape, 'xdr:nvSpPr', 'xdr:cNvPr')?.attributes['id'] ?? '';
+      const mark = controls.take(id);
+      const lines = readTextBody(childOf(shape, 'xdr:txBody'), { signs: gaps.signs });
+      if (mark !== undefined) lines.splice(0, 1, `${mark} ${lines[0] ?? ''}`.trim());
       if (lines.length > 0) yield { text: `${lines.join('\n')}\n\n`, place: { sheet } };
     }
     for (const chart of targets(drawing, 'chart')) {
@@ -26,11 +31,12 @@ export function* extraBlocks(workbook: Workbook, part: string, sheet: string): I
       if (title !== '') yield { text: `${title}\n\n`, place: { sheet } };
     }
     for (const diagram of targets(drawing, 'diagramData')) {
-      const lines = readDiagram(office, diagram);
+      const lines = readDiagram(office, diagram, gaps.signs);
       if (lines.length > 0) yield { text: `${lines.join('\n')}\n\n`, place: { sheet } };
     }
     for (const _picture of findAll(tree, new Set(['xdr:pic']))) gaps.skip('picture');
   }
+  for (let left = controls.left(); left > 0; left -= 1) gaps.skip('control');
   for (const _object of [...targets(part, 'oleObject'), ...targets(part, 'package')]) gaps.skip('object');
   for (const comments of [...targets(part, 'comments'), ...targets(part, 'threadedComment')])
     yield* commentBlocks(workbook, comments, sheet);

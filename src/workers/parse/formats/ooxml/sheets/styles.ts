@@ -85,4 +85,5 @@ function isBold(font: XmlElement): boolean {
 const lookOf = (font: XmlElement, colors: SheetColors): FontLook => ({
   color: colors.of(childOf(font, 'x:color')),
   isTiny: Number(valueOf(font, 'x:sz') ?? LEAST_SIZE) < LEAST_SIZE,
+  name: valueOf(font, 'x:name') ?? valueOf(font, 'x:rFont'),
 });

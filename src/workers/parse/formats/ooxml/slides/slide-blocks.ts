@@ -104,7 +104,7 @@ function textBlocks(
     body,
     font: descend(shape, 'p:style', 'a:fontRef'),
   });
-  const lines = readTextBody(body, { isList, admits });
+  const lines = readTextBody(body, { isList, admits, signs: gaps.signs });
   if (lines.length === 0 || (FURNITURE.has(type) && !isNewFurniture(lines.join('\n')))) return [];
   if (TITLES.has(type)) return [{ text: `${lines.join(' ').replace(/\s+/g, ' ')}\n\n`, heading: 2, place }];
   return [{ text: `${lines.join('\n')}\n\n`, place }];
@@ -130,7 +130,8 @@ function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers 
     const fill = fillOf(childOf(cell, 'a:tcPr'), palette) ?? (isStyled ? 'unknown' : 'none');
     const behind = (): Color | undefined =>
       fill === 'none' ? layers.behind(frame) : fill === 'unknown' ? undefined : fill;
-    return readTextBody(body, { admits: createRunFilter({ gaps, palette, behind, body }) }).join('\n');
+    const admits = createRunFilter({ gaps, palette, behind, body });
+    return readTextBody(body, { admits, signs: gaps.signs }).join('\n');
   };
   for (const row of childrenOf(table, 'a:tr')) {
     const cells = [...childrenOf(row, 'a:tc')].filter(({ attributes }) => !isTrue(attributes['hMerge']));

@@ -3,6 +3,7 @@ import { tableBlocks } from '../../tables/table-blocks.js';
 import { childOf, valueOf } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import { treeEvents } from '../xml/tree-events.js';
+import { createControls } from './form-fields.js';
 import { readParagraphText } from './paragraph-text.js';
 import { underneath } from './run-look.js';
 import { listOf, outlineOf } from './styles.js';
@@ -34,12 +35,15 @@ export function* contentBlocks(
   reader: WordReader,
   surroundings: Surroundings,
 ): Iterable<ContentBlock> {
+  const controls = createControls(reader.gaps);
   for (let next = events.next(); next.done !== true; next = events.next()) {
     const event = next.value;
+    controls.meet(event);
     if (event.type === 'open' && event.name === 'w:tbl') yield* tableContent(events, reader, surroundings);
-    else if (event.type === 'element' && event.element.name === 'w:p')
-      yield* paragraphBlocks(event.element, reader, surroundings);
-    else if (event.type === 'element' && event.element.name === 'w:altChunk')
+    else if (event.type === 'element' && event.element.name === 'w:p') {
+      const paragraph = controls.shown(event.element);
+      if (paragraph) yield* paragraphBlocks(paragraph, reader, surroundings);
+    } else if (event.type === 'element' && event.element.name === 'w:altChunk')
       yield* importedBlocks(event.element, reader);
     else continue;
     if (!surroundings.isCell) yield* noteBlocks(reader.notes.takePending(), reader);

@@ -1,4 +1,5 @@
 import type { OfficePackage } from '../package/office-package.js';
+import { bulletMark } from '../../signs/bullets.js';
 import { childOf, childrenOf, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { countedAs } from './count-formats.js';
@@ -10,6 +11,8 @@ interface Level {
   readonly start: number;
   /** The style of the paragraphs that are on this level without saying so. */
   readonly style: string | undefined;
+  /** The font of its mark. */
+  readonly font: string | undefined;
 }
 
 interface List {
@@ -39,9 +42,9 @@ export function readNumbering(office: OfficePackage, part: string | undefined): 
     },
     next(id, level) {
       const list = lists.get(id);
-      const { format, text, start } = list?.levels.get(level) ?? {};
+      const { format, text, start, font } = list?.levels.get(level) ?? {};
       if (!list || format === undefined || text === undefined) return undefined;
-      if (format === 'bullet') return '- ';
+      if (format === 'bullet') return bulletMark(text, font);
       const count = counts.get(list.group) ?? [];
       counts.set(list.group, count);
       if (!begun.has(id)) for (const [each, first] of list.starts) count[each] = first - 1;
@@ -102,6 +105,7 @@ function readLevel(level: XmlElement): [number, Level] {
       text: valueOf(level, 'w:lvlText') ?? '',
       start: wholeNumber(valueOf(level, 'w:start'), 100_000) ?? 1,
       style: valueOf(level, 'w:pStyle'),
+      font: childOf(childOf(level, 'w:rPr'), 'w:rFonts')?.attributes['w:hAnsi'],
     },
   ];
 }

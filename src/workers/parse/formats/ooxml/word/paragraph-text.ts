@@ -1,4 +1,5 @@
-import { findAll, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
+import { gapBeside } from '../../forms/controls.js';
+import { findAll, findFirst, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { Fill } from '../../visibility/layers.js';
 import { writePieces, type Piece } from '../../baseline/pieces.js';
@@ -7,7 +8,9 @@ import { writeOmml, type FormulaRun } from '../../formulas/omml.js';
 import { paragraphText } from '../drawing/text-body.js';
 import type { GapCounter, HiddenKind } from '../gap-counter.js';
 import { isUnseen } from './colors.js';
+import { oldFieldValue, readControl } from './form-fields.js';
 import { shiftOf, underneath, type RunLook } from './run-look.js';
+import { signOf, textInFonts } from './run-signs.js';
 import type { WordStyles } from './styles.js';
 
 export interface InlineContext {
@@ -52,19 +55,20 @@ const DRAWN: ReadonlySet<string> = new Set([
   'v:textpath',
   'pic:pic',
   'v:imagedata',
+  'w:control',
   'o:OLEObject',
 ]);
 
 /** Reads the text of a paragraph, with what is anchored in it. */
 export function readParagraphText(paragraph: XmlElement, context: InlineContext): ParagraphContent {
-  const pieces: Piece[] = [];
   const boxes: XmlElement[] = [];
   const drawings: XmlElement[] = [];
-  const fields = createFields();
-  const put = (text: string, { hidden, shift }: RunState): void => {
-    if (text === '' || fields.isInstruction()) return;
-    if (hidden === undefined || context.gaps.admits(hidden, { amount: text.length }))
-      pieces.push({ text, shifts: shift === undefined ? [] : [shift] });
+  const { put, putField, isSilent, text } = createInlineWriter(context.gaps);
+  const readControlled = (element: XmlElement, outer: RunState): void => {
+    const { value, isEmpty } = readControl(childOf(element, 'w:sdtPr'));
+    if (isEmpty) context.gaps.skip('field');
+    else if (value === undefined) read(element, outer);
+    else put(value, runState(findFirst(element, 'w:r'), outer.hidden, context));
   };
   const read = (element: XmlElement, state: RunState): void => {
     for (const child of childrenOf(element)) {
@@ -72,29 +76,58 @@ export function readParagraphText(paragraph: XmlElement, context: InlineContext)
       const note = NOTES.get(name);
       const sign = SIGNS.get(name);
       if (sign !== undefined) put(sign, state);
-      else if (name === 'w:t' || name === 'w:delText') put(textOf(child), state);
+      else if (name === 'w:t' || name === 'w:delText')
+        put(textInFonts(textOf(child), state.look, context.gaps.signs), state);
+      else if (name === 'w:sym' || name === 'w16se:symEx') put(signOf(child, context.gaps.signs), state);
       else if (name === 'm:oMath') putFormula(child, state);
-      else if (name === 'w:fldChar') fields.mark(child.attributes['w:fldCharType']);
+      else if (name === 'w:fldChar') putField(child, state);
+      else if (name === 'w:sdt') readControlled(child, state);
       else if (name === 'w:del' || name === 'w:moveFrom') read(child, { ...state, hidden: 'deleted' });
       else if (name === 'w:r') read(child, runState(child, state.hidden, context));
       else if (name === 'w:drawing' || name === 'w:pict' || name === 'w:object') {
         drawings.push(child);
-        readDrawing(child, { boxes, put: (text) => put(text, state), gaps: context.gaps });
+        readDrawing(child, { boxes, put: (lines) => put(lines, state), gaps: context.gaps });
       } else if (note) put(context.refer(note, child.attributes['w:id'] ?? ''), state);
       else if (!SKIPPED.has(name) || isOnlyChoice(element)) read(child, state);
     }
   };
-  // A formula is one text, of which runs may be hidden.
   const putFormula = (formula: XmlElement, state: RunState): void => {
-    const admits = ({ run, text, isDeleted }: FormulaRun): boolean => {
-      const { hidden } = runState(run, isDeleted ? 'deleted' : state.hidden, context);
-      return hidden === undefined || context.gaps.admits(hidden, { amount: text.length });
-    };
-    const text = fields.isInstruction() ? '' : writeOmml(formula, admits);
-    if (text !== '') pieces.push({ text, shifts: [] });
+    if (!isSilent())
+      put(formulaText(formula, state, context), { ...state, hidden: undefined, shift: undefined });
   };
-  read(paragraph, ORDINARY);
-  return { text: writePieces(pieces).trim(), boxes, drawings };
+  read(paragraph, { hidden: undefined, shift: undefined, look: context.look });
+  return { text: text(), boxes, drawings };
+}
+
+/** A formula is one text, of which runs may be hidden. */
+function formulaText(formula: XmlElement, state: RunState, context: InlineContext): string {
+  return writeOmml(formula, ({ run, text, isDeleted }: FormulaRun): boolean => {
+    const { hidden } = runState(run, isDeleted ? 'deleted' : state.hidden, context);
+    return hidden === undefined || context.gaps.admits(hidden, { amount: text.length });
+  });
+}
+
+/** Collects the text of a paragraph without the instructions of its fields. */
+function createInlineWriter(gaps: GapCounter) {
+  const pieces: Piece[] = [];
+  const fields = createFields();
+  const put = (text: string, { hidden, shift }: RunState): void => {
+    if (text === '' || fields.isSilent()) return;
+    if (hidden !== undefined && !gaps.admits(hidden, { amount: text.length })) return;
+    pieces.push({ text: gapBeside(pieces.at(-1)?.text ?? '', text), shifts: [] });
+    pieces.push({ text, shifts: shift === undefined ? [] : [shift] });
+  };
+  return {
+    put,
+    isSilent: () => fields.isSilent(),
+    /** Takes the beginning, middle or end of a field. */
+    putField: (mark: XmlElement, state: RunState): void => {
+      const value = oldFieldValue(childOf(mark, 'w:ffData'));
+      put(value ?? '', state);
+      fields.mark(mark.attributes['w:fldCharType'], { isAnswered: value !== undefined });
+    },
+    text: () => writePieces(pieces).trim(),
+  };
 }
 
 const NOTES: ReadonlyMap<string, 'footnote' | 'endnote' | 'comment'> = new Map([
@@ -109,48 +142,55 @@ const isOnlyChoice = (element: XmlElement): boolean =>
 
 /** Follows the fields of a paragraph, whose instructions stand before their results. */
 function createFields() {
-  const open: boolean[] = [];
-  let instructions = 0;
-  const set = (isInstruction: boolean | undefined): void => {
-    if (open.pop() === true) instructions -= 1;
-    if (isInstruction === undefined) return;
-    open.push(isInstruction);
-    if (isInstruction) instructions += 1;
+  const open: ('instruction' | 'result' | 'answered')[] = [];
+  let silent = 0;
+  const end = (): (typeof open)[number] | undefined => {
+    const ended = open.pop();
+    if (ended !== undefined && ended !== 'result') silent -= 1;
+    return ended;
   };
   return {
-    isInstruction: () => instructions > 0,
-    mark(type: string | undefined): void {
+    /** Whether text here is not that of the document. */
+    isSilent: () => silent > 0,
+    /** @param isAnswered whether the beginning of the field has told its result */
+    mark(type: string | undefined, { isAnswered }: { readonly isAnswered: boolean }): void {
       if (type === 'begin') {
-        open.push(false);
-        set(true);
-      } else if (type === 'separate') set(false);
-      else if (type === 'end') set(undefined);
+        open.push(isAnswered ? 'answered' : 'instruction');
+        silent += 1;
+      } else if (type === 'separate' && open.at(-1) !== 'answered') {
+        end();
+        open.push('result');
+      } else if (type === 'end') end();
     },
   };
 }
 
-/** Whether the text of a run is seen, and where it stands. */
+/** Whether the text of a run is seen, where it stands, and in which fonts. */
 interface RunState {
   readonly hidden: HiddenKind | undefined;
   readonly shift: Shift | undefined;
+  readonly look: RunLook;
 }
 
-const ORDINARY: RunState = { hidden: undefined, shift: undefined };
-
 /** @param hidden why nothing of what holds the run is seen */
-function runState(run: XmlElement, hidden: HiddenKind | undefined, context: InlineContext): RunState {
+function runState(
+  run: XmlElement | undefined,
+  hidden: HiddenKind | undefined,
+  context: InlineContext,
+): RunState {
   const { styles, look: outer } = context;
   const properties = childOf(run, 'w:rPr');
   const own = styles.ownLook(properties);
   const style = styles.runLook(valueOf(properties, 'w:rStyle'));
   const look = underneath(underneath(own, style), outer);
   const shift = shiftOf(look, outer);
-  if (hidden !== undefined) return { hidden, shift };
+  if (hidden !== undefined) return { hidden, shift, look };
   // A style that hides what another one hides already shows it again (ECMA-376 part 1, 17.7.3).
   const isToggled = own.isVanished === undefined && style.isVanished === true && outer.isVanished === true;
   return {
     hidden: isToggled ? hiddenKind({ ...look, isVanished: false }, context) : hiddenKind(look, context),
     shift,
+    look,
   };
 }
 
@@ -172,14 +212,16 @@ interface DrawingTarget {
 function readDrawing(drawing: XmlElement, { boxes, put, gaps }: DrawingTarget): void {
   const found = [...findAll(drawing, DRAWN)];
   const isObject = found.some(({ name }) => name === 'o:OLEObject');
+  const isControl = found.some(({ name }) => name === 'w:control');
   if (isObject) gaps.skip('object');
+  if (isControl) gaps.skip('control');
   const lines: string[] = [];
   for (const element of found) {
     if (element.name === 'w:txbxContent') boxes.push(element);
     else if (element.name === 'v:textpath')
       lines.push(isTrue(element.attributes['on'] ?? 't') ? (element.attributes['string'] ?? '') : '');
-    else if (element.name === 'a:p') lines.push(paragraphText(element));
-    else if (element.name !== 'o:OLEObject' && !isObject) gaps.skip('picture');
+    else if (element.name === 'a:p') lines.push(paragraphText(element, { signs: gaps.signs }));
+    else if (element.name !== 'o:OLEObject' && !isObject && !isControl) gaps.skip('picture');
   }
   const texts = lines.filter((line) => line.trim() !== '');
   // The words of shapes stand apart from each other, and from those around the drawing.

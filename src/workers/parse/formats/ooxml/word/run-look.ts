@@ -19,6 +19,9 @@ export interface RunLook {
   readonly size: number | undefined;
   /** How far above the line text is moved, in half points. */
   readonly position: number | undefined;
+  /** The font of ASCII, and that of the characters beyond it; empty for one of the theme. */
+  readonly asciiFont: string | undefined;
+  readonly otherFont: string | undefined;
 }
 
 export const PLAIN: RunLook = {
@@ -30,6 +33,8 @@ export const PLAIN: RunLook = {
   shift: undefined,
   size: undefined,
   position: undefined,
+  asciiFont: undefined,
+  otherFont: undefined,
 };
 
 /** What the properties of a run, and those of its paragraph, say of its look. */
@@ -53,6 +58,8 @@ export function readLook(colors: WordColors, run: XmlElement | undefined, around
     shift: ALIGNED.get(valueOf(run, 'w:vertAlign') ?? ''),
     size,
     position: wholeNumber(valueOf(run, 'w:position')),
+    asciiFont: fontOf(run, 'ascii'),
+    otherFont: fontOf(run, 'hAnsi'),
   };
 }
 
@@ -70,6 +77,12 @@ const OUTLINES: ReadonlySet<string> = new Set(
 const over = (upper: Fill | undefined, lower: Fill | undefined): Fill | undefined =>
   upper === 'none' && lower !== undefined && lower !== 'none' ? 'unknown' : (upper ?? lower);
 
+/** The font of some characters. Fonts of a theme are for text, and take precedence (ECMA-376 part 1, 17.3.2.26). */
+function fontOf(run: XmlElement | undefined, characters: 'ascii' | 'hAnsi'): string | undefined {
+  const fonts = childOf(run, 'w:rFonts')?.attributes;
+  return fonts?.[`w:${characters}Theme`] === undefined ? fonts?.[`w:${characters}`] : '';
+}
+
 /** The upper look where it says something, else the lower one. */
 export function underneath(upper: RunLook, lower: RunLook): RunLook {
   return {
@@ -81,6 +94,8 @@ export function underneath(upper: RunLook, lower: RunLook): RunLook {
     shift: upper.shift ?? lower.shift,
     size: upper.size ?? lower.size,
     position: upper.position ?? lower.position,
+    asciiFont: upper.asciiFont ?? lower.asciiFont,
+    otherFont: upper.otherFont ?? lower.otherFont,
   };
 }
 

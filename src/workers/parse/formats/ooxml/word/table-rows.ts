@@ -3,6 +3,7 @@ import { createUnmerge, MOST_COLUMNS, type SpanningCell } from '../drawing/merge
 import { childOf, childrenOf, descend, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import type { GapCounter } from '../gap-counter.js';
+import { cellInControl, readControl } from './form-fields.js';
 import type { WordStyles } from './styles.js';
 import type { Surroundings } from './word-reader.js';
 
@@ -35,7 +36,7 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
     });
     isAtEnd = !element;
     if (!element) return undefined;
-    const cells = [...cellsOf(element)].map((cell) => {
+    const cells = [...cellsOf(element, options.gaps)].map((cell) => {
       const ground =
         cellFill(cell, { row: element, table: properties }, options.styles) ?? surroundings.ground;
       return { element: cell, inside: { ground, isCell: surroundings.isCell } };
@@ -98,11 +99,15 @@ function nextRow(events: Iterator<XmlEvent>, meet: (element: XmlElement) => void
 }
 
 /** The cells of a row, also those within content controls. */
-function* cellsOf(element: XmlElement): Iterable<XmlElement> {
+function* cellsOf(element: XmlElement, gaps: GapCounter): Iterable<XmlElement> {
   for (const child of childrenOf(element)) {
     if (child.name === 'w:tc') yield child;
-    else if (['w:sdt', 'w:sdtContent', 'w:customXml', 'w:smartTag', 'w:ins'].includes(child.name))
-      yield* cellsOf(child);
+    else if (child.name === 'w:sdt') {
+      const control = readControl(childOf(child, 'w:sdtPr'));
+      if (control.isEmpty) gaps.skip('field');
+      for (const cell of cellsOf({ ...child, name: '' }, gaps)) yield cellInControl(cell, control);
+    } else if (['w:sdtContent', 'w:customXml', 'w:smartTag', 'w:ins'].includes(child.name))
+      yield* cellsOf(child, gaps);
   }
 }
 

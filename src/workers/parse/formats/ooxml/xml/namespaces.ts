@@ -17,6 +17,8 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
   ['http://schemas.openxmlformats.org/package/2006/relationships', ''],
   ['http://schemas.openxmlformats.org/package/2006/metadata/core-properties', 'cp'],
   ['http://purl.org/dc/elements/1.1/', 'dc'],
+  ['http://schemas.microsoft.com/office/word/2010/wordml', 'w14'],
+  ['http://schemas.microsoft.com/office/word/2015/wordml/symex', 'w16se'],
   ['urn:schemas-microsoft-com:vml', 'v'],
   ['urn:schemas-microsoft-com:office:office', 'o'],
 ]);

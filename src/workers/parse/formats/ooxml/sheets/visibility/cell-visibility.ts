@@ -11,6 +11,8 @@ export interface FontLook {
   readonly color: Color | undefined;
   /** Whether they are too small to be read. */
   readonly isTiny: boolean;
+  /** The name of the font. */
+  readonly name?: string | undefined;
 }
 
 /** A piece of the text of a cell, with a font of its own where it has one. */
@@ -44,7 +46,7 @@ export function readableText(text: CellText, font: FontLook, ground: Ground, gap
       const kind = run.text.trim() === '' ? undefined : reasonHidden(run.font ?? font, ground);
       return kind === undefined || gaps.admits(kind, { amount: run.text.length });
     })
-    .map((run) => run.text)
+    .map((run) => gaps.signs.read(run.text, (run.font ?? font).name))
     .join('');
 }
 

@@ -1,0 +1,98 @@
+import type { Attributes } from '../xml/read-markup.js';
+import { checkMark, chosenText } from './controls.js';
+
+/** Collects the controls of the forms of an OpenDocument file, which are told before the text that they stand in. */
+export interface OdfControls {
+  open(name: string, attributes: Attributes): void;
+  close(name: string): void;
+  /** What a control shows, with its label; empty where that is nothing, or nobody may read it. */
+  textOf(id: string): string;
+}
+
+const FIELDS = new Set([
+  'form:text',
+  'form:textarea',
+  'form:formatted-text',
+  'form:number',
+  'form:date',
+  'form:time',
+  'form:combobox',
+]);
+const LABELS = new Set(['form:fixed-text', 'form:frame']);
+const MOST_CONTROLS = 10_000;
+const MOST_OPTIONS = 1_000;
+
+export function createOdfControls(): OdfControls {
+  const texts = new Map<string, string>();
+  let list: { readonly id: string; readonly chosen: string[] } | undefined;
+  const put = (id: string, text: string): void => {
+    if (texts.size < MOST_CONTROLS) texts.set(id, text);
+  };
+  return {
+    open: (name, attributes) => {
+      if (!name.startsWith('form:')) return;
+      const id = attributes['form:id'] ?? attributes['xml:id'] ?? '';
+      if (name === 'form:listbox') list = { id, chosen: [] };
+      else if (name === 'form:option' && list && isChosen(attributes) && list.chosen.length < MOST_OPTIONS)
+        list.chosen.push(attributes['form:label'] ?? '');
+      else put(id, shownText(name, attributes));
+    },
+    close: (name) => {
+      if (name !== 'form:listbox' || !list) return;
+      put(list.id, chosenText(list.chosen));
+      list = undefined;
+    },
+    textOf: (id) => texts.get(id) ?? '',
+  };
+}
+
+const isChosen = (attributes: Attributes): boolean =>
+  (attributes['form:current-selected'] ?? attributes['form:selected']) === 'true';
+
+function shownText(name: string, attributes: Attributes): string {
+  const label = attributes['form:label'] ?? '';
+  if (name === 'form:checkbox' || name === 'form:radio') {
+    const state = attributes['form:current-state'] ?? attributes['form:state'];
+    const isOn = name === 'form:radio' ? isChosen(attributes) : state === 'checked';
+    return `${checkMark(isOn ? 'on' : 'off')} ${label}`.trim();
+  }
+  if (FIELDS.has(name)) return attributes['form:current-value'] ?? attributes['form:value'] ?? '';
+  return LABELS.has(name) ? label : '';
+}
+
+/** Follows the form fields of old within text, which LibreOffice keeps as it finds them in Word files. */
+export interface FieldMarks {
+  open(name: string, attributes: Attributes): void;
+  /** What a field shows that has ended; empty for another one. */
+  close(name: string): string;
+}
+
+export function createFieldMarks(): FieldMarks {
+  let type = '';
+  let parameters: (readonly [name: string, value: string])[] = [];
+  return {
+    open: (name, attributes) => {
+      if (name === 'field:fieldmark') {
+        type = attributes['field:type'] ?? '';
+        parameters = [];
+      } else if (name === 'field:param' && parameters.length < MOST_OPTIONS)
+        parameters.push([attributes['field:name'] ?? '', attributes['field:value'] ?? '']);
+    },
+    close: (name) => {
+      if (name !== 'field:fieldmark') return '';
+      const valueOf = (key: string): string | undefined => parameters.find(([each]) => each === key)?.[1];
+      if (type.endsWith('FORMCHECKBOX'))
+        return checkMark(valueOf('Checkbox_Checked') === 'true' ? 'on' : 'off');
+      if (!type.endsWith('FORMDROPDOWN')) return '';
+      const entries = parameters.filter(([key]) => key === 'Dropdown_ListEntry');
+      return entries[Number.parseInt(valueOf('Dropdown_Selected') ?? '0', 10)]?.[1] ?? '';
+    },
+  };
+}
+
+/** What a content control shows (an extension of LibreOffice); undefined for one that shows its text. */
+export function contentControlText(attributes: Attributes): string | undefined {
+  if (attributes['loext:checkbox'] === 'true')
+    return checkMark(attributes['loext:checked'] === 'true' ? 'on' : 'off');
+  return attributes['loext:showing-place-holder'] === 'true' ? '' : undefined;
+}

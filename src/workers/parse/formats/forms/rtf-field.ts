@@ -1,0 +1,37 @@
+import { checkMark } from './controls.js';
+
+/** Collects what a form field of old says of itself (RTF 1.9.1, `\\formfield`). */
+export interface RtfFormField {
+  control(word: string, parameter: number | undefined): void;
+  /** Adds an entry of its list. */
+  addEntry(text: string): void;
+  /** What the field that has ended shows; undefined for none, or one whose result is its text. */
+  take(): string | undefined;
+}
+
+const [CHECKBOX, LIST] = [1, 2];
+/** The result of a field that is as it was made. */
+const UNCHANGED = 25;
+const MOST_ENTRIES = 1_000;
+
+export function createFormField(): RtfFormField {
+  let values = new Map<string, number>();
+  let entries: string[] = [];
+  return {
+    control: (word, parameter) => {
+      if (word === 'fftype' || word === 'ffres' || word === 'ffdefres') values.set(word, parameter ?? 0);
+    },
+    addEntry: (text) => {
+      if (entries.length < MOST_ENTRIES) entries.push(text);
+    },
+    take: () => {
+      const [type, listed] = [values.get('fftype'), entries];
+      const result = values.get('ffres') ?? UNCHANGED;
+      const chosen = result === UNCHANGED ? (values.get('ffdefres') ?? 0) : result;
+      values = new Map();
+      entries = [];
+      if (type === CHECKBOX) return checkMark(chosen === 0 ? 'off' : 'on');
+      return type === LIST ? listed[chosen] : undefined;
+    },
+  };
+}
