@@ -32,6 +32,8 @@ export const PROMISED_PLACES: Readonly<Record<FileFormat, readonly Kind[]>> = {
   jpeg: ['pages', 'boxes'],
   tiff: ['pages', 'boxes'],
   webp: ['pages', 'boxes'],
+  bmp: ['pages', 'boxes'],
+  gif: ['pages', 'boxes'],
 };
 
 /** Where the phrase of a file stands: all its pages, rows and so on, each a number or a name. */

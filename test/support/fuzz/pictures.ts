@@ -96,6 +96,36 @@ function packed(bits: readonly number[], first: 'low' | 'high'): number[] {
   return bytes;
 }
 
+/** A grey BMP whose rows begin at the bottom, with a palette. */
+export function bmp(): Uint8Array {
+  const head = Buffer.alloc(14 + 40 + 256 * 4);
+  head.write('BM', 'latin1');
+  head.writeUInt32LE(head.length + pixels.length, 2);
+  head.writeUInt32LE(head.length, 10);
+  for (const [at, value] of [40, WIDTH, HEIGHT, 0x8_0001].entries()) head.writeUInt32LE(value, 14 + 4 * at);
+  for (let grey = 0; grey < 256; grey += 1) head.fill(grey, 54 + 4 * grey, 57 + 4 * grey);
+  const rows = Array.from({ length: HEIGHT }, (_, y) => pixels.subarray(y * WIDTH, (y + 1) * WIDTH));
+  return Buffer.concat([head, ...rows.reverse()]);
+}
+
+/** A GIF in black and white whose codes all have eight bits, since its table is cleared before it grows over that. */
+export function gif(): Uint8Array {
+  const [clear, end] = [128, 129];
+  const codes = [...pixels].flatMap((pixel, at) => [...(at % 100 === 0 ? [clear] : []), pixel === 0 ? 0 : 1]);
+  const data = [...codes, end];
+  const parts: Buffer[] = [];
+  for (let at = 0; at < data.length; at += 255)
+    parts.push(Buffer.from([Math.min(255, data.length - at)]), Buffer.from(data.slice(at, at + 255)));
+  const place = [WIDTH & 255, WIDTH >> 8, HEIGHT & 255, HEIGHT >> 8];
+  return Buffer.concat([
+    Buffer.from('GIF89a'),
+    Buffer.from([...place, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]),
+    Buffer.from([0x2c, 0, 0, 0, 0, ...place, 0, 7]),
+    ...parts,
+    Buffer.from([0, 0x3b]),
+  ]);
+}
+
 /** A grey JPEG whose blocks are black or white as a whole, so that only their mean is written. */
 export function jpeg(): Uint8Array {
   const bits: number[] = [];

@@ -13,7 +13,7 @@ import { outlookMessage } from '../outlook-message.js';
 import { sampleFiles } from '../sample-files.js';
 import { smallBook } from './books.js';
 import { smallDocx, smallOdp, smallOds, smallOdt, smallPptx, smallXlsx } from './office-files.js';
-import { jpeg, png, tiff, webp } from './pictures.js';
+import { bmp, gif, jpeg, png, tiff, webp } from './pictures.js';
 import { TEXTS } from './texts.js';
 
 /** Larger files are cut off there, so that there is time for many mutations. */
@@ -46,6 +46,8 @@ const binary: Readonly<Record<Exclude<FileFormat, keyof typeof TEXTS>, () => Uin
   jpeg,
   tiff,
   webp,
+  bmp,
+  gif,
 };
 
 /** All formats that are read. */

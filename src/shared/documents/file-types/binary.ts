@@ -1,5 +1,5 @@
-import { at } from '../../at.js';
 import { factsOf, type FileFormat } from './formats.js';
+import { isBinary } from './no-text.js';
 import { detectZip } from './zip.js';
 
 const PICTURES: readonly (readonly [RegExp, FileFormat])[] = [
@@ -7,6 +7,8 @@ const PICTURES: readonly (readonly [RegExp, FileFormat])[] = [
   [/^\xff\xd8\xff/, 'jpeg'],
   [/^(?:II\x2a\0|MM\0\x2a)/, 'tiff'],
   [/^RIFF[^]{4}WEBP/, 'webp'],
+  // Behind two letters is how long the headers are.
+  [/^BM[^]{12}(?:\x0c|\x10|\x28|\x34|\x38|\x40|\x6c|\x7c)\0\0\0/, 'bmp'],
 ];
 
 /** Formats that the bytes decide. Null is a known format that is not read; undefined may be text. */
@@ -15,8 +17,10 @@ export function detectBinary(head: Uint8Array, named: FileFormat | undefined): F
   if (isPdf(latin, head, named)) return 'pdf';
   if (/^PK(?:\x03\x04|\x05\x06|\x07\x08)/.test(latin)) return detectZip(latin, named);
   if (latin.startsWith(COMPOUND)) return detectCompound(latin, named);
-  const picture = PICTURES.find(([start]) => start.test(latin.slice(0, 16)));
+  const picture = PICTURES.find(([start]) => start.test(latin.slice(0, 18)));
   if (picture) return picture[1];
+  // A text may begin with the name of the format.
+  if (/^GIF8[79]a/.test(latin) && isBinary(head)) return 'gif';
   if (head.length > 0 && named && factsOf(named).container !== 'text')
     return isBinary(head) ? named : undefined;
   return undefined;
@@ -34,7 +38,7 @@ function isPdf(latin: string, head: Uint8Array, named: FileFormat | undefined): 
 
 const ZIP = 'PK\x03\x04';
 const COMPOUND = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
-const OTHER_STARTS = [ZIP, COMPOUND, '\x89PNG', '\xff\xd8\xff', 'RIFF', 'II\x2a\0', 'MM\0\x2a'];
+const OTHER_STARTS = [ZIP, COMPOUND, '\x89PNG', '\xff\xd8\xff', 'RIFF', 'II\x2a\0', 'MM\0\x2a', 'GIF8', 'BM'];
 
 const OFFICE: ReadonlySet<FileFormat | undefined> = new Set<FileFormat>(['docx', 'pptx', 'xlsx']);
 const wide = (text: string): string => Buffer.from(text, 'utf16le').toString('latin1');
@@ -49,32 +53,4 @@ function detectCompound(latin: string, named: FileFormat | undefined): FileForma
   if (latin.includes(ENCRYPTED)) return named && OFFICE.has(named) ? named : 'docx';
   if (latin.includes(MESSAGE) || named === 'msg') return 'msg';
   return named && OFFICE.has(named) ? named : null;
-}
-
-const ALLOWED_CONTROLS = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1b]);
-
-/** Whether the bytes are text in no encoding: they have zeros without a pattern, or many control characters. */
-export function isBinary(head: Uint8Array): boolean {
-  const startsWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
-  const zerosAt = [0, 0, 0, 0];
-  let controls = 0;
-  // The loop goes by index, because an iterator can make a pair for each byte.
-  for (let index = 0; index < head.length; index += 1) {
-    const byte = head[index] ?? 0;
-    if (byte === 0) zerosAt[index % 4] = at(zerosAt, index % 4) + 1;
-    else if (byte < 0x20 && !ALLOWED_CONTROLS.has(byte)) controls += 1;
-  }
-  const zeros = zerosAt.reduce((sum, count) => sum + count, 0);
-  if (startsWide || (head[0] === 0 && head[1] === 0 && head[2] === 0xfe && head[3] === 0xff))
-    return controls > head.length / 8;
-  if (zeros > 0) {
-    const [first = 0, second = 0, third = 0, fourth = 0] = zerosAt;
-    const even = first + third;
-    const odd = second + fourth;
-    const isTwoByte = zeros > head.length / 16 && Math.min(even, odd) <= zeros / 50;
-    const isFourByte = zeros >= head.length * 0.7 && (first === 0 || fourth === 0);
-    // One or two stray zeros in a text are tolerated.
-    if (!isTwoByte && !isFourByte && zeros > Math.max(2, head.length / 1000)) return true;
-  }
-  return controls > Math.max(1, head.length / 50);
 }

@@ -1,5 +1,6 @@
-import { detectBinary, isBinary } from './binary.js';
+import { detectBinary } from './binary.js';
 import { contentTypeOf, formatByExtension, formatOf, type FileFormat } from './formats.js';
+import { isBinary } from './no-text.js';
 import { detectText } from './text.js';
 
 export interface FileType {

@@ -103,6 +103,13 @@ const FORMATS = {
   jpeg: { kind: 'picture', contentType: 'image/jpeg', aliases: ['image/jpg'], extensions: ['jpg', 'jpeg'] },
   tiff: { kind: 'picture', contentType: 'image/tiff', aliases: [], extensions: ['tif', 'tiff'] },
   webp: { kind: 'picture', contentType: 'image/webp', aliases: [], extensions: ['webp'] },
+  bmp: {
+    kind: 'picture',
+    contentType: 'image/bmp',
+    aliases: ['image/x-ms-bmp', 'image/x-bmp'],
+    extensions: ['bmp', 'dib'],
+  },
+  gif: { kind: 'picture', contentType: 'image/gif', aliases: [], extensions: ['gif'] },
 } as const satisfies Readonly<Record<string, FormatEntry>>;
 
 export type FileFormat = keyof typeof FORMATS;

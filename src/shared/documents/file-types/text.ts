@@ -1,6 +1,6 @@
-import { isBinary } from './binary.js';
 import type { FileFormat } from './formats.js';
 import { startsAsHtml } from './html-start.js';
+import { isBinary } from './no-text.js';
 
 /** Formats that the beginning of a text tells, whatever the file is called. */
 const STARTS: readonly (readonly [RegExp, FileFormat | null])[] = [

@@ -33,6 +33,8 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   jpeg: parsePicture,
   tiff: parsePicture,
   webp: parsePicture,
+  bmp: parsePicture,
+  gif: parsePicture,
 };
 
 /** Returns the parser of a format, which is loaded on first use. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
+import { withoutDataUris } from './data-uris.js';
 import { decodeAs } from './decode-as.js';
 import { detectEncoding, isLikelier, type Detection } from './detection/detect-encoding.js';
 import { wideEncoding } from './detection/wide-encoding.js';
@@ -11,7 +12,10 @@ const SAMPLE_BYTES = 65_536;
 interface DecodeOptions {
   /** What the file or what brought it says its charset is, in any spelling. It counts where it can be. */
   readonly declared?: string | undefined;
-  /** Is told where two encodings are about as likely and the text differs. */
+  /**
+   * Is told where two encodings are about as likely and the text differs, and of the data URIs, which are then left out: the
+   * text is for reading.
+   */
   readonly receipt?: Pick<ReceiptWriter, 'addGap'> | undefined;
 }
 
@@ -31,8 +35,15 @@ export function decodeText(bytes: Uint8Array, { declared, receipt }: DecodeOptio
       'guessed',
       `No encoding is named: the text is read as ${encoding}, and ${rival} is as likely.`,
     );
-  return decodeAs(buffer, encoding);
+  const text = decodeAs(buffer, encoding);
+  if (!receipt) return text;
+  return withoutDataUris(text, ({ type, length }) => {
+    receipt.addGap('skipped', `A data URI of ${type}, ${sizeOf(length)} long, is not read.`);
+  });
 }
+
+const sizeOf = (characters: number): string =>
+  characters < 1_024 ? `${String(characters)} characters` : `${String(Math.round(characters / 1_024))} KB`;
 
 function chooseEncoding(buffer: Buffer, declared: string | undefined): Detection {
   const marked = markedEncoding(buffer) ?? announced(buffer, declared);

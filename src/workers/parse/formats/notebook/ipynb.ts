@@ -48,7 +48,7 @@ function* cellBlocks(cell: Cell, { language, context }: CellOptions): Iterable<B
     case 'html':
       if (cell.attachments)
         context.receipt.addGap('skipped', 'A picture that is attached to a cell is not read.');
-      yield* markdownBlocks(withoutData(source));
+      yield* markdownBlocks(source);
       return;
     case 'code':
       if (source.trim() !== '') yield fenced(source, cell.language ?? language);
@@ -65,7 +65,3 @@ function fenced(text: string, language: string): Block {
   const fence = '`'.repeat(longest + 1);
   return { text: `${fence}${language}\n${text.trimEnd()}\n${fence}\n\n` };
 }
-
-/** Pictures that are written into the text. */
-const withoutData = (source: string): string =>
-  source.replace(/data:[\w/+.-]{1,100};base64,[\w+/=]+/g, 'data:');

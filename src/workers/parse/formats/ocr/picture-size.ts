@@ -1,3 +1,5 @@
+import { bmpSize, isBmp } from './bmp.js';
+import { gifSize, isGif } from './gif.js';
 import type { Angle } from './orientation.js';
 import { angleOf, readDirectories, TAG, type TiffDirectory } from './tiff.js';
 
@@ -13,11 +15,13 @@ export interface PictureSize {
   readonly angle: Angle;
 }
 
-/** Reads the size of a PNG, JPEG or WebP file without decoding it; undefined for a damaged one. */
+/** Reads the size of a PNG, JPEG, GIF, BMP or WebP file without decoding it; undefined for a damaged one. */
 export function pictureSize(file: Buffer): PictureSize | undefined {
   try {
     if (file.readUInt32BE(0) === 0x89504e47) return upright(file.readUInt32BE(16), file.readUInt32BE(20));
     if (file.readUInt16BE(0) === 0xffd8) return jpegSize(file);
+    if (isBmp(file)) return { ...bmpSize(file), angle: 0 };
+    if (isGif(file)) return { ...gifSize(file), angle: 0 };
     return webpSize(file);
   } catch {
     // The file ends before its size.

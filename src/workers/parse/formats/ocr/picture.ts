@@ -7,6 +7,8 @@ import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
 import { shownBlocks } from '../pages/shown-blocks.js';
 import { pictureSize, POINTS_PER_PIXEL, tiffSize, type PictureSize } from './picture-size.js';
+import { isBmp, readableBmp } from './bmp.js';
+import { isAnimated, isGif } from './gif.js';
 import { createRecognizer, type Recognizer } from './recognizer.js';
 import { isTiff, pagesOfTiff } from './tiff.js';
 import { pictureOfTiff, unreadCompression } from './tiff-page.js';
@@ -24,7 +26,7 @@ interface Picture {
   readonly unread: string | undefined;
 }
 
-/** Reads the text in a PNG, JPEG or WebP picture, or in all pictures of a TIFF, by text recognition. */
+/** Reads the text in a PNG, JPEG, GIF, BMP or WebP picture, or in all pictures of a TIFF, by text recognition. */
 export const parsePicture: Parser = async function* (bytes, context) {
   const { options, receipt } = context;
   const pictures = picturesOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), context);
@@ -65,7 +67,12 @@ const isEmpty = ({ width, height }: PictureSize): boolean => width === 0 || heig
 const isTooLarge = ({ width, height }: PictureSize): boolean => width * height > MOST_PIXELS;
 
 function picturesOf(file: Buffer, { receipt }: Pick<ParseContext, 'receipt'>): Picture[] {
-  if (!isTiff(file)) return [{ size: pictureSize(file) ?? NO_SIZE, file: () => file, unread: undefined }];
+  if (isGif(file) && isAnimated(file))
+    receipt.addGap('skipped', 'The file is an animation, of which the first picture is read.');
+  if (!isTiff(file)) {
+    const only = () => (isBmp(file) ? readableBmp(file) : file);
+    return [{ size: pictureSize(file) ?? NO_SIZE, file: only, unread: undefined }];
+  }
   const { pages, end } = pagesOfTiff(file);
   if (end === 'limit') receipt.addGap('limit', 'The file has more pictures than the 10,000 that are read.');
   if (end === 'damaged' && pages.length > 0)

@@ -41,7 +41,7 @@ export interface Recognized {
 
 interface PictureOfPage {
   readonly page: number;
-  /** PNG, JPEG, TIFF, WebP, or a PDF whose first page is read. */
+  /** PNG, JPEG, TIFF, GIF, WebP, BMP as Windows writes it, or a PDF whose first page is read. */
   readonly picture: () => Promise<Uint8Array>;
   /** By how much the content of the picture appears turned, by what the file says. */
   readonly angle?: Angle;

@@ -1,4 +1,5 @@
 import { IngestError } from '../../../../shared/errors.js';
+import { isBmp, readableBmp } from '../ocr/bmp.js';
 import { isTiff, pagesOfTiff } from '../ocr/tiff.js';
 import { pictureOfTiff } from '../ocr/tiff-page.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
@@ -45,9 +46,10 @@ export async function renderPage(
 
 const noSuchPage = (): IngestError => new IngestError('corrupt', 'The document has no such page.');
 
-/** PDFium sees the first picture of a TIFF alone, and none that is a fax. */
+/** PDFium sees the first picture of a TIFF alone, none that is a fax, and no BMP of OS/2. */
 function singlePicture(bytes: Uint8Array, page: number): { bytes: Uint8Array; page: number } {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isBmp(file)) return { bytes: readableBmp(file), page };
   if (!isTiff(file)) return { bytes, page };
   const picture = pagesOfTiff(file).pages[page - 1];
   if (!picture) throw noSuchPage();

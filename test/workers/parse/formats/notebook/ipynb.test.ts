@@ -62,7 +62,7 @@ describe('a notebook', () => {
     expect(text).toContain('ValueError: wrong');
     expect(text).toContain('```\nred\n```');
     expect(text).not.toMatch(/iVBORw|Figure|<b>|long/);
-    expect(receipt.gap_counts).toEqual({ skipped: 2 });
+    expect(receipt.gap_counts).toEqual({ skipped: 3 });
   });
 
   test('of version 3 is read, too', async () => {

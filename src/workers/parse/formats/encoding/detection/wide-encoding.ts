@@ -11,7 +11,7 @@ const FEW_ZEROS = 2;
  * or are no UTF-8, and are made of letters of one script.
  */
 export function wideEncoding(buffer: Buffer, declared: string | undefined): string | undefined {
-  const head = buffer.subarray(0, SAMPLE_BYTES);
+  const head = withoutPadding(buffer.subarray(0, SAMPLE_BYTES));
   const { even, odd, controls } = countSigns(head);
   const zeros = even + odd;
   if (zeros > Math.max(FEW_ZEROS, head.length / 100) || zeros * 3 > head.length) {
@@ -23,6 +23,13 @@ export function wideEncoding(buffer: Buffer, declared: string | undefined): stri
   const isDeclared = declared !== undefined && /^utf-(?:16|32)/.test(declared);
   if (!hasControls && isUtf8(buffer)) return undefined;
   return likeliestWide(head, { isCertain: hasControls || isDeclared });
+}
+
+/** Programs fill files with zeros. Those of the last character are too few to matter. */
+function withoutPadding(head: Buffer): Buffer {
+  let end = head.length;
+  while (end > 0 && head[end - 1] === 0) end -= 1;
+  return head.subarray(0, end);
 }
 
 function countSigns(head: Buffer): { even: number; odd: number; controls: number } {

@@ -1,0 +1,109 @@
+/** How a data URI (RFC 2397) begins; in JSON, the slash of its kind may be escaped. */
+const START =
+  /(?<![a-z0-9_.-])data:(?:([a-z0-9.+-]{1,40})\\?\/([a-z0-9.+-]{1,100}))?(?:;[a-z0-9_.-]{1,40}=[^\s;,"'<>\\]{1,100}|;(?:utf-?8|us-ascii)){0,4}(;base64)?,/gi;
+/** Shorter ones stay: they are examples, or say no more than a word. */
+const LEAST = { base64: 24, other: 64, text: 200 };
+/** A line that goes on with base64 has at least so many of its characters. */
+const LEAST_OF_LINE = 16;
+const QUOTES = `"'\``;
+
+interface LeftOut {
+  /** Such as `image/png`. */
+  readonly type: string;
+  /** In characters, as the URI is written. */
+  readonly length: number;
+}
+
+/**
+ * Leaves the data URIs out of a text, which hold files and no words, and tells of each. Line breaks in them stay, so that
+ * what follows keeps its line. It takes time in proportion to the text.
+ */
+export function withoutDataUris(text: string, tell: (uri: LeftOut) => void): string {
+  let kept = '';
+  let from = 0;
+  START.lastIndex = 0;
+  for (let start = START.exec(text); start; start = START.exec(text)) {
+    const body = start.index + start[0].length;
+    const isBase64 = start[3] !== undefined;
+    const end = isBase64 ? endOfBase64(text, body) : endOfQuoted(text, start.index, body);
+    const kind = (start[1] ?? 'text').toLowerCase();
+    const least = isBase64 ? LEAST.base64 : kind === 'text' ? LEAST.text : LEAST.other;
+    if (end - body < least) continue;
+    const type = `${kind}/${(start[2] ?? 'plain').toLowerCase()}`;
+    tell({ type, length: end - start.index });
+    kept += text.slice(from, start.index) + text.slice(body, end).replace(/[^\r\n]+/g, '');
+    from = end;
+    START.lastIndex = end;
+  }
+  return from === 0 ? text : kept + text.slice(from);
+}
+
+function endOfBase64(text: string, start: number): number {
+  let end = start;
+  for (;;) {
+    end = endOfLetters(text, end);
+    const next = /^(?:\r?\n|(?:\\r)?\\n)[ \t]*/.exec(text.slice(end, end + 100))?.[0];
+    if (next === undefined) return end;
+    const last = endOfLetters(text, end + next.length);
+    if (last - end - next.length < LEAST_OF_LINE || !/^[\s"'`)<\\]?$/.test(text.charAt(last))) return end;
+    // Words without a blank between them are no base64, of which some letters of a line are large and some are digits.
+    const line = text.slice(end + next.length, Math.min(last, end + next.length + 100));
+    if (!/[A-Z]/.test(line) || !/[a-z]/.test(line) || !/[\d+/=]/.test(line)) return end;
+    end = last;
+  }
+}
+
+/** Where the letters of base64 end, as they are or escaped for an address or JSON. */
+function endOfLetters(text: string, start: number): number {
+  let at = start;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) {
+      if (text.charAt(at + 1) === '/') at += 1;
+      else if (/^u00(?:2b|2f|3d)/i.test(text.slice(at + 1, at + 6))) at += 5;
+      else return at;
+    } else if (code > 0x7a || !IS_LETTER[code]) return at;
+  }
+  return Math.min(at, text.length);
+}
+
+const BACKSLASH = 0x5c;
+const IS_LETTER = Array.from({ length: 0x7b }, (_, code) => /[\w+/=%-]/.test(String.fromCharCode(code)));
+
+/**
+ * Where an URI ends that is not in base64: where the quote or bracket is closed that it begins behind, else before the first
+ * character that none has.
+ */
+function endOfQuoted(text: string, start: number, body: number): number {
+  const before = text.charAt(start - 1);
+  const isEscaped = text.charAt(start - 2) === '\\';
+  const closed =
+    QUOTES.includes(before) && before !== '' ? endAtQuote(text, body, { quote: before, isEscaped }) : -1;
+  return closed === -1 ? endOfAddress(text, body) : closed;
+}
+
+function endAtQuote(
+  text: string,
+  body: number,
+  { quote, isEscaped }: { quote: string; isEscaped: boolean },
+): number {
+  for (let at = body; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '\n' || character === '\r') return -1;
+    if (character !== quote) continue;
+    const isAfterBackslash = text.charAt(at - 1) === '\\';
+    if (isAfterBackslash === isEscaped) return isEscaped ? at - 1 : at;
+  }
+  return -1;
+}
+
+function endOfAddress(text: string, body: number): number {
+  let open = 0;
+  for (let at = body; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '(') open += 1;
+    else if (character === ')') open -= 1;
+    if (open < 0 || /[\s"<>`]/.test(character)) return text.charAt(at - 1) === '\\' ? at - 1 : at;
+  }
+  return text.length;
+}
