@@ -1,12 +1,12 @@
 /**
  * Retrieval quality of the lexical ranking, where every chunk is a candidate, beside BM25 over whole documents, without a
  * server: `npx tsx bench/quality-words.ts [collection…]`. Other collections than the shared ones lie in
- * `QUIRE_SHARED/data`, in the same form.
+ * `QUIRE_SHARED/data`, in the same form; a `filename` of a document there is the name of its file.
  */
+import { searchedTerms } from '../src/shared/chunks/searched-text.js';
 import type { TermStatistics } from '../src/shared/search/query-terms.js';
 import { createLexicalRanker } from '../src/shared/search/ranking.js';
-import { analyzeText } from '../src/shared/text/analyze-text.js';
-import { packTerms } from '../src/shared/text/packed-terms.js';
+import { packedLength, packedTerms } from '../src/shared/text/packed-terms.js';
 import type * as source from '../src/workers/chunking/chunk.js';
 import { rankCandidates } from '../test/support/rank-candidates.js';
 import { round } from './support/client.js';
@@ -30,12 +30,12 @@ interface Ranked {
 function createWordSearch({ documents }: Collection): (query: string) => Ranked[] {
   const frequencies = new Map<number, number>();
   let totalLength = 0;
-  const chunks = documents.flatMap(({ text }, document) => {
+  const chunks = documents.flatMap(({ text, filename = null }, document) => {
     const packed = chunkText(text, CHUNKS).map((chunk) => {
-      const analyzed = analyzeText(chunk.text);
-      totalLength += analyzed.length;
-      for (const term of analyzed.counts.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
-      return packTerms(analyzed);
+      const terms = searchedTerms(chunk, { title: null, filename });
+      totalLength += packedLength(terms);
+      for (const term of packedTerms(terms)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+      return terms;
     });
     return withSections(packed).map((chunk) => ({ ...chunk, document, similarity: 0 }));
   });

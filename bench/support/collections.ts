@@ -28,7 +28,12 @@ function pathOf(name: string): string | null {
 
 export interface Collection {
   readonly name: string;
-  readonly documents: readonly { readonly id: string; readonly text: string }[];
+  readonly documents: readonly {
+    readonly id: string;
+    readonly text: string;
+    /** The name of its file, where the collection has names. */
+    readonly filename?: string | null;
+  }[];
   readonly queries: readonly { readonly id: string; readonly text: string }[];
   /** Ids of relevant documents by query id. */
   readonly relevant: ReadonlyMap<string, ReadonlySet<string>>;
@@ -46,10 +51,13 @@ export function loadCollection(name: string): Collection | null {
     const [query = '', document = '', relevance = '1'] = line.split('\t');
     if (Number(relevance) > 0) relevant.set(query, (relevant.get(query) ?? new Set()).add(document));
   }
-  const documents = readLines(join(path, 'corpus.jsonl')).map(({ id = '', title = '', text = '' }) => ({
-    id,
-    text: title === '' ? text : `${title}\n${text}`,
-  }));
+  const documents = readLines(join(path, 'corpus.jsonl')).map(
+    ({ id = '', title = '', text = '', filename = null }) => ({
+      id,
+      text: title === '' ? text : `${title}\n${text}`,
+      filename,
+    }),
+  );
   const queries = readLines(join(path, 'queries.jsonl')).map(({ id = '', text = '' }) => ({ id, text }));
   return { name, documents, queries: queries.filter(({ id }) => relevant.has(id)), relevant };
 }

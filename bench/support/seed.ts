@@ -44,6 +44,7 @@ export function createSeed(
         generation,
         first: 0,
         tags: documentTags(record),
+        named: '',
         chunks: texts.map((text) => ({ text, tokenCount: 100, overlap: 0, hash: randomUUID(), like: null })),
       },
       revision,

@@ -1,5 +1,5 @@
 import { at } from '../shared/at.js';
-import { searchedText, titleOf } from '../shared/chunks/searched-text.js';
+import { namingOf, searchedTerms, searchedText, type Naming } from '../shared/chunks/searched-text.js';
 import { BATCH_SIZE, batchCount, batchNumbers } from '../shared/batches.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
 import type { ChunkVector } from '../shared/chunks/fields.js';
@@ -8,7 +8,7 @@ import type { Embedding } from '../shared/models/embedding.js';
 import type { Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
 import type { Plan } from './plan.js';
-import { countTerms, forgetTerms, termsOfChunks, type NewTerms } from './new-terms.js';
+import { countTerms, forgetTerms, type NewTerms } from './new-terms.js';
 
 /** Documents that get vectors at the same time; their texts share the requests to a provider. */
 const AT_ONCE = 16;
@@ -61,9 +61,9 @@ async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): 
     const there = await parts.coming.readVectors(numbers.map((number) => ({ generation, number })));
     const missing = numbers.filter((_, i) => !there[i]);
     if (missing.length > 0) {
-      const title = titleOf(record?.published ?? null);
+      const naming = namingOf(record?.published ?? null);
       if (parts.newTerms) await forgetTerms(parts.newTerms, { documentId: id, generation, batch, numbers });
-      const rows = await makeVectors(parts, { generation, title, numbers: missing }, signal);
+      const rows = await makeVectors(parts, { generation, naming, numbers: missing }, signal);
       for (const { vector } of rows) parts.checkDimensions(vector.length);
       // False for a generation that was discarded in the meantime. Its successor comes later as another change.
       if (await parts.coming.writeVectors(generation, rows)) filled += rows.length;
@@ -75,25 +75,29 @@ async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): 
 
 interface Wanted {
   readonly generation: string;
-  readonly title: string | null;
+  readonly naming: Naming;
   readonly numbers: readonly number[];
 }
 
 async function makeVectors(parts: FillParts, wanted: Wanted, signal: AbortSignal): Promise<ChunkVector[]> {
   const { serving, source, newTerms } = parts;
-  const { generation, title, numbers } = wanted;
+  const { generation, naming, numbers } = wanted;
   if (source === 'converted' && !newTerms) return convertVectors(parts, wanted);
   const texts = await serving.readTexts(generation, at(numbers, 0), BATCH_SIZE);
   const chunks = texts.filter(({ number }) => numbers.includes(number));
   if (chunks.length === 0) return [];
-  const searched = chunks.map((chunk) => searchedText(chunk, title));
   const found = { ...wanted, numbers: chunks.map(({ number }) => number) };
+  const embed = () =>
+    parts.embedding.embedDocuments(
+      chunks.map((chunk) => searchedText(chunk, naming.title)),
+      { signal },
+    );
   const rows =
     source === 'converted'
       ? await convertVectors(parts, found)
-      : pairs(found.numbers, (await parts.embedding.embedDocuments(searched, { signal })).vectors);
+      : pairs(found.numbers, (await embed()).vectors);
   if (!newTerms) return rows;
-  const terms = termsOfChunks(found.numbers, searched);
+  const terms = new Map(chunks.map((chunk) => [chunk.number, searchedTerms(chunk, naming)]));
   return rows.flatMap((row) => {
     const made = terms.get(row.number);
     return made ? [{ ...row, terms: made }] : [];

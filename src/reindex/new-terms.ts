@@ -2,8 +2,6 @@ import type { Chunks } from '../shared/chunks/chunks.js';
 import type { Records } from '../shared/documents/records.js';
 import { statisticsOwner } from '../shared/documents/transitions.js';
 import type { TermStatisticsStore } from '../shared/term-statistics/term-statistics.js';
-import { listTerms } from '../shared/text/list-terms.js';
-import { packList } from '../shared/text/packed-terms.js';
 
 /*
  * A chunk's terms are replaced together with its vectors, and the statistics of its owner hold the old terms: they are forgotten
@@ -44,12 +42,4 @@ async function settle(
     const wanted = { documentId, revision: record.revision, owner };
     if ((await statistics.settle({ generation, batch, chunks: rows }, wanted)) !== 'overtaken') return;
   }
-}
-
-/** The packed terms of chunks by their numbers. */
-export function termsOfChunks(
-  numbers: readonly number[],
-  texts: readonly { readonly text: string }[],
-): ReadonlyMap<number, Uint8Array> {
-  return new Map(numbers.map((number, i) => [number, packList(listTerms(texts[i]?.text ?? ''))]));
 }

@@ -50,7 +50,7 @@ export async function openIndexData(url: string) {
       hash: randomUUID(),
       like: null,
     }));
-    const batch = { documentId: id, generation, tags: documentTags(queued) };
+    const batch = { documentId: id, generation, tags: documentTags(queued), named: '' };
     for (let first = 0; first < Math.max(1, texts.length); first += TEXTS_AT_ONCE) {
       const some = texts.slice(first, first + TEXTS_AT_ONCE);
       await chunks.writeTexts({ ...batch, first, chunks: some }, started.record?.revision ?? 0);
@@ -120,7 +120,12 @@ export async function openIndexData(url: string) {
       if (!record) return;
       const of = { documentId: id, revision: record.revision };
       if (generation !== null) {
-        await chunks.writeTags(generation, { numbers: range(chunkCount), tags: documentTags(record), of });
+        await chunks.writeTags(generation, {
+          numbers: range(chunkCount),
+          tags: documentTags(record),
+          named: '',
+          of,
+        });
       }
       await records.update(id, (patched) => finishRetag(patched, record.retag));
     },

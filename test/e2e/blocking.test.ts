@@ -90,7 +90,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
         hash: String(first + i),
         like: null,
       }));
-      const batch = { documentId: document.id, generation, first, chunks: pieces, tags };
+      const batch = { documentId: document.id, generation, first, chunks: pieces, tags, named: '' };
       await chunks.writeTexts(batch, started.record?.revision ?? 0);
     }
     await chunks.close(generation, { chunks: count, tokens: 512 * count });
@@ -107,7 +107,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
         vector: someVector(shape),
         terms: someTerms(shape),
       }));
-      await chunks.writeEmbedded(generation, { batch, chunks: made, owner: document.ownerId });
+      await chunks.writeEmbedded(generation, { batch, chunks: made, owner: document.ownerId, named: '' });
       const counted = { documentId: document.id, generation, batch };
       expect(await updateTermCounts({ records, statistics }, counted, () => Promise.resolve(made))).toBe(
         true,

@@ -30,7 +30,14 @@ export async function playIngest(data: Data, documentId: string, texts: readonly
   const terms = packTerms({ length: 0, counts: new Map() });
   const vectors = texts.map((_, number) => ({ number, vector: Float32Array.of(1, 0, 0, 0), terms }));
   for (let first = 0; first < texts.length; first += 500) {
-    const batch = { documentId, generation, first, chunks: pieces.slice(first, first + 500), tags: '' };
+    const batch = {
+      documentId,
+      generation,
+      first,
+      chunks: pieces.slice(first, first + 500),
+      tags: '',
+      named: '',
+    };
     await chunks.writeTexts(batch, revision);
     await chunks.writeVectors(generation, vectors.slice(first, first + 500));
   }

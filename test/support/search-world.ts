@@ -103,6 +103,7 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
         generation,
         first: 0,
         tags,
+        named: '',
         chunks: texts.map((text, i) => ({ text, tokenCount: 1, overlap: 0, hash: String(i), like: null })),
       },
       started.record?.revision ?? 0,

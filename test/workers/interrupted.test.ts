@@ -253,6 +253,7 @@ test('what was made of a version that Redis has forgotten does not meet other co
     first: 0,
     chunks: [text],
     tags: '',
+    named: '',
   };
   expect(await chunks.writeTexts(lostTexts, lost.revision)).toBe('refused');
   expect(await worker.ingest(fenceOf(kept), { requestId: 'r', signal })).toBe('published');

@@ -17,7 +17,7 @@ export const patchBody = z
       .describe('Replaces all of the metadata.'),
     filename: optionalNull(newName)
       .transform((name): string | null | undefined => name)
-      .describe('The new name.'),
+      .describe('The new name, by whose words the document is found from then on.'),
     access_control: optionalNull(accessControlChange).describe(
       'Each list that is stated replaces the old one.',
     ),

@@ -1,7 +1,7 @@
 import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Receipt } from '../extraction/receipt.js';
 import type { Redis } from '../redis/client.js';
-import type { ChunkAddress, ChunkVector, StoredChunk, TextBatch } from './fields.js';
+import type { ChunkAddress, ChunkMarks, ChunkVector, StoredChunk, TextBatch } from './fields.js';
 import {
   binaryClient,
   readGeneration,
@@ -14,6 +14,7 @@ import {
   type GenerationCounts,
   type GenerationEnd,
 } from './read-chunks.js';
+import { readOtherNames, type OtherNames } from './rename-chunks.js';
 import { forgetGeneration, noteCleaned, readCleaning, unlinkChunks, type Cleaning } from './cleaning.js';
 import {
   finishBatch,
@@ -32,8 +33,13 @@ export interface Chunks {
   readonly writeTexts: (batch: TextBatch, revision: number) => Promise<Write>;
   /** Gives chunks the tags of a record that must still be in the same state. The chunks before them must have these tags. */
   readonly writeTags: (generation: string, batch: TagBatch) => Promise<Write>;
-  /** How many chunks in a row, from 0 on, have these tags. */
-  readonly taggedUpTo: (generation: string, tags: string) => Promise<number>;
+  /** How many chunks in a row, from 0 on, have these tags and are found by this name of their file. */
+  readonly taggedUpTo: (generation: string, marks: ChunkMarks) => Promise<number>;
+  /** The chunks among these that hold the terms of another name, and who counts them; null without any. All are of one batch. */
+  readonly readOtherNames: (
+    generation: string,
+    asked: { readonly numbers: readonly number[]; readonly named: string },
+  ) => Promise<OtherNames | null>;
   /** Sets the counts of a generation once all its texts are written. */
   readonly close: (generation: string, end: GenerationEnd) => Promise<boolean>;
   /** What was read of the source; null for a generation that does not note it, such as that of a short text. */
@@ -83,7 +89,8 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS): 
   return {
     writeTexts: (batch, revision) => writeTexts(redis, batch, revision),
     writeTags: (generation, batch) => writeTags(redis, generation, batch),
-    taggedUpTo: (generation, tags) => taggedUpTo(redis, generation, tags),
+    taggedUpTo: (generation, marks) => taggedUpTo(redis, generation, marks),
+    readOtherNames: (generation, asked) => readOtherNames(binary, generation, asked),
     close: (generation, end) => closeTexts(redis, generation, end),
     receipt: (generation) => readReceipt(redis, generation),
 

@@ -17,6 +17,11 @@ export interface ChunkVector {
   readonly terms?: Uint8Array;
 }
 
+/** What a chunk's hash says of the name of its file: `nameMark` of the name that its terms hold. */
+export interface NamedChunk {
+  readonly named: string;
+}
+
 export interface ChunkAddress {
   readonly generation: string;
   readonly number: number;
@@ -34,6 +39,8 @@ export interface TextBatch {
   readonly first: number;
   readonly chunks: readonly (ChunkText & { readonly hash: string; readonly like: ChunkAddress | null })[];
   readonly tags: string;
+  /** The mark of the file's name by which the chunks are found; see `nameMark`. */
+  readonly named: string;
 }
 
 /** A chunk with everything that its hash holds. */
@@ -41,13 +48,14 @@ export type WholeChunk = TextBatch['chunks'][number] & Required<ChunkVector>;
 
 /** The fields of a chunk's hash before it is embedded, as names and values. */
 export function textFields(
-  { documentId, generation, tags }: Omit<TextBatch, 'first' | 'chunks'>,
+  { documentId, generation, tags, named }: Omit<TextBatch, 'first' | 'chunks'>,
   chunk: TextBatch['chunks'][number] & { readonly number: number },
 ): string[] {
   const { number, text, tokenCount, overlap, hash, like } = chunk;
   const whereabouts = packWhereabouts(chunk);
   return [
     ...(whereabouts === null ? [] : ['where', whereabouts]),
+    ...(named === '' ? [] : ['named', named]),
     'document',
     documentId,
     'generation',
@@ -83,9 +91,20 @@ export const embeddedFields = (vectors: VectorSet, batch: number): [mark: string
 
 const fieldEnding = ({ field }: VectorSet): string => (field === FIRST_VECTORS.field ? '' : `:${field}`);
 
-/** The short name under which a generation remembers the tags of its first `count` chunks. */
-export const tagsName = (tags: string): string => textHash(tags);
-export const taggedValue = (tags: string, count: number): string => `${tagsName(tags)}:${String(count)}`;
+/** What a record gives its chunks, beside their texts and vectors, and changes with it. */
+export interface ChunkMarks extends NamedChunk {
+  readonly tags: string;
+}
+
+/** The short name under which a generation remembers the tags, and the name of the file, of its first `count` chunks. */
+export const marksName = ({ tags, named }: ChunkMarks): string =>
+  textHash(named === '' ? tags : `${tags}\n${named}`);
+export const markedValue = (marks: ChunkMarks, count: number): string =>
+  `${marksName(marks)}:${String(count)}`;
+
+/** A short mark of a file's name, by which a chunk says which name its terms hold; empty for none. */
+export const nameMark = (filename: string | null): string =>
+  filename === null ? '' : textHash(filename).slice(0, 8);
 
 /** The digest of a text, by which a later attempt finds its vector. */
 export function textHash(text: string): string {
@@ -101,7 +120,7 @@ export function vectorFields(
 }
 
 /** The fields that ranking reads, and that a full-text index searches. */
-function termFields(terms: Uint8Array): (string | Buffer)[] {
+export function termFields(terms: Uint8Array): (string | Buffer)[] {
   return ['terms', Buffer.from(terms), 'words', termTokens(terms)];
 }
 

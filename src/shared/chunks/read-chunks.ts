@@ -5,7 +5,13 @@ import { unpackReceipt } from '../extraction/stored-receipt.js';
 import { addGaps } from '../extraction/add-gaps.js';
 import type { Gap, Receipt } from '../extraction/receipt.js';
 import { keys } from '../redis/keys.js';
-import { storedChunk, STORED_FIELDS, type ChunkAddress, type StoredChunk } from './fields.js';
+import {
+  storedChunk,
+  STORED_FIELDS,
+  type ChunkAddress,
+  type NamedChunk,
+  type StoredChunk,
+} from './fields.js';
 
 /** The hashes of this many chunks are asked for before the answers are looked at. */
 const HASHES_AT_ONCE = 1_000;
@@ -27,7 +33,7 @@ export interface GenerationEnd extends Omit<GenerationCounts, 'inParts'> {
   readonly receipt?: Receipt;
 }
 
-export interface ChunkTerms {
+export interface ChunkTerms extends NamedChunk {
   readonly number: number;
   readonly terms: Uint8Array;
 }
@@ -96,10 +102,11 @@ export async function readTerms(
   generation: string,
   numbers: readonly number[],
 ): Promise<ChunkTerms[]> {
-  const rows = await Promise.all(numbers.map((n) => binary.hGet(keys.chunk(generation, n), 'terms')));
+  const read = (number: number) => binary.hmGet(keys.chunk(generation, number), ['terms', 'named']);
+  const rows = await Promise.all(numbers.map(read));
   const found = numbers.flatMap((number, i) => {
-    const terms = rows[i];
-    return terms instanceof Buffer ? [{ number, terms }] : [];
+    const [terms, named] = rows[i] ?? [];
+    return terms instanceof Buffer ? [{ number, terms, named: String(named ?? '') }] : [];
   });
   return found.length === numbers.length ? found : [];
 }

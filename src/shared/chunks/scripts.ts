@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/client.js';
-import { COUNT_FUNCTION } from '../term-statistics/scripts.js';
+import { CHANGE_FUNCTION, COUNT_FUNCTION } from '../term-statistics/scripts.js';
 
 /** Refuses writes into a generation that was discarded or never opened. */
 const GUARD = `
@@ -38,9 +38,21 @@ for i = first, #KEYS do
 end
 `;
 
+/**
+ * Answers -2 when a chunk is to be found by another name of its file than the terms that are to be written hold. Chunks of
+ * earlier versions do not say by which name they are found.
+ */
+const AS_NAMED = `
+for i = first, #KEYS do
+  local held = redis.call('HGET', KEYS[i], 'named')
+  if named ~= '*' and held and held ~= named then return -2 end
+end
+`;
+
+/** The first argument is the mark of the name that the terms hold, `*` where no terms are written. */
 export const writeScript = defineScript<number>(`${GUARD}
-local first, at = 2, 1
-${WRITE_CHUNKS}
+local first, at, named = 2, 2, ARGV[1]
+${AS_NAMED}${WRITE_CHUNKS}
 return 1`);
 
 /**
@@ -63,6 +75,33 @@ local from = tonumber(ARGV[4])
 if taggedUpTo(KEYS[1], ARGV[3]) < from then return -2 end
 for i = 3, #KEYS do redis.call('HSET', KEYS[i], 'tags', ARGV[2]) end
 noteTags(KEYS[1], ARGV[3], from, #KEYS - 2)
+return 1`);
+
+/**
+ * Does what the script above does, and writes the terms of chunks whose file has another name now, with what changes in the
+ * statistics that count them. Answers 0 where a chunk, or who counts it, is not what these were made of.
+ */
+export const renameScript = defineScript<number>(`${NOTE_TAGS}${CHANGE_FUNCTION}${GUARD}${AT_REVISION}
+local from, chunks = tonumber(ARGV[4]), #KEYS - 3
+if taggedUpTo(KEYS[1], ARGV[3]) < from then return -2 end
+local counted = redis.call('HMGET', KEYS[1], ARGV[5], ARGV[6])
+if (counted[1] or '') ~= ARGV[7] or (counted[2] or '') ~= ARGV[8] then return 0 end
+for i = 1, chunks do
+  local held = redis.call('HGET', KEYS[3 + i], 'named') or ''
+  if redis.call('HEXISTS', KEYS[3 + i], 'terms') == 1 then held = held .. '+' end
+  if ARGV[8 + i] ~= '*' and held ~= ARGV[8 + i] then return 0 end
+end
+local at = 9 + chunks
+local last = at + tonumber(ARGV[at])
+if last > at then
+  redis.call('HINCRBY', KEYS[3], 'length', ARGV[at + 1])
+  change(KEYS[3], 1, at + 2, last)
+end
+local first = 4
+at = last + 1
+${WRITE_CHUNKS}
+for i = 4, #KEYS do redis.call('HSET', KEYS[i], 'tags', ARGV[2]) end
+noteTags(KEYS[1], ARGV[3], from, chunks)
 return 1`);
 
 /** Writes fields of a generation, the number of its chunks first. */
@@ -91,7 +130,8 @@ at = at + counted + 1
  * that came back without its last writes may have lost them.
  */
 export const countedScript = defineScript<number>(`${COUNT_FUNCTION}${GUARD}
-local generation, statistics, first, at = KEYS[1], KEYS[2], 3 + tonumber(ARGV[2]), 3
+local generation, statistics, first, at, named = KEYS[1], KEYS[2], 3, 4, ARGV[3]
+${AS_NAMED}first = 3 + tonumber(ARGV[2])
 for i = 3, first - 1 do
   if redis.call('HEXISTS', KEYS[i], ARGV[1]) == 0 then return redis.error_reply('ERR the batch has no vectors') end
 end

@@ -1,5 +1,15 @@
+import { listTerms } from '../text/list-terms.js';
+import { nameWords } from '../text/name-words.js';
+import { packList } from '../text/packed-terms.js';
+import { addList, type TermList } from '../text/term-tally.js';
 import { countTokens } from '../text/token-count.js';
 import type { ChunkText } from './fields.js';
+
+/*
+ * A chunk is found by fields with weights, as in BM25F (Robertson, Zaragoza and Taylor, "Simple BM25 Extension to Multiple
+ * Weighted Fields", 2004): what a field holds counts as often as its weight says, in one count of each term and in one
+ * length, before repetition saturates. So all that ranks by term counts knows nothing of fields.
+ */
 
 /** A longer chunk says enough by itself, and may fill what a model reads. */
 const MOST_TOKENS = 4_096;
@@ -7,26 +17,66 @@ const MOST_TOKENS = 4_096;
 const MOST_HEADINGS = 256;
 
 /**
- * The text by which searches find a chunk: the title of its document and the headings over it that it does not show itself,
- * then its own text. Each heading counts once, which was measured: with chunks of 64 and 128 tokens of SciFact, whose titles
- * stand in the first chunk only, nDCG@10 rises from .666 to .675 and from .679 to .684; twice as much is no better.
+ * The title of the file and the headings over a chunk count once where the chunk does not show them, which was measured: with
+ * chunks of 64 and 128 tokens of SciFact, whose titles stand in the first chunk only, nDCG@10 rises from .666 to .675 and
+ * from .679 to .684; twice as much is no better.
+ */
+const HEADINGS_WEIGHT = 1;
+/** The name of the file, see docs/quality.md for what other weights give. */
+const NAME_WEIGHT = 2;
+
+type SearchedChunk = Pick<ChunkText, 'text' | 'tokenCount' | 'section'>;
+
+/** What a document tells of all its chunks. */
+export interface Naming {
+  /** The title that its file gives itself. */
+  readonly title: string | null;
+  readonly filename: string | null;
+}
+
+/**
+ * The text of which the vector of a chunk is made: the title of its document and the headings over it that it does not show
+ * itself, then its own text. The name of the file is not in it, so that a file can be renamed without another vector.
  */
 export function searchedText(
-  { text, tokenCount, section = [] }: Pick<ChunkText, 'text' | 'tokenCount' | 'section'>,
+  chunk: SearchedChunk,
   title: string | null,
 ): { readonly text: string; readonly tokens: number } {
-  const own = { text, tokens: tokenCount };
-  if (tokenCount > MOST_TOKENS || (title === null && section.length === 0)) return own;
-  const missing = [...new Set([...(title === null ? [] : [title]), ...section])].filter(
-    (heading) => !text.includes(heading),
-  );
-  const headings = missing.join(' > ').slice(0, MOST_HEADINGS).toWellFormed();
-  if (headings === '') return own;
+  const { text, tokenCount } = chunk;
+  const headings = headingsOver(chunk, title);
+  if (headings === '') return { text, tokens: tokenCount };
   const context = `${headings}\n\n`;
   return { text: context + text, tokens: tokenCount + countTokens(context) };
 }
 
+/** The packed terms by which searches by words find a chunk: those of its text, of its headings and of the file's name. */
+export function searchedTerms(chunk: SearchedChunk, { title, filename }: Naming): Uint8Array {
+  let terms = listTerms(chunk.text);
+  const add = (field: TermList, weight: number) => (terms = addList(terms, field, weight));
+  const headings = headingsOver(chunk, title);
+  if (headings !== '') add(listTerms(headings), HEADINGS_WEIGHT);
+  if (filename !== null) add(listTerms(nameWords(filename)), NAME_WEIGHT);
+  return packList(terms);
+}
+
+function headingsOver({ text, tokenCount, section = [] }: SearchedChunk, title: string | null): string {
+  if (tokenCount > MOST_TOKENS || (title === null && section.length === 0)) return '';
+  const missing = [...new Set([...(title === null ? [] : [title]), ...section])].filter(
+    (heading) => !text.includes(heading),
+  );
+  return missing.join(' > ').slice(0, MOST_HEADINGS).toWellFormed();
+}
+
+type NamedContent = {
+  readonly filename: string | null;
+  readonly extraction?: { readonly title: string | null } | undefined;
+} | null;
+
 /** The title that the file of a document gives itself. */
-export const titleOf = (
-  content: { readonly extraction?: { readonly title: string | null } | undefined } | null,
-): string | null => content?.extraction?.title ?? null;
+export const titleOf = (content: Pick<NonNullable<NamedContent>, 'extraction'> | null): string | null =>
+  content?.extraction?.title ?? null;
+
+export const namingOf = (content: NamedContent): Naming => ({
+  title: titleOf(content),
+  filename: content?.filename ?? null,
+});

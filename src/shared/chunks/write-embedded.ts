@@ -19,8 +19,11 @@ export interface EmbeddedBatch {
   readonly chunks: readonly Required<ChunkVector>[];
   /** The owner whose term statistics count the chunks; null for nobody's. */
   readonly owner: string | null;
+  /** The mark of the file's name that the terms hold; see `nameMark`. */
+  readonly named: string;
 }
 
+/** @throws when the file was renamed meanwhile, so that the terms are to be made anew */
 export async function writeEmbedded(
   store: VectorStore,
   generation: string,
@@ -30,7 +33,8 @@ export async function writeEmbedded(
   const groups = inGroups(batch.chunks);
   const others = groups.slice(0, -1);
   const last = groups.at(-1) ?? [];
-  for (const group of others) if (!(await writeGroup(store, generation, group))) return false;
+  const write = { named: batch.named };
+  for (const group of others) if (!(await writeGroup(store, generation, { group, ...write }))) return false;
   const written = await countedScript.run(redis, {
     keys: [
       keys.generation(generation),
@@ -40,11 +44,12 @@ export async function writeEmbedded(
     arguments: [
       vectors.field,
       String(batch.chunks.length - last.length),
+      batch.named,
       ...counting({ ...batch, terms: sumTerms(batch.chunks.map(({ terms }) => terms)) }),
-      ...withLengths(last.map((chunk) => vectorFields(chunk, vectors))),
+      ...withLengths(last.map((chunk) => rowOf(chunk, vectors, batch.named))),
     ],
   });
-  return written === 1;
+  return isWritten(written);
 }
 
 export async function writeVectors(
@@ -52,20 +57,35 @@ export async function writeVectors(
   generation: string,
   chunks: readonly ChunkVector[],
 ): Promise<boolean> {
-  for (const group of inGroups(chunks)) if (!(await writeGroup(store, generation, group))) return false;
+  for (const group of inGroups(chunks))
+    if (!(await writeGroup(store, generation, { group, named: ANY_NAME }))) return false;
   return true;
 }
 
 async function writeGroup(
   { redis, vectors }: VectorStore,
   generation: string,
-  group: readonly ChunkVector[],
+  { group, named }: { readonly group: readonly ChunkVector[]; readonly named: string },
 ): Promise<boolean> {
   const written = await writeScript.run(redis, {
     keys: [keys.generation(generation), ...group.map(({ number }) => keys.chunk(generation, number))],
-    arguments: withLengths(group.map((chunk) => vectorFields(chunk, vectors))),
+    arguments: [named, ...withLengths(group.map((chunk) => rowOf(chunk, vectors, named)))],
   });
-  return written === 1;
+  return isWritten(written);
+}
+
+/** Vectors say nothing of names, and may be written whatever the name is. */
+const ANY_NAME = '*';
+
+/** The fields of a chunk that embedding adds, with the mark of the name that its terms hold. */
+function rowOf(chunk: ChunkVector, vectors: VectorSet, named: string): (string | Buffer)[] {
+  const fields = vectorFields(chunk, vectors);
+  return named === '' || named === ANY_NAME ? fields : [...fields, 'named', named];
+}
+
+function isWritten(done: number): boolean {
+  if (done === -2) throw new Error('the file was renamed while its chunks were embedded');
+  return done === 1;
 }
 
 export async function removeVectors(

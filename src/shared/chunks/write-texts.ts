@@ -3,9 +3,10 @@ import { inGroups } from '../batches.js';
 import type { Redis } from '../redis/client.js';
 import { packReceipt } from '../extraction/stored-receipt.js';
 import { keys } from '../redis/keys.js';
-import { tagsName, textFields, withLengths, type TextBatch } from './fields.js';
+import { marksName, textFields, withLengths, type ChunkMarks, type TextBatch } from './fields.js';
 import type { GenerationEnd } from './read-chunks.js';
 import { closeScript, writeTagsScript, writeTextsScript } from './scripts.js';
+import { renameGroup, type Renaming } from './rename-chunks.js';
 
 /**
  * `refused` means that the generation was discarded. `overtaken` means that the record is no longer
@@ -19,11 +20,12 @@ export interface RecordState {
   readonly revision: number;
 }
 
-/** Tags for consecutive chunks, made of a record in the state `of`. */
-export interface TagBatch {
+/** Tags for consecutive chunks, made of a record in the state `of`, with the terms of those whose file has another name now. */
+export interface TagBatch extends ChunkMarks {
   readonly numbers: readonly number[];
-  readonly tags: string;
   readonly of: RecordState;
+  /** Null where no chunk has to be renamed; it is for chunks of one batch. */
+  readonly renaming?: Renaming | null;
 }
 
 export async function writeTexts(
@@ -38,7 +40,7 @@ export async function writeTexts(
       keys.document(batch.documentId),
       ...chunks.map((_, i) => keys.chunk(batch.generation, first + i)),
     ],
-    arguments: [String(revision), String(first), tagsName(batch.tags), ...withLengths(rows)],
+    arguments: [String(revision), String(first), marksName(batch), ...withLengths(rows)],
   });
   return outcomeOf(done);
 }
@@ -47,28 +49,32 @@ export async function writeTexts(
 export async function writeTags(
   redis: Redis,
   generation: string,
-  { numbers, tags, of }: TagBatch,
+  { numbers, of, renaming = null, ...marks }: TagBatch,
 ): Promise<Write> {
-  for (const group of inGroups(numbers)) {
-    const done = await writeTagsScript.run(redis, {
+  const writeGroup = (group: readonly number[]) =>
+    writeTagsScript.run(redis, {
       keys: [
         keys.generation(generation),
         keys.document(of.documentId),
         ...group.map((number) => keys.chunk(generation, number)),
       ],
-      arguments: [String(of.revision), tags, tagsName(tags), String(at(group, 0))],
+      arguments: [String(of.revision), marks.tags, marksName(marks), String(at(group, 0))],
     });
+  for (const group of inGroups(numbers)) {
+    const done = renaming
+      ? await renameGroup(redis, generation, { group, of, renaming, marks })
+      : await writeGroup(group);
     if (done !== 1) return outcomeOf(done);
   }
   return 'written';
 }
 
-export async function taggedUpTo(redis: Redis, generation: string, tags: string): Promise<number> {
+export async function taggedUpTo(redis: Redis, generation: string, marks: ChunkMarks): Promise<number> {
   const tagged = await redis.hGet(keys.generation(generation), 'tagged');
   // A generation without chunks, or one that has lost its tags, does not have the field.
   if (tagged === null) return 0;
   const [name, count] = tagged.split(':');
-  return name === tagsName(tags) ? Number(count) : 0;
+  return name === marksName(marks) ? Number(count) : 0;
 }
 
 export async function closeTexts(

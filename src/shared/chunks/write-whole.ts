@@ -3,7 +3,7 @@ import { keys } from '../redis/keys.js';
 import type { BatchTerms } from '../term-statistics/parts.js';
 import {
   embeddedFields,
-  taggedValue,
+  markedValue,
   textFields,
   vectorFields,
   withLengths,
@@ -54,7 +54,7 @@ export function wholeFields(
 ): { readonly fields: string[]; readonly rows: (string | Buffer)[][] } {
   const [mark, count] = embeddedFields(vectors, 0);
   const closed = ['document', batch.documentId, 'chunks', String(chunks.length), 'tokens', String(tokens)];
-  const fields = [...closed, mark, '1', count, '1', 'tagged', taggedValue(batch.tags, chunks.length)];
+  const fields = [...closed, mark, '1', count, '1', 'tagged', markedValue(batch, chunks.length)];
   const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
   return { fields, rows };
 }

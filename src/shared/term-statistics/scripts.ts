@@ -18,7 +18,7 @@ export const countFields = (batch: number): [counted: string, part: string] => [
 const NOBODY = 'nobody';
 
 /** Writes a state into the two fields; an empty text stands for a missing field. */
-function writeState(state: CountState): [counted: string, part: string] {
+export function writeState(state: CountState): [counted: string, part: string] {
   switch (state.kind) {
     case 'none':
       return ['', ''];
@@ -151,18 +151,19 @@ end
 /**
  * Takes a step of a count. The first part may be refused: with -1 when the generation was discarded or never opened, or
  * chunks have no terms yet; with -2 when the record has changed since it was read, because the process that changed its
- * access lists will look here once more, and no process that knows less may come after it. A count that has begun
- * always continues.
+ * access lists will look here once more, and no process that knows less may come after it; or because a chunk was renamed, so
+ * that its terms are to be read again. A count that has begun always continues.
  */
 export const settleStepScript = defineScript<number>(`${COUNT_FUNCTION}
 if ARGV[3] == 'begin' then
   if redis.call('HEXISTS', KEYS[1], 'document') == 0 or redis.call('HEXISTS', KEYS[1], 'discarded') == 1 then return -1 end
   for i = 4, #KEYS do
     if redis.call('HEXISTS', KEYS[i], 'terms') == 0 then return -1 end
+    if ARGV[i] ~= '*' and (redis.call('HGET', KEYS[i], 'named') or '') ~= ARGV[i] then return -2 end
   end
   if ARGV[2] ~= '' and redis.call('HGET', KEYS[3], 'revision') ~= ARGV[2] then return -2 end
 end
-return step(KEYS[1], KEYS[2], 4, #ARGV)`);
+return step(KEYS[1], KEYS[2], #KEYS + 1, #ARGV)`);
 
 /** Takes a step for a generation that is to be cleaned away; -1 when it is not any more. */
 export const forgetStepScript = defineScript<number>(

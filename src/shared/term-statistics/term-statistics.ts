@@ -12,7 +12,14 @@ export interface BatchName {
 }
 
 export interface CountedBatch extends BatchName {
-  readonly chunks: readonly { readonly number: number; readonly terms: Uint8Array }[];
+  readonly chunks: readonly CountedChunk[];
+}
+
+interface CountedChunk {
+  readonly number: number;
+  readonly terms: Uint8Array;
+  /** The mark of the name that the terms hold, where the chunk may be renamed meanwhile. */
+  readonly named?: string;
 }
 
 /** What a record says about whose statistics are to hold its chunks. */
@@ -76,6 +83,7 @@ async function settle(redis: Redis, batch: CountedBatch, wanted: Wanted): Promis
           generation,
           String(wanted.revision),
           begins(step) ? 'begin' : 'go on',
+          ...(begins(step) ? chunks.map(({ named = ANY_NAME }) => named) : []),
           ...stepArguments(batch.batch, step),
         ],
       }),
@@ -113,6 +121,8 @@ async function takeSteps(redis: Redis, batch: BatchName, { next, run }: Steps): 
   }
   return 1;
 }
+
+const ANY_NAME = '*';
 
 /** Whether the step begins a count, so that nothing was under way before. */
 const begins = ({ from }: CountStep) => from.kind !== 'counting' && from.kind !== 'forgetting';

@@ -66,6 +66,19 @@ export const listTally = ({ terms, counts, size, length }: TermTally): TermList 
   counts: counts.slice(0, size),
 });
 
+/** The terms of two lists, where those of the second count `times` as often. */
+export function addList(list: TermList, added: TermList, times: number): TermList {
+  const counts = new Map(Array.from(list.terms, (term, i) => [term, list.counts[i] ?? 0]));
+  added.terms.forEach((term, i) => {
+    counts.set(term, (counts.get(term) ?? 0) + times * (added.counts[i] ?? 0));
+  });
+  return {
+    length: list.length + times * added.length,
+    terms: Uint32Array.from(counts.keys()),
+    counts: Uint32Array.from(counts.values()),
+  };
+}
+
 /** The slot of a term, or the empty one that is to be its own. */
 function slotOf({ slots, terms }: TermTally, term: number): number {
   const mask = slots.length - 1;

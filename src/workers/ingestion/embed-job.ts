@@ -1,8 +1,8 @@
 import { at } from '../../shared/at.js';
 import { batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
-import type { StoredChunk } from '../../shared/chunks/fields.js';
-import { searchedText, titleOf } from '../../shared/chunks/searched-text.js';
+import { nameMark, type StoredChunk } from '../../shared/chunks/fields.js';
+import { namingOf, searchedTerms, searchedText, type Naming } from '../../shared/chunks/searched-text.js';
 import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import {
@@ -19,12 +19,11 @@ import type { Embedding } from '../../shared/models/embedding.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import type { Outcome } from '../lane-worker.js';
-import { termsOfChunk } from './chunk-terms.js';
 import type { FailDocument } from './fail-document.js';
 import { isPrepared, type PrepareMirrors } from './prepare-mirrors.js';
 import type { Publish } from './publish.js';
 import { updateTermCounts } from './update-term-counts.js';
-import { tagsWhenPublished, writeAllTags } from './write-tags.js';
+import { shownWhenPublished, writeAllTags } from './write-tags.js';
 
 interface Batch extends Fence {
   readonly batch: number;
@@ -61,10 +60,8 @@ export function createEmbedJob(parts: Dependencies) {
     const stored = await chunks.readTexts(generation, at(numbers, 0), numbers.length);
     // A document must not be published with chunks missing. After this job has given up, the sweep begins another attempt.
     if (stored.length < numbers.length) throw new Error('texts of a batch are missing');
-    const texts = stored.map((chunk) => ({
-      ...chunk,
-      searched: searchedText(chunk, titleOf(record.pending)),
-    }));
+    const naming = namingOf(record.pending);
+    const texts = stored.map((chunk) => ({ ...chunk, searched: searchedText(chunk, naming.title) }));
     let embedded: Embedded;
     try {
       embedded = await embedTexts(parts, texts, signal);
@@ -74,18 +71,26 @@ export function createEmbedJob(parts: Dependencies) {
     }
     const { vectors } = embedded;
     if (vectors[0]) await checkDimensions(vectors[0].length);
-    const rows = texts.flatMap(({ number, searched }, i) => {
-      const vector = vectors[i];
-      return vector ? [{ number, vector, terms: termsOfChunk(searched.text) }] : [];
-    });
-    const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record) };
+    const rows = rowsOf(texts, { vectors, naming });
+    const named = nameMark(naming.filename);
+    const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record), named };
     if (embedded.inParts > 0) await chunks.noteInParts(generation);
     if (!(await chunks.writeEmbedded(generation, written))) return 'stale';
-    await updateTermCounts({ records, statistics }, run, () => Promise.resolve(rows));
+    await updateTermCounts({ records, statistics }, run, () => chunks.readTerms(generation, numbers));
     const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
     if (left === null) return 'stale';
     return left === 0 ? publishGeneration(parts, record) : progress(records, run, left);
   };
+}
+
+function rowsOf(
+  texts: readonly StoredChunk[],
+  { vectors, naming }: { readonly vectors: readonly Float32Array[]; readonly naming: Naming },
+) {
+  return texts.flatMap((chunk, i) => {
+    const vector = vectors[i];
+    return vector ? [{ number: chunk.number, vector, terms: searchedTerms(chunk, naming) }] : [];
+  });
 }
 
 async function progress(records: Records, job: Batch, left: number): Promise<Outcome> {
@@ -107,7 +112,7 @@ async function publishGeneration(
   await prepareMirrors(record, chunkCount);
   const fence = { documentId, version, attempt, generation };
   // The tags are usually written already, unless they changed before all texts were written.
-  const tags = { generation, count: chunkCount, tagsOf: tagsWhenPublished };
+  const tags = { generation, count: chunkCount, shownBy: shownWhenPublished };
   if (!(await writeAllTags({ records, chunks }, record, tags))) return 'stale';
   const isPublished = await commit(record, (each) =>
     publish(each, { ...fence, chunkCount, tokenCount, laterGaps: inParts ? 1 : 0 }),

@@ -1,7 +1,7 @@
 import { textHash, type ChunkText, type WholeChunk } from '../../shared/chunks/fields.js';
+import { searchedTerms, type Naming } from '../../shared/chunks/searched-text.js';
 import type { Embedding } from '../../shared/models/embedding.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
-import { termsOfChunk } from './chunk-terms.js';
 
 export interface EmbedPiecesParts {
   readonly embedding: Pick<Embedding, 'embedDocuments'>;
@@ -27,12 +27,12 @@ export async function embedPieces(
 /** Adds to the chunks of a short text what they have beside their vectors: hashes and terms. */
 export function wholeChunks(
   pieces: readonly ChunkText[],
-  vectors: readonly Float32Array[],
+  { vectors, naming }: { readonly vectors: readonly Float32Array[]; readonly naming: Naming },
 ): readonly WholeChunk[] {
   return pieces.map((piece, number) => {
     const vector = vectors[number];
     if (!vector) throw new Error('the embedder returned too few vectors');
-    const terms = termsOfChunk(piece.text);
+    const terms = searchedTerms(piece, naming);
     return { ...piece, hash: textHash(piece.text), like: null, number, vector, terms };
   });
 }

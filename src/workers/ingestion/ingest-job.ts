@@ -29,7 +29,7 @@ import type { MakeAttachments } from './attachments/make-attachments.js';
 import type { FailDocument } from './fail-document.js';
 import type { IngestShort } from './ingest-short.js';
 import type { ReserveMemory } from './reserve-memory.js';
-import { tagsWhenPublished, writeAllTags } from './write-tags.js';
+import { marksOf, shownWhenPublished, writeAllTags } from './write-tags.js';
 import { watchReading } from './watch-reading.js';
 
 /** @throws IngestError when the bytes yield no chunks */
@@ -191,7 +191,7 @@ async function writeTexts(
   });
   let record = known;
   for (let first = 0; first < hashed.length;) {
-    const batch = { documentId: record.id, generation, first, tags: tagsWhenPublished(record) };
+    const batch = { documentId: record.id, generation, first, ...marksOf(shownWhenPublished(record)) };
     const some = hashed.slice(first, first + BATCH_SIZE);
     const done = await chunks.writeTexts({ ...batch, chunks: some }, record.revision);
     if (done === 'refused') return false;
@@ -220,7 +220,7 @@ async function closeTexts(
   const current = await records.read(known.id);
   if (current === null || current.revision === known.revision) return true;
   const count = pieces.length;
-  return writeAllTags({ records, chunks }, current, { generation, count, tagsOf: tagsWhenPublished });
+  return writeAllTags({ records, chunks }, current, { generation, count, shownBy: shownWhenPublished });
 }
 
 /** Reads the hashes of texts in earlier generations, published or abandoned, whose vectors can be reused. */

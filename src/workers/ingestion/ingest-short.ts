@@ -1,5 +1,5 @@
 import { INDEXED_AT_ONCE } from '../../shared/batches.js';
-import type { ChunkText, WholeChunk } from '../../shared/chunks/fields.js';
+import type { ChunkText } from '../../shared/chunks/fields.js';
 import { wholeWrite } from '../../shared/chunks/write-whole.js';
 import type { VectorSet } from '../../shared/data-set/stored-vectors.js';
 import { generationId, type Content, type DocumentRecord } from '../../shared/document.js';
@@ -7,12 +7,12 @@ import type { Records } from '../../shared/documents/records.js';
 import { statisticsOwner, isCurrent, publish, type Fence } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
 import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
-import { sumTerms, TERMS_AT_ONCE, type BatchTerms } from '../../shared/term-statistics/parts.js';
+import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
 import type { Outcome } from '../lane-worker.js';
 import { embedPieces, wholeChunks, type EmbedPiecesParts } from './embed-pieces.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
-import { tagsWhenPublished } from './write-tags.js';
+import { marksOf, shownWhenPublished } from './write-tags.js';
 
 interface Dependencies extends EmbedPiecesParts {
   readonly records: Records;
@@ -47,46 +47,54 @@ export function createIngestShort(parts: Dependencies) {
     if (content.kind !== 'text' || content.sizeBytes > MAX_SHORT_BYTES) return null;
     const run = { ...fence, generation: generationId(known) };
     let stage = 'parsing';
-    let whole: readonly WholeChunk[];
+    let made: Made;
     try {
       const pieces = await readText(content);
       if (pieces.length > INDEXED_AT_ONCE) return null;
       stage = 'embedding';
-      whole = wholeChunks(pieces, await embedPieces(parts, pieces, signal));
+      made = { pieces, vectors: await embedPieces(parts, pieces, signal) };
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(run, { code: error.code, message: error.message, stage });
     }
-    // So many terms are counted in several steps, which only the other way has.
-    const terms = sumTerms(whole.map((chunk) => chunk.terms));
-    if (terms.terms.length > TERMS_AT_ONCE) return null;
     for (let record: DocumentRecord | null = known; ; record = await records.read(fence.documentId)) {
       if (!record || !isCurrent(record, run)) return 'stale';
       if (record.status !== 'queued') return null;
-      // Otherwise its access or metadata was changed in the meantime, and its tags are computed again.
-      if (await writeAndPublish(parts, record, { whole, terms })) return 'published';
+      // Otherwise its access, metadata or name was changed in the meantime, and what follows from these is computed again.
+      const done = await writeAndPublish(parts, record, made);
+      if (done !== 'changed') return done;
     }
   };
 }
 
-/** Resolves with false when the record has changed. */
+interface Made {
+  readonly pieces: readonly ChunkText[];
+  readonly vectors: readonly Float32Array[];
+}
+
+/** Resolves with null for a text of so many terms that they are counted in several steps, which only the other way has. */
 async function writeAndPublish(
   { vectors, requireMemory, publish: commit }: Dependencies,
   record: DocumentRecord,
-  { whole, terms }: { readonly whole: readonly WholeChunk[]; readonly terms: BatchTerms },
-): Promise<boolean> {
+  made: Made,
+): Promise<'published' | 'changed' | null> {
+  const shown = shownWhenPublished(record);
+  const whole = wholeChunks(made.pieces, { vectors: made.vectors, naming: shown.naming });
+  const terms = sumTerms(whole.map((chunk) => chunk.terms));
+  if (terms.terms.length > TERMS_AT_ONCE) return null;
   const generation = generationId(record);
   const { id: documentId, version, attempt, revision } = record;
   const tokenCount = whole.reduce((sum, chunk) => sum + chunk.tokenCount, 0);
-  const tags = tagsWhenPublished(record);
   const owner = statisticsOwner(record);
-  const made = { documentId, generation, chunks: whole, tags, tokens: tokenCount, terms, owner };
-  const write = wholeWrite(vectors, made);
+  const marks = marksOf(shown);
+  const text = { documentId, generation, chunks: whole, ...marks, tokens: tokenCount, terms, owner };
+  const write = wholeWrite(vectors, text);
   await requireMemory();
   const counts = { chunkCount: whole.length, tokenCount };
-  return commit(record, (each) => {
+  const isPublished = await commit(record, (each) => {
     const fence = { documentId, version, attempt, generation };
     const change = each.revision === revision ? publish(each, { ...fence, ...counts }) : null;
     return change && { ...change, whole: write };
   });
+  return isPublished ? 'published' : 'changed';
 }

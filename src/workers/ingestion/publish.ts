@@ -3,11 +3,10 @@ import { embeddedField } from '../../shared/chunks/fields.js';
 import type { VectorSet } from '../../shared/data-set/stored-vectors.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import type { Transition } from '../../shared/documents/change.js';
-import { documentTags } from '../../shared/documents/document-tags.js';
 import type { Records } from '../../shared/documents/records.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
-import { expectedTags } from './write-tags.js';
+import { expectedTags, shownNow } from './write-tags.js';
 
 /** Commits a transition to the published state. Resolves with whether it took place. */
 export type Publish = (record: DocumentRecord, transition: Transition) => Promise<boolean>;
@@ -56,6 +55,6 @@ const onlyWhole =
       { generation, field: 'chunks', value: String(chunkCount) },
       { generation, field: embeddedField(vectors), value: String(batchCount(chunkCount)) },
     ];
-    const tags = expectedTags(generation, documentTags(change.record), chunkCount);
+    const tags = expectedTags(generation, shownNow(change.record), chunkCount);
     return { ...change, expected: change.record.retag > 0 ? expected : [...expected, tags] };
   };

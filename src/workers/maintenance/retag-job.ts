@@ -2,14 +2,19 @@ import { batchCount, batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { ExpectedField } from '../../shared/documents/change.js';
-import { documentTags } from '../../shared/documents/document-tags.js';
 import type { Records } from '../../shared/documents/records.js';
 import { statisticsOwner, finishRetag } from '../../shared/documents/transitions.js';
 import { isSettled } from '../../shared/term-statistics/parts.js';
 import { settledField } from '../../shared/term-statistics/scripts.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import { updateTermCounts } from '../ingestion/update-term-counts.js';
-import { expectedTags, tagsWhenPublished, writeAllTags } from '../ingestion/write-tags.js';
+import {
+  expectedTags,
+  shownNow,
+  shownWhenPublished,
+  writeAllTags,
+  type Shown,
+} from '../ingestion/write-tags.js';
 import type { Outcome } from '../lane-worker.js';
 import { endless, type AfterStep } from '../job-turn.js';
 
@@ -25,7 +30,7 @@ interface RetagRequest {
 }
 
 /**
- * Updates the tags of a document's chunks, and its owner's term statistics, to its access lists and metadata. The
+ * Updates the tags of a document's chunks, what they hold of its file's name, and its owner's term statistics. The
  * generation holds its progress, so that a job that is run again continues there.
  * @param afterStep called after each batch
  */
@@ -37,10 +42,10 @@ export function createRetagJob(parts: RetagParts) {
     for (let written: string | null = null; ;) {
       const record = await records.read(documentId);
       if (record === null || (written === null && record.retag !== mark)) return 'stale';
-      const tags = JSON.stringify([documentTags(record), tagsWhenPublished(record)]);
-      if (tags === written) break;
+      const shown = JSON.stringify([shownNow(record), shownWhenPublished(record)]);
+      if (shown === written) break;
       expected = await retagGenerations({ ...parts, afterStep }, record);
-      written = tags;
+      written = shown;
     }
     await records.update(documentId, (each) => {
       const change = finishRetag(each, mark);
@@ -56,10 +61,10 @@ type TurnParts = RetagParts & { readonly afterStep: AfterStep };
 async function retagGenerations(parts: TurnParts, record: DocumentRecord): Promise<ExpectedField[]> {
   const { published, pending } = record;
   const serving = published?.generation
-    ? await retagGeneration(parts, record, { generation: published.generation, tagsOf: documentTags })
+    ? await retagGeneration(parts, record, { generation: published.generation, shownBy: shownNow })
     : [];
   const coming = pending
-    ? await retagGeneration(parts, record, { generation: generationId(record), tagsOf: tagsWhenPublished })
+    ? await retagGeneration(parts, record, { generation: generationId(record), shownBy: shownWhenPublished })
     : [];
   return [...serving, ...coming];
 }
@@ -67,12 +72,13 @@ async function retagGenerations(parts: TurnParts, record: DocumentRecord): Promi
 async function retagGeneration(
   { records, chunks, statistics, afterStep }: TurnParts,
   record: DocumentRecord,
-  { generation, tagsOf }: { generation: string; tagsOf: (of: DocumentRecord) => string },
+  { generation, shownBy }: { generation: string; shownBy: (of: DocumentRecord) => Shown },
 ): Promise<ExpectedField[]> {
   const { id: documentId } = record;
   const { chunks: count = 0 } = (await chunks.generation(generation)) ?? {};
   if (count === 0) return [];
-  if (!(await writeAllTags({ records, chunks }, record, { generation, count, tagsOf, afterStep }))) return [];
+  if (!(await writeAllTags({ records, chunks }, record, { generation, count, shownBy, afterStep })))
+    return [];
   const owner = statisticsOwner(record);
   const settled: ExpectedField[] = [];
   const states = await statistics.states(generation, batchCount(count));
@@ -86,5 +92,5 @@ async function retagGeneration(
     // A batch that cannot be counted yet is not a step, because a turn of such batches alone would achieve nothing.
     if (isDone && !wasDone) afterStep();
   }
-  return [expectedTags(generation, tagsOf(record), count), ...settled];
+  return [expectedTags(generation, shownBy(record), count), ...settled];
 }

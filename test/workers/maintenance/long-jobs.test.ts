@@ -90,7 +90,7 @@ const isRetagged = async (id: string) => (await records.read(id))?.retag === 0;
 /** How many chunks of a generation have the tags that they are to have. */
 async function taggedCount(id: string, generation: string): Promise<number> {
   const record = await records.read(id);
-  return record ? chunks.taggedUpTo(generation, documentTags(record)) : 0;
+  return record ? chunks.taggedUpTo(generation, { tags: documentTags(record), named: '' }) : 0;
 }
 
 test("a grant does not wait until another caller's long document is tagged anew", async () => {

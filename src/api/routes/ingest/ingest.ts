@@ -32,7 +32,7 @@ export const textBody = z
     content: nonBlankString().describe('The text.'),
     metadata: optionalNullOr(metadata, {}).describe('Any JSON object. Filters refer to its keys.'),
     filename: optionalNull(nonBlankString({ max: MAX_FILENAME_CHARACTERS })).describe(
-      'A name to show. Folders in it are dropped.',
+      'A name to show, by whose words the text is found, too. Folders in it are dropped.',
     ),
     access_control: optionalNull(accessControl).describe(
       'Who may read, change and share the document. A list that is left out holds the caller.',

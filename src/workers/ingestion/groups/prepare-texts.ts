@@ -1,5 +1,6 @@
 import { INDEXED_AT_ONCE, slicesOf } from '../../../shared/batches.js';
-import type { ChunkText, WholeChunk } from '../../../shared/chunks/fields.js';
+import { nameMark, type ChunkText, type WholeChunk } from '../../../shared/chunks/fields.js';
+import { namingOf } from '../../../shared/chunks/searched-text.js';
 import { callerOf, generationId, type DocumentRecord } from '../../../shared/document.js';
 import type { PublishedText } from '../../../shared/documents/commit/publish-group.js';
 import { publish, statisticsOwner } from '../../../shared/documents/transitions.js';
@@ -118,7 +119,10 @@ export async function prepareTexts(
     await nextSlice();
     signal.throwIfAborted();
     try {
-      const text = prepareText(each, wholeChunks(each.pieces, each.vectors));
+      const text = prepareText(
+        each,
+        wholeChunks(each.pieces, { vectors: each.vectors, naming: namingOf(each.record.pending) }),
+      );
       if (text) prepared.push(text);
       else others.push(each.record.id);
     } catch (error) {
@@ -144,7 +148,14 @@ function prepareText({ record, tags }: ChunkedText, chunks: readonly WholeChunk[
       before: record,
       after: change.record,
       usage: change.usage ?? [],
-      whole: { documentId, generation, chunks, tags, tokens },
+      whole: {
+        documentId,
+        generation,
+        chunks,
+        tags,
+        named: nameMark(record.pending?.filename ?? null),
+        tokens,
+      },
     },
     userId: callerOf(record),
     owner: statisticsOwner(record),

@@ -10,6 +10,7 @@ import {
 } from './chunk-loading/chunk-load.js';
 import type { MirrorClient } from './client.js';
 import type { Mirror } from './mirror.js';
+import { isServing } from './mirrored.js';
 import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-parser.js';
 
 /** Documents are loaded in groups of this size, several groups at a time so that Redis is never idle. */
@@ -105,7 +106,7 @@ async function loadGroup(documentIds: readonly string[], reading: Reading): Prom
 /** Updates a document whose chunks the mirror has already; answers with those that are to be loaded. */
 function beginWhole(record: ParsedRecord, mirror: Mirror): WholeLoad[] {
   const { document, published } = record;
-  if (!published || mirror.get(document.id)?.attempt === published.attempt) {
+  if (!published || isServing(mirror.get(document.id), published)) {
     mirror.put(record, published ? 'kept' : null);
     return [];
   }

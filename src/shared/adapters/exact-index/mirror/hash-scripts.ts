@@ -64,6 +64,7 @@ export const readRecordHashes = define(
     'pending',
     'prepared',
     'updatedAt',
+    'retag',
   ],
   `if row[4] then
     for j = 1, #row do row[j] = row[j] or 'null' end

@@ -13,7 +13,7 @@ import { createAccessParser } from './access-parser.js';
 /** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
   readonly access: string;
-  /** JSON: `[createdAt, ownerId, metadata, published, pending, prepared, updatedAt]`. */
+  /** JSON: `[createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag]`. */
   readonly fields: string;
 }
 
@@ -33,6 +33,8 @@ export interface ParsedGeneration {
   /** The part of the generation's id after the document's id, in which most documents are equal. */
   readonly attempt: string;
   readonly chunkCount: number;
+  /** The name of the file that its chunks are found by; undefined while they may hold another; see `LoadedChunks`. */
+  readonly named: string | null | undefined;
 }
 
 /** @throws when the record does not fit the schema */
@@ -61,7 +63,11 @@ export function createRecordParser(): ParseRecord {
 
   return (id, { access, fields }) => {
     const { key: accessKey, lists } = parseAccess(access);
-    const [createdAt, ownerId, metadata, published, pending, prepared, updatedAt] = readFields(parse(fields));
+    const [createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag] = readFields(
+      parse(fields),
+    );
+    const shown = { published: published && slim(published), pending: pending && slim(pending) };
+    const nameOf = (content: Content | null) => (retag === 0 ? (content?.filename ?? null) : undefined);
     const shared = (generation: ParsedGeneration | null): ParsedGeneration | null =>
       generation && {
         ...generation,
@@ -76,13 +82,12 @@ export function createRecordParser(): ParseRecord {
         writers: lists.writers,
         admins: lists.admins,
         metadata,
-        published: published && slim(published),
-        pending: pending && slim(pending),
+        ...shown,
       },
       accessKey,
       statisticsOwner: canRead(ownerId, lists) ? remember(owners, ownerId, () => ownerId) : null,
-      published: shared(published && parseGeneration(id, published)),
-      prepared: shared(prepared && parseGeneration(id, prepared)),
+      published: shared(published && parseGeneration(id, published, nameOf(shown.published))),
+      prepared: shared(prepared && parseGeneration(id, prepared, nameOf(shown.pending))),
     };
   };
 }
@@ -91,9 +96,10 @@ export function createRecordParser(): ParseRecord {
 function parseGeneration(
   id: string,
   { generation, chunkCount }: Pick<ReadContent, 'generation' | 'chunkCount'>,
+  named: string | null | undefined,
 ): ParsedGeneration | null {
   if (generation?.startsWith(id) === false) throw new TypeError('a generation of another document');
-  return generation === null ? null : { attempt: generation.slice(id.length), chunkCount };
+  return generation === null ? null : { attempt: generation.slice(id.length), chunkCount, named };
 }
 
 /** Equal for contents between which filters make no difference. */
@@ -143,12 +149,9 @@ const parse = (text: string): unknown => JSON.parse(text);
 /** Checks the fields by hand. A start reads a hundred thousand records, and the schema would take longer than all else. */
 function readFields(
   value: unknown,
-): [string, string, Metadata, ReadContent | null, ReadContent | null, ReadGeneration | null, string] {
-  const [createdAt, ownerId, metadata, published, pending, prepared = null, updatedAt = createdAt] = isList(
-    value,
-  )
-    ? value
-    : [];
+): [string, string, Metadata, ReadContent | null, ReadContent | null, ReadGeneration | null, string, number] {
+  const [createdAt, ownerId, metadata, published, pending, prepared = null, updatedAt = createdAt, retag] =
+    isList(value) ? value : [];
   if (typeof createdAt !== 'string') throw new TypeError('malformed createdAt');
   if (typeof updatedAt !== 'string') throw new TypeError('malformed updatedAt');
   if (typeof ownerId !== 'string') throw new TypeError('malformed ownerId');
@@ -156,7 +159,8 @@ function readFields(
   if (!isContent(published)) throw new TypeError('malformed published content');
   if (!isContent(pending)) throw new TypeError('malformed pending content');
   if (!isGeneration(prepared)) throw new TypeError('malformed prepared generation');
-  return [createdAt, ownerId, metadata, published, pending, prepared, updatedAt];
+  if (retag != null && typeof retag !== 'number') throw new TypeError('malformed retag');
+  return [createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag ?? 0];
 }
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);

@@ -93,13 +93,13 @@ function keepChunks(
   { partition }: Place,
 ): Published {
   if (!before) return UNPUBLISHED;
-  const { attempt, firstChunk } = before;
+  const { attempt, named, firstChunk } = before;
   if (before.partition !== partition) {
     const slots = chunks.slotsFrom(firstChunk);
     removeFrom(partitions, before.partition, slots);
     addTo(partitions, partition, slots);
   }
-  return { attempt, firstChunk };
+  return { attempt, named, firstChunk };
 }
 
 function replaceChunks(
@@ -122,7 +122,7 @@ function replaceChunks(
   if (!content) return UNPUBLISHED;
   const firstChunk = chunks.link(content.slots, slot);
   addTo(partitions, partition, content.slots);
-  return { attempt: content.attempt, firstChunk };
+  return { attempt: content.attempt, named: content.named, firstChunk };
 }
 
 function addTo(partitions: Partitions, partition: Partition, slots: readonly number[]): void {
@@ -169,8 +169,8 @@ function drop({ chunks, classes, partitions }: State, document: MirroredDocument
   classes.release(access);
 }
 
-type Published = Pick<MirroredDocument, 'attempt' | 'firstChunk'>;
-const UNPUBLISHED: Published = { attempt: null, firstChunk: -1 };
+type Published = Pick<MirroredDocument, 'attempt' | 'named' | 'firstChunk'>;
+const UNPUBLISHED: Published = { attempt: null, named: null, firstChunk: -1 };
 
 /**
  * Every property is written out, so that all documents have one hidden class, and
@@ -178,13 +178,14 @@ const UNPUBLISHED: Published = { attempt: null, firstChunk: -1 };
  */
 function mirrored(
   document: ParsedRecord['document'],
-  { slot, access, partition, attempt, firstChunk }: Published & Place,
+  { slot, access, partition, attempt, named, firstChunk }: Published & Place,
 ): MirroredDocument {
   return {
     slot,
     access,
     partition,
     attempt,
+    named,
     firstChunk,
     id: document.id,
     createdAt: document.createdAt,

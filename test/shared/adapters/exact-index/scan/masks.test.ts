@@ -36,6 +36,7 @@ function mirrored(slot: number, metadata: DocumentRecord['metadata'], readers = 
     access,
     partition,
     attempt: '1',
+    named: null,
     firstChunk: slot,
   };
 }

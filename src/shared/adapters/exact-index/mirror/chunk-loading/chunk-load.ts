@@ -2,6 +2,7 @@ import { isPacked } from '../../../../text/packed-terms.js';
 import type { ChunkBytes, MirrorClient } from '../client.js';
 import type { Mirror } from '../mirror.js';
 import type { LoadedChunks } from '../mirrored.js';
+import type { ParsedGeneration } from '../record-parser.js';
 import { tieKey } from '../tie-key.js';
 
 /** Chunks that one page asks for. Two pages are in flight. */
@@ -37,10 +38,10 @@ export type Page = readonly Piece[];
 
 export function createChunkLoad(
   documentId: string,
-  { attempt, chunkCount }: { readonly attempt: string; readonly chunkCount: number },
+  { attempt, chunkCount, named }: ParsedGeneration,
   { isUrgent }: { readonly isUrgent: boolean },
 ): ChunkLoad {
-  const loaded = { attempt, tie: tieKey(documentId), slots: [] };
+  const loaded = { attempt, named, tie: tieKey(documentId), slots: [] };
   return { documentId, chunkCount, loaded, asked: 0, isUrgent, state: 'loading', failure: null };
 }
 

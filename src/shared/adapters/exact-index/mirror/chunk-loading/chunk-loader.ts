@@ -1,3 +1,4 @@
+import { isServing } from '../mirrored.js';
 import type { ParsedRecord } from '../record-parser.js';
 import { chunksLeft, createChunkLoad, readPages, type ChunkLoad, type Page } from './chunk-load.js';
 import {
@@ -60,7 +61,7 @@ function follow(state: LoaderState, record: ParsedRecord): void {
   const following = documents.get(document.id) ?? newFollowing(record);
   following.record = record;
   documents.set(document.id, following);
-  const isServed = published === null || mirror.get(document.id)?.attempt === published.attempt;
+  const isServed = published === null || isServing(mirror.get(document.id), published);
   const missing = isServed ? null : published;
   const prepared = isPublished(record.prepared, published) ? null : record.prepared;
   for (const load of following.loads.values())
@@ -87,9 +88,9 @@ type Wanted = NonNullable<ParsedRecord['published']>;
 const isPublished = (prepared: Wanted | null, published: Wanted | null): boolean =>
   prepared !== null && prepared.attempt === published?.attempt;
 
-/** An attempt that was begun anew may have another number of chunks. */
+/** An attempt that was begun anew may have another number of chunks, and a file that was renamed other terms. */
 const isOf = ({ loaded, chunkCount }: ChunkLoad, wanted: Wanted | null): boolean =>
-  loaded.attempt === wanted?.attempt && chunkCount === wanted.chunkCount;
+  isServing(loaded, wanted) && chunkCount === wanted?.chunkCount;
 
 /** Makes a document answer with its published generation: at once if that was loaded before it was published. */
 function serveOrLoad(state: LoaderState, following: Following, published: Wanted): void {
