@@ -7,7 +7,7 @@ import { queryFilters } from '../http/validation/filters.js';
 import { listDigest, readCursor, writeCursor, type ListCursor } from '../http/validation/list-cursor.js';
 import { defineRoute } from '../http/route.js';
 import { documentView, viewDocument } from './document-view.js';
-import type { DocumentRouteDependencies } from './documents.js';
+import type { Documents } from '../services/documents/read-documents.js';
 import { listDocumentsExamples } from './examples/documents.js';
 import { page } from '../http/validation/page-parameters.js';
 
@@ -90,7 +90,13 @@ function orderOf(sort: (typeof SORTS)[number], order?: 'asc' | 'desc'): ListOrde
 const isSameOrder = (a: ListOrder, b: ListOrder): boolean =>
   a.by === b.by && a.isDescending === b.isDescending;
 
-export const listRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
+export const listRoute = ({
+  documents,
+  bucket,
+}: {
+  readonly documents: Documents;
+  readonly bucket: string;
+}) =>
   defineRoute({
     method: 'get',
     tag: 'Documents',

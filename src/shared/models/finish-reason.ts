@@ -24,7 +24,7 @@ const FILTERED = [
 const TOOLS = ['tool_calls', 'function_call', 'tool_use', 'tool_call'];
 
 /** @param reason in any provider's word; words that are not known are an end */
-export function finishReasonOf(reason: string): FinishReason {
+function finishReasonOf(reason: string): FinishReason {
   const word = reason.toLowerCase();
   if (CUT.includes(word)) return 'length';
   return FILTERED.includes(word) ? 'content_filter' : 'stop';

@@ -41,7 +41,7 @@ const bodySchema = z.object({
 });
 
 /** What a provider says of a request that it refuses, in the form of OpenAI's errors. */
-export interface ProviderError {
+interface ProviderError {
   readonly message: string;
   readonly type: string | null;
   readonly code: string | null;
@@ -50,7 +50,7 @@ export interface ProviderError {
 }
 
 /** Reads the forms in which servers of OpenAI's protocol tell an error. Null for what is none of them. */
-export function readProviderError(body: string): ProviderError | null {
+function readProviderError(body: string): ProviderError | null {
   const parsed = bodySchema.safeParse(parseJson(body));
   if (!parsed.success) return null;
   const { error, error_type: errorType, message, detail, ...outer } = parsed.data;

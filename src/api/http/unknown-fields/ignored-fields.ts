@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { HttpError } from '../http-error.js';
-import type { Prefer } from '../route.js';
 import { MAX_ITEMS } from '../validation/validation-errors.js';
 import { findUnknown, type UnknownField } from './find-unknown.js';
 import { nearestName } from './nearest-name.js';
@@ -43,7 +42,12 @@ interface ItemPlace {
   readonly list: string | null;
 }
 
-export function createIgnoredFields({ handling }: Prefer, byDefault: UnknownFields): IgnoredFields {
+/** What the header `Prefer` says of fields that the route does not know; null when it does not say. */
+interface Preference {
+  readonly handling: 'strict' | 'lenient' | null;
+}
+
+export function createIgnoredFields({ handling }: Preference, byDefault: UnknownFields): IgnoredFields {
   const isStrict = handling === null ? byDefault === 'refuse' : handling === 'strict';
   const ignored = createNames();
   const ofItems = new Map<number, string[]>();

@@ -47,7 +47,7 @@ type Loc = ValidationItem['loc'];
  * Returns what is wrong with a document's metadata. An empty object or list counts as a leaf. The check stops at
  * the first limit, so that a hostile value costs no more than a good one.
  */
-export function checkMetadata(metadata: object): ValidationItem[] {
+function checkMetadata(metadata: object): ValidationItem[] {
   const waiting: { value: unknown; loc: Loc }[] = [{ value: metadata, loc: [] }];
   const inexact: ValidationItem[] = [];
   let leaves = 0;

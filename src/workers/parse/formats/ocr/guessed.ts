@@ -1,4 +1,4 @@
-import type { Recognized } from './recognizer.js';
+import type { Piece } from '../pages/layout/piece.js';
 
 /**
  * Measured on pages of 100 to 300 dots to the inch, read with data of English and German: those in Latin letters, noisy ones
@@ -12,7 +12,13 @@ const MOST_STRANGE = 0.12;
 const FEWEST_WORDS = 10;
 
 /** Tells whether what was recognized is mostly guessed, such as on a page in a script of which there is no data. */
-export function isGuessed({ confidence, pieces }: Pick<Recognized, 'confidence' | 'pieces'>): boolean {
+export function isGuessed({
+  confidence,
+  pieces,
+}: {
+  readonly confidence: number;
+  readonly pieces: readonly Pick<Piece, 'text'>[];
+}): boolean {
   if (confidence < UNSURE) return true;
   if (confidence >= SURE) return false;
   const words = pieces.flatMap(({ text }) => text.match(/[\p{L}\p{N}]+/gu) ?? []);

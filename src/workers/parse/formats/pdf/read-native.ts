@@ -34,7 +34,7 @@ export async function* readNative(
   const { options, receipt } = context;
   const second = createSecondReader(bytes);
   const carried = createCarried(bytes, second, context);
-  const { mayBeInvisible, mayHaveBars, mayBeShifted } = lookThrough(bytes);
+  const { mayBeInvisible, mayHaveBars, mayBeShifted, mayHaveLines } = lookThrough(bytes);
   const readers: Readers = {
     pdfium,
     bytes,
@@ -54,7 +54,7 @@ export async function* readNative(
   let last = 0;
   let total = 0;
   try {
-    for await (const batch of openedBatches(pdfium, bytes, { withShapes: mayHaveBars })) {
+    for await (const batch of openedBatches(pdfium, bytes, { withShapes: mayHaveBars || mayHaveLines })) {
       if (batch === cannotOpen || batch.total === 0) return cannotOpen;
       if (last === 0) await describe(batch.total, info, readers);
       ({ last, total } = batch);

@@ -9,6 +9,8 @@ import { judgeText, readableCharacters } from './judging/judge-text.js';
 import { needsPicture } from './judging/needs-picture.js';
 import { inReadingOrder } from '../pages/layout/reading-order.js';
 import { placeTables } from '../pages/layout/tables.js';
+import { placeRuledTables } from '../pages/tables/find-tables.js';
+import { rulingsOf } from '../pages/tables/rulings.js';
 import type { ReadPage } from '../pages/shown-blocks.js';
 import { toPieces } from '../pages/native-pieces.js';
 import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
@@ -101,7 +103,8 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const shown = readers.hiddenText === 'drop' ? visible : page.textItems;
   const pieces = toPieces(shown).map((piece) => ({ ...piece, text: inReadingOrder(piece.text) }));
   const tables = hidden.length > 0 && readers.hiddenText === 'drop' ? [] : (page.blocks ?? []);
-  const layout = { pieces: placeTables(pieces, tables), plain: undefined };
+  const ruled = placeRuledTables(pieces, rulingsOf(page.vectorGraphics?.lines ?? []));
+  const layout = { pieces: placeTables(ruled, tables), plain: undefined };
   const text = pieces.map((piece) => piece.text).join(' ');
   const isCut = visible.some((item) => item.text.length >= LONGEST_TEXT);
   const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;

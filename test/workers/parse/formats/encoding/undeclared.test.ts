@@ -75,6 +75,14 @@ describe('a short text that names no encoding', () => {
     expect((await readBlocks('text', korean)).text).toBe('가나다 abc');
   });
 
+  test('is read as surely when it is longer', async () => {
+    const starts = 'пере за вы от при под про на до раз у по'.split(' ');
+    const ends = 'ходить носить водить писать читать работать говорить смотреть бежать думать'.split(' ');
+    const text = starts.flatMap((start) => ends.map((end) => `${start}${end}`)).join(' ');
+    for (const encoding of ['cp866', 'iso-8859-5', 'koi8-r', 'windows-1251'])
+      expect((await readBlocks('text', iconv.encode(text, encoding))).text).toBe(text);
+  });
+
   test('is known by the words alone in a table of numbers', async () => {
     const rows = (name: string, city: string) =>
       `id;name;city;amount\n1;${name};${city};10,50\n2;Smith;London;22,00\n3;Jones;Oslo;7,25\n`;

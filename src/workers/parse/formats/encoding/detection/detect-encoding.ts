@@ -5,6 +5,8 @@ import { foreignText, textCost } from './text-cost.js';
 /** Most bytes that are looked at, and within how many they are looked for. */
 const SAMPLE_BYTES = 6_144;
 const SEARCHED_BYTES = 1_048_576;
+/** The same piece again says less than it did at first. */
+const MOST_REPETITIONS = 2;
 /** Encodings that differ by less are equally likely. */
 const CLOSE_BITS = 12;
 /** What a declaration is worth. */
@@ -79,7 +81,16 @@ function rank({ encoding, languages, rarity }: Candidate, sample: Buffer, bound 
 /** The pieces between blanks, commas and the like that hold bytes above ASCII: no letter of several bytes goes across these. */
 function foreignPieces(buffer: Buffer): Buffer {
   const pieces: Buffer[] = [];
+  const repetitions = new Map<string, number>();
   let size = 0;
+  const add = (piece: Buffer): void => {
+    const key = piece.toString('latin1');
+    const times = (repetitions.get(key) ?? 0) + 1;
+    repetitions.set(key, times);
+    if (times > MOST_REPETITIONS) return;
+    pieces.push(piece, BLANK);
+    size += piece.length;
+  };
   let start = 0;
   let isForeign = false;
   const end = Math.min(buffer.length, SEARCHED_BYTES);
@@ -87,10 +98,7 @@ function foreignPieces(buffer: Buffer): Buffer {
     const byte = at === end ? 0 : (buffer[at] ?? 0);
     if (byte > 0x7f) isForeign = true;
     if (byte > LAST_SEPARATOR && at - start < SAMPLE_BYTES) continue;
-    if (isForeign) {
-      pieces.push(buffer.subarray(start, at), BLANK);
-      size += at - start;
-    }
+    if (isForeign) add(buffer.subarray(start, at));
     start = at;
     isForeign = false;
   }

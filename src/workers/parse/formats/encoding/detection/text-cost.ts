@@ -14,8 +14,6 @@ const NO_SIGN_BITS = 22;
 /** A sign that stands between two letters, where only apostrophes and the like do. */
 const WITHIN_WORD_BITS = 7;
 const WORD_SIGNS = /[’‘'·´–—\u00adー・]/;
-/** The same word or sign again says less than it did at first. */
-const MOST_REPETITIONS = 2;
 
 /** Letters of any kind and foreign signs without a blank, or anything else of ASCII, between them. */
 const STRETCH = /(?:[a-z]|[^\0-\x7f])+/giu;
@@ -32,33 +30,23 @@ export interface ForeignText {
 
 export function foreignText(text: string): ForeignText {
   const words = new Map<string, number>();
-  const signs = new Map<string, number>();
   let signBits = 0;
   for (const [stretch] of text.matchAll(STRETCH)) {
     if (!FOREIGN.test(stretch)) continue;
     const tokens = stretch.match(TOKEN) ?? [];
     for (const [index, token] of tokens.entries())
-      if (LETTER.test(token)) count(words, token);
-      else if (NO_SIGN.test(token)) signBits += NO_SIGN_BITS;
-      else count(signs, index > 0 && index < tokens.length - 1 ? `-${token}-` : token);
+      if (LETTER.test(token)) words.set(token, (words.get(token) ?? 0) + 1);
+      else signBits += signCost(token, index > 0 && index < tokens.length - 1);
   }
-  for (const [sign, times] of signs) signBits += signCost(sign) * times;
   return { words, signBits };
 }
 
-const count = (counts: Map<string, number>, token: string): unknown =>
-  counts.set(token, Math.min(MOST_REPETITIONS, (counts.get(token) ?? 0) + 1));
-
-/** @param sign with a hyphen on either side where it stands within a word */
-function signCost(sign: string): number {
-  if (sign.length <= 2) return ownCost(sign);
-  const own = sign.slice(1, -1);
-  return ownCost(own) + (WORD_SIGNS.test(own) ? 0 : WITHIN_WORD_BITS);
-}
+const signCost = (sign: string, isWithinWord: boolean): number =>
+  ownCost(sign) + (isWithinWord && !WORD_SIGNS.test(sign) ? WITHIN_WORD_BITS : 0);
 
 function ownCost(sign: string): number {
   if (COMMON_SIGNS.has(sign)) return COMMON_SIGN_BITS;
-  return RARE_SIGN_BITS;
+  return NO_SIGN.test(sign) ? NO_SIGN_BITS : RARE_SIGN_BITS;
 }
 
 /**

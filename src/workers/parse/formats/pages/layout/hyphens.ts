@@ -30,7 +30,7 @@ export function* joinHyphens(blocks: Iterable<Block>, vocabulary: Vocabulary): I
 }
 
 /** Joins words that are cut at line ends. A hyphen that belongs to its word stays. */
-export function joinCutWords(text: string, vocabulary: Vocabulary): string {
+function joinCutWords(text: string, vocabulary: Vocabulary): string {
   let joined = '';
   let from = 0;
   for (const { before, hyphen, after, at } of cutWords(text)) {

@@ -2,7 +2,7 @@ import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { inReadingOrder } from './reading-order.js';
 import { putBackLost, type FoundCell } from './lost-texts.js';
-import { around, holds, lettersOf, type Piece, type TableRow } from './piece.js';
+import { around, bottomOf, holds, lettersOf, rightOf, type Piece, type TableRow } from './piece.js';
 import { isRuled, partBox, ruledParts } from './ruled-parts.js';
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
@@ -17,6 +17,8 @@ export function placeTables(pieces: readonly Piece[], blocks: readonly LayoutBlo
   let left = pieces;
   for (const block of blocks) {
     if (block.kind !== 'table') continue;
+    const { bbox } = block;
+    if (bbox && left.some((piece) => piece.table && overlaps(piece, bbox))) continue;
     for (const table of tablesOf(block, left)) {
       const rest = left.filter((piece) => piece.table !== undefined || !holds(table, piece));
       left = [...rest, table];
@@ -24,6 +26,10 @@ export function placeTables(pieces: readonly Piece[], blocks: readonly LayoutBlo
   }
   return left;
 }
+
+const overlaps = (one: Rectangle, other: Rectangle): boolean =>
+  Math.min(rightOf(one), rightOf(other)) - Math.max(one.x, other.x) > 1 &&
+  Math.min(bottomOf(one), bottomOf(other)) - Math.max(one.y, other.y) > 1;
 
 function tablesOf({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly Piece[]): Piece[] {
   if (!bbox) return [];

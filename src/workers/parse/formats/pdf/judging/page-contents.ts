@@ -8,6 +8,8 @@ export interface PageContents {
   readonly mayHaveBars: boolean;
   /** Whether it may show raised or lowered text, which PDFium's reader joins with that beside it. */
   readonly mayBeShifted: boolean;
+  /** Whether it draws straight lines and rectangles, which may be those of tables; true where that cannot be told. */
+  readonly mayHaveLines: boolean;
 }
 
 /** Looks through the operators of all pages of a file. Those of an encrypted file cannot be told: it may have shifted text. */
@@ -15,15 +17,17 @@ export function lookThrough(bytes: Uint8Array): PageContents {
   let mayBeInvisible = false;
   let mayHaveBars = false;
   let mayBeShifted = isEncrypted(bytes);
+  let mayHaveLines: boolean | undefined;
   for (const content of inflatedStreams(bytes, 'content')) {
     if (content === 'too large') continue;
     const operators = content.toString('latin1');
     mayBeInvisible ||= SETS_INVISIBLE.test(operators);
     mayHaveBars ||= fillsBar(operators);
     mayBeShifted ||= mayShift(operators);
-    if (mayBeInvisible && mayHaveBars && mayBeShifted) break;
+    mayHaveLines = mayHaveLines === true || DRAWS_LINE.test(operators);
+    if (mayBeInvisible && mayHaveBars && mayBeShifted && mayHaveLines) break;
   }
-  return { mayBeInvisible, mayHaveBars, mayBeShifted };
+  return { mayBeInvisible, mayHaveBars, mayBeShifted, mayHaveLines: mayHaveLines ?? true };
 }
 
 /** The operator with its number, which may be written in many ways, and white space and comments between them. */
@@ -33,6 +37,9 @@ const SETS_INVISIBLE = /(?<![\d.])0*[37](?:\.0*)?(?:\s|%[^\r\n]{0,100}[\r\n]){1,
 const FILLS_BOX = /\bre\s+(?:[fBb]\*?|F)\s/g;
 /** Bars are at least as wide and as high, and at most as high, in units that are often points. */
 const [LEAST_WIDTH, LEAST_HEIGHT, MOST_HEIGHT] = [8, 4, 250];
+
+/** A path that ends with a line or a rectangle, and is painted. */
+const DRAWS_LINE = /\b(?:re|l)\s+(?:h\s+)?(?:[SsFfBb]\*?)(?=\s|$)/;
 
 function fillsBar(operators: string): boolean {
   for (const { index } of operators.matchAll(FILLS_BOX)) {

@@ -1,0 +1,132 @@
+import { spanCells } from '../../tables/span-cells.js';
+import { holds, type Piece } from '../layout/piece.js';
+import { boxOf, cellsOf, type Edge, type Grid, type GridCell } from './grid.js';
+import { refineGrid } from './refine-grid.js';
+import { ruledRegions } from './ruled-regions.js';
+import { splitTexts } from './split-texts.js';
+import { meetingRulings, type Ruling, type Rulings } from './rulings.js';
+
+/** What reaches so many points beyond the outermost line across it has no line at that side. */
+const LEAST_OPEN = 6;
+/** Cells with more letters on average are no table but the frames of texts. */
+const LONGEST_MEAN_CELL = 150;
+/** The same where texts alone part the columns. */
+const LONGEST_MEAN_TEXT = 40;
+
+/** A text from side to side with more letters is a note. */
+const LONGEST_NOTE = 100;
+/** More groups of lines of a page are drawings. */
+const MOST_FRAMES = 300;
+
+/** Puts the tables that lines draw in the places of their texts. */
+export function placeRuledTables(pieces: readonly Piece[], rulings: Rulings): readonly Piece[] {
+  const free = new Set(rulings.across);
+  let left = pieces;
+  const place = (grid: Grid): boolean => {
+    const own = left.filter((piece) => holds(boxOf(grid), piece));
+    // A frame around a table is none itself.
+    const table = own.some((piece) => piece.table) ? undefined : toTable(grid, own);
+    if (table) left = [...left.filter((piece) => !holds(table, piece)), table];
+    return table !== undefined;
+  };
+  const frames = meetingRulings(rulings).map(gridOf).filter(hasCells);
+  for (const grid of frames.toSorted((a, b) => areaOf(a) - areaOf(b)).slice(0, MOST_FRAMES))
+    if (place(grid)) for (const ruling of grid.rulings.across) free.delete(ruling);
+  for (const { x, right, edges } of ruledRegions([...free], left))
+    place({ columns: [x, right].map(ruledAt), rows: edges.map(ruledAt), rulings });
+  return left;
+}
+
+const ruledAt = (at: number): Edge => ({ at, isRuled: true });
+const hasCells = ({ columns, rows }: Grid): boolean =>
+  columns.length > 1 && rows.length > 1 && columns.length + rows.length > 4;
+
+function areaOf(grid: Grid): number {
+  const { width, height } = boxOf(grid);
+  return width * height;
+}
+
+function gridOf(rulings: Rulings): Grid {
+  const { across, down } = rulings;
+  return { columns: edgesOf(down, across), rows: edgesOf(across, down), rulings };
+}
+
+/** The places of lines, and the ends of those that cross them where these reach farther. */
+function edgesOf(rulings: readonly Ruling[], crossing: readonly Ruling[]): Edge[] {
+  const places = [...new Set(rulings.map(({ at }) => at))].sort((a, b) => a - b);
+  const from = crossing.reduce((least, ruling) => Math.min(least, ruling.from), Infinity);
+  const to = crossing.reduce((most, ruling) => Math.max(most, ruling.to), -Infinity);
+  const [first = Infinity, last = -Infinity] = [places[0], places.at(-1)];
+  const before = first - from > LEAST_OPEN ? [from] : [];
+  const after = to - last > LEAST_OPEN ? [to] : [];
+  return [...before, ...places, ...after].map(ruledAt);
+}
+
+function toTable(whole: Grid, pieces: readonly Piece[]): Piece | undefined {
+  const grid = withoutNotes(whole, pieces);
+  const own = pieces.filter((piece) => holds(boxOf(grid), piece));
+  if (own.length < 3) return undefined;
+  const refined = refineGrid(grid, own);
+  const cells = cellsOf(refined, splitTexts(refined, own));
+  const filled = cells.filter(({ letters }) => letters > 0);
+  const columns = new Set(filled.map(({ column }) => column));
+  const rows = new Set(filled.map(({ row }) => row));
+  if (columns.size < 2 || rows.size < 2) return undefined;
+  const letters = filled.reduce((sum, cell) => sum + cell.letters, 0);
+  const isByText = grid.columns.length === 2;
+  if (letters / filled.length > (isByText ? LONGEST_MEAN_TEXT : LONGEST_MEAN_CELL)) return undefined;
+  const size = own.reduce((sum, piece) => sum + piece.size, 0) / own.length;
+  return { ...boxOf(grid), text: '', size, isBold: false, table: rowsFrom(refined, cells) };
+}
+
+/** The grid without rows at its ends in which long texts stand from side to side, such as notes within its frame. */
+function withoutNotes(grid: Grid, pieces: readonly Piece[]): Grid {
+  const { rows } = grid;
+  if (rows.length < 4) return grid;
+  const cells = cellsOf(grid, pieces);
+  const isNote = (row: number): boolean => {
+    const own = cells.filter((cell) => cell.row <= row && cell.lastRow >= row);
+    const [only] = own;
+    return own.length === 1 && only !== undefined && only.letters > LONGEST_NOTE && grid.columns.length > 2;
+  };
+  let [first, last] = [0, rows.length - 2];
+  while (first < last && isNote(first)) first += 1;
+  while (last > first && isNote(last)) last -= 1;
+  return { ...grid, rows: rows.slice(first, last + 2) };
+}
+
+function rowsFrom({ rows, columns }: Grid, cells: readonly GridCell[]): NonNullable<Piece['table']> {
+  const height = rows.length - 1;
+  const width = columns.length - 1;
+  const byRow = Array.from({ length: height }, (_, row) =>
+    cells
+      .filter((cell) => cell.row === row)
+      .toSorted((a, b) => a.column - b.column)
+      .map(({ text, column, lastColumn, lastRow }) => ({
+        text,
+        columns: lastColumn - column + 1,
+        rows: lastRow - row + 1,
+      })),
+  );
+  const first = byRow.findIndex((row) => row.some(({ text }) => text !== ''));
+  const spanned = spanCells(byRow, headerRowsOf(cells, first, width));
+  const [x = 0, right = 0] = [columns[0]?.at, columns.at(-1)?.at];
+  return spanned.map((texts, row) => {
+    const [y = 0, bottom = 0] = [rows[row]?.at, rows[row + 1]?.at];
+    return { cells: texts, box: { x, y, width: right - x, height: bottom - y } };
+  });
+}
+
+/** How many rows from the first name columns: those above and with the first that names each on its own. */
+function headerRowsOf(cells: readonly GridCell[], first: number, width: number): number {
+  let rows = 0;
+  for (let row = first; row < first + 3; row += 1) {
+    const spans = cells.filter(
+      (cell) => cell.row === row && cell.letters > 0 && cell.lastColumn > cell.column,
+    );
+    if (spans.length === 0 || spans.some(({ column, lastColumn }) => lastColumn - column + 1 === width))
+      break;
+    rows = row + 1;
+  }
+  return rows;
+}

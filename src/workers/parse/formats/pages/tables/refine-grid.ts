@@ -1,0 +1,140 @@
+import { bottomOf, holds, type Piece } from '../layout/piece.js';
+import { boxOf, placeIn, type Edge, type Grid } from './grid.js';
+import { between, segmentLines, textColumns } from './text-columns.js';
+import { isNumeric, textRows, type TextLine } from './text-rows.js';
+
+/** The share of lines with texts side by side that makes columns of what lines do not part. */
+const LEAST_PARTED = 0.5;
+/** The same within a column of a table whose other columns are parted by lines. */
+const LEAST_PARTED_IN_COLUMN = 0.7;
+const FEWEST_IN_COLUMN = 3;
+/** Columns that the texts of more lines cross are none. */
+const MOST_CROSSING = 0.4;
+const WORD = /\p{L}{3}/u;
+
+/** Parts the columns and rows of a grid further, where no lines part them but the places of their texts do. */
+export function refineGrid(grid: Grid, pieces: readonly Piece[]): Grid {
+  const columns = withTextEdges(grid, pieces);
+  const rows = rowEdges({ ...grid, columns }, pieces);
+  return { ...grid, columns, rows };
+}
+
+function withTextEdges(grid: Grid, pieces: readonly Piece[]): Edge[] {
+  const { columns, rows } = grid;
+  const isOnly = columns.length === 2;
+  const box = boxOf(grid);
+  return columns.flatMap((edge, index) => {
+    const next = columns[index + 1];
+    if (!next) return [edge];
+    const own = pieces.filter((piece) => holds({ ...box, x: edge.at, width: next.at - edge.at }, piece));
+    const lines = linesInBands(rows, own);
+    const parted = lines.filter((line) => line.length > 1).length;
+    const isParted = isOnly
+      ? parted >= 2 && parted >= LEAST_PARTED * lines.length
+      : parted >= FEWEST_IN_COLUMN && parted >= LEAST_PARTED_IN_COLUMN * lines.length;
+    if (!isParted) return [edge];
+    const places = between(textColumns(lines));
+    const crossing = lines.filter((line) =>
+      line.some(
+        (piece) =>
+          WORD.test(piece.text) && places.some((at) => piece.x < at - 1 && piece.x + piece.width > at + 1),
+      ),
+    );
+    if (crossing.length > MOST_CROSSING * lines.length) return [edge];
+    return [edge, ...places.map((at) => ({ at, isRuled: false }))];
+  });
+}
+
+/** The lines of each row, so that texts at both sides of a line are not joined. */
+const linesInBands = (rows: readonly Edge[], pieces: readonly Piece[]): Piece[][] =>
+  bandsOf(rows, pieces).flatMap(({ own }) => segmentLines(own));
+
+function bandsOf(rows: readonly Edge[], pieces: readonly Piece[]): { edge: Edge; own: Piece[] }[] {
+  const own = rows.map((): Piece[] => []);
+  for (const piece of pieces) own[placeIn(rows, piece.y + piece.height / 2)]?.push(piece);
+  return rows.map((edge, index) => ({ edge, own: own[index] ?? [] }));
+}
+
+function rowEdges(grid: Grid, pieces: readonly Piece[]): Edge[] {
+  const { columns, rows } = grid;
+  const bands = bandsOf(rows, pieces);
+  const filled = bands.filter(({ own }) => own.length > 0).length;
+  const isByText = columns.filter(({ isRuled }) => isRuled).length <= 2;
+  const isFull = !isByText || filled > 2;
+  return bands.flatMap(({ edge, own }, index) => {
+    const lines = segmentLines(own).map((segments): TextLine => ({
+      pieces: segments,
+      columns: segments.map(({ x, width }) => placeIn(columns, x + width / 2)),
+    }));
+    if (lines.length < 2) return [edge];
+    const isOne = isFull && !isStack(lines, isByText ? LOOSE : STRICT);
+    const isHeader = index === 0 && rows.length > 2 && lines.filter(hasNumber).length < 2;
+    const groups = isOne || isHeader ? headerRows(lines, columns) : textRows(lines);
+    return [
+      edge,
+      ...groups.slice(1).map((group, at) => ({ at: edgeBetween(groups[at] ?? [], group), isRuled: false })),
+    ];
+  });
+}
+
+const hasNumber = ({ pieces }: TextLine): boolean => pieces.some(({ text }) => isNumeric(text));
+
+interface Stack {
+  /** So many lines, and this share of all, have texts in several columns, a number among them. */
+  readonly lines: number;
+  readonly share: number;
+}
+const LOOSE: Stack = { lines: 2, share: 0.5 };
+const STRICT: Stack = { lines: 3, share: 0.7 };
+/** So many lines of several short texts are rows without any number. */
+const FEWEST_OF_WORDS = 5;
+const LONGEST_MEAN_WORDS = 15;
+
+/** Tells whether what stands between two lines across a table are several rows. */
+function isStack(lines: readonly TextLine[], { lines: fewest, share }: Stack): boolean {
+  const full = lines.filter((line) => line.columns.length > 1);
+  const numbers = full.filter(({ pieces }) => pieces.some(({ text }) => isNumeric(text)));
+  if (numbers.length >= fewest && numbers.length >= share * lines.length) return true;
+  const wide = lines.filter((line) => line.columns.length > 2);
+  const texts = lines.flatMap(({ pieces }) => pieces.map(({ text }) => text.length));
+  const mean = texts.reduce((sum, length) => sum + length, 0) / texts.length;
+  return wide.length >= FEWEST_OF_WORDS && wide.length >= share * lines.length && mean <= LONGEST_MEAN_WORDS;
+}
+
+/** Names of columns in several lines are one row, below each line that names several columns at once. */
+function headerRows(lines: readonly TextLine[], columns: readonly Edge[]): (readonly TextLine[])[] {
+  const groups: TextLine[][] = [];
+  let isOpen = false;
+  for (const line of lines) {
+    const isOver =
+      isSpanning(line, columns) && lines.some((other) => other !== line && isUnder(other, line, columns));
+    if (isOpen && !isOver) groups.at(-1)?.push(line);
+    else groups.push([line]);
+    isOpen = !isOver;
+  }
+  return groups;
+}
+
+const reach = ({ x, width }: Piece, columns: readonly Edge[]) => ({
+  first: placeIn(columns, x + 1),
+  last: placeIn(columns, x + width - 1),
+});
+
+const isSpanning = ({ pieces }: TextLine, columns: readonly Edge[]): boolean =>
+  pieces.some((piece) => reach(piece, columns).first < reach(piece, columns).last);
+
+/** Tells whether a line has several texts where another has one that reaches over their columns. */
+const isUnder = (line: TextLine, over: TextLine, columns: readonly Edge[]): boolean =>
+  over.pieces.some((piece) => {
+    const { first, last } = reach(piece, columns);
+    return first < last && line.columns.filter((column) => column >= first && column <= last).length > 1;
+  });
+
+function edgeBetween(above: readonly TextLine[], below: readonly TextLine[]): number {
+  const bottom = Math.max(...above.flatMap(({ pieces }) => pieces.map(bottomOf)));
+  const top = Math.min(...below.flatMap(({ pieces }) => pieces.map(({ y }) => y)));
+  if (top >= bottom) return (top + bottom) / 2;
+  const middles = (lines: readonly TextLine[]) =>
+    lines.flatMap(({ pieces }) => pieces.map(({ y, height }) => y + height / 2));
+  return (Math.max(...middles(above)) + Math.min(...middles(below))) / 2;
+}

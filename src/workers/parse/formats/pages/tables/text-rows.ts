@@ -1,0 +1,131 @@
+import { bottomOf, type Piece } from '../layout/piece.js';
+
+const NUMERIC = /^[-–—−+.,\d\s%$€£():/*<>≥≤=~±]+$/;
+
+export const isNumeric = (text: string): boolean => NUMERIC.test(text) && /[\d–—−-]/.test(text);
+
+/** A line of a table: its texts by their columns. */
+export interface TextLine {
+  readonly pieces: readonly Piece[];
+  readonly columns: readonly number[];
+}
+
+interface Band {
+  readonly lines: readonly TextLine[];
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** Lines of a cell are less far apart than rows, in sizes of their font. */
+const WIDEST_LEADING = 0.5;
+const LEAST_JUMP = 0.22;
+/** The share of rows of several lines in which some columns have fewer. */
+const LEAST_UNEVEN = 0.6;
+
+/** Groups lines that are the lines of the cells of one row; each is a row of its own where nothing tells. */
+export function textRows(lines: readonly TextLine[]): (readonly TextLine[])[] {
+  const bands = lines.map(bandOf);
+  return byGaps(bands) ?? byContinuation(bands.map((band) => band.lines));
+}
+
+function bandOf(line: TextLine): Band {
+  const top = Math.min(...line.pieces.map(({ y }) => y));
+  return { lines: [line], top, bottom: Math.max(...line.pieces.map(bottomOf)) };
+}
+
+/** Groups lines by the gaps between them, where those between rows are wider than those within. */
+function byGaps(bands: readonly Band[]): (readonly TextLine[])[] | undefined {
+  const size = Math.max(
+    1,
+    ...bands
+      .flatMap(({ lines }) => lines.flatMap(({ pieces }) => pieces.map((piece) => piece.size)))
+      .slice(0, 100),
+  );
+  let bottom = -Infinity;
+  const gaps = bands.map((band) => {
+    const gap = (band.top - bottom) / size;
+    bottom = Math.max(bottom, band.bottom);
+    return gap;
+  });
+  const sorted = gaps.slice(1).toSorted((a, b) => a - b);
+  let [jump, widest] = [0, 0];
+  for (const [index, gap] of sorted.entries()) {
+    const next = sorted[index + 1];
+    if (next === undefined || gap > WIDEST_LEADING) break;
+    if (next - gap > jump) [jump, widest] = [next - gap, gap];
+  }
+  if (jump < LEAST_JUMP) return undefined;
+  const groups: TextLine[][] = [];
+  for (const [index, band] of bands.entries()) {
+    const group = groups.at(-1);
+    if (group && (gaps[index] ?? 0) <= widest) group.push(...band.lines);
+    else groups.push([...band.lines]);
+  }
+  return areRows(groups) ? groups : undefined;
+}
+
+/** Tells whether groups of lines are rows: in most, columns have more lines than others, and no numbers stand below each other. */
+function areRows(groups: readonly (readonly TextLine[])[]): boolean {
+  const taller = groups.filter((group) => group.length > 1).map((group) => [...countsOf(group).values()]);
+  if (groups.length < 2 || taller.length === 0) return false;
+  const uneven = taller.filter((counts) => counts.some(({ lines }) => lines !== counts[0]?.lines));
+  return (
+    uneven.length >= LEAST_UNEVEN * taller.length &&
+    taller.every((counts) => counts.every(({ numbers }) => numbers < 2))
+  );
+}
+
+function countsOf(group: readonly TextLine[]): Map<number, { lines: number; numbers: number }> {
+  const counts = new Map<number, { lines: number; numbers: number }>();
+  for (const { pieces, columns } of group)
+    for (const [index, column] of columns.entries()) {
+      const count = counts.get(column) ?? { lines: 0, numbers: 0 };
+      counts.set(column, {
+        lines: count.lines + 1,
+        numbers: count.numbers + (isNumeric(pieces[index]?.text ?? '') ? 1 : 0),
+      });
+    }
+  return counts;
+}
+
+/** Joins lines that go on in the middle of a sentence with the row that they belong to. */
+function byContinuation(lines: readonly (readonly TextLine[])[]): (readonly TextLine[])[] {
+  const rows: TextLine[][] = [];
+  for (const line of lines) {
+    const last = rows.at(-1);
+    if (last && continues(last, line)) last.push(...line);
+    else rows.push([...line]);
+  }
+  return rows;
+}
+
+function continues(row: readonly TextLine[], line: readonly TextLine[]): boolean {
+  const own = line.flatMap(({ pieces, columns }) =>
+    pieces.map((piece, index) => ({ piece, column: columns[index] ?? 0 })),
+  );
+  const above = row.flatMap(({ pieces, columns }) =>
+    pieces.map((piece, index) => ({ piece, column: columns[index] ?? 0 })),
+  );
+  const aboveIn = (column: number) => above.findLast((each) => each.column === column)?.piece;
+  const isNear = own.every(({ piece }) => {
+    const last = above.at(-1)?.piece;
+    return last !== undefined && piece.y - bottomOf(last) < WIDEST_LEADING * piece.size;
+  });
+  if (!isNear) return false;
+  const goesOn = (piece: Piece, before: Piece | undefined) =>
+    before !== undefined &&
+    /^\p{Ll}/u.test(piece.text) &&
+    !/[.:;!?]$/.test(before.text) &&
+    !isNumeric(before.text);
+  const [first] = own;
+  if (!first) return false;
+  if (own.every(({ piece, column }) => goesOn(piece, aboveIn(column)))) return true;
+  // The label of a row whose numbers stand beside its last line.
+  const isLabel = above.every(({ column }) => column === first.column) && row.length <= 2;
+  return (
+    isLabel &&
+    first.column === 0 &&
+    goesOn(first.piece, aboveIn(0)) &&
+    own.slice(1).every(({ piece }) => isNumeric(piece.text))
+  );
+}
