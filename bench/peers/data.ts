@@ -1,4 +1,4 @@
-import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { analyzeQuery } from '../../src/shared/text/analyze-text.js';
 import { listTerms } from '../../src/shared/text/list-terms.js';
 import { documentVector, queryVector, TERM_VECTOR_DIMENSIONS } from '../../src/shared/text/term-vectors.js';
 import { loadCollection } from '../support/collections.js';
@@ -32,7 +32,7 @@ export function makeVectorData(count: number): EngineData<Float32Array> {
   const signs = Int8Array.from({ length: TERM_VECTOR_DIMENSIONS * DIMENSIONS }, () => 2 * below(2) - 1);
   return {
     items: items.map((text) => project(documentVector(listTerms(text)), signs)),
-    queries: queries.map((text) => project(queryVector(analyzeText(text)), signs)),
+    queries: queries.map((text) => project(queryVector(analyzeQuery(text)), signs)),
   };
 }
 

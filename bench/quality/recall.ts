@@ -5,7 +5,7 @@ import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import type { Ranker } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
-import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { analyzeQuery } from '../../src/shared/text/analyze-text.js';
 import { rankCandidates, type RankedCandidate } from '../../test/support/rank-candidates.js';
 import { withSections } from './sections.js';
 
@@ -64,7 +64,7 @@ export async function measureRecall(
       section,
       similarity: ranker.ranking === 'lexical' ? Number.NaN : innerProduct(asked, vector),
     }));
-    const known = await statistics.read(owner, [...analyzeText(query).counts.keys()]);
+    const known = await statistics.read(owner, [...analyzeQuery(query).counts.keys()]);
     const ranked = rankCandidates(ranker, query, { candidates: all, statistics: known });
     const least = ranked.sort().at(-K) ?? 0;
     const scores = await ask(query);

@@ -12,7 +12,7 @@ import type { VectorType } from '../../src/shared/data-set/stored-vectors.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import type { Ranking } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
-import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { analyzeQuery } from '../../src/shared/text/analyze-text.js';
 
 /** What a search of the service asks an index for by default. */
 const PAGE = { limit: 26, minScore: 0 };
@@ -40,7 +40,7 @@ export async function createRawSearch(options: {
 
   const compose: Record<Exclude<Ranking, 'hybrid'>, (query: string) => Promise<ChunkQuery>> = {
     lexical: async (query) => {
-      const known = await statistics.read(options.owner, [...analyzeText(query).counts.keys()]);
+      const known = await statistics.read(options.owner, [...analyzeQuery(query).counts.keys()]);
       const [first] = planWordPasses({ query, ...PAGE }, known);
       if (!first) throw new Error(`There is no term in the query ${query}.`);
       return termsQuery(within, first);

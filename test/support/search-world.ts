@@ -24,7 +24,7 @@ import type { Ranker } from '../../src/shared/search/ranking.js';
 import { createReadHits } from '../../src/shared/search/read-hits.js';
 import { createSearch, type Search } from '../../src/shared/search/search.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
-import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { analyzeQuery, analyzeText } from '../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
 import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
@@ -219,7 +219,7 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
         similarities.set(query, similarity);
         return { similarity, terms, section: (sections[i] ?? []).map((each) => each.terms) };
       });
-      const asked = [...analyzeText(query).counts.keys()];
+      const asked = [...analyzeQuery(query).counts.keys()];
       const known =
         counts === 'stored'
           ? await statistics.read(callerId, asked)

@@ -9,7 +9,7 @@ import type { Mask } from '../../../../../src/shared/adapters/exact-index/scan/w
 import { innerProduct } from '../../../../../src/shared/data-set/stored-vectors.js';
 import type { Filter } from '../../../../../src/shared/filters/parse.js';
 import { weighQuery } from '../../../../../src/shared/search/query-terms.js';
-import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
+import { analyzeQuery, analyzeText } from '../../../../../src/shared/text/analyze-text.js';
 import { listTerms } from '../../../../../src/shared/text/list-terms.js';
 import { documentVector, queryVector } from '../../../../../src/shared/text/term-vectors.js';
 import {
@@ -35,7 +35,7 @@ const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 function statisticsOf(rows: World['rows'], callerId: string, query: string) {
   const own = [...rows.values()].filter(({ record }) => record.statisticsOwner === callerId);
   const all = own.flatMap(({ texts }) => texts.map((each) => analyzeText(each)));
-  const terms = [...analyzeText(query).counts.keys()];
+  const terms = [...analyzeQuery(query).counts.keys()];
   return {
     chunks: all.length,
     totalLength: all.reduce((sum, { length }) => sum + length, 0),
@@ -111,7 +111,7 @@ async function expectWords({ mirror, rows }: World, asked: WordsAsked) {
 }
 
 async function expectNearest({ mirror, rows }: World, asked: Asked & { limit: number }) {
-  const vector = queryVector(analyzeText(asked.query));
+  const vector = queryVector(analyzeQuery(asked.query));
   const all = scored(rows, asked).map((each) => {
     const of = rows.get(each.documentId)?.texts[each.number] ?? '';
     return { ...each, score: innerProduct(vector, documentVector(listTerms(of))) };

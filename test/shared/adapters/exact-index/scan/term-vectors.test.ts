@@ -4,7 +4,7 @@ import type { LoadedChunks } from '../../../../../src/shared/adapters/exact-inde
 import { tieKey } from '../../../../../src/shared/adapters/exact-index/mirror/tie-key.js';
 import { unpackCandidates } from '../../../../../src/shared/adapters/exact-index/packed-candidates.js';
 import { loadKernels } from '../../../../../src/shared/adapters/exact-index/kernels.js';
-import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
+import { analyzeQuery, analyzeText } from '../../../../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
 import { queryVector } from '../../../../../src/shared/text/term-vectors.js';
 import { collectGarbage } from '../../../../support/collect-garbage.js';
@@ -30,7 +30,7 @@ async function open() {
   publish(['owner', 'reader'], 1);
   publish(['other'], 1);
   while (!mirror.tidy(() => true));
-  const vector = queryVector(analyzeText('the lantern of the harbour'));
+  const vector = queryVector(analyzeQuery('the lantern of the harbour'));
   const searchAs = async (callerId: string) => {
     const read = await mirror.prepare({ callerId, filter: null }, () => true);
     if (!read) throw new Error('nobody waits');
