@@ -67,11 +67,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     ...openStorage(ownStorage, redis),
     embedding: createEmbedding(embedder, {
       maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0,
-      onSmallWindow: (tokens) =>
-        logger.warn(
-          { setting: 'chunk.size', value: settings.chunk.size, readsAbout: tokens },
-          'the embedding model reads less than a chunk may hold: chunks are embedded in parts, unless chunk.size is lowered',
-        ),
+      onSmallWindow: warnOfSmallWindow(settings, logger),
     }),
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
@@ -89,6 +85,15 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     },
   };
 }
+
+const warnOfSmallWindow =
+  ({ chunk }: Settings, logger: Logger) =>
+  (tokens: number): void => {
+    logger.warn(
+      { setting: 'chunk.size', value: chunk.size, readsAbout: tokens },
+      'the embedding model reads less than a chunk may hold: chunks are embedded in parts, unless chunk.size is lowered',
+    );
+  };
 
 async function openModels(settings: Settings, logger: Logger) {
   const onWaiting = (error: Error) => logger.warn({ err: error }, 'waiting for local models');

@@ -24,13 +24,12 @@ export interface Terms {
 const NONE: readonly number[] = [];
 
 /** Scripts without spaces between words, and Korean, whose particles are attached to the words. */
-const UNSPACED_CLASS = [
-  ...['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Yi', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar'],
-  ...['Tai_Le', 'New_Tai_Lue', 'Tai_Tham', 'Tai_Viet'],
-]
-  .map((script) => `\\p{sc=${script}}`)
-  .join('')
-  .concat('ー');
+const UNSPACED_CLASS =
+  'Han Hiragana Katakana Bopomofo Yi Hangul Thai Lao Khmer Myanmar Tai_Le New_Tai_Lue Tai_Tham Tai_Viet'
+    .split(' ')
+    .map((script) => `\\p{sc=${script}}`)
+    .join('')
+    .concat('ー');
 const UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, 'u');
 const RUNS = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, 'gu');
 
@@ -89,9 +88,8 @@ function collect(words: readonly string[], accents: Accents): Terms {
 
 const stemTerm = (word: string): number => hashTerm(word.length > MAX_WORD_LENGTH ? word : stemWord(word));
 
-const isStopWord = (folded: string): boolean => stopWords.has(folded) || CONTRACTION.test(folded);
 /** A contraction is a stop word as a whole (`don't`). */
-const CONTRACTION = /n't$/u;
+const isStopWord = (folded: string): boolean => stopWords.has(folded) || folded.endsWith("n't");
 
 const NON_JOINER = '\u200c';
 

@@ -4,16 +4,18 @@ const ASCII = /^[\0-\x7f]*$/u;
  * Letters that have another spelling, by script. The sources are the normalizers that Lucene publishes for each language
  * (Arabic, Persian, Sorani, Greek, Russian, Ukrainian, Hindi), and ICU's folding of Latin letters.
  */
-const SPELLINGS: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'n', ı: 'i' },
-  ς: 'σ',
-  ...{ ё: 'е', ґ: 'г', ѣ: 'е', ѳ: 'ф', ѵ: 'и', ѫ: 'у' },
-  ...{ أ: 'ا', إ: 'ا', آ: 'ا', ٱ: 'ا', ؤ: 'و', ئ: 'ي', ى: 'ي', ی: 'ي', ے: 'ي', ې: 'ي' },
-  ...{ ة: 'ه', ہ: 'ه', ھ: 'ه', ە: 'ه', ۀ: 'ه', ۂ: 'ه', ۃ: 'ه', ک: 'ك', ڪ: 'ك' },
-  // Devanagari: the moon and dot is a dot, and the dot below is left out.
-  ...{ '\u0901': '\u0902', '\u093c': '' },
-};
-const SPELLED = new RegExp(`[${Object.keys(SPELLINGS).join('')}]`, 'gu');
+const SPELLINGS: ReadonlyMap<string, string> = new Map(
+  [
+    'ß=ss æ=ae œ=oe ø=o ł=l đ=d ð=d þ=th ħ=h ŧ=t ŋ=n ı=i',
+    'ς=σ',
+    'ё=е ґ=г ѣ=е ѳ=ф ѵ=и ѫ=у',
+    'أ=ا إ=ا آ=ا ٱ=ا ؤ=و ئ=ي ى=ي ی=ي ے=ي ې=ي',
+    'ة=ه ہ=ه ھ=ه ە=ه ۀ=ه ۂ=ه ۃ=ه ک=ك ڪ=ك',
+    // Devanagari: the moon and dot is a dot, and the dot below is left out.
+    '\u0901=\u0902 \u093c=',
+  ].flatMap((letters) => letters.split(' ').map((pair): [string, string] => [pair.charAt(0), pair.slice(2)])),
+);
+const SPELLED = new RegExp(`[${[...SPELLINGS.keys()].join('')}]`, 'gu');
 
 /** Marks that readers do not need: accents of Greek, stress of Cyrillic, points of Hebrew and Arabic, Arabic's long line. */
 const POINTS =
@@ -40,7 +42,7 @@ export function foldLetters(lower: string): string {
     .replace(OLD_WORD.test(lower) ? EVERY_I : OLD_I, 'и')
     .replace(OLD_END, '')
     .replace(ARABIC_ARTICLE, '')
-    .replace(SPELLED, (letter) => SPELLINGS[letter] ?? letter);
+    .replace(SPELLED, (letter) => SPELLINGS.get(letter) ?? letter);
 }
 
 /** The digits of a script stand in a row of ten. */

@@ -10,7 +10,7 @@ const read = async (...content: string[]): Promise<string> => {
 
 describe('letters of a PDF that are set apart', () => {
   test('are words, by spaces, by the spacing of characters, and where each letter is placed by itself', async () => {
-    const placed = [...'LITERATURE'].map((letter, at) => line(72 + 18 * at, 610, letter, { size: 14 }));
+    const placed = Array.from('LITERATURE', (letter, at) => line(72 + 18 * at, 610, letter, { size: 14 }));
     const text = await read(
       line(72, 740, 'F O R E W O R D', { size: 16 }),
       line(72, 710, 'T O  T H E  R E A D E R', { size: 14 }),
@@ -35,7 +35,7 @@ describe('letters of a PDF that are set apart', () => {
   });
 
   test('stay apart where they are lists, grades, cells or words of one letter', async () => {
-    const cells = [...'AEIOU'].map((letter, at) => line(72 + 60 * at, 620, letter));
+    const cells = Array.from('AEIOU', (letter, at) => line(72 + 60 * at, 620, letter));
     const text = await read(
       line(72, 740, 'A B C D E F G H'),
       line(72, 710, 'A B C D F'),

@@ -72,12 +72,15 @@ export function listedFiles(attachments: unknown): CarriedFile[] {
   const listed = z.record(z.string(), z.unknown()).nullable().safeParse(attachments).data ?? {};
   return Object.entries(listed).flatMap(([name, file]) => {
     const { data } = fileSchema.safeParse(file);
-    return data ? [toFile({ ...data, filename: data.filename || name })] : [];
+    return data ? [toFile({ ...data, filename: nonEmpty(data.filename) ?? name })] : [];
   });
 }
 
+const nonEmpty = (text: string | null | undefined): string | undefined =>
+  text === null || text === '' ? undefined : text;
+
 function toFile({ filename, content }: z.infer<typeof fileSchema>): CarriedFile {
-  const name = filename?.replace(/^.*[/\\]/, '') || null;
+  const name = nonEmpty(filename?.replace(/^.*[/\\]/, '')) ?? null;
   const format = formatByExtension(/\.([A-Za-z0-9]+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '');
   const contentType = format ? contentTypeOf(format) : 'application/octet-stream';
   return { filename: name, contentType, bytes: content };
