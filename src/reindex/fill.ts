@@ -62,9 +62,10 @@ async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): 
     const missing = numbers.filter((_, i) => !there[i]);
     if (missing.length > 0) {
       const naming = namingOf(record?.published ?? null);
-      if (parts.newTerms) await forgetTerms(parts.newTerms, { documentId: id, generation, batch, numbers });
       const rows = await makeVectors(parts, { generation, naming, numbers: missing }, signal);
       for (const { vector } of rows) parts.checkDimensions(vector.length);
+      // Only now, since embedding may take long and a worker that counts the old terms meanwhile would leave them counted.
+      if (parts.newTerms) await forgetTerms(parts.newTerms, { documentId: id, generation, batch, numbers });
       // False for a generation that was discarded in the meantime. Its successor comes later as another change.
       if (await parts.coming.writeVectors(generation, rows)) filled += rows.length;
     }

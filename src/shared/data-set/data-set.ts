@@ -81,17 +81,18 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
   if ((await redis.exists(keys.epoch)) === 0) await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
   const found = await readDataSet(redis);
   if (!found) throw new IncompatibleDataError('the data in Redis does not say what key layout it has');
+  // It comes before the model, since the builtin model has a new name with each analysis, which no setting brings back.
+  if (found.analysis !== ANALYSIS_VERSION) {
+    throw new IncompatibleDataError(
+      `the words of the data were made by version ${found.analysis} of the analysis; this program searches with version ` +
+        `${ANALYSIS_VERSION}: make them anew with \`npx quire reindex\`.`,
+    );
+  }
   if (found.model !== model) {
     throw new IncompatibleDataError(
       `the data was embedded with ${found.model}, but the settings name ${model} ` +
         '(embedder, embedding.model, .dimensions, .provider, .options). Vectors of two models cannot be compared: ' +
         'set the first again, or embed the data anew with `npx quire reindex`.',
-    );
-  }
-  if (found.analysis !== ANALYSIS_VERSION) {
-    throw new IncompatibleDataError(
-      `the words of the data were made by version ${found.analysis} of the analysis; this program searches with version ` +
-        `${ANALYSIS_VERSION}: make them anew with \`npx quire reindex\`.`,
     );
   }
   if (found.vectors.type !== vectorType) {
