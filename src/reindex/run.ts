@@ -82,6 +82,7 @@ async function createFilling(
   const total = await redis.zCard(keys.changes);
   let state = await begin(context, plan);
   const serving = createChunks(redis, data.vectors);
+  const newTerms = { records, chunks: serving, statistics: createTermStatistics(redis) };
   const parts = {
     redis,
     records,
@@ -90,10 +91,7 @@ async function createFilling(
     serving,
     coming: createChunks(redis, plan.vectors),
     checkDimensions: requireDimensions(dimensions),
-    newTerms:
-      data.analysis === ANALYSIS_VERSION
-        ? null
-        : { records, chunks: serving, statistics: createTermStatistics(redis) },
+    newTerms: data.analysis === ANALYSIS_VERSION ? null : newTerms,
   };
   return async () => {
     try {
@@ -109,11 +107,18 @@ async function createFilling(
       say(progressLine(state, total), { often: true });
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      say(`${error.message}: trying again in ${String(error.retryAfterSeconds)} s`);
-      await sleep(error.retryAfterSeconds * 1_000, undefined, { signal });
+      await pauseFor(error, { say, signal });
     }
     return true;
   };
+}
+
+async function pauseFor(
+  { message, retryAfterSeconds }: UnavailableError,
+  { say, signal }: { readonly say: ReindexContext['say']; readonly signal: AbortSignal },
+): Promise<void> {
+  say(`${message}: trying again in ${String(retryAfterSeconds)} s`);
+  await sleep(retryAfterSeconds * 1_000, undefined, { signal });
 }
 
 /** The model must return vectors of the same length as the new index has. */

@@ -14,10 +14,10 @@ import {
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
 import { createMirrorPreparation } from '../shared/mirror-preparation/mirror-preparation.js';
-import { createEmbedding } from '../shared/models/embedding.js';
+import { createEmbedding, type Embedding } from '../shared/models/embedding.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { createMetricsBuffer } from '../shared/observability/metrics-buffer.js';
-import type { ObjectStorage } from '../shared/ports.js';
+import type { Embedder, ObjectStorage } from '../shared/ports.js';
 import { createJobs } from '../shared/queues/jobs.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createWorkOffSet } from './work-off-set.js';
@@ -65,10 +65,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     workOffSet,
     aggregateUsage: createAggregateUsage(redis, workOffSet),
     ...openStorage(ownStorage, redis),
-    embedding: createEmbedding(embedder, {
-      maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0,
-      onSmallWindow: warnOfSmallWindow(settings, logger),
-    }),
+    embedding: openEmbedding(embedder, settings, logger),
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     poisonJobs: createPoisonJobs({ redis, logger }),
@@ -86,14 +83,16 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   };
 }
 
-const warnOfSmallWindow =
-  ({ chunk }: Settings, logger: Logger) =>
-  (tokens: number): void => {
-    logger.warn(
-      { setting: 'chunk.size', value: chunk.size, readsAbout: tokens },
-      'the embedding model reads less than a chunk may hold: chunks are embedded in parts, unless chunk.size is lowered',
-    );
-  };
+const openEmbedding = (model: Embedder, { embedder, chunk }: Settings, logger: Logger): Embedding =>
+  createEmbedding(model, {
+    maxWaitMilliseconds: isRemoteEmbedder(embedder) ? 20 : 0,
+    onSmallWindow: (tokens) => {
+      logger.warn(
+        { setting: 'chunk.size', value: chunk.size, readsAbout: tokens },
+        'the embedding model reads less than a chunk may hold: chunks are embedded in parts, unless chunk.size is lowered',
+      );
+    },
+  });
 
 async function openModels(settings: Settings, logger: Logger) {
   const onWaiting = (error: Error) => logger.warn({ err: error }, 'waiting for local models');

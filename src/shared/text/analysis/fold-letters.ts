@@ -17,9 +17,11 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map(
 );
 const SPELLED = new RegExp(`[${[...SPELLINGS.keys()].join('')}]`, 'gu');
 
-/** Marks that readers do not need: accents of Greek, stress of Cyrillic, points of Hebrew and Arabic, Arabic's long line. */
+const LEADING_MARKS = /^\p{M}+/u;
+const GREEK_LETTER = /(\p{sc=Greek})\p{M}+/gu;
+/** Marks that readers do not need beside the accents of Greek: stress of Cyrillic, points of Hebrew and Arabic, Arabic's long line. */
 const POINTS =
-  /^\p{M}+|(?<=\p{sc=Greek}\p{M}*)\p{M}+|(?<=\p{sc=Cyrillic})[\u0300\u0301]+|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]+|(?<=i)\u0307/gu;
+  /(?<=\p{sc=Cyrillic})[\u0300\u0301]+|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]+|(?<=i)\u0307/gu;
 const ARABIC_ARTICLE = /^(?:[وبكف]?ال|لل)(?=.{2})/u;
 const DIGITS = /\p{Nd}/gu;
 /** Russian before 1918: `исторія`, `вѣра`, `міръ`. Ukrainian keeps its own letter elsewhere. */
@@ -36,6 +38,8 @@ export function foldLetters(lower: string): string {
   if (ASCII.test(lower)) return lower;
   return lower
     .normalize('NFD')
+    .replace(LEADING_MARKS, '')
+    .replace(GREEK_LETTER, '$1')
     .replace(POINTS, '')
     .normalize('NFC')
     .replace(DIGITS, digitOf)
@@ -53,11 +57,11 @@ function digitOf(digit: string): string {
   return String(value);
 }
 
-const LATIN_ACCENTS = /(?<=[a-z]\p{M}*)\p{M}+/gu;
+const LATIN_LETTER = /([a-z])\p{M}+/gu;
 
 /** Leaves out the accents of Latin letters, as people do who search. */
 export function foldAccents(word: string): string {
-  return ASCII.test(word) ? word : word.normalize('NFD').replace(LATIN_ACCENTS, '').normalize('NFC');
+  return ASCII.test(word) ? word : word.normalize('NFD').replace(LATIN_LETTER, '$1').normalize('NFC');
 }
 
 /** Letters with the tones of Vietnamese, beside those that other languages have, too. */
