@@ -73,7 +73,7 @@ describe('documents', () => {
   });
 
   test('keep no more requests in flight than allowed, and lose none', async () => {
-    provider.configure({ latencyMilliseconds: 30 });
+    provider.configure({ latencyMilliseconds: 150 });
     const tested = embedding({ maxInputs: 8 }, { maxInFlight: 3 });
     const calls = Array.from({ length: 12 }, (_, index) => numbered(`caller ${String(index)}`, 10));
     const replies = await Promise.all(calls.map((texts) => tested.embedDocuments(texts)));
