@@ -146,7 +146,12 @@ test('how far a scan is read is told page by page, and never goes back', async (
   await until(async () => {
     const { status, stage, progress } = await documentOf(gil, id);
     if (stage === 'parsing' && progress !== told.at(-1)) told.push(progress);
-    return status === 'completed';
+    return !['queued', 'processing'].includes(status);
+  });
+  expect(await documentOf(gil, id)).toMatchObject({
+    error: null,
+    status: 'completed',
+    extraction: { ocr_pages: 8 },
   });
   const between = told.filter((progress) => progress > 0);
   expect(between.length).toBeGreaterThanOrEqual(2);

@@ -83,7 +83,7 @@ describeOnEachSharedIndex((service) => {
       ['{"n":1,"s":"x"}', 'a'],
       ['{"list":"red"}', 'a'],
       ['{"list":2}', 'a'],
-      ['{"o.p.q":"deep"}', 'a'],
+      ['{"o.p.q":"deep"}', 'ac'],
       ['{"o.p":"dotted"}', 'd'],
       ['{"none":null}', 'b'],
       ['{"nowhere":null}', ''],

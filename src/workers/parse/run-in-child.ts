@@ -129,7 +129,9 @@ function endOf(
 /** A crash counts as the document's fault, since it would happen again. A kill from outside does not. */
 function deathError({ code, signal, stderr }: ParserExit): Error {
   const isCrash = (signal !== null && CRASH_SIGNALS.has(signal)) || (code !== null && CRASH_CODES.has(code));
-  const isMemory = /out of memory|allocation fail|bad_alloc|cannot allocate|heap limit/i.test(stderr);
+  const isMemory = /out of memory|allocation (of \d+ bytes )?fail|bad_alloc|cannot allocate|heap limit/i.test(
+    stderr,
+  );
   if (isMemory) return new IngestError('too_large', 'The document needs more memory than a parser has.');
   if (isCrash) return new IngestError('corrupt', 'The document makes the parser fail.');
   return new Error(`parser process ended early (${signal ?? String(code)})`);

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { decodePng } from '../../../src/workers/parse/formats/pictures/png.js';
+import { scanLines, toPdf } from '../../support/scans.js';
 import { endlessPdf, hungryPdf, manyPages, pagesPdf } from '../../support/pdfs.js';
 import { parserChildren, useParserPool } from '../../support/use-parser-pool.js';
 import { until } from '../../support/until.js';
@@ -39,6 +41,30 @@ describe('the parser pool, with PDFs', () => {
       code: 'too_large',
     });
     expect((await parser.parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
+  });
+
+  test('leaves more than half of its address space to the documents', async () => {
+    const megabytes = 2_048;
+    const parser = startPool({ memoryMegabytes: megabytes });
+    await parser.parse({ path: await file(pagesPdf([['first']])), format: 'pdf' });
+    const [id] = parserChildren();
+    const status = readFileSync(`/proc/${String(id)}/status`, 'utf8');
+    const peak = Number(/^VmPeak:\s+(\d+) kB/m.exec(status)?.[1]) / 1_024;
+    expect(peak).toBeGreaterThan(100);
+    expect(peak).toBeLessThan(megabytes / 2);
+  });
+
+  test('never calls a scan empty whose recognition crashed', async () => {
+    const page = await scanLines(150);
+    const parser = startPool();
+    const path = await file(toPdf(Array.from({ length: 8 }, () => page)));
+    const read = parser.parse({ path, format: 'pdf' }).catch((error: unknown) => error);
+    await until(() => parserChildren().length > 0);
+    crashChildren();
+    expect(await read).toMatchObject({
+      code: 'no_text',
+      message: expect.stringContaining('text recognition failed on the document'),
+    });
   });
 
   test('renders a page with a passage marked', async () => {

@@ -33,6 +33,12 @@ interface Start {
   readonly stdio: readonly ['ignore' | 'pipe', 'ignore' | 'pipe', 'pipe', ...'pipe'[]];
 }
 
+/**
+ * Allocators reserve address space by far more than they use, and a process has little of it: mimalloc, which PDFium's library
+ * brings, would take a gibibyte at once (its unit is KiB), and glibc 64 MiB for each thread.
+ */
+const SMALL_RESERVES = { MALLOC_ARENA_MAX: '2', MIMALLOC_ARENA_RESERVE: '65536' };
+
 const HANDED_NODE = 4;
 const HANDED_CODE = 5;
 
@@ -64,7 +70,7 @@ export function startConfined(launch: Launch, start: Start): ChildProcess {
       stdio,
       detached: true,
       cwd: start.folder,
-      env: { LANG: 'C.UTF-8', TMPDIR: start.folder, UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' },
+      env: { LANG: 'C.UTF-8', TMPDIR: start.folder, UV_THREADPOOL_SIZE: '1', ...SMALL_RESERVES },
       ...(user && !hasSetpriv ? user : {}),
     });
   } finally {

@@ -1,3 +1,4 @@
+import type { Gap } from '../../../../shared/extraction/receipt.js';
 import type { Block } from '../../extraction/block.js';
 import type { Parser, ParseContext } from '../parser.js';
 import { joinHyphens } from '../pages/layout/hyphens.js';
@@ -46,7 +47,7 @@ async function* readWithPdfjs(bytes: Uint8Array, context: ParseContext): AsyncGe
       try {
         const text = tidyPage(await pdf.pageText(page));
         receipt.addPartRead();
-        if (text === '') receipt.addGap('empty', 'The page holds no text.', location);
+        if (text === '') addWithoutText(context, location);
         vocabulary.add(text);
         yield* joinHyphens([{ text: `${text}\n\n`, place: { page } }], vocabulary);
         yield* remarkBlocks(page, await carried.remarks(page));
@@ -61,4 +62,16 @@ async function* readWithPdfjs(bytes: Uint8Array, context: ParseContext): AsyncGe
   } finally {
     await pdf.close();
   }
+}
+
+/** Takes down a page without text, of which this reader cannot tell whether it is a picture. */
+function addWithoutText(
+  { options, avoidsNativeCode, receipt }: ParseContext,
+  location: Gap['location'],
+): void {
+  const may = 'The page holds no text. It may be a picture, which was not read: ';
+  if (options.ocr === 'off') receipt.addGap('skipped', `${may}text recognition is off.`, location);
+  else if (avoidsNativeCode)
+    receipt.addGap('unreadable', `${may}text recognition failed on the document.`, location);
+  else receipt.addGap('skipped', `${may}there is no text recognition for this machine.`, location);
 }
