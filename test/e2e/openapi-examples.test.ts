@@ -235,7 +235,7 @@ const NDJSON = 'application/x-ndjson';
 const formSchema = z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]));
 
 function encode(type: string | null, body: unknown): string | FormData | URLSearchParams {
-  if (type === 'application/json') return JSON.stringify(body);
+  if (type !== null && /^application\/(.+\+)?json$/.test(type)) return JSON.stringify(body);
   if (type === NDJSON) return `${JSON.stringify(body)}\n`;
   const fields = Object.entries(formSchema.parse(body)).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((each) => [name, each] as const),

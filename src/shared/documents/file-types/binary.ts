@@ -17,6 +17,8 @@ export function detectBinary(head: Uint8Array, named: FileFormat | undefined): F
   if (isPdf(latin, head, named)) return 'pdf';
   if (/^PK(?:\x03\x04|\x05\x06|\x07\x08)/.test(latin)) return detectZip(latin, named);
   if (latin.startsWith(COMPOUND)) return detectCompound(latin, named);
+  // Of a stub of a program, little else says that it is none of the texts that are filled up with zeros.
+  if (latin.startsWith(ELF)) return null;
   const picture = PICTURES.find(([start]) => start.test(latin.slice(0, 18)));
   if (picture) return picture[1];
   // A text may begin with the name of the format.
@@ -37,6 +39,7 @@ function isPdf(latin: string, head: Uint8Array, named: FileFormat | undefined): 
 }
 
 const ZIP = 'PK\x03\x04';
+const ELF = '\x7fELF';
 const COMPOUND = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 const OTHER_STARTS = [ZIP, COMPOUND, '\x89PNG', '\xff\xd8\xff', 'RIFF', 'II\x2a\0', 'MM\0\x2a', 'GIF8', 'BM'];
 
