@@ -220,7 +220,7 @@ async function send(
     headers: {
       Authorization: token,
       ...stated,
-      ...(type === 'application/json' || type === NDJSON ? { 'Content-Type': type } : {}),
+      ...(isJsonType(type) || type === NDJSON ? { 'Content-Type': type } : {}),
       ...headers,
     },
     body: body === undefined ? null : encode(type, JSON.parse(toActual(JSON.stringify(body)))),
@@ -232,10 +232,12 @@ async function send(
 }
 
 const NDJSON = 'application/x-ndjson';
+const isJsonType = (type: string | null): type is string =>
+  type !== null && /^application\/(.+\+)?json$/.test(type);
 const formSchema = z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]));
 
 function encode(type: string | null, body: unknown): string | FormData | URLSearchParams {
-  if (type !== null && /^application\/(.+\+)?json$/.test(type)) return JSON.stringify(body);
+  if (isJsonType(type)) return JSON.stringify(body);
   if (type === NDJSON) return `${JSON.stringify(body)}\n`;
   const fields = Object.entries(formSchema.parse(body)).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((each) => [name, each] as const),

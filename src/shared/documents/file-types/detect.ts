@@ -24,7 +24,8 @@ export function detectFileType(
   const extension = extensionOf(filename);
   const declaredType = declared?.split(';')[0]?.trim().toLowerCase() ?? '';
   const named = formatByExtension(extension) ?? formatOf(declaredType);
-  const format = detectBinary(head, named) ?? detectText(head, { extension, named });
+  const binary = detectBinary(head, named);
+  const format = binary === undefined ? detectText(head, { extension, named }) : binary;
   return format === null ? null : { format, contentType: contentTypeOf(format) };
 }
 
