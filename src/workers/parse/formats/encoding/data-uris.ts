@@ -31,12 +31,15 @@ export function withoutDataUris(text: string, tell: (uri: LeftOut) => void): str
     if (end - body < least) continue;
     const type = `${kind}/${(start[2] ?? 'plain').toLowerCase()}`;
     tell({ type, length: end - start.index });
-    kept += text.slice(from, start.index) + text.slice(body, end).replace(/[^\r\n]+/g, '');
+    kept += text.slice(from, start.index) + lineEnds(text.slice(body, end));
     from = end;
     START.lastIndex = end;
   }
   return from === 0 ? text : kept + text.slice(from);
 }
+
+/** A pattern that runs over all the other characters at once would overflow the stack with megabytes of them. */
+const lineEnds = (text: string): string => text.match(/[\r\n]/g)?.join('') ?? '';
 
 function endOfBase64(text: string, start: number): number {
   let end = start;
