@@ -24,8 +24,11 @@ export function isExact(literal: string): boolean {
   if (literal.length <= SURE_LENGTH && !/[eE]/.test(literal)) return true;
   const value = Number(literal);
   if (!Number.isFinite(value)) return false;
+  const written = String(value);
+  // Most programs write numbers so, and lists of them are long.
+  if (written === literal) return true;
   const decimal = decimalOf(literal);
-  return decimal === decimalOf(String(value)) || (!isPlain && decimal === decimalOf(value.toPrecision(17)));
+  return decimal === decimalOf(written) || (!isPlain && decimal === decimalOf(value.toPrecision(17)));
 }
 
 /** Returns the double that a number denotes; Infinity for one that a double does not hold exactly. */

@@ -86,6 +86,31 @@ describe('GET /documents by the address of the next page', () => {
     expect([answer.status, answer.body]).toMatchObject([422, cursorRefusal]);
   });
 
+  test('goes on behind names whose letters are folded to many', async () => {
+    const user = createUser(api, 'folder');
+    // Normalisation writes this sign in 18 letters, and a name may have 255 of them.
+    const names = ['a', 'b', 'c'].map((letter) => `${'\ufdfa'.repeat(250)}${letter}`);
+    const ids = await Promise.all(names.map((filename) => user.ingest('text', { filename })));
+    const seen: string[] = [];
+    for (let path: string | null = '/documents?limit=1&sort=name'; path !== null;) {
+      const answer = await user.get(path);
+      seen.push(...idsOf(answer));
+      path = nextOf(answer);
+      expect(path?.length ?? 0).toBeLessThan(2_048);
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('is not told in a header that clients and proxies refuse as too long', async () => {
+    const user = createUser(api, 'lengthy');
+    await ingestMany(user, 2);
+    const filters = encodeURIComponent(JSON.stringify({ even: { $nin: ['漢'.repeat(1_500)] } }));
+    const answer = await user.get(`/documents?limit=1&filters=${filters}`);
+    const path = nextOf(answer) ?? '';
+    expect(path.length).toBeLessThan(1_024);
+    expect(idsOf(await user.get(`${path}&filters=${filters}`))).toHaveLength(1);
+  });
+
   test('shows a caller nothing that another may read', async () => {
     const user = createUser(api, 'owner');
     await ingestMany(user, 3);

@@ -37,6 +37,7 @@ describe('fields that no route knows', () => {
     expect(ignoredBy(await user.get('/documents?filter={"a":1}&limit=5'))).toBe('filter');
     expect(ignoredBy(await user.get('/documents/none?verbose=1'))).toBe('verbose');
     expect(ignoredBy(await user.get('/documents'))).toBeNull();
+    expect(ignoredBy(await user.get('/documents?=1&b=2'))).toBe('"", b');
   });
 
   test('are refused where the request wants that, with all other mistakes', async () => {

@@ -12,7 +12,7 @@ import { listDocumentsExamples } from './examples/documents.js';
 import { page } from '../http/validation/page-parameters.js';
 
 const MAX_NAME = 256;
-/** Longer filters are no part of an address in a header, which clients and proxies bound. */
+/** Filters that take more characters in an address are no part of one in a header, which clients and proxies bound. */
 const MAX_LINKED_FILTER = 4_096;
 
 /** `created`, newest first, or `-created`: by a minus, each is the other way than from A to Z or from 0 to 9. */
@@ -134,7 +134,7 @@ function nextQuery(
     sort: order.by,
     order: order.isDescending ? 'desc' : 'asc',
     ...(name !== null && { q: name }),
-    ...(filter !== null && filter.length <= MAX_LINKED_FILTER && { filters: filter }),
+    ...(filter !== null && encodeURIComponent(filter).length <= MAX_LINKED_FILTER && { filters: filter }),
     ...(isCounted && { total: 'true' }),
     cursor: writeCursor({ ...place, order }),
   }).toString();

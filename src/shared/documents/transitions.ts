@@ -89,6 +89,10 @@ interface Counts {
   readonly laterGaps?: number;
 }
 
+/** Content with gaps that came after it was read. */
+export const withLaterGaps = (content: Content, laterGaps: number): Content =>
+  laterGaps > 0 ? { ...content, gaps: (content.gaps ?? 0) + laterGaps } : content;
+
 /** Makes the generation of an attempt the one that searches answer from. */
 export function publish(
   record: DocumentRecord,
@@ -96,8 +100,8 @@ export function publish(
 ): Change | null {
   if (!isCurrent(record, fence) || !record.pending) return null;
   const generation = generationId(record);
-  const gaps = laterGaps > 0 ? { gaps: (record.pending.gaps ?? 0) + laterGaps } : {};
-  const published: Content = { ...record.pending, generation, chunkCount, tokenCount, ...gaps };
+  const pending = withLaterGaps(record.pending, laterGaps);
+  const published: Content = { ...pending, generation, chunkCount, tokenCount };
   const ended = { ...finished(record, 'completed'), ...replaceAttachments(record) };
   const earlier = latestAttempts(record).filter((each) => each !== generation);
   return {

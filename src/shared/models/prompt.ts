@@ -161,9 +161,8 @@ export async function shortenPrompt(
   { contextWindow, countTokens }: Pick<PromptLimits, 'contextWindow' | 'countTokens'>,
 ): Promise<FittedPrompt> {
   const fixed = await countFixed(prompt, countTokens);
-  const texts = prompt.passages.map((passage, index) => renderPassage(passage, index, ANY_FENCE));
-  const passages = texts.reduce((sum, text) => sum + countTokens(text), 0);
-  const sent = Math.min(contextWindow, fixed + passages + maxTokens);
+  const passages = await fitPassages(prompt.passages, Infinity, countTokens);
+  const sent = Math.min(contextWindow, fixed + passages.tokens + maxTokens);
   // The model may count more tokens than we do, so that a prompt of its window by our count is refused, too.
   const isNamed = refusal.window !== null && refusal.window + FRAME_TOKENS < sent;
   const window = isNamed ? refusal.window : Math.floor(sent * SHORTER);
@@ -179,6 +178,7 @@ export async function shortenPrompt(
   }
 }
 
+/** Takes the first passages that fit, and the beginning of the next one. It gives up the event loop now and then. */
 async function fitPassages(
   passages: readonly Passage[],
   room: number,

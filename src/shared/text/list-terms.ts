@@ -82,20 +82,34 @@ function countNew(words: KnownWords, span: Span, kind: PieceKind): void {
 const splitPiece = (piece: string, { accents, isCompound }: PieceKind): Terms =>
   isCompound ? splitCompound(piece, accents) : splitWord(piece, accents);
 
+/** The last queries, since a search analyses its query for its vector, its terms and its ranking. */
+const MAX_RECENT_QUERIES = 16;
+const recentQueries = new Map<string, TermList>();
+
 /**
  * Lists the terms of a query: those of a text, but stop words only where it has nothing else, and single characters of scripts
  * without spaces only where there are no two in a row.
  */
 export function listQueryTerms(query: string): TermList {
+  const before = recentQueries.get(query);
+  if (before) return before;
+  const list = countQueryTerms(query);
+  const [oldest] = recentQueries.keys();
+  if (oldest !== undefined && recentQueries.size >= MAX_RECENT_QUERIES) recentQueries.delete(oldest);
+  recentQueries.set(query, list);
+  return list;
+}
+
+function countQueryTerms(query: string): TermList {
   const normal = normalizeText(query);
-  const accents = accentsOf(normal);
+  const termsOf = createPieces(accentsOf(normal));
   const asked: number[] = [];
   const marks: number[] = [];
   const stops: number[] = [];
   for (let start = wordStart(normal, 0); start < normal.length;) {
     const end = wordEnd(normal, start);
     const last = compoundEnd(normal, start, end);
-    const terms = splitPiece(normal.slice(start, last), { accents, isCompound: last > end });
+    const terms = termsOf(normal.slice(start, last), last > end);
     const marked = markedTerm(normal, start, end);
     for (const term of terms.named) asked.push(term);
     for (const term of terms.joined) asked.push(term);
@@ -108,4 +122,16 @@ export function listQueryTerms(query: string): TermList {
   for (const term of asked.length > 0 ? asked : stops) addTerm(all, term);
   for (const term of marks) addTerm(all, term);
   return listTally(all);
+}
+
+/** Splits each piece of a query once: one sign may be normalised to four words, and stand in it thirty thousand times. */
+function createPieces(accents: Accents): (piece: string, isCompound: boolean) => Terms {
+  const pieces = new Map<string, Terms>();
+  return (piece, isCompound) => {
+    const before = pieces.get(piece);
+    if (before) return before;
+    const terms = splitPiece(piece, { accents, isCompound });
+    pieces.set(piece, terms);
+    return terms;
+  };
 }

@@ -112,10 +112,12 @@ async function publishGeneration(
   await prepareMirrors(record, chunkCount);
   const fence = { documentId, version, attempt, generation };
   // The tags are usually written already, unless they changed before all texts were written.
-  const tags = { generation, count: chunkCount, shownBy: shownWhenPublished };
+  const laterGaps = inParts ? 1 : 0;
+  const shownBy = (each: DocumentRecord) => shownWhenPublished(each, laterGaps);
+  const tags = { generation, count: chunkCount, shownBy };
   if (!(await writeAllTags({ records, chunks }, record, tags))) return 'stale';
   const isPublished = await commit(record, (each) =>
-    publish(each, { ...fence, chunkCount, tokenCount, laterGaps: inParts ? 1 : 0 }),
+    publish(each, { ...fence, chunkCount, tokenCount, laterGaps }),
   );
   if (!isPublished) return 'stale';
   if (record.pending?.gaps || inParts) countGaps(metrics, await chunks.receipt(generation));

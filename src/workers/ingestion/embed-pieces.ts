@@ -10,18 +10,21 @@ export interface EmbedPiecesParts {
   readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
 
-/** Makes vectors of the chunks of a short text. @throws IngestError, UnavailableError */
+/**
+ * Makes vectors of the chunks of a short text. Null where a chunk was embedded in parts: short texts that are ingested in one
+ * step have no receipt that could say so. @throws IngestError, UnavailableError
+ */
 export async function embedPieces(
   { embedding, metrics, checkDimensions }: EmbedPiecesParts,
   pieces: readonly ChunkText[],
   signal: AbortSignal,
-): Promise<readonly Float32Array[]> {
+): Promise<readonly Float32Array[] | null> {
   const texts = pieces.map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
-  const { vectors, tokens } = await embedding.embedDocuments(texts, { signal });
+  const { vectors, tokens, inParts } = await embedding.embedDocuments(texts, { signal });
   if (vectors[0]) await checkDimensions(vectors[0].length);
   metrics.add('quire_embedded_chunks_total', {}, pieces.length);
   metrics.add('quire_embedded_tokens_total', {}, tokens);
-  return vectors;
+  return inParts > 0 ? null : vectors;
 }
 
 /** Adds to the chunks of a short text what they have beside their vectors: hashes and terms. */

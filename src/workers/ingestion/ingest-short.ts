@@ -52,7 +52,9 @@ export function createIngestShort(parts: Dependencies) {
       const pieces = await readText(content);
       if (pieces.length > INDEXED_AT_ONCE) return null;
       stage = 'embedding';
-      made = { pieces, vectors: await embedPieces(parts, pieces, signal) };
+      const vectors = await embedPieces(parts, pieces, signal);
+      if (!vectors) return null;
+      made = { pieces, vectors };
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(run, { code: error.code, message: error.message, stage });

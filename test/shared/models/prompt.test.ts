@@ -232,6 +232,20 @@ describe('a prompt that the model refuses as too long', () => {
     for (const window of [2_000, 900, 400, 250]) await shortenTo(window, new PromptTooLongError());
   });
 
+  test('is counted in several turns of the event loop', async () => {
+    const prompt = { question: 'Why?', passages: passages(...Array<string>(100).fill('x'.repeat(2_000))) };
+    let [inTurn, most] = [0, 0];
+    const countInTurn = (text: string) => {
+      if (inTurn === 0) setImmediate(() => (inTurn = 0));
+      inTurn += text.length;
+      most = Math.max(most, inTurn);
+      return text.length;
+    };
+    const limits = { contextWindow: 1_000_000, countTokens: countInTurn };
+    await shortenPrompt({ prompt, maxTokens: 100 }, new PromptTooLongError(), limits);
+    expect(most).toBeLessThan(40_000);
+  });
+
   test('is an error that names the setting when it cannot become shorter', async () => {
     const error = await rejection(shortenTo(100, new PromptTooLongError()));
     expect(error).toMatchObject({ kind: 'impossible' });

@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { hashTerm, isAside } from '../../../src/shared/text/hash-term.js';
-import { listTerms } from '../../../src/shared/text/list-terms.js';
+import { listQueryTerms, listTerms } from '../../../src/shared/text/list-terms.js';
+import { leastOfThree } from '../../support/least-of-three.js';
+import { processorTimeOf } from '../../support/processor-time.js';
 
 /** The terms of words that blanks part, each listed by itself. */
 function termsOfEach(text: string): ReadonlyMap<number, number> {
@@ -74,4 +76,16 @@ test('does not count in the length what is kept aside', () => {
   const { length, terms } = listTerms('the heron and 漢字');
   expect(length).toBe(2);
   expect(terms.filter(isAside)).toHaveLength(4);
+});
+
+test('lists the longest query quickly, also where each of its signs stands for four words', async () => {
+  const query = 'ﷺ'.repeat(32_767);
+  let tries = 0;
+  const time = () => processorTimeOf(() => listQueryTerms(`${query}${String((tries += 1))}`));
+  expect(await leastOfThree(time, 120)).toBeLessThan(120);
+});
+
+test('lists a query once for its vector, its terms and its ranking', () => {
+  const query = 'How many herons stand in the reeds?';
+  expect(listQueryTerms(query)).toBe(listQueryTerms(query));
 });

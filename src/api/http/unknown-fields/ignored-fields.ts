@@ -126,10 +126,13 @@ function createNames() {
   };
 }
 
+/** A field whose name has no letters. */
+const NAMELESS = '""';
+
 /** Writes a place with dots, in signs that are safe in a header; all others are written as in a URI. */
 function nameOf(loc: Loc): string {
   const written = loc.map((key) => safe(typeof key === 'string' ? key.slice(0, MAX_NAME) : String(key)));
-  const name = written.join('.');
+  const name = written.join('.') || NAMELESS;
   return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}...`;
 }
 

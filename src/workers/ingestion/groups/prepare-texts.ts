@@ -27,11 +27,11 @@ export interface PreparedText {
 export interface PrepareParts {
   /** @throws IngestError when there are no chunks */
   readonly chunkText: (text: string) => Promise<readonly ChunkText[]>;
-  /** @throws IngestError, UnavailableError */
+  /** Null for a text that needs a receipt. @throws IngestError, UnavailableError */
   readonly embedPieces: (
     pieces: readonly ChunkText[],
     signal: AbortSignal,
-  ) => Promise<readonly Float32Array[]>;
+  ) => Promise<readonly Float32Array[] | null>;
   /** How many texts are embedded at a time: few where this process does it, so that others have their turn. */
   readonly embeddedAtOnce: number;
   readonly logger: Pick<Logger, 'warn'>;
@@ -39,7 +39,7 @@ export interface PrepareParts {
 
 interface Run {
   readonly signal: AbortSignal;
-  /** Called for a document that is left to a job of its own. It throws what the whole group waits for. */
+  /** Called for a document that is left to a job of its own, with null where nothing failed. It throws what the whole group waits for. */
   readonly leave: (record: DocumentRecord, error: unknown) => void;
 }
 
@@ -51,7 +51,8 @@ export function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: 
   const others: string[] = [];
   const leave = (record: DocumentRecord, error: unknown) => {
     if (error instanceof UnavailableError || signal.aborted) throw error;
-    logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
+    if (error !== null)
+      logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
     others.push(record.id);
   };
   return { others, leave };
@@ -101,8 +102,9 @@ export async function embedTexts(
     const ended = await Promise.allSettled(slice.map(({ pieces }) => embedPieces(pieces, signal)));
     for (const [i, each] of slice.entries()) {
       const made = ended[i];
-      if (made?.status === 'fulfilled') embedded.push({ ...each, vectors: made.value });
-      else leave(each.record, made?.reason);
+      if (made?.status !== 'fulfilled') leave(each.record, made?.reason);
+      else if (made.value) embedded.push({ ...each, vectors: made.value });
+      else leave(each.record, null);
     }
   }
   return embedded;
