@@ -89,6 +89,12 @@ interface Counts {
   readonly laterGaps?: number;
 }
 
+/** The record with gaps of its pending content that came after that was read. */
+export const withLaterGaps = (record: DocumentRecord, laterGaps: number): DocumentRecord =>
+  record.pending && laterGaps > 0
+    ? { ...record, pending: { ...record.pending, gaps: (record.pending.gaps ?? 0) + laterGaps } }
+    : record;
+
 /** Makes the generation of an attempt the one that searches answer from. */
 export function publish(
   record: DocumentRecord,
@@ -96,8 +102,8 @@ export function publish(
 ): Change | null {
   if (!isCurrent(record, fence) || !record.pending) return null;
   const generation = generationId(record);
-  const gaps = laterGaps > 0 ? { gaps: (record.pending.gaps ?? 0) + laterGaps } : {};
-  const published: Content = { ...record.pending, generation, chunkCount, tokenCount, ...gaps };
+  const pending = withLaterGaps(record, laterGaps).pending ?? record.pending;
+  const published: Content = { ...pending, generation, chunkCount, tokenCount };
   const ended = { ...finished(record, 'completed'), ...replaceAttachments(record) };
   const earlier = latestAttempts(record).filter((each) => each !== generation);
   return {

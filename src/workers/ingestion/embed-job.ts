@@ -11,6 +11,7 @@ import {
   publish,
   READING_SHARE,
   reportProgress,
+  withLaterGaps,
   type Fence,
 } from '../../shared/documents/transitions.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
@@ -109,13 +110,15 @@ async function publishGeneration(
   const info = await chunks.generation(generation);
   if (!info) return 'stale';
   const { chunks: chunkCount, tokens: tokenCount, inParts } = info;
+  const laterGaps = inParts ? 1 : 0;
   await prepareMirrors(record, chunkCount);
   const fence = { documentId, version, attempt, generation };
-  // The tags are usually written already, unless they changed before all texts were written.
-  const tags = { generation, count: chunkCount, shownBy: shownWhenPublished };
+  // The tags are usually written already, unless they changed before all texts were written, or embedding brought a gap.
+  const shownBy = (of: DocumentRecord) => shownWhenPublished(withLaterGaps(of, laterGaps));
+  const tags = { generation, count: chunkCount, shownBy };
   if (!(await writeAllTags({ records, chunks }, record, tags))) return 'stale';
   const isPublished = await commit(record, (each) =>
-    publish(each, { ...fence, chunkCount, tokenCount, laterGaps: inParts ? 1 : 0 }),
+    publish(each, { ...fence, chunkCount, tokenCount, laterGaps }),
   );
   if (!isPublished) return 'stale';
   if (record.pending?.gaps || inParts) countGaps(metrics, await chunks.receipt(generation));
