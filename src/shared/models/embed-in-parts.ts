@@ -36,7 +36,7 @@ const MIN_TOKENS = 16;
 
 /**
  * Embeds texts, and those that the model refuses as too long in parts of equal length: their vector is the mean of the parts',
- * weighted by tokens, of unit length. What one refusal has taught holds for all later texts.
+ * weighted by length, brought to unit length. What one refusal has taught holds for all later texts.
  * @throws TextTooLongError when even short parts are refused
  */
 export function createEmbedInParts({ embed, maxInputs, onSmallWindow }: EmbedInPartsOptions) {

@@ -56,7 +56,7 @@ describe('a model that reads less than a chunk holds', () => {
     provider.configure({ maxInputTokens: 128, tooLong: { status, message, code: null } });
     const { embed, windows } = open();
     const { vectors, inParts } = await embed(['a short text', words(400), 'another one']);
-    expect(inParts).toBe(1);
+    expect(inParts).toEqual([false, true, false]);
     expect(vectors).toHaveLength(3);
     for (const vector of vectors) expect(cosine(vector, vector)).toBeCloseTo(1, 5);
     // All words of the text are in its vector.
@@ -70,7 +70,7 @@ describe('a model that reads less than a chunk holds', () => {
     const { embed, windows } = open();
     await embed([words(400)]);
     const before = provider.stats.requests;
-    expect((await embed([words(300), 'short'])).inParts).toBe(1);
+    expect((await embed([words(300), 'short'])).inParts).toEqual([true, false]);
     expect(provider.stats.requests).toBe(before + 1);
     expect(windows).toEqual([102]);
   });
@@ -78,7 +78,7 @@ describe('a model that reads less than a chunk holds', () => {
   test('gets no more parts in a request than the provider takes', async () => {
     provider.configure({ maxInputTokens: 64, maxInputs: 3 });
     const { embed } = open(3);
-    expect((await embed([words(500), words(500, 'seal')])).inParts).toBe(2);
+    expect((await embed([words(500), words(500, 'seal')])).inParts).toEqual([true, true]);
     expect(provider.stats.largestBatch).toBeLessThanOrEqual(3);
   });
 
@@ -109,6 +109,6 @@ describe('a model that reads less than a chunk holds', () => {
 
 test('a model that reads all embeds texts whole', async () => {
   const { embed, windows } = open();
-  expect((await embed([words(400)])).inParts).toBe(0);
+  expect((await embed([words(400)])).inParts).toEqual([false]);
   expect(windows).toEqual([]);
 });
