@@ -75,6 +75,31 @@ describe('a model that reads less than a chunk holds', () => {
     expect(windows).toEqual([102]);
   });
 
+  test('that names no window is not asked again with what it has refused either', async () => {
+    const message = 'the input length exceeds the context length';
+    provider.configure({ maxInputTokens: 64, tooLong: { status: 400, message, code: null } });
+    const { embed, windows } = open();
+    await embed([words(400)]);
+    const before = provider.stats.requests;
+    await embed([words(400, 'seal')]);
+    expect(provider.stats.requests).toBe(before + 1);
+    expect(windows).toHaveLength(1);
+    expect(windows[0]).toBeLessThanOrEqual(64);
+  });
+
+  test('does not cut all texts as short as one of unusual signs that it refuses later', async () => {
+    provider.configure({ maxInputTokens: 128 });
+    const { embed, windows } = open();
+    await embed([words(400)]);
+    provider.configure({ maxInputTokens: 32 });
+    await embed([words(400)]);
+    provider.configure({ maxInputTokens: 128 });
+    const texts = provider.stats.embeddedTexts;
+    await embed([words(60)]);
+    expect(provider.stats.embeddedTexts - texts).toBeLessThanOrEqual(2);
+    expect(windows).toEqual([102]);
+  });
+
   test('gets no more parts in a request than the provider takes', async () => {
     provider.configure({ maxInputTokens: 64, maxInputs: 3 });
     const { embed } = open(3);
