@@ -94,9 +94,7 @@ async function makeVectors(parts: FillParts, wanted: Wanted, signal: AbortSignal
       { signal },
     );
   const rows =
-    source === 'converted'
-      ? await convertVectors(parts, found)
-      : pairs(found.numbers, (await embed()).vectors);
+    source === 'converted' ? await convertVectors(parts, found) : pairs(found.numbers, await embed());
   if (!newTerms) return rows;
   const terms = new Map(chunks.map((chunk) => [chunk.number, searchedTerms(chunk, naming)]));
   return rows.flatMap((row) => {
@@ -109,12 +107,19 @@ async function convertVectors(
   { serving }: FillParts,
   { generation, numbers }: Wanted,
 ): Promise<ChunkVector[]> {
-  return pairs(numbers, await serving.readVectors(numbers.map((number) => ({ generation, number }))));
+  const addresses = numbers.map((number) => ({ generation, number }));
+  const vectors = await serving.readVectors(addresses);
+  return pairs(numbers, { vectors, inParts: await serving.readInParts(addresses) });
 }
 
-function pairs(numbers: readonly number[], vectors: readonly (Float32Array | null)[]): ChunkVector[] {
+interface Vectors {
+  readonly vectors: readonly (Float32Array | null)[];
+  readonly inParts: readonly boolean[];
+}
+
+function pairs(numbers: readonly number[], { vectors, inParts }: Vectors): ChunkVector[] {
   return numbers.flatMap((number, i) => {
     const vector = vectors[i];
-    return vector ? [{ number, vector }] : [];
+    return vector ? [{ number, vector, inParts: inParts[i] === true }] : [];
   });
 }

@@ -23,15 +23,17 @@ interface Batch {
 }
 
 /** Takes the terms that the chunks have from the statistics that hold them. */
-export const forgetTerms = (parts: NewTerms, batch: Batch): Promise<void> => settle(parts, batch, true);
+export const forgetTerms = (parts: NewTerms, batch: Batch): Promise<void> =>
+  settle(parts, batch, { isForgotten: true });
 
 /** Counts the terms that the chunks have in the statistics of the document's owner. */
-export const countTerms = (parts: NewTerms, batch: Batch): Promise<void> => settle(parts, batch, false);
+export const countTerms = (parts: NewTerms, batch: Batch): Promise<void> =>
+  settle(parts, batch, { isForgotten: false });
 
 async function settle(
   { records, chunks, statistics }: NewTerms,
   { documentId, generation, batch, numbers }: Batch,
-  isForgotten: boolean,
+  { isForgotten }: { readonly isForgotten: boolean },
 ): Promise<void> {
   for (;;) {
     const [record] = await records.readMany([documentId]);

@@ -6,6 +6,7 @@ import {
   binaryClient,
   readGeneration,
   readHashes,
+  readInParts,
   readReceipt,
   readTerms,
   readTexts,
@@ -66,6 +67,8 @@ export interface Chunks {
   /** The chunks of a generation by the digest of their texts. */
   readonly readHashes: (generation: string, count: number) => Promise<Map<string, ChunkAddress>>;
   readonly readVectors: (addresses: readonly ChunkAddress[]) => Promise<(Float32Array | null)[]>;
+  /** Which of these vectors are means of those of parts, since their texts are longer than the model reads. */
+  readonly readInParts: (addresses: readonly ChunkAddress[]) => Promise<boolean[]>;
   /** Packed terms of the chunks, or an empty list unless all chunks have them. */
   readonly readTerms: (generation: string, numbers: readonly number[]) => Promise<ChunkTerms[]>;
 
@@ -105,6 +108,7 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS): 
     readTexts: (generation, first, count) => readTexts(redis, generation, { first, count }),
     readHashes: (generation, count) => readHashes(redis, generation, count),
     readVectors: (addresses) => readVectors(binary, vectors, addresses),
+    readInParts: (addresses) => readInParts(redis, vectors, addresses),
     readTerms: (generation, numbers) => readTerms(binary, generation, numbers),
 
     cleaning: (generation) => readCleaning(redis, generation),

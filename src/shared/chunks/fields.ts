@@ -13,8 +13,15 @@ export interface ChunkText extends Partial<Whereabouts> {
 export interface ChunkVector {
   readonly number: number;
   readonly vector: Float32Array;
+  /** Whether the text is longer than the model reads, so that the vector is the mean of those of its parts. */
+  readonly inParts?: boolean;
   /** Packed term counts, see `packed-terms.ts`; absent when the hash has them already. */
   readonly terms?: Uint8Array;
+}
+
+/** All that embedding adds to a chunk. */
+export interface EmbeddedChunk extends ChunkVector {
+  readonly terms: Uint8Array;
 }
 
 /** What a chunk's hash says of the name of its file: `nameMark` of the name that its terms hold. */
@@ -44,7 +51,7 @@ export interface TextBatch {
 }
 
 /** A chunk with everything that its hash holds. */
-export type WholeChunk = TextBatch['chunks'][number] & Required<ChunkVector>;
+export type WholeChunk = TextBatch['chunks'][number] & EmbeddedChunk;
 
 /** The fields of a chunk's hash before it is embedded, as names and values. */
 export function textFields(
@@ -89,6 +96,9 @@ export const embeddedFields = (vectors: VectorSet, batch: number): [mark: string
   embeddedField(vectors),
 ];
 
+/** The field of a chunk that says that its vector is the mean of those of parts. */
+export const inPartsField = (vectors: VectorSet): string => `in_parts${fieldEnding(vectors)}`;
+
 const fieldEnding = ({ field }: VectorSet): string => (field === FIRST_VECTORS.field ? '' : `:${field}`);
 
 /** What a record gives its chunks, beside their texts and vectors, and changes with it. */
@@ -113,10 +123,15 @@ export function textHash(text: string): string {
 
 /** The fields that embedding adds. */
 export function vectorFields(
-  { vector, terms }: ChunkVector,
-  { field, type }: VectorSet,
+  { vector, inParts = false, terms }: ChunkVector,
+  vectors: VectorSet,
 ): (string | Buffer)[] {
-  return [field, encodeVector(vector, type), ...(terms ? termFields(terms) : [])];
+  return [
+    vectors.field,
+    encodeVector(vector, vectors.type),
+    ...(inParts ? [inPartsField(vectors), '1'] : []),
+    ...(terms ? termFields(terms) : []),
+  ];
 }
 
 /** The fields that ranking reads, and that a full-text index searches. */

@@ -6,6 +6,7 @@ import { addGaps } from '../extraction/add-gaps.js';
 import type { Gap, Receipt } from '../extraction/receipt.js';
 import { keys } from '../redis/keys.js';
 import {
+  inPartsField,
   storedChunk,
   STORED_FIELDS,
   type ChunkAddress,
@@ -95,6 +96,19 @@ export async function readVectors(
     addresses.map(({ generation, number }) => binary.hGet(keys.chunk(generation, number), field)),
   );
   return rows.map((bytes) => (bytes instanceof Buffer ? decodeVector(bytes, type) : null));
+}
+
+/** Which of the vectors are means of those of parts. */
+export async function readInParts(
+  redis: Redis,
+  vectors: VectorSet,
+  addresses: readonly ChunkAddress[],
+): Promise<boolean[]> {
+  const field = inPartsField(vectors);
+  const marks = await Promise.all(
+    addresses.map(({ generation, number }) => redis.hGet(keys.chunk(generation, number), field)),
+  );
+  return marks.map((mark) => mark === '1');
 }
 
 export async function readTerms(

@@ -4,7 +4,14 @@ import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { settleStep, sumTerms, type BatchTerms } from '../term-statistics/parts.js';
 import { countFields, stepArguments } from '../term-statistics/scripts.js';
-import { embeddedFields, vectorFields, withLengths, type ChunkVector } from './fields.js';
+import {
+  embeddedFields,
+  inPartsField,
+  vectorFields,
+  withLengths,
+  type ChunkVector,
+  type EmbeddedChunk,
+} from './fields.js';
 import { countedScript, finishScript, noteInPartsScript, writeScript } from './scripts.js';
 
 /** Where vectors are written. Each set of vectors has its own fields in the same hashes. */
@@ -16,7 +23,7 @@ export interface VectorStore {
 /** The chunks of a batch with their vectors and terms. */
 export interface EmbeddedBatch {
   readonly batch: number;
-  readonly chunks: readonly Required<ChunkVector>[];
+  readonly chunks: readonly EmbeddedChunk[];
   /** The owner whose term statistics count the chunks; null for nobody's. */
   readonly owner: string | null;
   /** The mark of the file's name that the terms hold; see `nameMark`. */
@@ -93,7 +100,8 @@ export async function removeVectors(
   generation: string,
   numbers: readonly number[],
 ): Promise<void> {
-  await Promise.all(numbers.map((number) => redis.hDel(keys.chunk(generation, number), vectors.field)));
+  const fields = [vectors.field, inPartsField(vectors)];
+  await Promise.all(numbers.map((number) => redis.hDel(keys.chunk(generation, number), fields)));
 }
 
 export async function noteInParts(redis: Redis, generation: string): Promise<void> {

@@ -89,9 +89,11 @@ interface Counts {
   readonly laterGaps?: number;
 }
 
-/** Content with gaps that came after it was read. */
-export const withLaterGaps = (content: Content, laterGaps: number): Content =>
-  laterGaps > 0 ? { ...content, gaps: (content.gaps ?? 0) + laterGaps } : content;
+/** The record with gaps of its pending content that came after that was read. */
+export const withLaterGaps = (record: DocumentRecord, laterGaps: number): DocumentRecord =>
+  record.pending && laterGaps > 0
+    ? { ...record, pending: { ...record.pending, gaps: (record.pending.gaps ?? 0) + laterGaps } }
+    : record;
 
 /** Makes the generation of an attempt the one that searches answer from. */
 export function publish(
@@ -100,7 +102,7 @@ export function publish(
 ): Change | null {
   if (!isCurrent(record, fence) || !record.pending) return null;
   const generation = generationId(record);
-  const pending = withLaterGaps(record.pending, laterGaps);
+  const pending = withLaterGaps(record, laterGaps).pending ?? record.pending;
   const published: Content = { ...pending, generation, chunkCount, tokenCount };
   const ended = { ...finished(record, 'completed'), ...replaceAttachments(record) };
   const earlier = latestAttempts(record).filter((each) => each !== generation);

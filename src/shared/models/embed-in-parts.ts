@@ -36,24 +36,30 @@ const MIN_TOKENS = 16;
 
 /**
  * Embeds texts, and those that the model refuses as too long in parts of equal length: their vector is the mean of the parts',
- * weighted by tokens, of unit length. What one refusal has taught holds for all later texts.
+ * weighted by length, brought to unit length. What the first refused texts have taught holds for all later ones.
  * @throws TextTooLongError when even short parts are refused
  */
 export function createEmbedInParts({ embed, maxInputs, onSmallWindow }: EmbedInPartsOptions) {
   const learned: Window = { tokens: Infinity };
   return async (texts: readonly string[], options: CallOptions): Promise<PartedEmbeddings> => {
-    for (let tokens = learned.tokens; ;) {
+    let tokens = learned.tokens;
+    // A window that is named is kept from the first refusal on, and one that is tried out once it has proved right. Later
+    // refusals teach nothing: a text of unusual signs must not have all others cut as short as itself.
+    const learn = (window: number) => {
+      if (learned.tokens !== Infinity || window === Infinity) return;
+      learned.tokens = window;
+      onSmallWindow?.(window);
+    };
+    for (;;) {
       try {
-        return await embedWith({ embed, maxInputs }, { texts, tokens, options });
+        const embedded = await embedWith({ embed, maxInputs }, { texts, tokens, options });
+        learn(tokens);
+        return embedded;
       } catch (error) {
         if (!(error instanceof TextTooLongError)) throw error;
-        const next = await shorterWindow(texts, tokens, error.window);
-        if (next < MIN_TOKENS) throw error;
-        tokens = next;
-        // Only the first window is kept: a text of unusual signs must not have all others cut as short as itself.
-        if (learned.tokens !== Infinity) continue;
-        learned.tokens = next;
-        onSmallWindow?.(next);
+        tokens = await shorterWindow(texts, tokens, error.window);
+        if (tokens < MIN_TOKENS) throw error;
+        if (error.window !== null) learn(tokens);
       }
     }
   };

@@ -41,7 +41,7 @@ export function createEmbeddingBatcher(options: EmbeddingBatcherOptions): Embedd
   const batching: Batching = { ...options, inFlight: new Set(), wait: createWait(), queue: [] };
   return async (texts, { signal } = {}) => {
     signal?.throwIfAborted();
-    if (texts.length === 0) return { vectors: [], tokens: 0, inParts: 0 };
+    if (texts.length === 0) return { vectors: [], tokens: 0, inParts: [] };
     return openCall(texts.length, {
       signal,
       begin: (call) => {

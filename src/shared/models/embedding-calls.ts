@@ -1,6 +1,6 @@
 import { at } from '../at.js';
 import { toError } from '../errors.js';
-import type { CallOptions, Embeddings } from '../ports.js';
+import type { CallOptions } from '../ports.js';
 import type { PartedEmbeddings } from './embed-in-parts.js';
 
 /** A text and its number of tokens. */
@@ -15,17 +15,15 @@ export interface Call {
   missing: number;
   /** Null once a reply did not tell its tokens. */
   tokens: number | null;
-  /** How many texts were embedded in parts. */
-  inParts: number;
+  /** For each text, whether it was embedded in parts. */
+  readonly inParts: boolean[];
   isSettled: boolean;
   succeed(): void;
   fail(error: unknown): void;
 }
 
-/** The vectors of a call's texts, and how many of them are means of the vectors of parts. */
-export interface CallEmbeddings extends Embeddings {
-  readonly inParts: number;
-}
+/** The vectors of a call's texts, and for each whether it is the mean of the vectors of parts. */
+export type CallEmbeddings = Required<PartedEmbeddings>;
 
 /** One text of a call, and its position there. */
 export interface Entry extends MeasuredText {
@@ -51,7 +49,7 @@ export function openCall(size: number, { signal, begin, abandon }: CallHooks): P
       vectors: [],
       missing: size,
       tokens: 0,
-      inParts: 0,
+      inParts: [],
       isSettled: false,
       succeed: () => {
         settle(() => {
@@ -81,7 +79,7 @@ export function deliver(entries: readonly Entry[], { vectors, tokens, inParts }:
     if (!vector) throw new Error('the embedder returned fewer vectors than texts');
     call.vectors[position] = vector;
     call.tokens = call.tokens === null || shares === null ? null : call.tokens + at(shares, index);
-    if (inParts?.[index] === true) call.inParts += 1;
+    call.inParts[position] = inParts?.[index] === true;
     call.missing -= 1;
     if (call.missing === 0) call.succeed();
   });

@@ -18,14 +18,14 @@ export interface Embedding {
   readonly model: string;
   dimensions(options?: CallOptions): Promise<number>;
   /**
-   * Returns one vector for each text, in order. `tokens` is what was billed, or else the callers' own count; `inParts` how many
-   * texts are longer than the model reads, so that their vectors are means of their parts'.
+   * Returns one vector for each text, in order. `tokens` is what was billed, or else the callers' own count; `inParts` says of
+   * each text whether it is longer than the model reads, so that its vector is the mean of its parts'.
    * @throws UnavailableError when the provider cannot answer; IngestError when it refuses one of these texts
    */
   embedDocuments(
     texts: readonly MeasuredText[],
     options?: CallOptions,
-  ): Promise<{ vectors: readonly Float32Array[]; tokens: number; inParts: number }>;
+  ): Promise<{ vectors: readonly Float32Array[]; tokens: number; inParts: readonly boolean[] }>;
   /** `tokens` is null when the provider does not count. @throws UnavailableError */
   embedQuery(text: string, options?: CallOptions): Promise<{ vector: Float32Array; tokens: number | null }>;
 }

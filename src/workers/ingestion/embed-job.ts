@@ -2,7 +2,7 @@ import { at } from '../../shared/at.js';
 import { batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import { nameMark, type StoredChunk } from '../../shared/chunks/fields.js';
-import { namingOf, searchedTerms, searchedText, type Naming } from '../../shared/chunks/searched-text.js';
+import { namingOf, searchedTerms, searchedText } from '../../shared/chunks/searched-text.js';
 import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import {
@@ -11,6 +11,7 @@ import {
   publish,
   READING_SHARE,
   reportProgress,
+  withLaterGaps,
   type Fence,
 } from '../../shared/documents/transitions.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
@@ -62,35 +63,29 @@ export function createEmbedJob(parts: Dependencies) {
     if (stored.length < numbers.length) throw new Error('texts of a batch are missing');
     const naming = namingOf(record.pending);
     const texts = stored.map((chunk) => ({ ...chunk, searched: searchedText(chunk, naming.title) }));
-    let embedded: Embedded;
+    let embedded: readonly EmbeddedText[];
     try {
       embedded = await embedTexts(parts, texts, signal);
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(run, { code: error.code, message: error.message, stage: 'embedding' });
     }
-    const { vectors } = embedded;
-    if (vectors[0]) await checkDimensions(vectors[0].length);
-    const rows = rowsOf(texts, { vectors, naming });
+    const [first] = embedded;
+    if (first) await checkDimensions(first.vector.length);
+    const rows = texts.map((chunk, i) => ({
+      ...at(embedded, i),
+      number: chunk.number,
+      terms: searchedTerms(chunk, naming),
+    }));
     const named = nameMark(naming.filename);
     const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record), named };
-    if (embedded.inParts > 0) await chunks.noteInParts(generation);
+    if (rows.some(({ inParts }) => inParts)) await chunks.noteInParts(generation);
     if (!(await chunks.writeEmbedded(generation, written))) return 'stale';
     await updateTermCounts({ records, statistics }, run, () => chunks.readTerms(generation, numbers));
     const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
     if (left === null) return 'stale';
     return left === 0 ? publishGeneration(parts, record) : progress(records, run, left);
   };
-}
-
-function rowsOf(
-  texts: readonly StoredChunk[],
-  { vectors, naming }: { readonly vectors: readonly Float32Array[]; readonly naming: Naming },
-) {
-  return texts.flatMap((chunk, i) => {
-    const vector = vectors[i];
-    return vector ? [{ number: chunk.number, vector, terms: searchedTerms(chunk, naming) }] : [];
-  });
 }
 
 async function progress(records: Records, job: Batch, left: number): Promise<Outcome> {
@@ -109,11 +104,11 @@ async function publishGeneration(
   const info = await chunks.generation(generation);
   if (!info) return 'stale';
   const { chunks: chunkCount, tokens: tokenCount, inParts } = info;
+  const laterGaps = inParts ? 1 : 0;
   await prepareMirrors(record, chunkCount);
   const fence = { documentId, version, attempt, generation };
-  // The tags are usually written already, unless they changed before all texts were written.
-  const laterGaps = inParts ? 1 : 0;
-  const shownBy = (each: DocumentRecord) => shownWhenPublished(each, laterGaps);
+  // The tags are usually written already, unless they changed before all texts were written, or embedding brought a gap.
+  const shownBy = (of: DocumentRecord) => shownWhenPublished(withLaterGaps(of, laterGaps));
   const tags = { generation, count: chunkCount, shownBy };
   if (!(await writeAllTags({ records, chunks }, record, tags))) return 'stale';
   const isPublished = await commit(record, (each) =>
@@ -134,10 +129,10 @@ interface SearchedChunk extends Pick<StoredChunk, 'like'> {
   readonly searched: { readonly text: string; readonly tokens: number };
 }
 
-interface Embedded {
-  readonly vectors: readonly Float32Array[];
-  /** How many texts are longer than the model reads. */
-  readonly inParts: number;
+interface EmbeddedText {
+  readonly vector: Float32Array;
+  /** Whether the text is longer than the model reads. */
+  readonly inParts: boolean;
 }
 
 /** Reuses vectors of earlier generations, and embeds the other texts. */
@@ -145,25 +140,36 @@ async function embedTexts(
   { chunks, embedding, metrics }: Pick<Dependencies, 'chunks' | 'embedding' | 'metrics'>,
   texts: readonly SearchedChunk[],
   signal: AbortSignal,
-): Promise<Embedded> {
-  const alike = texts.flatMap(({ like }) => (like ? [like] : []));
-  const taken = alike.length > 0 ? await chunks.readVectors(alike) : [];
-  const vectors = texts.map(({ like }) => (like ? (taken[alike.indexOf(like)] ?? null) : null));
-  const missing = texts.filter((_, i) => !vectors[i]).map(({ searched }) => searched);
-  const {
-    vectors: made,
-    tokens,
-    inParts,
-  } = missing.length > 0
-    ? await embedding.embedDocuments(missing, { signal })
-    : { vectors: [], tokens: 0, inParts: 0 };
+): Promise<readonly EmbeddedText[]> {
+  const reused = await readReused(chunks, texts);
+  const missing = texts.filter((_, i) => !reused[i]).map(({ searched }) => searched);
+  const made =
+    missing.length > 0
+      ? await embedding.embedDocuments(missing, { signal })
+      : { vectors: [], tokens: 0, inParts: [] };
   metrics.add('quire_embedded_chunks_total', {}, missing.length);
-  metrics.add('quire_embedded_tokens_total', {}, tokens);
+  metrics.add('quire_embedded_tokens_total', {}, made.tokens);
   let next = 0;
-  const whole = vectors.map((vector) => {
-    const found = vector ?? made[next++];
-    if (!found) throw new Error('the embedder returned too few vectors');
-    return found;
+  return reused.map((known) => {
+    if (known) return known;
+    const place = next++;
+    const vector = made.vectors[place];
+    if (!vector) throw new Error('the embedder returned too few vectors');
+    return { vector, inParts: made.inParts[place] === true };
   });
-  return { vectors: whole, inParts };
+}
+
+/** The vectors that chunks of earlier generations have of the same texts; null where there is none. */
+async function readReused(
+  chunks: Pick<Chunks, 'readVectors' | 'readInParts'>,
+  texts: readonly SearchedChunk[],
+): Promise<(EmbeddedText | null)[]> {
+  const alike = texts.flatMap(({ like }) => (like ? [like] : []));
+  const vectors = await chunks.readVectors(alike);
+  const inParts = await chunks.readInParts(alike);
+  return texts.map(({ like }) => {
+    const place = like ? alike.indexOf(like) : -1;
+    const vector = vectors[place];
+    return vector ? { vector, inParts: inParts[place] === true } : null;
+  });
 }

@@ -24,7 +24,7 @@ export async function embedPieces(
   if (vectors[0]) await checkDimensions(vectors[0].length);
   metrics.add('quire_embedded_chunks_total', {}, pieces.length);
   metrics.add('quire_embedded_tokens_total', {}, tokens);
-  return inParts > 0 ? null : vectors;
+  return inParts.includes(true) ? null : vectors;
 }
 
 /** Adds to the chunks of a short text what they have beside their vectors: hashes and terms. */

@@ -8,16 +8,11 @@ import type { DocumentRecord } from '../../shared/document.js';
 import type { ExpectedField } from '../../shared/documents/change.js';
 import { documentTags } from '../../shared/documents/document-tags.js';
 import type { Records } from '../../shared/documents/records.js';
-import { withLaterGaps } from '../../shared/documents/transitions.js';
 import { endless, type AfterStep } from '../job-turn.js';
 
-/**
- * Returns the tags that the document will have when its pending content is published.
- * @param laterGaps gaps that publishing it will add, by which it can be filtered, too
- */
-export function tagsWhenPublished(record: DocumentRecord, laterGaps = 0): string {
-  if (!record.pending) return documentTags(record);
-  return documentTags({ ...record, published: withLaterGaps(record.pending, laterGaps), pending: null });
+/** Returns the tags that the document will have when its pending content is published. */
+export function tagsWhenPublished(record: DocumentRecord): string {
+  return documentTags(record.pending ? { ...record, published: record.pending, pending: null } : record);
 }
 
 /** What chunks are found and filtered by that their document tells. */
@@ -33,8 +28,8 @@ export const shownNow = (record: DocumentRecord): Shown => ({
 });
 
 /** What the chunks of the pending content show. */
-export const shownWhenPublished = (record: DocumentRecord, laterGaps = 0): Shown => ({
-  tags: tagsWhenPublished(record, laterGaps),
+export const shownWhenPublished = (record: DocumentRecord): Shown => ({
+  tags: tagsWhenPublished(record),
   naming: namingOf(record.pending ?? record.published),
 });
 

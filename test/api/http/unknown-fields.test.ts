@@ -126,3 +126,15 @@ describe('strict handling', () => {
     expect(strict.check(schema, { query: 'x', access_control: { rules: 1 } }, 'body')).toHaveLength(1);
   });
 });
+
+describe('the nearest name', () => {
+  test.each([
+    ['ikd', ['kind'], null],
+    // Two neighbours that are swapped are one slip, not two.
+    ['kni', ['kin'], 'kin'],
+    ['colour', ['filters', 'metadata'], null],
+    ['total', ['limit', 'cursor'], null],
+  ])('to %j among %j is %j', (name, names, near) => {
+    expect(nearestName(name, names)).toBe(near);
+  });
+});

@@ -56,7 +56,7 @@ describe('a model that reads less than a chunk holds', () => {
     provider.configure({ maxInputTokens: 128, tooLong: { status, message, code: null } });
     const { embed, windows } = open();
     const { vectors, inParts } = await embed(['a short text', words(400), 'another one']);
-    expect(inParts).toBe(1);
+    expect(inParts).toEqual([false, true, false]);
     expect(vectors).toHaveLength(3);
     for (const vector of vectors) expect(cosine(vector, vector)).toBeCloseTo(1, 5);
     // All words of the text are in its vector.
@@ -70,15 +70,40 @@ describe('a model that reads less than a chunk holds', () => {
     const { embed, windows } = open();
     await embed([words(400)]);
     const before = provider.stats.requests;
-    expect((await embed([words(300), 'short'])).inParts).toBe(1);
+    expect((await embed([words(300), 'short'])).inParts).toEqual([true, false]);
     expect(provider.stats.requests).toBe(before + 1);
+    expect(windows).toEqual([102]);
+  });
+
+  test('that names no window is not asked again with what it has refused either', async () => {
+    const message = 'the input length exceeds the context length';
+    provider.configure({ maxInputTokens: 64, tooLong: { status: 400, message, code: null } });
+    const { embed, windows } = open();
+    await embed([words(400)]);
+    const before = provider.stats.requests;
+    await embed([words(400, 'seal')]);
+    expect(provider.stats.requests).toBe(before + 1);
+    expect(windows).toHaveLength(1);
+    expect(windows[0]).toBeLessThanOrEqual(64);
+  });
+
+  test('does not cut all texts as short as one of unusual signs that it refuses later', async () => {
+    provider.configure({ maxInputTokens: 128 });
+    const { embed, windows } = open();
+    await embed([words(400)]);
+    provider.configure({ maxInputTokens: 32 });
+    await embed([words(400)]);
+    provider.configure({ maxInputTokens: 128 });
+    const texts = provider.stats.embeddedTexts;
+    await embed([words(60)]);
+    expect(provider.stats.embeddedTexts - texts).toBeLessThanOrEqual(2);
     expect(windows).toEqual([102]);
   });
 
   test('gets no more parts in a request than the provider takes', async () => {
     provider.configure({ maxInputTokens: 64, maxInputs: 3 });
     const { embed } = open(3);
-    expect((await embed([words(500), words(500, 'seal')])).inParts).toBe(2);
+    expect((await embed([words(500), words(500, 'seal')])).inParts).toEqual([true, true]);
     expect(provider.stats.largestBatch).toBeLessThanOrEqual(3);
   });
 
@@ -109,6 +134,6 @@ describe('a model that reads less than a chunk holds', () => {
 
 test('a model that reads all embeds texts whole', async () => {
   const { embed, windows } = open();
-  expect((await embed([words(400)])).inParts).toBe(0);
+  expect((await embed([words(400)])).inParts).toEqual([false]);
   expect(windows).toEqual([]);
 });

@@ -160,7 +160,7 @@ describe('documents', () => {
       { text: 'two', tokens: 5 },
     ]);
     expect(tokens).toBe(12);
-    expect(await embedding().embedDocuments([])).toEqual({ vectors: [], tokens: 0, inParts: 0 });
+    expect(await embedding().embedDocuments([])).toEqual({ vectors: [], tokens: 0, inParts: [] });
   });
 });
 

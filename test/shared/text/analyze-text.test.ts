@@ -202,3 +202,10 @@ describe('terms of a text', () => {
     expect(await processorTimeOf(() => analyzeText(text))).toBeLessThan(20_000);
   });
 });
+
+test('an acronym in small letters with dots is asked for by its letters alone, and one in capitals also as a whole', () => {
+  const asks = (query: string, term: string): boolean => analyzeQuery(query).counts.has(hashTerm(term));
+  expect(asks('U.S.A.', 'usa')).toBe(true);
+  expect(asks('e.g. walruses', 'eg')).toBe(false);
+  expect(asks('well-known', 'wellknown')).toBe(false);
+});

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import busboy from 'busboy';
-import { HttpError } from '../http-error.js';
 import { checkEncoding, mediaTypeOf, readBytes, type BodyOptions } from './body.js';
+import { createMultipartParser, malformed } from './multipart-parser.js';
 
 /** Reads the fields of a small form, url-encoded or multipart; files are skipped. @throws HttpError 400, 413, 415 */
 export async function readForm(
@@ -19,10 +18,10 @@ export async function readForm(
 function readMultipart(bytes: Buffer, headers: IncomingMessage['headers']): Promise<Record<string, string>> {
   return new Promise((resolve, reject) => {
     const refuse = (cause: unknown) => {
-      reject(new HttpError(400, 'Malformed multipart body', { cause }));
+      reject(malformed(cause));
     };
     try {
-      const parser = busboy({ headers, defParamCharset: 'utf8', limits: { fields: 100, parts: 100 } });
+      const parser = createMultipartParser(headers, { fields: 100, parts: 100 });
       const fields = new Map<string, string>();
       // @NOTE busboy's type does not say it: the name is undefined when the part gives none, the value in an unknown charset.
       parser.on('field', (name: string | undefined, value: string | undefined) => {

@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import busboy, { type Busboy } from 'busboy';
+import type { Busboy } from 'busboy';
 import { fileTooLarge, type IncomingFile } from '../../services/ingest/incoming-file.js';
 import { HttpError } from '../http-error.js';
 import type { ReadJson } from '../json/reader.js';
 import { watchProgress } from './body-progress.js';
 import { announcedBytes } from './body.js';
+import { createMultipartParser, malformed } from './multipart-parser.js';
 import { collectField, takeFields, type UploadState } from './multipart-parts.js';
-import { malformed, noteUnknown, OVERHEAD_BYTES, watchRequest, type UploadReading } from './upload.js';
+import { noteUnknown, OVERHEAD_BYTES, watchRequest, type UploadReading } from './upload.js';
 
 export interface FilesTarget<Stored> {
   /** The name of the parts that are files, and how many there may be. */
@@ -136,11 +137,7 @@ function createParser(request: IncomingMessage, maxFiles: number): Busboy {
   // Fields may be sent like files, too. The number of files itself is counted where they are taken.
   const files = maxFiles + MAX_FIELDS;
   const limits = { fields: MAX_FIELDS, files, parts: files + MAX_FIELDS, fieldSize: MAX_FIELD_BYTES };
-  try {
-    return busboy({ headers: request.headers, defParamCharset: 'utf8', limits });
-  } catch (error) {
-    throw malformed(error);
-  }
+  return createMultipartParser(request.headers, limits);
 }
 
 interface TakenFiles<Stored> {

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import busboy, { type Busboy } from 'busboy';
 import { fileTooLarge } from '../../services/ingest/incoming-file.js';
-import { HttpError } from '../http-error.js';
 import type { IgnoredFields } from '../unknown-fields/ignored-fields.js';
 import type { BodyClaim } from './body-budget.js';
 import { watchProgress } from './body-progress.js';
 import { announcedBytes, type BodyReading } from './body.js';
+import { createMultipartParser, malformed } from './multipart-parser.js';
 import {
   takeFields,
   takeFiles,
@@ -29,9 +28,6 @@ const MAX_FIELD_BYTES = 4 * 1024 * 1024;
 export const isMultipart = (request: IncomingMessage): boolean =>
   /^\s*multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');
 
-export const malformed = (cause?: unknown): HttpError =>
-  new HttpError(400, 'Malformed multipart body', { cause });
-
 export type UploadReading = Pick<BodyReading, 'onReading' | 'claim' | 'graceSeconds' | 'ignored'>;
 
 /** A refused upload stays unread. Bytes count as held until they are passed on to storage. */
@@ -49,7 +45,8 @@ async function receive<Stored>(
   target: UploadTarget<Stored>,
   { claim, graceSeconds, ignored }: UploadReading,
 ): Promise<Stored | null> {
-  const parser = createParser(request);
+  const limits = { fields: MAX_FIELDS, files: MAX_FIELDS, parts: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES };
+  const parser = createMultipartParser(request.headers, limits);
   const reading: FileState<Stored> = {
     stored: null,
     fields: [],
@@ -94,15 +91,6 @@ export const noteUnknown =
       stop(error);
     }
   };
-
-function createParser(request: IncomingMessage): Busboy {
-  const limits = { fields: MAX_FIELDS, files: MAX_FIELDS, parts: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES };
-  try {
-    return busboy({ headers: request.headers, defParamCharset: 'utf8', limits });
-  } catch (error) {
-    throw malformed(error);
-  }
-}
 
 /** Stops reading when the request breaks off or grows too large. Returns a function that ends the watch. */
 export function watchRequest(

@@ -100,6 +100,30 @@ describe('POST /ingest/file', () => {
     expect(documentOf(answer).filename).toBe('naïve .txt');
   });
 
+  test.each([
+    ["windows-1252''%8050%20%96%20na%EFve.txt", '€50 – naïve.txt'],
+    ["ISO-8859-1'de'%8050%20Gr%F6%DFe.txt", '€50 Größe.txt'],
+    ["Shift_JIS'ja'%93%FA%96%7B.txt", '日本.txt'],
+    ["utf-8''%C3%A9.txt", 'é.txt'],
+    ["x-unknown''%E9.txt", 'plain.txt'],
+  ])('understands the file name %j in the charset that it names', async (encoded, shown) => {
+    const disposition = `form-data; name="file"; filename="plain.txt"; filename*=${encoded}`;
+    const answer = await raw(
+      written(['--b', `Content-Disposition: ${disposition}`, '', 'body', '--b--', '']),
+    );
+    expect(answer.status).toBe(202);
+    expect(documentOf(answer).filename).toBe(shown);
+  });
+
+  test('leaves a file name alone that only looks like one in another charset', async () => {
+    const name = "a*=windows-1252''%80.txt";
+    const disposition = `form-data; name="file"; filename="${name}"`;
+    const answer = await raw(
+      written(['--b', `Content-Disposition: ${disposition}`, '', 'body', '--b--', '']),
+    );
+    expect(documentOf(answer).filename).toBe(name);
+  });
+
   test('tells the type by content first, then by extension', async () => {
     const pdf = await upload([['file', text('%PDF-1.7\n…', 'text/plain'), 'a.txt']]);
     const html = await upload([['file', text('<!doctype html><p>x', 'application/json'), 'a']]);

@@ -95,7 +95,7 @@ test('counts by itself when the provider does not', async () => {
 test.each([
   ['stop', 'stop'],
   ['length', 'length'],
-  ['content_filter', 'stop'],
+  ['content_filter', 'content_filter'],
   ['eos', 'stop'],
 ])('calls a finish for reason %s a %s', async (finishReason, told) => {
   provider.configure({ finishReason });

@@ -18,21 +18,10 @@ export function writePieces(pieces: readonly Piece[]): string {
     : pieces.map(({ text }) => text).join('');
 }
 
-/** As `writePieces`, each piece apart. What is written of neighbours that are raised alike stands in the first of them. */
-export function writeEach(pieces: readonly Piece[]): string[] {
-  if (pieces.every(({ shifts }) => shifts.length === 0)) return pieces.map(({ text }) => text);
-  const texts = new Map<Piece, string>();
-  const groups = groupsOf(pieces, 0);
-  for (const { group, text } of writeGroups(groups, 0)) {
-    if (group.shift === undefined) for (const piece of group.pieces) texts.set(piece, piece.text);
-    else for (const [index, piece] of group.pieces.entries()) texts.set(piece, index === 0 ? text : '');
-  }
-  return pieces.map((piece) => texts.get(piece) ?? '');
-}
-
 /** From the end, since how a raised text is written depends on what is written behind it. */
-function writeGroups(groups: readonly Group[], level: number): { group: Group; text: string }[] {
-  const written: { group: Group; text: string }[] = [];
+function writeLevel(pieces: readonly Piece[], level: number): string {
+  const groups = groupsOf(pieces, level);
+  let written = '';
   let after = '';
   for (let index = groups.length - 1; index >= 0; index -= 1) {
     const group = groups[index];
@@ -40,15 +29,10 @@ function writeGroups(groups: readonly Group[], level: number): { group: Group; t
     const text = group.shift === undefined ? rawText(group.pieces) : writeLevel(group.pieces, level + 1);
     const before = rawText(groups[index - 1]?.pieces ?? []);
     after = group.shift === undefined ? text : shiftText(text, group.shift, { before, after });
-    written.push({ group, text: after });
+    written = after + written;
   }
-  return written.reverse();
+  return written;
 }
-
-const writeLevel = (pieces: readonly Piece[], level: number): string =>
-  writeGroups(groupsOf(pieces, level), level)
-    .map(({ text }) => text)
-    .join('');
 
 const rawText = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('');
 

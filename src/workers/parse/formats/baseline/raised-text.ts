@@ -25,13 +25,10 @@ function signsOf(shifted: string): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Writes raised text in the one way of all formats: `10⁶`, `treaty¹`, `5th`, `x^n`, `e^(a+b)`. */
-export const raise = (text: string, around: Around): string => shiftText(text, 'raised', around);
-
-/** Writes lowered text in the one way of all formats: `H₂O`, `x_i`, `a_(n+1)`. */
-export const lower = (text: string, around: Around): string => shiftText(text, 'lowered', around);
-
-/** As `raise` or `lower`. Blanks at both ends, and ends of lines, stay outside of what is marked. */
+/**
+ * Writes raised or lowered text in the one way of all formats: `10⁶`, `treaty¹`, `5th`, `x^n`, `e^(a+b)`, `H₂O`, `x_i`, `a_(n+1)`.
+ * Blanks at both ends, and ends of lines, stay outside of what is marked.
+ */
 export function shiftText(text: string, shift: Shift, around: Around): string {
   if (text.includes('\n')) {
     const lines = text.split('\n');

@@ -9,9 +9,12 @@ import { decodeSevenBit, SEVEN_BIT } from './seven-bit.js';
 export function decodeAs(bytes: Uint8Array, encoding: string): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (SEVEN_BIT.has(encoding)) return decodeSevenBit(buffer, encoding);
-  const text = iconv.decode(buffer, encoding);
-  return encoding.startsWith('mac') ? text.replaceAll('¤', '€') : text;
+  return withEuro(iconv.decode(buffer, encoding), encoding);
 }
+
+/** Apple has put the euro sign in the place of the old sign of currencies. */
+const withEuro = (text: string, encoding: string): string =>
+  encoding.startsWith('mac') ? text.replaceAll('¤', '€') : text;
 
 /** Decodes bytes that come in pieces, some of which end within a character. */
 export function createStreamDecoder(encoding: string): {
@@ -30,7 +33,8 @@ export function createStreamDecoder(encoding: string): {
   }
   const decoder = iconv.getDecoder(encoding);
   return {
-    write: (piece) => decoder.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)),
-    end: () => decoder.end() ?? '',
+    write: (piece) =>
+      withEuro(decoder.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)), encoding),
+    end: () => withEuro(decoder.end() ?? '', encoding),
   };
 }

@@ -53,7 +53,18 @@ function readFields(buffer: Buffer): { fields: FieldsData; content: Content } {
   const codepage = first.fields.messageCodepage ?? MICROSOFT_LATIN;
   const encoding = encodingOfCodePage(codepage);
   // Strings of one byte a letter are in the code page of the message, which is one of its properties.
-  return encoding === undefined || SEVEN_BIT.has(encoding) ? first : open(encoding);
+  const read = encoding === undefined || SEVEN_BIT.has(encoding) ? first : open(encoding);
+  decodeEscapes(read.fields, encoding);
+  return read;
+}
+
+/** Decodes strings with escape sequences or shifts (ISO 2022) in place, which the library leaves as they are. */
+function decodeEscapes(value: unknown, declared: string | undefined): void {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  for (const [key, inner] of Object.entries(value))
+    if (typeof inner !== 'string') decodeEscapes(inner, declared);
+    else if (/[\u001b\u000e]/.test(inner) && !/[^\0-\x7f]/.test(inner))
+      Reflect.set(value, key, decodeText(Buffer.from(inner), { declared }));
 }
 
 function toMessage(fields: FieldsData, content: Content): MailMessage {

@@ -98,7 +98,10 @@ export function createRtfReader(options: RtfOptions): RtfReader {
 function noteFormulas(receipt: ReceiptWriter, count: number): void {
   if (count === 0) return;
   const noun = count === 1 ? 'formula is read as its' : 'formulas are read as their';
-  receipt.addGap('garbled', `${String(count)} ${noun} signs in a row.`);
+  receipt.addGap(
+    'skipped',
+    `${String(count)} ${noun} signs in a row, without fractions, roots and the like.`,
+  );
 }
 
 function addToken(reader: Reader, token: RtfToken): void {

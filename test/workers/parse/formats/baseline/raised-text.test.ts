@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { lower, raise } from '../../../../../src/workers/parse/formats/baseline/raised-text.js';
+import { shiftText } from '../../../../../src/workers/parse/formats/baseline/raised-text.js';
+import type { Shift } from '../../../../../src/workers/parse/formats/baseline/shift.js';
 
 /** Each as text with `^{…}` around what is raised and `_{…}` around what is lowered, and as it is written. */
 const RAISED: readonly (readonly [string, string])[] = [
@@ -106,19 +107,19 @@ const LOWERED: readonly (readonly [string, string])[] = [
 
 const PATTERN = /^([^]*?)[_^]\{([^]*?)\}([^]*)$/u;
 
-function written(text: string, shift: typeof raise): string {
+function written(text: string, shift: Shift): string {
   const [, before = '', inner = '', after = ''] = PATTERN.exec(text) ?? [];
-  return before + shift(inner, { before, after }) + after;
+  return before + shiftText(inner, shift, { before, after }) + after;
 }
 
 describe('raised text', () => {
   it.each(RAISED)('%j is written %j', (text, expected) => {
-    expect(written(text, raise)).toBe(expected);
+    expect(written(text, 'raised')).toBe(expected);
   });
 });
 
 describe('lowered text', () => {
   it.each(LOWERED)('%j is written %j', (text, expected) => {
-    expect(written(text, lower)).toBe(expected);
+    expect(written(text, 'lowered')).toBe(expected);
   });
 });

@@ -94,4 +94,11 @@ describe('a charset', () => {
     );
     expect((await readBlocks('xml', xml)).text).toContain('会議');
   });
+
+  test('has the euro where Apple has put it, in XML as elsewhere', async () => {
+    const price = Buffer.from('<?xml version="1.0" encoding="macintosh"?><a>5 \u00db</a>', 'latin1');
+    expect((await readBlocks('xml', price)).text).toContain('5 €');
+    const page = Buffer.from('<meta charset=macintosh><p>5 \u00db</p>', 'latin1');
+    expect((await readBlocks('html', page)).text).toContain('5 €');
+  });
 });

@@ -14,7 +14,32 @@ function stored(rtf: string): Uint8Array {
   return Buffer.concat([header, Buffer.from(rtf, 'latin1')]);
 }
 
+/** The properties of a message that says the code page of its strings. */
+function codePage(number: number): Uint8Array {
+  const bytes = Buffer.alloc(32 + 16);
+  bytes.writeUInt32LE(0x3ffd_0003, 32);
+  bytes.writeUInt32LE(number, 40);
+  return bytes;
+}
+
 describe('a message of Outlook', () => {
+  test.each([
+    [1251, Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]), 'Привет'],
+    [932, Buffer.from([0x89, 0xef, 0x8b, 0x63]), '会議'],
+    [50_220, Buffer.from('\u001b$B2q5D\u001b(B', 'latin1'), '会議'],
+    [50_225, Buffer.from('\u001b$)C\u000eH8@G\u000f', 'latin1'), '회의'],
+    [932, Buffer.from('\u001b$B2q5D\u001b(B', 'latin1'), '会議'],
+  ])('has strings of one byte a letter in code page %d', async (page, bytes, text) => {
+    const streams = {
+      '__properties_version1.0': codePage(page),
+      '__substg1.0_0037001E': bytes,
+      '__substg1.0_1000001E': bytes,
+    };
+    const read = await readBlocks('msg', outlookMessage({ streams, messages: [{ subject: 'Größe' }] }));
+    expect(read.text).toBe(`${text}\n\n${text}\n\nGröße\n\n`);
+    expect(read.receipt.title).toBe(text);
+  });
+
   test('has its subject, people and text', async () => {
     const { text, receipt, blocks } = await readBlocks(
       'msg',

@@ -1,4 +1,4 @@
-import { writeEach } from '../../baseline/pieces.js';
+import { writePieces } from '../../baseline/pieces.js';
 import type { Shift } from '../../baseline/shift.js';
 import { tooLarge } from '../package/office-kind.js';
 import type { OfficePackage } from '../package/office-package.js';
@@ -25,20 +25,22 @@ export function readSharedStrings(
   return strings;
 }
 
-/** The text of an item, whole or in runs, without the readings of East Asian characters (`rPh`). */
+/** The whole text of an item, without the readings of East Asian characters (`rPh`). */
 export const richText = (item: XmlElement | undefined): string =>
-  runsOf(item)
-    .map(({ text }) => text)
-    .join('');
+  writePieces(runsOf(item).map(({ text, properties }) => ({ text, shifts: shiftsOf(properties) })));
 
-/** As `richText`, in runs where they look different. */
+/** As `richText`, in runs where they look different, whose raised and lowered text is not yet written as such. */
 export function richRuns(
   item: XmlElement | undefined,
   fontOf: (properties: XmlElement) => FontLook,
 ): CellText {
   const runs = runsOf(item);
   if (runs.every(({ properties }) => properties === undefined)) return runs.map(({ text }) => text).join('');
-  return runs.map(({ text, properties }) => ({ text, font: properties && fontOf(properties) }));
+  return runs.map(({ text, properties }) => ({
+    text,
+    font: properties && fontOf(properties),
+    shifts: shiftsOf(properties),
+  }));
 }
 
 interface Run {
@@ -53,14 +55,17 @@ function runsOf(item: XmlElement | undefined): Run[] {
     const text = unescaped(texts.map(textOf).join(''));
     if (text !== '') runs.push({ text, properties: childOf(child, 'x:rPr') });
   }
-  const texts = writeEach(runs.map(({ text, properties }) => ({ text, shifts: shiftsOf(properties) })));
-  return runs.map((run, index) => ({ ...run, text: texts[index] ?? '' })).filter(({ text }) => text !== '');
+  return runs;
 }
+
+const RAISED: readonly Shift[] = ['raised'];
+const LOWERED: readonly Shift[] = ['lowered'];
+const ON_LINE: readonly Shift[] = [];
 
 function shiftsOf(properties: XmlElement | undefined): readonly Shift[] {
   const alignment = valueOf(properties, 'x:vertAlign');
-  if (alignment === 'superscript') return ['raised'];
-  return alignment === 'subscript' ? ['lowered'] : [];
+  if (alignment === 'superscript') return RAISED;
+  return alignment === 'subscript' ? LOWERED : ON_LINE;
 }
 
 /** Control characters are written as `_x000D_` (ECMA-376 part 1, 22.9.2.19). */

@@ -1,3 +1,4 @@
+import { writePieces, type Piece } from '../../../baseline/pieces.js';
 import { areAlike, WHITE, type Color } from '../../../visibility/colors.js';
 import type { Fill } from '../../../visibility/layers.js';
 import type { GapCounter, HiddenKind } from '../../gap-counter.js';
@@ -16,8 +17,7 @@ export interface FontLook {
 }
 
 /** A piece of the text of a cell, with a font of its own where it has one. */
-export interface TextRun {
-  readonly text: string;
+export interface TextRun extends Piece {
   readonly font: FontLook | undefined;
 }
 
@@ -40,14 +40,15 @@ function reasonHidden({ color, isTiny }: FontLook, ground: Ground): HiddenKind |
 
 /** The part of a cell's text that is read. */
 export function readableText(text: CellText, font: FontLook, ground: Ground, gaps: GapCounter): string {
-  const runs = typeof text === 'string' ? [{ text, font }] : text;
-  return runs
-    .filter((run) => {
-      const kind = run.text.trim() === '' ? undefined : reasonHidden(run.font ?? font, ground);
-      return kind === undefined || gaps.admits(kind, { amount: run.text.length });
-    })
-    .map((run) => gaps.signs.read(run.text, (run.font ?? font).name))
-    .join('');
+  const runs = typeof text === 'string' ? [{ text, font, shifts: [] }] : text;
+  const read = runs.filter((run) => {
+    const kind = run.text.trim() === '' ? undefined : reasonHidden(run.font ?? font, ground);
+    return kind === undefined || gaps.admits(kind, { amount: run.text.length });
+  });
+  // Before they are raised, since `^` is a sign in these fonts.
+  return writePieces(
+    read.map((run) => ({ text: gaps.signs.read(run.text, (run.font ?? font).name), shifts: run.shifts })),
+  );
 }
 
 /** With more ranges than this, any cell may be in one. */

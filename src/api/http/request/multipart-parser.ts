@@ -1,0 +1,71 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import busboy, { type Busboy, type Limits } from 'busboy';
+import iconv from 'iconv-lite';
+import { z } from 'zod';
+import { HttpError } from '../http-error.js';
+
+/** A quoted value, or a parameter that names its charset (RFC 5987), such as `filename*=iso-8859-1'de'Gr%F6%DFe`. */
+const PARAMETER = /"(?:[^"\\]|\\.)*"|(\*=)([^\s'";]{1,60})'[^\s'";]*'([^\s;"]*)/g;
+/** Labels of what clients write in windows-1252, whatever they call it (https://encoding.spec.whatwg.org/#names-and-labels). */
+const LATIN_1 = /^(?:us-?ascii|ascii|latin-?1|l1|cp819|iso[-_]?8859[-_]?1(?::1987)?)$/;
+
+const headerSchema = z.record(z.string(), z.array(z.string()));
+const headerParserSchema = z.looseObject({ cb: z.custom<(header: unknown) => void>() });
+
+export const malformed = (cause?: unknown): HttpError =>
+  new HttpError(400, 'Malformed multipart body', { cause });
+
+/** A parser of multipart bodies whose names of parts and files are right in any charset. @throws HttpError 400 */
+export function createMultipartParser(headers: IncomingHttpHeaders, limits: Limits): Busboy {
+  try {
+    return readNamesInUtf8(busboy({ headers, defParamCharset: 'utf8', limits }));
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+/**
+ * busboy takes windows-1252 for ISO 8859-1, and skips a part with a name in a charset that it does not know. So its reader of
+ * headers is given them with such names in UTF-8.
+ */
+function readNamesInUtf8(parser: Busboy): Busboy {
+  let current: unknown = null;
+  let known: unknown;
+  // @NOTE a private field of the pinned version, which holds the one reader of headers while it reads them.
+  Object.defineProperty(parser, '_hparser', {
+    get: () => current,
+    set: (next: unknown) => {
+      current = next;
+      if (next === null || next === known) return;
+      known = next;
+      const { cb } = headerParserSchema.parse(next);
+      Object.assign(Object(next), { cb: (header: unknown) => cb(withNamesInUtf8(header)) });
+    },
+  });
+  return parser;
+}
+
+function withNamesInUtf8(header: unknown): unknown {
+  const fields = headerSchema.parse({ ...Object(header) });
+  const disposition = fields['content-disposition']?.[0];
+  return disposition?.includes('*=') === true
+    ? { ...fields, 'content-disposition': [namesInUtf8(disposition)] }
+    : header;
+}
+
+/** Parameters in charsets that nobody knows are left out, so that the plain ones beside them count. */
+function namesInUtf8(disposition: string): string {
+  return disposition.replace(PARAMETER, (whole, extended: unknown, charset: unknown, value: unknown) => {
+    if (extended === undefined) return whole;
+    const label = String(charset).toLowerCase();
+    const encoding = LATIN_1.test(label) ? 'windows-1252' : label;
+    if (!iconv.encodingExists(encoding)) return '-unknown=x';
+    return `*=utf-8''${encodeURIComponent(iconv.decode(percentBytes(String(value)), encoding))}`;
+  });
+}
+
+const percentBytes = (value: string): Buffer =>
+  Buffer.from(
+    value.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+    'latin1',
+  );
