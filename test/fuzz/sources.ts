@@ -1,0 +1,158 @@
+import { DECLARED, ENCODINGS } from './encodings.js';
+import type { Abilities } from './random-sample.js';
+import { ALL_LANGUAGES, PLAIN_LANGUAGES } from './sentences.js';
+
+/** How files of a format are written by something that is not Quire. */
+export interface Source {
+  /** The format and who writes it. */
+  readonly name: string;
+  /** The module of `writers/` that writes it, and the extension of what it writes. */
+  readonly writer: string;
+  readonly extension: string;
+  /** The formats that LibreOffice then makes of it, one after the other. */
+  readonly conversions?: readonly Conversion[];
+  /** Whether the text is in one of many encodings, and whether the file says in which. */
+  readonly encoded?: 'declared' | 'undeclared';
+  readonly abilities: Abilities;
+  readonly floor: Floor;
+}
+
+export interface Conversion {
+  readonly extension: string;
+  /** What LibreOffice calls the format and its filter. */
+  readonly filter: string;
+}
+
+/** What must be reached: at most so many of 100 characters wrong, and so many of 100 cells and marks right. */
+export interface Floor {
+  readonly characterErrors: number;
+  readonly cells: number;
+  readonly marks: number;
+}
+
+const ALL_RIGHT: Floor = { characterErrors: 0, cells: 100, marks: 100 };
+const MICROSOFT_FONTS = ['Symbol', 'Wingdings', 'Wingdings 2'] as const;
+
+const texts: Abilities = { languages: ALL_LANGUAGES, unseen: true, joined: true };
+const rich: Abilities = {
+  ...texts,
+  shifts: true,
+  fonts: MICROSOFT_FONTS,
+  headings: true,
+  lists: true,
+  tables: 'within',
+  spans: true,
+};
+const sheets: Abilities = {
+  ...texts,
+  shifts: true,
+  fonts: MICROSOFT_FONTS,
+  tables: 'only',
+  spans: true,
+  choices: { down: [0, 0, 2], right: [0, 0, 1] },
+};
+const word: Abilities = {
+  ...rich,
+  choices: {
+    shifts: ['attribute', 'style', 'position'],
+    symbols: ['element', 'font'],
+    soft_hyphens: ['element', 'character'],
+  },
+};
+const separated: Abilities = {
+  ...texts,
+  tables: 'only',
+  choices: { delimiter: [',', ';', '\t', '|'], quotes: ['all', 'some'], line_end: ['\n', '\r\n'] },
+};
+const pages: Abilities = {
+  languages: PLAIN_LANGUAGES,
+  shifts: true,
+  fonts: ['Symbol'],
+  headings: true,
+  tables: 'within',
+  spans: true,
+};
+const mails: Abilities = {
+  languages: ALL_LANGUAGES,
+  shifts: true,
+  choices: {
+    module: ['old', 'old', 'new'],
+    transfer: ['base64', 'quoted-printable', '8bit'],
+    attachment: [true, false],
+  },
+};
+
+const by = (
+  name: string,
+  [writer, extension]: readonly [string, string],
+  abilities: Abilities,
+  more: Partial<Source> = {},
+): Source => ({ name, writer, extension, abilities, floor: ALL_RIGHT, ...more });
+
+const converted = (extension: string, filter = extension): readonly Conversion[] => [{ extension, filter }];
+
+export const SOURCES: readonly Source[] = [
+  by('txt (Python)', ['standard', 'txt'], { languages: [] }, { encoded: 'undeclared' }),
+  by('csv (Python)', ['standard', 'csv'], separated),
+  by('csv in encodings (Python)', ['standard', 'csv'], { ...separated, unseen: false, joined: false }, {
+    encoded: 'undeclared',
+  }),
+  by('json (Python)', ['standard', 'json'], { ...texts, choices: { ascii: [true, false], indent: [0, 2] } }),
+  by('xml (Python)', ['standard', 'xml'], texts, { encoded: 'declared' }),
+  by(
+    'html (Python)',
+    ['standard', 'html'],
+    { ...rich, choices: { meta: ['charset', 'http-equiv'], entities: ['some', 'all'] } },
+    { encoded: 'declared' },
+  ),
+  by('html (LibreOffice)', ['word', 'docx'], word, { conversions: converted('html') }),
+  by('eml, plain (Python)', ['mails', 'eml'], plainMails(), { encoded: 'declared' }),
+  by('eml, html (Python)', ['mails', 'eml'], htmlMails(), { encoded: 'declared' }),
+  by('docx (python-docx)', ['word', 'docx'], word),
+  by('docx (LibreOffice, of odt)', ['open_document', 'odt'], rich, { conversions: converted('docx') }),
+  by('docx (LibreOffice, of doc)', ['word', 'docx'], word, {
+    conversions: [...converted('doc'), ...converted('docx')],
+  }),
+  by('odt (odfpy)', ['open_document', 'odt'], rich),
+  by('odt (LibreOffice)', ['word', 'docx'], word, { conversions: converted('odt') }),
+  by('rtf (LibreOffice)', ['word', 'docx'], word, { conversions: converted('rtf') }),
+  by('epub (LibreOffice)', ['word', 'docx'], word, { conversions: converted('epub') }),
+  by('pptx (python-pptx)', ['slides', 'pptx'], { ...rich, headings: false }),
+  by('odp (odfpy)', ['open_document', 'odp'], { ...rich, headings: false }),
+  by('odp (LibreOffice)', ['slides', 'pptx'], { ...rich, headings: false }, { conversions: converted('odp') }),
+  by('pptx (LibreOffice)', ['open_document', 'odp'], { ...rich, headings: false }, {
+    conversions: converted('pptx'),
+  }),
+  by('xlsx (openpyxl)', ['openpyxl_sheet', 'xlsx'], sheets),
+  by('xlsx (XlsxWriter)', ['xlsxwriter_sheet', 'xlsx'], sheets),
+  by('xlsx (LibreOffice)', ['open_document', 'ods'], sheets, { conversions: converted('xlsx') }),
+  by('ods (odfpy)', ['open_document', 'ods'], sheets),
+  by('ods (LibreOffice)', ['openpyxl_sheet', 'xlsx'], sheets, { conversions: converted('ods') }),
+  by('pdf (reportlab)', ['reportlab_pages', 'pdf'], pages),
+  by('pdf (LibreOffice)', ['word', 'docx'], { ...word, languages: pages.languages, unseen: false, joined: false }, {
+    conversions: converted('pdf'),
+  }),
+];
+
+function plainMails(): Abilities {
+  return { ...mails, shifts: false, choices: { ...mails.choices, body: ['plain'], charset_in: ['header', 'none'] } };
+}
+
+function htmlMails(): Abilities {
+  return { ...mails, choices: { ...mails.choices, body: ['html'], charset_in: ['header', 'meta'] } };
+}
+
+/** What a document of a source can hold, in the encoding that the number picks where it is written in one. */
+export function abilitiesOf({ abilities, encoded }: Source, seed: number): Abilities {
+  if (encoded === undefined) return abilities;
+  const names = Object.keys(ENCODINGS);
+  const encoding = names[seed % names.length] ?? 'utf-8';
+  const isUnicode = encoding.startsWith('utf');
+  return {
+    ...abilities,
+    languages: ENCODINGS[encoding] ?? ALL_LANGUAGES,
+    unseen: isUnicode && abilities.unseen === true,
+    joined: isUnicode && abilities.joined === true,
+    choices: { ...abilities.choices, encoding: [encoding], declared: DECLARED[encoding] ?? [encoding] },
+  };
+}
