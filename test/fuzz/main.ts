@@ -20,7 +20,8 @@ const { values } = parseArgs({
   },
 });
 
-const folder = values.keep === undefined ? mkdtempSync(join(tmpdir(), 'quire-readers-')) : resolve(values.keep);
+const folder =
+  values.keep === undefined ? mkdtempSync(join(tmpdir(), 'quire-readers-')) : resolve(values.keep);
 const results: Result[] = [];
 try {
   for (const source of SOURCES.filter(({ name }) => name.includes(values.only))) {

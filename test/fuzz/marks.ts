@@ -1,5 +1,5 @@
 import type { Random } from '../support/fuzz/random.js';
-import type { Mark, Run } from './sample.js';
+import type { MarkKind, Run } from './sample.js';
 
 const SYLLABLES = ['ba', 'ro', 'mi', 'ke', 'lu', 'za', 'ni', 'fo', 'tar', 'vel', 'sum', 'pol'] as const;
 const RAISED_DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
@@ -18,11 +18,17 @@ const lowered = (value: string): Run => ({ text: value, shift: 'lowered' });
 const inDigits = (digits: string, signs: string): string =>
   [...digits].map((digit) => signs.charAt(Number(digit))).join('');
 
-type Maker = (random: Random, word: string) => Omit<Mark, 'kind'>;
+interface Signs {
+  readonly runs: readonly Run[];
+  readonly written: string;
+}
+
+type Maker = (random: Random, word: string) => Signs;
 
 /** The first run of a mark says what is written of all of them. */
-function asMark(kind: Mark['kind'], { runs, written }: Omit<Mark, 'kind'>): Mark {
-  return { kind, runs: runs.map((run, index) => ({ ...run, written: index === 0 ? written : '' })), written };
+function asMark(kind: MarkKind, { runs, written }: Signs): readonly Run[] {
+  const [first = text(''), ...others] = runs;
+  return [{ ...first, written, begins: kind }, ...others.map((run) => ({ ...run, written: '' }))];
 }
 
 /** Each states by itself what is written: signs of Unicode, `^` and `_` elsewhere, and nothing where none is needed. */
@@ -113,16 +119,16 @@ const UNSEEN = ['\u00ad', '\u200b', '\u2060', '\ufeff', '\u200e', '\u200d', '\u2
 /** Seen as one sign only while the characters between stay where they are. */
 const JOINED = ['👩‍🚀', '❤️', '🏳️‍🌈', 'می‌خواهم', 'क्‍ष', '🇺🇦', '𠮷野', 'e\u0301', '葛\u{e0100}'] as const;
 
-export function shiftedMark(random: Random): Mark {
+export function shiftedMark(random: Random): readonly Run[] {
   return asMark('raised', pick(random, SHIFTED)(random, madeUpWord(random)));
 }
 
-export function realSignMark(random: Random): Mark {
+export function realSignMark(random: Random): readonly Run[] {
   return asMark('raised', pick(random, REAL_SIGNS)(random, madeUpWord(random)));
 }
 
 /** @param fonts those that the writer of a format can use */
-export function symbolMark(random: Random, fonts: readonly string[]): Mark {
+export function symbolMark(random: Random, fonts: readonly string[]): readonly Run[] {
   const known = SIGNS.filter(([font]) => fonts.includes(font));
   const [font, code, sign] = known[random(known.length)] ?? SIGNS[0];
   const word = madeUpWord(random);
@@ -130,7 +136,7 @@ export function symbolMark(random: Random, fonts: readonly string[]): Mark {
   return asMark('symbol', { runs, written: `${sign} ${word}` });
 }
 
-export function invisibleMark(random: Random, { joins = true } = {}): Mark {
+export function invisibleMark(random: Random, { joins = true } = {}): readonly Run[] {
   if (joins && random(3) === 0) {
     const word = madeUpWord(random) + pick(random, JOINED);
     return asMark('invisible', { runs: [text(word)], written: word });

@@ -41,6 +41,7 @@ export function measure(sample: Sample, read: string): Measured {
 function linear(text: string): string {
   return text
     .split('\n')
+    .filter((line) => !/^Slide \d+$/.test(line))
     .map((line) => (RULE.test(line) ? '' : line.replace(/^\s*- /, '')))
     .map((line) => (line.startsWith('| ') ? cellsOf(line).join(' ') : line))
     .join(' ')
@@ -82,11 +83,15 @@ function cellsRight(
   for (const [index, table] of expected.entries()) {
     const read = found[index];
     const before = right;
-    const cells = table.flatMap((row, y) => row.map((cell, x) => linear(cell) === linear(read?.[y]?.[x] ?? '')));
+    const cells = table.flatMap((row, y) =>
+      row.map((cell, x) => linear(cell) === linear(read?.[y]?.[x] ?? '')),
+    );
     right += cells.filter(Boolean).length;
     of += cells.length;
     if (right - before < cells.length)
-      complaints.push(`table ${String(index + 1)}: ${JSON.stringify(table)}\n      read: ${JSON.stringify(read)}`);
+      complaints.push(
+        `table ${String(index + 1)}: ${JSON.stringify(table)}\n      read: ${JSON.stringify(read)}`,
+      );
   }
   return { right, of };
 }

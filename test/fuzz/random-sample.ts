@@ -2,7 +2,7 @@ import { createRandom, type Random } from '../support/fuzz/random.js';
 import { expectedOf } from './expected.js';
 import { invisibleMark, madeUpWord, realSignMark, shiftedMark, symbolMark } from './marks.js';
 import { randomTable } from './random-table.js';
-import type { Mark, Part, Run, Sample } from './sample.js';
+import type { Part, Run, Sample } from './sample.js';
 import { SENTENCES, type Language } from './sentences.js';
 
 /** What a format can hold, as far as its writer writes it. */
@@ -13,10 +13,12 @@ export interface Abilities {
   /** The symbol fonts that can be written; none by default. */
   readonly fonts?: readonly string[];
   readonly headings?: boolean;
-  readonly lists?: boolean;
+  readonly lists?: 'none' | 'bullets' | 'all';
   /** None, tables alone (as in CSV), or tables within texts. */
   readonly tables?: 'none' | 'only' | 'within';
   readonly spans?: boolean;
+  /** Whether the text of a cell that is merged over columns is read in each of them, or in the first. */
+  readonly repeatsOverColumns?: boolean;
   /** Whether characters that nobody sees can be written. */
   readonly unseen?: boolean;
   /** Whether everything else beyond plain letters can be: signs of several characters, astral ones. */
@@ -30,14 +32,15 @@ export function randomSample(seed: number, abilities: Abilities): Sample {
   const random = createRandom(seed * 7_919 + 13);
   const choices = chosen(random, abilities.choices ?? {});
   const languages = languagesOf(random, abilities);
-  const marks: Mark[] = [];
-  const write = (): Run[] => randomRuns(random, { abilities, languages, marks });
+  const write = (): Run[] => randomRuns(random, { abilities, languages });
   const parts: Part[] = [];
-  if (abilities.tables === 'only') parts.push(randomTable(random, { write, spans: abilities.spans === true }));
-  else for (let left = 3 + random(4); left > 0; left -= 1) parts.push(randomPart(random, { abilities, write }));
+  if (abilities.tables === 'only')
+    parts.push(randomTable(random, { write, spans: abilities.spans === true }));
+  else
+    for (let left = 3 + random(4); left > 0; left -= 1) parts.push(randomPart(random, { abilities, write }));
   const title = `${madeUpWord(random)} ${sentence(random, languages)}`;
   const filled = apart(parts);
-  return { document: { title, parts: filled, choices }, ...expectedOf(filled), marks };
+  return { document: { title, parts: filled, choices }, ...expectedOf(filled, abilities) };
 }
 
 /** A document is in one or two languages, as most are. */
@@ -60,9 +63,18 @@ interface PartOptions {
 function randomPart(random: Random, { abilities, write }: PartOptions): Part {
   const kind = random(10);
   if (kind === 0 && abilities.headings === true)
-    return { kind: 'heading', level: 1 + random(3), runs: [{ text: `${madeUpWord(random)} ${madeUpWord(random)}` }] };
-  if (kind <= 2 && abilities.lists === true)
-    return { kind: 'list', isOrdered: random(2) === 0, items: Array.from({ length: 2 + random(3) }, write) };
+    return {
+      kind: 'heading',
+      level: 1 + random(3),
+      runs: [{ text: `${madeUpWord(random)} ${madeUpWord(random)}` }],
+    };
+  const { lists = 'none' } = abilities;
+  if (kind <= 2 && lists !== 'none')
+    return {
+      kind: 'list',
+      isOrdered: lists === 'all' && random(2) === 0,
+      items: Array.from({ length: 2 + random(3) }, write),
+    };
   if (kind <= 5 && abilities.tables === 'within')
     return randomTable(random, { write, spans: abilities.spans === true });
   return { kind: 'paragraph', runs: write() };
@@ -79,20 +91,16 @@ function apart(parts: readonly Part[]): Part[] {
 interface RunOptions {
   readonly abilities: Abilities;
   readonly languages: readonly Language[];
-  /** Takes those that are written. */
-  readonly marks: Mark[];
 }
 
 /** A sentence or two, with a mark now and then. */
-function randomRuns(random: Random, { abilities, languages, marks }: RunOptions): Run[] {
+function randomRuns(random: Random, { abilities, languages }: RunOptions): Run[] {
   const runs: Run[] = [];
   for (let left = 1 + random(2); left > 0; left -= 1) {
     if (runs.length > 0) runs.push({ text: ' ' });
     runs.push(...emphasized(random, sentence(random, languages)));
     const mark = random(2) === 0 ? randomMark(random, abilities) : undefined;
-    if (!mark) continue;
-    marks.push(mark);
-    runs.push({ text: ' ' }, ...mark.runs);
+    if (mark) runs.push({ text: ' ' }, ...mark);
   }
   return runs;
 }
@@ -115,7 +123,10 @@ function emphasized(random: Random, text: string): Run[] {
   ].filter((run) => run.text !== '');
 }
 
-function randomMark(random: Random, { shifts, fonts = [], unseen, joined }: Abilities): Mark | undefined {
+function randomMark(
+  random: Random,
+  { shifts, fonts = [], unseen, joined }: Abilities,
+): readonly Run[] | undefined {
   const makers = [
     ...(shifts === true ? [shiftedMark, shiftedMark] : []),
     ...(fonts.length > 0 ? [() => symbolMark(random, fonts)] : []),

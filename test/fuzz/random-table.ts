@@ -50,8 +50,7 @@ function merged(random: Random, body: readonly (readonly Cell[])[]): (readonly C
   const row = random(body.length - 1);
   const column = random(width);
   return body.map((cells, index) => {
-    if (index === row)
-      return cells.map((cell, at) => (at === column ? reaching(random, { rows: 2 }) : cell));
+    if (index === row) return cells.map((cell, at) => (at === column ? reaching(random, { rows: 2 }) : cell));
     return index === row + 1 ? cells.filter((_, at) => at !== column) : cells;
   });
 }

@@ -50,7 +50,7 @@ export async function runSource(source: Source, { seed, documents, folder }: Run
       const sample = samples[index];
       if (!sample) continue;
       const { text, failure, gaps } = await readSample(path);
-      const result = measure(without(withHeaders(source, sample), lost), text);
+      const result = measure(without(withFrame(source, sample), lost), text);
       const complaints = failure === null ? result.complaints : [failure];
       measured.push({ ...result, complaints, seed: seeds[index] ?? seed, path, gaps });
     }
@@ -61,15 +61,45 @@ export async function runSource(source: Source, { seed, documents, folder }: Run
   }
 }
 
-/** Mails are read with their headers, which the writer writes. */
-function withHeaders({ extension }: Source, sample: Sample): Sample {
-  if (extension === 'json' || extension === 'xml') {
-    const name = extension === 'json' ? 'part' : 'record';
-    return { ...sample, text: sample.text.replace(/^/gm, `${name}: `) };
+/** What files of some formats hold besides, or what is written of them. */
+function withFrame({ name, conversions = [], ...source }: Source, sample: Sample): Sample {
+  const extension = conversions.at(-1)?.extension ?? source.extension;
+  const { title } = sample.document;
+  const { text } = sample;
+  switch (extension) {
+    case 'json':
+      return { ...sample, text: text.replace(/^/gm, 'part: ') };
+    case 'xml':
+      return { ...sample, text: text.replace(/^/gm, 'record: ') };
+    case 'xlsx':
+    case 'ods':
+      return { ...sample, text: `Sheet\n${text}` };
+    case 'html':
+      return name.includes('LibreOffice') ? { ...sample, text: `${title}\n${text}` } : sample;
+    case 'eml':
+      return {
+        ...sample,
+        text: [title, 'From: Ann Example <ann@example.com>', 'To: bob@example.com', text].join('\n'),
+      };
+    case 'pdf':
+      return foldedByPdfium(sample);
+    default:
+      return sample;
   }
-  if (extension !== 'eml') return sample;
-  const head = [sample.document.title, 'From: Ann Example <ann@example.com>', 'To: bob@example.com'];
-  return { ...sample, text: [...head, sample.text].join('\n') };
+}
+
+/** The library around PDFium gives quotation marks and dashes in their plain forms. */
+function foldedByPdfium(sample: Sample): Sample {
+  const fold = (text: string): string =>
+    text
+      .replace(/[‘’‚]/g, "'")
+      .replace(/[“”„]/g, '"')
+      .replace(/[‐‑‒–—―−]/g, '-');
+  return {
+    ...sample,
+    text: fold(sample.text),
+    tables: sample.tables.map((rows) => rows.map((cells) => cells.map(fold))),
+  };
 }
 
 /** What a text is without the characters that its encoding does not have. */

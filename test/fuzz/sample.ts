@@ -9,6 +9,8 @@ export interface Run {
   readonly bold?: boolean;
   /** What is read of it, where that is not its text. */
   readonly written?: string;
+  /** The kind of a mark that begins here. */
+  readonly begins?: MarkKind;
 }
 
 export interface Cell {
@@ -29,7 +31,6 @@ export type MarkKind = 'raised' | 'symbol' | 'invisible';
 /** Something that readers easily lose, with how docs/formats.md says that it is written. */
 export interface Mark {
   readonly kind: MarkKind;
-  readonly runs: readonly Run[];
   readonly written: string;
 }
 

@@ -99,11 +99,7 @@ export const SENTENCES = {
     'बूढ़े माली ने घर के पास नए गुलाब लगाए।',
     'कृपया हस्ताक्षर किया हुआ पत्र महीने के अंत तक लौटाएँ।',
   ],
-  th: [
-    'รถไฟออกจากสถานีทุกเช้าเวลาเจ็ดโมง',
-    'คนสวนชราปลูกกุหลาบใหม่ไว้หน้าบ้าน',
-    'กรุณาส่งแบบฟอร์มที่ลงชื่อแล้วก่อนสิ้นเดือน',
-  ],
+  th: ['รถไฟออกจากสถานีทุกเช้าเวลาเจ็ดโมง', 'คนสวนชราปลูกกุหลาบใหม่ไว้หน้าบ้าน', 'กรุณาส่งแบบฟอร์มที่ลงชื่อแล้วก่อนสิ้นเดือน'],
   ja: [
     '列車は毎朝七時に駅を出発します。',
     '年老いた庭師は家の前に新しいバラを植えた。',
@@ -140,4 +136,16 @@ export const ALL_LANGUAGES: readonly Language[] = [
 ];
 
 /** Languages whose letters stand side by side from left to right in fonts that are widely installed. */
-export const PLAIN_LANGUAGES: readonly Language[] = ['en', 'de', 'fr', 'pl', 'cs', 'hu', 'tr', 'ru', 'uk', 'el', 'lt'];
+export const PLAIN_LANGUAGES: readonly Language[] = [
+  'en',
+  'de',
+  'fr',
+  'pl',
+  'cs',
+  'hu',
+  'tr',
+  'ru',
+  'uk',
+  'el',
+  'lt',
+];

@@ -45,10 +45,14 @@ export async function writeSamples(
     .split('\n')
     .map((line) => answers.parse(JSON.parse(line)).lost);
   for (const [step, conversion] of (source.conversions ?? []).entries())
-    await convert(documents.map((_, index) => named(index, step)), conversion, {
-      into: folders[step + 1] ?? folder,
-      profile: join(folder, 'profile'),
-    });
+    await convert(
+      documents.map((_, index) => named(index, step)),
+      conversion,
+      {
+        into: folders[step + 1] ?? folder,
+        profile: join(folder, 'profile'),
+      },
+    );
   return documents.map((_, index) => ({ path: named(index, steps.length - 1), lost: lost[index] ?? '' }));
 }
 

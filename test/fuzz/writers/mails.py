@@ -56,10 +56,16 @@ def old_message(content, body, subtype, encoding, declared):
         attached = MIMEApplication(b"\x00\x01\x02\x03binary", "octet-stream")
         attached.add_header("Content-Disposition", "attachment", filename=("utf-8", "", "Größe ☃.bin"))
         message.attach(attached)
-    message["Subject"] = Header(content["title"], charset_of_words(content["title"], encoding), maxlinelen=70)
+    message["Subject"] = in_words(content["title"], charset_of_words(content["title"], encoding))
     message["From"] = formataddr(("Ann Example", "ann@example.com"))
     message["To"] = "bob@example.com"
     return message.as_bytes()
+
+
+def in_words(text, charset):
+    """Encoded words of some characters each, since the module loses blanks where it divides a text itself."""
+    pieces = [text[start : start + 12] for start in range(0, len(text), 12)]
+    return "\n ".join(Header(piece, charset).encode(maxlinelen=500) for piece in pieces)
 
 
 def charset_of_words(title, encoding):
@@ -85,12 +91,12 @@ def add_payload(part, data, transfer):
     part._payload = text
 
 
-def new_message(content, body, subtype, encoding, declared):
+def new_message(content, body, subtype):
     message = EmailMessage(policy=policy.SMTP)
     message["Subject"] = content["title"]
     message["From"] = formataddr(("Ann Example", "ann@example.com"))
     message["To"] = "bob@example.com"
-    charset = encoding if encoding in ("utf-8", "iso8859-1") else "utf-8"
+    charset = "utf-8"
     if subtype == "html":
         message.set_content("This message is written in HTML.\n")
         message.add_alternative(body, subtype="html", charset=charset)
@@ -109,7 +115,7 @@ def write(content, path):
     body = html_of(content, declared) if is_html else plain_of(content, keep)
     subtype = "html" if is_html else "plain"
     if choices["module"] == "new":
-        data = new_message(content, body, subtype, encoding, declared)
+        data = new_message(content, body, subtype)
     else:
         data = old_message(content, body, subtype, encoding, declared)
     with open(path, "wb") as file:

@@ -35,8 +35,6 @@ GRID = [
     ("VALIGN", (0, 0), (-1, -1), "TOP"),
     ("FONTNAME", (0, 0), (-1, -1), FONT),
 ]
-# The letters by which reportlab's own Symbol font is written; in it, text is Latin-1 of the codes.
-SYMBOL = {"Symbol": "Symbol", "ZapfDingbats": "ZapfDingbats"}
 
 
 def markup(runs):
@@ -44,7 +42,8 @@ def markup(runs):
     for run in runs:
         text = escape(run["text"])
         if "font" in run:
-            text = '<font name="%s">%s</font>' % (SYMBOL[run["font"]], text)
+            # The library itself finds the code of a sign in its font.
+            text = '<font name="%s">%s</font>' % (run["font"], run["written"][0])
         if run.get("shift"):
             tag = "super" if run["shift"] == "raised" else "sub"
             text = "<%s>%s</%s>" % (tag, text, tag)

@@ -45,8 +45,7 @@ def add_runs(paragraph, runs, choices):
             added._element.get_or_add_rPr().append(half_points)
             added.font.size = Pt(7)
         else:
-            added.font.superscript = True if shift == "raised" else None
-            added.font.subscript = True if shift == "lowered" else None
+            setattr(added.font, "superscript" if shift == "raised" else "subscript", True)
 
 
 def add_with_soft_hyphens(paragraph, text):
