@@ -41,9 +41,11 @@ function rowsOf(rows: readonly (readonly Cell[])[], repeatsOverColumns: boolean)
   for (const [row, cells] of rows.entries()) {
     for (const { runs, columns = 1, rows: height = 1 } of cells) {
       const column = grid[row]?.indexOf(undefined) ?? 0;
+      // A cell over the whole width stands in its row once.
+      const isRepeated = repeatsOverColumns && columns < width;
       for (let y = row; y < row + height; y += 1)
         for (let x = column; x < column + columns; x += 1)
-          put(grid, { x, y }, repeatsOverColumns || x === column ? writtenOf(runs) : '');
+          put(grid, { x, y }, isRepeated || x === column ? writtenOf(runs) : '');
     }
   }
   return grid.map((cells) => cells.map((cell) => cell ?? ''));
