@@ -199,7 +199,7 @@ function applyControl(reader: Reader, word: string, parameter: number | undefine
   else if (word === 'cell') paragraphs.endCell();
   else if (word === 'row') paragraphs.table.endRow();
   else {
-    paragraphs.table.control(word);
+    paragraphs.table.control(word, parameter);
     paragraphs.control(word, parameter, tables.headingOf(parameter ?? 0));
   }
 }
