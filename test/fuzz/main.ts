@@ -1,6 +1,7 @@
 /**
- * `npm run fuzz:readers`: documents at random, which other libraries write and Quire's readers read.
- * `-- --seed 1 --documents 20 --only docx --show 3 --keep folder`; a document's own number with `--sample` writes it alone.
+ * `npm run fuzz:readers`: documents at random, which other libraries write and Quire's readers read. `-- --seed 1 --documents 20`
+ * says which and how many of each format; `--only docx` takes a part of the names of formats, `--show 3` is how many documents
+ * with an error are shown of each, and `--keep folder` leaves the files there. The same seed writes the same documents.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -81,10 +81,10 @@ function cellsRight(
   let right = 0;
   let of = 0;
   for (const [index, table] of expected.entries()) {
-    const read = found[index];
+    const read = withoutEmptyColumns(found[index] ?? []);
     const before = right;
     const cells = table.flatMap((row, y) =>
-      row.map((cell, x) => linear(cell) === linear(read?.[y]?.[x] ?? '')),
+      row.map((cell, x) => linear(cell) === linear(read[y]?.[x] ?? '')),
     );
     right += cells.filter(Boolean).length;
     of += cells.length;
@@ -94,6 +94,12 @@ function cellsRight(
       );
   }
   return { right, of };
+}
+
+/** A sheet may have such columns before its table. */
+function withoutEmptyColumns(rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const isUsed = (column: number): boolean => rows.some((cells) => (cells[column] ?? '') !== '');
+  return rows.map((cells) => cells.filter((_, column) => isUsed(column)));
 }
 
 function marksRight({ marks }: Sample, read: string, complaints: string[]): Measured['marks'] {
