@@ -21,8 +21,15 @@ const UNSEEN = /[\u00ad\u200b-\u200f\u2060\ufeff\ufe00-\ufe0f\u{e0100}-\u{e01ef}
 /** The line of a Markdown table below the names of its columns. */
 const RULE = /^\|(?: --- \|)+$/;
 
-/** Holds what was read against what was written. */
-export function measure(sample: Sample, read: string): Measured {
+/**
+ * Holds what was read against what was written.
+ * @param goesOverPages whether a table may go on on the next page, where it is another one
+ */
+export function measure(
+  sample: Sample,
+  read: string,
+  { goesOverPages = false }: { readonly goesOverPages?: boolean } = {},
+): Measured {
   const expected = linear(sample.text);
   const found = linear(read);
   const wrongCharacters = editDistance(Array.from(expected), Array.from(found));
@@ -31,7 +38,11 @@ export function measure(sample: Sample, read: string): Measured {
   return {
     wrongCharacters,
     characters: Array.from(expected).length,
-    cells: cellsRight(sample.tables, tablesIn(read), complaints),
+    cells: cellsRight(
+      sample.tables,
+      goesOverPages ? wholeTables(sample.tables, tablesIn(read)) : tablesIn(read),
+      complaints,
+    ),
     marks: marksRight(sample, read, complaints),
     complaints,
   };
@@ -71,6 +82,18 @@ const cellsOf = (line: string): string[] =>
     .slice(1, -1)
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim().replaceAll('\\|', '|'));
+
+/** Adds a table whose first row names no columns to the one before it, of which it is the rest. */
+function wholeTables(expected: Sample['tables'], found: readonly string[][][]): string[][][] {
+  const names = new Set(expected.map(([first = []]) => first.join('|')));
+  const whole: string[][][] = [];
+  for (const rows of found) {
+    const last = whole.at(-1);
+    if (last && !names.has(rows[0]?.join('|') ?? '')) last.push(...rows);
+    else whole.push([...rows]);
+  }
+  return whole;
+}
 
 /** Tables are held against those that are read in the same order. */
 function cellsRight(

@@ -50,7 +50,8 @@ export async function runSource(source: Source, { seed, documents, folder }: Run
       const sample = samples[index];
       if (!sample) continue;
       const { text, failure, gaps } = await readSample(path);
-      const result = measure(without(withFrame(source, sample), lost), text);
+      const goesOverPages = source.name.startsWith('pdf');
+      const result = measure(without(withFrame(source, sample), lost), text, { goesOverPages });
       const complaints = failure === null ? result.complaints : [failure];
       measured.push({ ...result, complaints, seed: seeds[index] ?? seed, path, gaps });
     }
