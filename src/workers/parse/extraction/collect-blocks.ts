@@ -3,6 +3,7 @@ import { boundedNames } from './bounded-names.js';
 import { MOST_HEADER_CHARACTERS, MOST_HEADING_CHARACTERS, MOST_HEADINGS } from './chunk-bounds.js';
 import { NO_LAYOUT, type Layout, type RowSpan } from '../../chunking/layout.js';
 import type { Block, Place } from './block.js';
+import { oneLine } from './one-line.js';
 
 /** A block without its text, by its place in the document's text, in UTF-16 units. */
 export interface BlockSpan {
@@ -81,11 +82,7 @@ function createHeadings() {
       set([]);
     },
     add: (level: number, text: string) => {
-      const title = text
-        .replace(/^#+\s|\s#+\s*$/g, '')
-        .replace(/\s+/g, ' ')
-        .trim()
-        .slice(0, MOST_HEADING_CHARACTERS);
+      const title = oneLine(text.replace(/^#+\s|\s#+\s*$/g, '')).slice(0, MOST_HEADING_CHARACTERS);
       const over = open.filter((each) => each.level < level).slice(0, MOST_HEADINGS - 1);
       set(title === '' ? over : [...over, { level, title }]);
     },

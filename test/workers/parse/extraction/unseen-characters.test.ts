@@ -67,3 +67,21 @@ describe('characters that no font shows', () => {
       expect(await read(text)).toEqual({ text, gaps: [] });
   });
 });
+
+describe('a zero-width no-break space within a word', () => {
+  test.each<[FileFormat, string]>([
+    ['csv', 'name,place\nzuk\ufeffunft,here\n'],
+    ['html', '<p>over zuk\ufeffunft</p>'],
+    ['html', '<p>zuk<b>\ufeff</b>unft</p>'],
+    [
+      'html',
+      '<table><tr><th>name</th><th>place</th></tr><tr><td>zuk\ufeffunft</td><td>here</td></tr></table>',
+    ],
+    ['xml', '<records><record>zuk\ufeffunft</record></records>'],
+    ['eml', 'Subject: zuk\ufeffunft\nContent-Type: text/plain; charset=utf-8\n\ntext\n'],
+    ['srt', '1\n00:00:01,000 --> 00:00:02,000\nzuk\ufeffunft\n'],
+  ])('does not divide it: %s', async (format, text) => {
+    const { text: found } = await read(text, { format });
+    expect(found.replaceAll('\ufeff', '')).toContain('zukunft');
+  });
+});

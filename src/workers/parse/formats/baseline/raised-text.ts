@@ -77,7 +77,7 @@ function inSigns(core: string, shift: Shift): string | undefined {
   let digits = 0;
   const characters = Array.from(core);
   for (const [index, character] of characters.entries()) {
-    const plain = asciiDigit(character);
+    const plain = narrow(character);
     const sign = plain === DASH && index === 0 ? signs.get('-') : signs.get(plain);
     const isAtEnd = index === characters.length - 1 && index > 0;
     if (sign !== undefined) {
@@ -92,10 +92,10 @@ function inSigns(core: string, shift: Shift): string | undefined {
   return shifted > 0 ? written : undefined;
 }
 
-/** Digits of full width count as the ordinary ones. */
-function asciiDigit(character: string): string {
-  const code = character.charCodeAt(0) - 0xff10;
-  return code >= 0 && code <= 9 ? String(code) : character;
+/** Digits and signs of full width count as the ordinary ones: encodings of Chinese, Japanese and Korean have no other minus. */
+function narrow(character: string): string {
+  const ascii = String.fromCharCode(character.charCodeAt(0) - 0xfee0);
+  return /^[\d+\-=()]$/.test(ascii) ? ascii : character;
 }
 
 const WORD = /^\p{L}[\p{L}\p{M}]*$/u;

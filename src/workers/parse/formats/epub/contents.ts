@@ -2,6 +2,7 @@ import { scanMarkup, type MarkupHandler } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
 import { localName, type BookItem } from './package-document.js';
 import { memberPath } from '../zip/member-path.js';
+import { oneLine } from '../../extraction/one-line.js';
 
 /** Most titles of chapters that are kept. */
 const MOST_TITLES = 10_000;
@@ -13,7 +14,7 @@ export function readContents(zip: Zip, items: readonly BookItem[]): ReadonlyMap<
     if (!zip.has(path)) continue;
     const add = (reference: string, label: string): void => {
       const member = memberPath(reference, path);
-      const title = label.replace(/\s+/g, ' ').trim();
+      const title = oneLine(label);
       if (title !== '' && !titles.has(member) && titles.size < MOST_TITLES) titles.set(member, title);
     };
     scanMarkup(zip.pieces(path), mediaType.includes('ncx') ? readNcx(add) : readNav(add));

@@ -1,10 +1,12 @@
+import { oneLine } from '../../extraction/one-line.js';
+
 /** How the state of a checkbox, or of one button of a group, is written, as in task lists of Markdown. */
 export const checkMark = (state: 'on' | 'off'): string => (state === 'on' ? '[x]' : '[ ]');
 
 /** How the options of a list are written that are chosen; empty for none. */
 export const chosenText = (options: readonly string[]): string =>
   options
-    .map((option) => option.replace(/\s+/g, ' ').trim())
+    .map((option) => oneLine(option))
     .filter((option) => option !== '')
     .join(', ');
 

@@ -1,4 +1,5 @@
 import { shiftInFormula } from '../baseline/raised-text.js';
+import { oneLine } from '../../extraction/one-line.js';
 
 /** A part of a formula, as XML has it. */
 export interface FormulaElement {
@@ -173,5 +174,5 @@ export function plainText(element: FormulaElement): string {
       for (let index = next.children.length - 1; index >= 0; index -= 1)
         open.push(next.children[index] ?? '');
   }
-  return plainLetters(parts.join('')).replace(/\s+/g, ' ').trim();
+  return oneLine(plainLetters(parts.join('')));
 }

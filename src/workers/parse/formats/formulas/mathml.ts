@@ -15,13 +15,14 @@ import {
   withScripts,
   type FormulaElement,
 } from './linear.js';
+import { oneLine } from '../../extraction/one-line.js';
 
 /**
  * Writes a formula in MathML as linear text, as UnicodeMath does. Names are without prefixes.
  * @see MathML Core and MathML 3, chapter 3; Unicode Technical Note 28
  */
 export function writeMathMl(formula: FormulaElement): string {
-  const text = row(formula, 0).replace(/\s+/g, ' ').trim();
+  const text = oneLine(row(formula, 0));
   return text === '' ? (formula.attributes['alttext'] ?? '').trim() : text;
 }
 

@@ -63,8 +63,8 @@ function integerOf(text: string | undefined): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** Numbers without letters, such as 0, are shown in digits. */
-function shownNumber(number: number, type: string): string {
+/** A number as `1`, `a`, `A`, `i` or `I`. Numbers without letters, such as 0, are shown in digits. */
+export function shownNumber(number: number, type: string): string {
   if (number < 1) return String(number);
   switch (type) {
     case 'a':

@@ -5,6 +5,7 @@ import { tableBlocks } from '../tables/table-blocks.js';
 import { looksLikeHeader } from '../tables/header-rows.js';
 import { spanCells, spanOf, type SpanningCell } from '../tables/span-cells.js';
 import type { Attributes } from '../xml/read-markup.js';
+import { oneLine } from '../../extraction/one-line.js';
 
 /** A cell with more paragraphs or characters than these holds a part of a page, not a value. */
 const MOST_PARAGRAPHS = 3;
@@ -156,7 +157,7 @@ function isData({ isLayout, rows, hasHeaderCells }: OpenTable): boolean {
 }
 
 function* dataBlocks({ rows, headerRows, caption, hasHeaderCells }: OpenTable): Iterable<Block> {
-  const title = writePieces(caption).replace(/\s+/g, ' ').trim();
+  const title = oneLine(writePieces(caption));
   if (title !== '') yield { text: `${title}\n\n` };
   const [first = []] = spanCells(rows.slice(0, 1), 0);
   const named = headerRows > 0 || hasHeaderCells || !looksLikeHeader(first) ? headerRows : 1;

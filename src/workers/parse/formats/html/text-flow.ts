@@ -1,6 +1,7 @@
 import type { Block } from '../../extraction/block.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
 import type { Shift } from '../baseline/shift.js';
+import { collapseBlanks, trimBlanks } from '../../extraction/one-line.js';
 
 /** What stands between two pieces of text. */
 export type Separator = '\n' | '\n\n' | ' | ';
@@ -86,8 +87,8 @@ function isWider({ gap, isLineOpen }: State, separator: Separator): boolean {
 
 function appendText(state: State, { text, shifts }: Piece, finish: () => void): void {
   const isPlain = state.preformatted === 0;
-  const solid = isPlain ? text.replace(/[\s\u00a0]+/g, ' ') : text;
-  if (isPlain && solid.trim() === '') {
+  const solid = isPlain ? collapseBlanks(text) : text;
+  if (isPlain && trimBlanks(solid) === '') {
     if (solid !== '' && state.gap === '') state.gap = ' ';
     return;
   }
@@ -100,7 +101,7 @@ function appendText(state: State, { text, shifts }: Piece, finish: () => void): 
     pieces.push({ text: gap, shifts: gap === ' ' ? sharedShifts(pieces.at(-1)?.shifts, shifts) : [] });
   }
   if (state.mark !== '') pieces.push({ text: state.mark, shifts: [] });
-  pieces.push({ text: isPlain ? solid.trim() : solid, shifts });
+  pieces.push({ text: isPlain ? trimBlanks(solid) : solid, shifts });
   state.mark = '';
   state.gap = isPlain && solid.endsWith(' ') ? ' ' : '';
   state.isLineOpen = true;

@@ -1,8 +1,8 @@
 import type { Attributes } from '../xml/read-markup.js';
 import type { Shift } from '../baseline/shift.js';
 import { parseDeclarations, UNKNOWN, type Declarations } from './declarations.js';
-import { isBox } from './clipping.js';
 import { lookWithin, PAGE, reasonOf, type Look } from './look.js';
+import { styledShift } from './shifts.js';
 import { createStyleRules, type StyleRules } from './style-rules.js';
 import { parseStyleSheet, type StyleSheet } from './style-sheet.js';
 
@@ -38,7 +38,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
     open: (name, attributes) => {
       if (looks.length === 0) looks.push(pageLook(rules));
       const declared = declarationsOf(rules, name, attributes);
-      shift = shiftOf(name, declared);
+      shift = styledShift(name, declared);
       looks.push(declared.size === 0 ? last() : lookWithin(last(), declared, name));
       const isLoose = ['absolute', 'fixed'].includes(declared.get('position') ?? '');
       // What follows may lie upon an element that is out of the flow.
@@ -62,16 +62,6 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
     },
   };
 }
-
-const CELLS = new Set(['td', 'th', 'tr', 'tbody', 'thead', 'tfoot', 'table', 'img']);
-const SHIFTS: ReadonlyMap<string, Shift> = new Map([
-  ['super', 'raised'],
-  ['sub', 'lowered'],
-]);
-
-/** Cells and boxes are aligned otherwise. */
-const shiftOf = (name: string, declared: Declarations): Shift | undefined =>
-  CELLS.has(name) || isBox(name, declared) ? undefined : SHIFTS.get(declared.get('vertical-align') ?? '');
 
 const isStyleSheet = ({ rel = '', media = '' }: Attributes): boolean =>
   rel.toLowerCase().split(/\s+/).includes('stylesheet') && !/^\s*(?:print|speech)\s*$/i.test(media);

@@ -6,6 +6,7 @@ import {
 import { cleanText } from '../../extraction/clean-text.js';
 import type { ParseContext } from '../parser.js';
 import type { MailMessage } from './message.js';
+import { oneLine } from '../../extraction/one-line.js';
 
 /** Takes down what the headers say of a file that is one message. */
 export function noteMessage(message: MailMessage, { receipt }: ParseContext): void {
@@ -35,8 +36,7 @@ const bareAddresses = (addresses: readonly string[]): string[] => [
 ];
 
 /** Without what cannot be stored, on one line. */
-const short = (text: string): string =>
-  cleanText(text.slice(0, MOST_HEADER_CHARACTERS), false).replace(/\s+/g, ' ').trim();
+const short = (text: string): string => oneLine(cleanText(text.slice(0, MOST_HEADER_CHARACTERS), false));
 
 /** The date as ISO 8601 in UTC; null for none, or one that filters could not compare. */
 function toInstant(date: string): string | null {

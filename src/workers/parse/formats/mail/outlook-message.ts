@@ -9,6 +9,7 @@ import type { MailBody, MailMessage } from './message.js';
 import { readMime } from './mime.js';
 import { rtfBody } from './body/rtf-body.js';
 import { signedContent } from './signed-content.js';
+import { oneLine } from '../../extraction/one-line.js';
 
 const NAME_IDS = Buffer.from('__nameid_version1.0', 'utf16le');
 const MICROSOFT_LATIN = 1252;
@@ -96,8 +97,6 @@ function toMessage(fields: FieldsData, content: Content): MailMessage {
     nested,
   };
 }
-
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /** Addresses of Exchange are no addresses for people. */
 function person(name = '', address = ''): string {

@@ -1,4 +1,5 @@
 import type { Attributes } from '../xml/read-markup.js';
+import { createListStyles } from './lists/list-styles.js';
 
 /** The sign before the items of a list. */
 export interface Bullet {
@@ -8,10 +9,11 @@ export interface Bullet {
 
 const MOST_FONTS = 10_000;
 
-/** Collects the fonts that styles name, and the bullets of lists, which are in fonts of their own. */
+/** Collects the fonts that styles name, and the marks of lists, whose bullets are in fonts of their own. */
 export function createFonts() {
   const families = new Map<string, string>();
   const bullets = new Map<string, Bullet>();
+  const lists = createListStyles();
   let list = '';
   let bullet: string | undefined;
   const nameOf = (attributes: Attributes): string | undefined => {
@@ -20,6 +22,7 @@ export function createFonts() {
   };
   return {
     open(name: string, attributes: Attributes): void {
+      lists.open(name, attributes);
       if (name === 'style:font-face' && families.size < MOST_FONTS)
         families.set(attributes['style:name'] ?? '', attributes['svg:font-family'] ?? '');
       else if (name === 'text:list-style') list = attributes['style:name'] ?? '';
@@ -35,6 +38,7 @@ export function createFonts() {
     },
     bullet: (style: string | undefined, level: number): Bullet | undefined =>
       bullets.get(`${style ?? ''}/${String(level)}`),
+    numbers: lists.numbers,
     /** What properties say of the font of text. */
     lookOf: (attributes: Attributes): { readonly font?: string } => {
       const font = nameOf(attributes);

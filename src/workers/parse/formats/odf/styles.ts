@@ -4,6 +4,7 @@ import type { Fill } from '../visibility/layers.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
 import { createFonts, type Bullet } from './fonts.js';
 import { lengthOf } from './lengths.js';
+import type { NumberStyle } from './lists/list-styles.js';
 
 /** What of a style decides whether text is seen. */
 export interface Look {
@@ -41,6 +42,8 @@ export interface Styles extends MarkupHandler {
   look(family: string, name: string | undefined): Look;
   /** The sign before items of a list of this style, on a level from 1; undefined where nothing is said of it. */
   bullet(list: string | undefined, level: number): Bullet | undefined;
+  /** How the items of a list of this style are numbered, on a level from 1; undefined where they are not. */
+  numbers(list: string | undefined, level: number): NumberStyle | undefined;
   /** The colour of pages; undefined when it is not known. @param isFurniture whether at the head or foot of pages */
   pageColor(isFurniture?: boolean): Color | undefined;
   /** The language of ordinary paragraphs; empty for none. */
@@ -82,6 +85,7 @@ export function createStyles(): Styles {
     },
     text: () => undefined,
     bullet: fonts.bullet,
+    numbers: fonts.numbers,
     look: (family, name) => resolve(styles, `${family}/${name ?? ''}`),
     pageColor: (isFurniture) => pages.color(isFurniture === true),
     language: () => language,

@@ -2,7 +2,7 @@ import type { Location } from '../../../../shared/extraction/location.js';
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
 import { readObject, type OdfContext, type OdfReader } from './context.js';
 import { createGrounds } from './grounds.js';
-import { createLists } from './lists.js';
+import { createLists } from './lists/lists.js';
 import { createParagraphs, type OdfParagraph } from './paragraphs.js';
 import { createRepeatBudget } from './repeat-budget.js';
 import type { SlideGround } from './slides/slide-ground.js';

@@ -1,7 +1,7 @@
 import type { Block } from '../../extraction/block.js';
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
-import { createSignReader, type SignReader } from '../signs/sign-reader.js';
+import { createSignReader, signsOf, type SignReader } from '../signs/sign-reader.js';
 import { CHARACTERS } from './characters.js';
 import { languageOf } from './charsets.js';
 import { createDestinationTexts, type DestinationTexts } from './destination-texts.js';
@@ -202,7 +202,7 @@ function applyControl(reader: Reader, word: string, parameter: number | undefine
   else if (word === 'cell') paragraphs.endCell();
   else if (word === 'row') paragraphs.table.endRow();
   else {
-    paragraphs.table.control(word);
+    paragraphs.table.control(word, parameter);
     paragraphs.control(word, parameter, tables.headingOf(parameter ?? 0));
   }
 }
@@ -248,7 +248,10 @@ function addText(reader: Reader, written: string): void {
   const { destination, font } = groups.current;
   if (destination === 'ignored' || destination === 'form') return;
   const isPlain = state.hasPrivateSigns && written < '\uf000';
-  const text = isPlain ? written : signs.read(written, tables.fontName(font));
+  const isBullet = destination === 'mark' && /^[\uf020-\uf0ff]$/.test(written);
+  // LibreOffice does not name the font of bullets. In those of unknown fonts only that it is one is known.
+  const fontName = tables.fontName(font);
+  const text = isPlain || (isBullet && !signsOf(fontName)) ? written : signs.read(written, fontName);
   const kind = reasonHidden(groups.current, {
     isWhite: (color) => tables.isWhite(color),
     isOnPage: paragraphs.isOnPage(),

@@ -1,3 +1,5 @@
+import { oneLine } from '../../extraction/one-line.js';
+
 const VOICE = /^v(?:\.[^\s<>]{0,100})?\s([^<>]+)$/;
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([
@@ -23,7 +25,7 @@ export function createCueText(): (line: string) => string {
         speaker = name;
         return `${name}: `;
       });
-    return withoutEntities(text).replace(/\s+/g, ' ').trim();
+    return oneLine(withoutEntities(text));
   };
 }
 

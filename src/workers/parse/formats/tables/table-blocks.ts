@@ -1,4 +1,5 @@
 import type { Block, Place } from '../../extraction/block.js';
+import { oneLine } from '../../extraction/one-line.js';
 
 interface Row {
   readonly cells: readonly string[];
@@ -59,4 +60,4 @@ function rowLine(cells: readonly string[], width: number): string {
 const ruleLine = (width: number): string => `|${' --- |'.repeat(width)}\n`;
 
 /** A cell holds one line, and a bar in it would end it. */
-const cellText = (cell: string): string => cell.replace(/\s+/g, ' ').trim().replace(/\|/g, '\\|');
+const cellText = (cell: string): string => oneLine(cell).replace(/\|/g, '\\|');

@@ -1,4 +1,5 @@
 import type { Attributes } from './read-markup.js';
+import { oneLine } from '../../extraction/one-line.js';
 
 /** A value of a record. */
 export interface NamedText {
@@ -34,7 +35,7 @@ export const beginsProse = (name: string, attributes: Attributes): boolean =>
 export function attributeValues(attributes: Attributes, isProse: boolean): NamedText[] {
   return Object.entries(attributes)
     .filter(([name, text]) => text.trim() !== '' && (isProse ? isOfText : isOfRecord)(name, text))
-    .map(([name, text]) => ({ name: localName(name), text: text.replace(/\s+/g, ' ').trim() }));
+    .map(([name, text]) => ({ name: localName(name), text: oneLine(text) }));
 }
 
 /** Attributes behind the text that they are of, such as ` (currency: EUR)`. */

@@ -15,6 +15,7 @@ import {
 import { shiftOf } from './shifted-elements.js';
 import type { Attributes, MarkupHandler } from './read-markup.js';
 import { createXmlTables, type XmlTables } from './xml-tables.js';
+import { oneLine } from '../../extraction/one-line.js';
 
 /** Elements whose title is a heading (DocBook, JATS, TEI, DITA). */
 const SECTIONS = new Set(
@@ -274,7 +275,7 @@ function valueOf(element: OpenElement): Value {
 function textOf({ name, parts, hasText }: OpenElement): string {
   const text = (hasText ? writePieces(parts) : parts.map((part) => part.text).join(' ')).trim();
   if (CODE.has(name)) return text;
-  return (MARKUP.test(text) ? withoutMarkup(text) : text).replace(/\s+/g, ' ').trim();
+  return oneLine(MARKUP.test(text) ? withoutMarkup(text) : text);
 }
 
 /** Feeds hold HTML as text. */

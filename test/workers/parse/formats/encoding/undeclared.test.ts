@@ -35,6 +35,9 @@ const SENTENCES: readonly (readonly [encoding: string, text: string])[] = [
     'iso-8859-2',
     'A régi hídon túl egy apró üzlet áll, ahol a nagymamám mindig friss kenyeret és tejfölt vásárolt. Żółć',
   ],
+  // Without the euro it would be windows-1252.
+  ['iso-8859-15', 'Im Café gegenüber trinkt man süßen Tee für 3,20 €.'],
+  ['iso-8859-15', 'Ça coûte 12,50 € par personne, goûter compris.'],
   ['windows-1251', RUSSIAN],
   ['koi8-r', RUSSIAN],
   ['iso-8859-5', RUSSIAN],

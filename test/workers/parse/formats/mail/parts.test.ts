@@ -60,6 +60,21 @@ describe('of two forms of a text', () => {
     }
   });
 
+  test.each([
+    ['short', 'This message is written in HTML.', '<p>Wir sehen uns am Montag um neun.</p>'],
+    [
+      'in Japanese',
+      'This part cannot be shown here.',
+      '<p>カフェではコーヒーとケーキを注文できる。列車は毎朝出発します。</p>',
+    ],
+    ['in Thai', 'This part cannot be shown here.', '<p>รถไฟออกจากสถานีทุกเช้าเวลาเจ็ดโมง</p>'],
+  ])('a plain one that points to HTML which is %s is left out', async (_, plain, html) => {
+    const { text } = await read(
+      parts('alternative', part('text/plain', plain), part('text/html; charset=utf-8', html)),
+    );
+    expect(text).not.toContain('This');
+  });
+
   test('the plain one is read where HTML is empty or says the same', async () => {
     const plain = part('text/plain', 'We meet at noon by the old mill, as always.');
     for (const markup of [

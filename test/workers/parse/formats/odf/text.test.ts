@@ -49,6 +49,68 @@ describe('a text of OpenDocument', () => {
     expect((await read(list + paragraph('after'))).text).toBe('- one\n  more\n  - inner\n- two\n\nafter\n\n');
   });
 
+  describe('numbers lists as the file says', () => {
+    const item = (content: string, attributes = ''): string =>
+      `<text:list-item ${attributes}>${content}</text:list-item>`;
+    const list = (content: string, attributes = ''): string =>
+      `<text:list text:style-name="L" ${attributes}>${content}</text:list>`;
+    const level = (number: number, attributes: string): string =>
+      `<text:list-level-style-number text:level="${String(number)}" ${attributes}/>`;
+    const styles = `<text:list-style style:name="L">${level(1, 'style:num-format="1" style:num-suffix="."')}${level(
+      2,
+      'style:num-format="a" style:num-prefix="(" style:num-suffix=")"',
+    )}${level(3, 'style:num-format="1" text:display-levels="3" text:start-value="5"')}</text:list-style>`;
+    const nested = (content: string): string => `<text:list>${content}</text:list>`;
+
+    test.each([
+      ['from 1', list(item(paragraph('x')) + item(paragraph('y'))), '1. x\n2. y'],
+      ['an item of two paragraphs once', list(item(paragraph('x') + paragraph('y'))), '1. x\n  y'],
+      [
+        'an item without text, too',
+        list(item(paragraph('x')) + item(paragraph('')) + item(paragraph('z'))),
+        '1. x\n3. z',
+      ],
+      [
+        'lists within lists, which begin anew in each item',
+        list(
+          item(paragraph('x') + nested(item(paragraph('x1')) + item(paragraph('x2')))) +
+            item(paragraph('y') + nested(item(paragraph('y1')))),
+        ),
+        '1. x\n  (a) x1\n  (b) x2\n2. y\n  (a) y1',
+      ],
+      [
+        'with the numbers of the levels above, and from where they start',
+        list(item(paragraph('x') + nested(item(paragraph('y') + nested(item(paragraph('z'))))))),
+        '1. x\n  (a) y\n    1.a.5 z',
+      ],
+      [
+        'from the value of an item',
+        list(item(paragraph('x'), 'text:start-value="7"') + item(paragraph('y'))),
+        '7. x\n8. y',
+      ],
+      [
+        'anew in each list',
+        `${list(item(paragraph('x')))}${paragraph('p')}${list(item(paragraph('y')))}`,
+        '1. x\n\np\n\n1. y',
+      ],
+      [
+        'on where a list is continued',
+        `${list(item(paragraph('x')))}${paragraph('p')}${list(item(paragraph('y')), 'text:continue-numbering="true"')}`,
+        '1. x\n\np\n\n2. y',
+      ],
+      [
+        'on where a list is continued by its name, on a lower level, too',
+        `${list(item(paragraph('x') + nested(item(paragraph('x1')))), 'xml:id="one"')}${paragraph('p')}${list(
+          item(nested(item(paragraph('x2')))) + item(paragraph('y')),
+          'text:continue-list="one"',
+        )}`,
+        '1. x\n  (a) x1\n\np\n\n  (b) x2\n2. y',
+      ],
+    ])('%s', async (_, body, expected) => {
+      expect((await read(body, styles)).text.trimEnd()).toBe(expected);
+    });
+  });
+
   test('puts notes after their paragraph, and text boxes before it', async () => {
     const note =
       '<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>The note.</text:p></text:note-body></text:note>';

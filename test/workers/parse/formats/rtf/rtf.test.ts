@@ -44,6 +44,32 @@ describe('RTF', () => {
     expect((await read(merged)).text).toBe('| 2019 | 5 |\n| 2019 | 6 |\n\n');
   });
 
+  test.each([
+    [
+      'is merged over columns leaves those behind it in theirs',
+      [
+        [1000, 2000, 3000],
+        [2010, 3000],
+        [1000, 3000],
+      ],
+      '| a0 | a1 | a2 |\n| --- | --- | --- |\n| b0 |  | b1 |\n| c0 | c1 |  |\n\n',
+    ],
+    [
+      'ends where no other one does is not taken for a merged one',
+      [
+        [1000, 2000, 3000],
+        [1500, 3000],
+      ],
+      '| a0 | a1 | a2 |\n| --- | --- | --- |\n| b0 | b1 |  |\n\n',
+    ],
+  ])('a cell of a table that %s', async (_, edges, expected) => {
+    const rows = edges.map((rights, row) => {
+      const cells = rights.map((_right, cell) => `${'abc'.charAt(row)}${String(cell)}\\cell`);
+      return `\\trowd${rights.map((right) => `\\cellx${String(right)}`).join('')}\\pard\\intbl ${cells.join(' ')}\\row`;
+    });
+    expect((await read(rows.join(''))).text).toBe(expected);
+  });
+
   test('keeps the marks of lists and their nesting', async () => {
     const item = (mark: string, level: number, text: string): string =>
       `{\\listtext\\tab ${mark}\\tab}\\pard\\ls1\\ilvl${String(level)} ${text}\\par`;

@@ -26,6 +26,12 @@ describe('signs of RTF', () => {
     expect(text).toBe('- plain\n- ☑ done\n- arrow\n\n');
   });
 
+  test('before items are a dash where their font is not named, as LibreOffice writes them', async () => {
+    const { text, gaps } = await rtf("{\\listtext\\pard\\plain \\u61623\\'3f\\tab}\\ilvl0\\ls1 item\\par");
+    expect(text).toBe('- item\n\n');
+    expect(gaps).toEqual([]);
+  });
+
   test('that nobody knows are named, and letters beside a sign are text', async () => {
     const { text, gaps } = await rtf('{\\f3 a}b {\\f2\\u-3842 ? no}\\par');
     expect(text).toBe('b ☑ no\n\n');

@@ -1,6 +1,8 @@
 /** Words, without those of addresses: HTML hides these behind the text of its links. */
 const ADDRESS = /\b(?:https?:\/\/|www\.|mailto:)\S+/gi;
-const WORD = /[\p{L}\p{N}]+/gu;
+/** In scripts without blanks between words, each character counts as one. */
+const WORD =
+  /(?=[\p{L}\p{N}])[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]|[\p{L}\p{N}]+/gu;
 /** Most characters that are compared. */
 const COMPARED = 500_000;
 
@@ -10,6 +12,9 @@ const SAME_SHARE = 0.2;
 const FEW_WORDS = 2;
 /** A plain text that is so many times shorter than the other form does not have its content. */
 const MUCH_LONGER = 3;
+/** A short plain text that names HTML, which the other form does not, says that HTML is needed, in whatever language. */
+const NAME_OF_RICH = 'html';
+const WORDS_OF_NOTICE = 25;
 
 /**
  * Which forms of a text are read: the plain one where the rich one says hardly anything that it does not; the rich one where
@@ -20,7 +25,9 @@ export function formsToRead(plain: string, rich: string): 'plain' | 'rich' | 'bo
   const richWords = wordsOf(rich);
   if (plainWords.size === 0) return richWords.size === 0 ? 'plain' : 'rich';
   if (!isMuch(missing(richWords, plainWords), richWords.size)) return 'plain';
-  const isPointer = plainWords.size * MUCH_LONGER <= richWords.size;
+  const isNotice =
+    plainWords.size <= WORDS_OF_NOTICE && plainWords.has(NAME_OF_RICH) && !richWords.has(NAME_OF_RICH);
+  const isPointer = isNotice || plainWords.size * MUCH_LONGER <= richWords.size;
   return isPointer || !isMuch(missing(plainWords, richWords), plainWords.size) ? 'rich' : 'both';
 }
 

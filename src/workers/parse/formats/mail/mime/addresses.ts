@@ -1,6 +1,7 @@
 import { addressParser, type Address } from 'postal-mime';
 import { wordsInUtf8 } from './encoded-words.js';
-import { oneLine, type Part } from './parse-parts.js';
+import type { Part } from './parse-parts.js';
+import { oneLine } from '../../../extraction/one-line.js';
 
 /** The people that a header such as `To` names. */
 export interface People {

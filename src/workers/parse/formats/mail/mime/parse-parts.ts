@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { IngestError } from '../../../../../shared/errors.js';
 import { decodeWords } from './encoded-words.js';
 import { parametersOf } from './parameters.js';
+import { oneLine } from '../../../extraction/one-line.js';
 
 /** More parts within parts than any mail program writes. */
 const DEEPEST_PART = 64;
@@ -81,5 +82,3 @@ export function headerOf({ headers }: Part, name: string): string {
   const value = headers.find(({ key }) => key === name)?.value;
   return value === undefined ? '' : oneLine(decodeWords(value));
 }
-
-export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

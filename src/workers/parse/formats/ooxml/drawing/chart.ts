@@ -2,6 +2,7 @@ import type { OfficePackage } from '../package/office-package.js';
 import { childOf, descend, findAll, findFirst, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { paragraphText } from './text-body.js';
+import { oneLine } from '../../../extraction/one-line.js';
 
 /** Most points of a series that are read. */
 const MOST_POINTS = 10_000;
@@ -56,5 +57,5 @@ function readPoints(element: XmlElement | undefined): Map<number, string> {
 export function plainText(element: XmlElement | undefined): string {
   const paragraphs = [...findAll(element, new Set(['a:p']))];
   const texts = paragraphs.map((paragraph) => paragraphText(paragraph));
-  return texts.join(' ').replace(/\s+/g, ' ').trim();
+  return oneLine(texts.join(' '));
 }

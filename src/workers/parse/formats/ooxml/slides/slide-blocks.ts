@@ -14,6 +14,7 @@ import { inReadingOrder } from './reading-order.js';
 import { isHidden, isMedia } from './shape-properties.js';
 import { createRunFilter } from './run-visibility.js';
 import type { SlideLayers } from './slide-layers.js';
+import { collapseBlanks } from '../../../extraction/one-line.js';
 
 export interface SlideContext {
   readonly gaps: GapCounter;
@@ -106,7 +107,7 @@ function textBlocks(
   });
   const lines = readTextBody(body, { isList, admits, signs: gaps.signs });
   if (lines.length === 0 || (FURNITURE.has(type) && !isNewFurniture(lines.join('\n')))) return [];
-  if (TITLES.has(type)) return [{ text: `${lines.join(' ').replace(/\s+/g, ' ')}\n\n`, heading: 2, place }];
+  if (TITLES.has(type)) return [{ text: `${collapseBlanks(lines.join(' '))}\n\n`, heading: 2, place }];
   return [{ text: `${lines.join('\n')}\n\n`, place }];
 }
 

@@ -9,6 +9,7 @@ import { underneath } from './run-look.js';
 import { listOf, outlineOf } from './styles.js';
 import { createRowReader, isHeaderRow } from './table-rows.js';
 import type { Surroundings, WordReader } from './word-reader.js';
+import { collapseBlanks } from '../../../extraction/one-line.js';
 
 /** A block, and whether it is an item of a list, which ends with its line. */
 export interface ContentBlock extends Block {
@@ -77,7 +78,7 @@ export function* noteBlocks(
   reader: WordReader,
 ): Iterable<Block> {
   for (const { label, element } of notes) {
-    const text = flatText(element, reader, { ground: reader.page, isCell: true }).replace(/\s+/g, ' ');
+    const text = collapseBlanks(flatText(element, reader, { ground: reader.page, isCell: true }));
     if (text !== '') yield { text: `${label} ${text}\n\n` };
   }
 }
@@ -118,7 +119,7 @@ function writeParagraph(
   const list = listOf(properties) ?? style.list;
   const level = list?.level ?? style.list?.level ?? (list ? numbering.levelOf(list.id, name) : 0);
   const mark = list && numbering.next(list.id, level);
-  if (heading !== undefined) return { text: `${mark ?? ''}${text.replace(/\s+/g, ' ')}\n\n`, heading };
+  if (heading !== undefined) return { text: `${mark ?? ''}${collapseBlanks(text)}\n\n`, heading };
   if (mark === undefined) return { text: `${text}\n\n` };
   return { text: `${'  '.repeat(level)}${mark}${text}\n`, isItem: true };
 }

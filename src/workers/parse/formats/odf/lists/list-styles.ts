@@ -1,0 +1,55 @@
+import { shownNumber } from '../../html/html-lists.js';
+import { countedAs } from '../../ooxml/word/count-formats.js';
+import type { Attributes } from '../../xml/read-markup.js';
+
+/** How the items of a level are numbered (OpenDocument 1.3 part 3, 16.32). */
+export interface NumberStyle {
+  /** `1`, `a`, `A`, `i` or `I`; empty where no number is shown. */
+  readonly format: string;
+  /** Whether `bb` follows `aa`, and not `ab`. */
+  readonly isSynced: boolean;
+  readonly prefix: string;
+  readonly suffix: string;
+  /** How many levels the number shows, the last of which is its own. */
+  readonly shownLevels: number;
+  readonly start: number;
+}
+
+const MOST_STYLES = 10_000;
+const MOST_LEVELS = 10;
+
+/** Collects how lists are numbered. */
+export function createListStyles() {
+  const styles = new Map<string, NumberStyle>();
+  let list = '';
+  return {
+    open(name: string, attributes: Attributes): void {
+      if (name === 'text:list-style') list = attributes['style:name'] ?? '';
+      if (name !== 'text:list-level-style-number' || styles.size >= MOST_STYLES) return;
+      styles.set(`${list}/${attributes['text:level'] ?? '1'}`, {
+        format: attributes['style:num-format'] ?? '',
+        isSynced: attributes['style:num-letter-sync'] === 'true',
+        prefix: attributes['style:num-prefix'] ?? '',
+        suffix: attributes['style:num-suffix'] ?? '',
+        shownLevels: Math.min(wholeNumber(attributes['text:display-levels']) ?? 1, MOST_LEVELS),
+        start: wholeNumber(attributes['text:start-value']) ?? 1,
+      });
+    },
+    /** Undefined for a level that has no numbers. @param level from 1 */
+    numbers: (style: string | undefined, level: number): NumberStyle | undefined =>
+      styles.get(`${style ?? ''}/${String(level)}`),
+  };
+}
+
+/** A number as a list shows it, without what stands around it. */
+export function numberAs(number: number, { format, isSynced }: NumberStyle): string {
+  if (format === '') return '';
+  if (isSynced && format === 'a') return countedAs(number, 'lowerLetter');
+  if (isSynced && format === 'A') return countedAs(number, 'upperLetter');
+  return shownNumber(number, format);
+}
+
+/** A number that is written as digits alone, and is no larger than lists are. */
+export function wholeNumber(text: string | undefined): number | undefined {
+  return /^\d{1,6}$/.test(text ?? '') ? Number(text) : undefined;
+}
