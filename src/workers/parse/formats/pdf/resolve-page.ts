@@ -11,6 +11,7 @@ import { needsPicture } from './judging/needs-picture.js';
 import { inReadingOrder } from '../pages/layout/reading-order.js';
 import { placeTables } from '../pages/layout/tables.js';
 import { placeRuledTables } from '../pages/tables/find-tables.js';
+import { placeWrappedTables } from '../pages/tables/wrapped-tables.js';
 import { rulingsOf, type Rulings } from '../pages/tables/rulings.js';
 import type { ReadPage } from '../pages/shown-blocks.js';
 import { toPieces } from '../pages/native-pieces.js';
@@ -111,7 +112,7 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const pieces = columns.pieces.length > 0 ? [...level, ...columns.pieces] : level;
   const tables = hidden.length > 0 && readers.hiddenText === 'drop' ? [] : (page.blocks ?? []);
   const ruled = placeRuledTables(pieces, rulings);
-  const layout = { pieces: placeTables(ruled, tables), plain: undefined };
+  const layout = { pieces: placeTables(placeWrappedTables(ruled), tables), plain: undefined };
   const text = pieces.map((piece) => piece.text).join(' ');
   const isCut = visible.some((item) => item.text.length >= LONGEST_TEXT);
   const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;

@@ -61,6 +61,8 @@ interface Shown {
 const SHORT = 8;
 /** The heights of more lines are not kept. */
 const MOST_LINES = 2_000;
+/** So many rows above and below a text are looked at. Units may be smaller than points. */
+const MOST_ROWS = 200;
 const MOST_SAVED = 100;
 
 /** What operators have set so far. */
@@ -78,8 +80,12 @@ interface State {
   spacing: number;
   scale: number;
   last: Shown | undefined;
+  /** The size of the largest text so far. */
+  largest: number;
   /** The largest size of the text at each height, in whole units, and between which places it stands. */
-  readonly lines: Map<number, Omit<Shown, 'y'>>;
+  readonly lines: Rows;
+  /** The smallest size of short texts, likewise, beside which larger text may be shown later. */
+  readonly shorts: Rows;
 }
 
 const createState = (): State => ({
@@ -94,7 +100,9 @@ const createState = (): State => ({
   spacing: 0,
   scale: 1,
   last: undefined,
+  largest: 0,
   lines: new Map(),
+  shorts: new Map(),
 });
 
 function setLine(state: State, line: Matrix): void {
@@ -171,32 +179,44 @@ const SHOWS = new Set(['Tj', 'TJ', "'", '"']);
 
 /** Takes down that text of about so many letters is shown, and of so many sizes of its font at most. @returns whether it may be shifted */
 function show(state: State, { letters, ems }: { letters: number; ems: number }): boolean {
-  const [a, b, , d, e, f] = times(state.text, state.matrix);
-  const size = Math.abs(state.size * d);
-  state.advance += Math.abs(a) * state.scale * (ems * state.size + 2 * letters * state.spacing);
-  const isPlaced = a > 0 && b === 0;
-  const place = isPlaced ? { from: e, to: e + state.advance } : { from: -Infinity, to: Infinity };
-  const shown = { y: f + state.rise * d, size, ...place };
+  const [a, b, c, d, e, f] = times(state.text, state.matrix);
+  const [across, up] = [Math.hypot(a, b), Math.hypot(c, d)];
+  state.advance += across * state.scale * (ems * Math.abs(state.size) + 2 * letters * state.spacing);
+  // Places along and across the direction of the text, so that of a turned page is as that of others.
+  const [x, y] = across === 0 ? [0, 0] : [(e * a + f * b) / across, (f * a - e * b) / across];
+  const shown = { y: y + state.rise * up, size: Math.abs(state.size) * up, from: x, to: x + state.advance };
   const { last, lines } = state;
+  const isShort = letters <= SHORT;
   const isShifted =
-    (last !== undefined && areShifted(last, shown)) || (letters <= SHORT && isNearLine(shown, lines));
+    (last !== undefined && areShifted(last, shown)) ||
+    (isShort && isNear(shown, lines, state)) ||
+    isNear(shown, state.shorts, state);
   state.last = shown;
-  const row = Math.round(shown.y);
-  const line = lines.get(row);
-  if (lines.size < MOST_LINES)
-    lines.set(row, {
-      size: Math.max(size, line?.size ?? 0),
-      from: Math.min(shown.from, line?.from ?? Infinity),
-      to: Math.max(shown.to, line?.to ?? -Infinity),
-    });
+  state.largest = Math.max(state.largest, shown.size);
+  takeDown(lines, shown, Math.max);
+  if (isShort) takeDown(state.shorts, shown, Math.min);
   return isShifted;
 }
 
-function isNearLine(shown: Shown, lines: State['lines']): boolean {
-  for (let row = Math.floor(shown.y) - 12; row <= Math.floor(shown.y) + 12; row += 1) {
-    const other = lines.get(row);
-    if (other !== undefined && shown.size < other.size && areShifted(shown, { ...other, y: row }))
-      return true;
+type Rows = Map<number, Omit<Shown, 'y'>>;
+
+/** Notes where text is at a height, and the largest or smallest of its sizes. */
+function takeDown(rows: Rows, { y, size, from, to }: Shown, most: (...sizes: number[]) => number): void {
+  const row = Math.round(y);
+  const known = rows.get(row);
+  if (rows.size < MOST_LINES)
+    rows.set(row, {
+      size: most(size, known?.size ?? size),
+      from: Math.min(from, known?.from ?? from),
+      to: Math.max(to, known?.to ?? to),
+    });
+}
+
+function isNear(shown: Shown, rows: Rows, { largest }: State): boolean {
+  const reach = Math.min(MOST_ROWS, Math.ceil(FARTHEST * Math.max(largest, shown.size)));
+  for (let row = Math.floor(shown.y) - reach; row <= Math.floor(shown.y) + reach; row += 1) {
+    const other = rows.get(row);
+    if (other !== undefined && areShifted(shown, { ...other, y: row })) return true;
   }
   return false;
 }
