@@ -220,7 +220,7 @@ async function send(
     headers: {
       Authorization: token,
       ...stated,
-      ...(isJsonType(type) || type === NDJSON ? { 'Content-Type': type } : {}),
+      ...(type !== null && (isJsonType(type) || type === NDJSON) ? { 'Content-Type': type } : {}),
       ...headers,
     },
     body: body === undefined ? null : encode(type, JSON.parse(toActual(JSON.stringify(body)))),
@@ -232,12 +232,11 @@ async function send(
 }
 
 const NDJSON = 'application/x-ndjson';
-const isJsonType = (type: string | null): type is string =>
-  type !== null && /^application\/(.+\+)?json$/.test(type);
+const isJsonType = (type: string) => /^application\/(.+\+)?json$/.test(type);
 const formSchema = z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]));
 
 function encode(type: string | null, body: unknown): string | FormData | URLSearchParams {
-  if (isJsonType(type)) return JSON.stringify(body);
+  if (type !== null && isJsonType(type)) return JSON.stringify(body);
   if (type === NDJSON) return `${JSON.stringify(body)}\n`;
   const fields = Object.entries(formSchema.parse(body)).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((each) => [name, each] as const),
