@@ -166,11 +166,9 @@ describe('the hybrid ranker', () => {
   });
 
   test('is made of the two scores, like the others of the one that they rank by', () => {
-    expect([createHybridRanker(0.75), lexical, semantic].map((ranker) => ranker.combineFor([])(0.4, 0.8))).toEqual([
-      0.75 * 0.4 + 0.25 * 0.8,
-      0.8,
-      0.4,
-    ]);
+    expect(
+      [createHybridRanker(0.75), lexical, semantic].map((ranker) => ranker.combineFor([])(0.4, 0.8)),
+    ).toEqual([0.75 * 0.4 + 0.25 * 0.8, 0.8, 0.4]);
     expect(createHybridRanker(0.5).combineFor([])(NaN, 0.8)).toBeNaN();
   });
 });
