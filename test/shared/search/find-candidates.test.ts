@@ -50,7 +50,7 @@ function createIndex(chunks: readonly Scores[]): Pick<Index, 'vectors' | 'words'
       .sort((a, b) => b.score - a.score)
       .slice(0, limit);
   const at = (numbers: readonly { readonly number: number }[], score: (chunk: Scores) => number) =>
-    numbers.map(({ number }) => score(chunks[number] ?? { similarity: NaN, share: NaN }));
+    Float64Array.from(numbers, ({ number }) => score(chunks[number] ?? { similarity: NaN, share: NaN }));
   return {
     vectors: {
       search: ({ limit }) => Promise.resolve(best(({ similarity }) => similarity, limit)),
