@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import type { Candidate, Index, WordSearch } from '../../src/shared/ports.js';
-import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/shared/search/ranking.js';
+import {
+  createFittingRanker,
+  createHybridRanker,
+  createLexicalRanker,
+  type Ranker,
+} from '../../src/shared/search/ranking.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { EXACT_SCORES, expectAnswer, expectWords, expectWordsButTies } from '../support/search-answers.js';
 import { openSearchWorld, type SearchWorld, type WorldDocument } from '../support/search-world.js';
@@ -241,6 +246,7 @@ export function describeWordIndex(
       test.each([
         ['lexical', createLexicalRanker()],
         ['hybrid', createHybridRanker(0.3)],
+        ['hybrid, fitted to its candidates,', createFittingRanker(query, 0.05)],
       ])('%s ranking answers as a scan of all does', async (_name, ranker) => {
         for (const k of [1, 10, 100]) {
           const { hits, all, asked } = await answerOf(ranker, k);

@@ -19,12 +19,16 @@ export function rankCandidates(
   { candidates, statistics }: { candidates: readonly RankedCandidate[]; statistics: TermStatistics },
 ): Float64Array {
   // The words of a query say nothing of a score by vectors alone, and benches rank many chunks.
-  if (ranker.ranking === 'semantic')
-    return Float64Array.from(candidates, ({ similarity }) => ranker.combine(similarity, 0));
+  if (ranker.ranking === 'semantic') {
+    const combine = ranker.combineFor([]);
+    return Float64Array.from(candidates, ({ similarity }) => combine(similarity, 0));
+  }
   const weights = weighQuery(query, statistics);
   const counts = new Uint8Array(weights.terms.length);
   const shareOf = createSectionShare(weights);
-  return Float64Array.from(candidates, ({ terms, section = [terms], similarity }) =>
-    ranker.combine(similarity, scoreWithSection(coveredShare(terms, weights, counts), shareOf(section))),
-  );
+  const scores = candidates.map(({ terms, section = [terms], similarity }) => {
+    return { similarity, share: scoreWithSection(coveredShare(terms, weights, counts), shareOf(section)) };
+  });
+  const combine = ranker.combineFor(scores);
+  return Float64Array.from(scores, ({ similarity, share }) => combine(similarity, share));
 }

@@ -37,8 +37,8 @@ const RANKING_DESCRIPTION =
   'How the score is computed. `semantic` is the cosine similarity of query and chunk, or 0 where that is negative. ' +
   "`lexical` is the share of the query's informative weight that words cover (normalised BM25): the mean of what the " +
   'chunk covers by itself and what it covers together with the chunks around it. ' +
-  '`hybrid` is a weighted sum of both. `lexical` and `hybrid` also find chunks by their words alone. Without a ' +
-  '`ranking`, the setting `search.ranking` decides.';
+  '`hybrid` is a weighted sum of both, whose weights follow from the query and its candidates. `lexical` and `hybrid` ' +
+  'also find chunks by their words alone. Without a `ranking`, the setting `search.ranking` decides.';
 
 const search = {
   query: nonBlankString({ max: MAX_QUERY_CHARACTERS }).describe('A question, or the words to look for.'),

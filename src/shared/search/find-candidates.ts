@@ -1,4 +1,5 @@
-import type { Candidate, Index } from '../ports.js';
+import type { Candidate, ChunkOfDocument, Index } from '../ports.js';
+import type { Scores } from './agreement.js';
 import { addressOf, candidateOf } from './candidates.js';
 import type { Confirmation } from './confirmation.js';
 import type { Ranker } from './ranking.js';
@@ -68,16 +69,18 @@ async function findNearest({ index, ranker, request, embed }: FindContext, width
   const { callerId, filter, signal, k } = request;
   const limit = width * (k + SPARE);
   const nearest = await index.vectors.search({ vector: await embed(), callerId, filter, limit, signal });
+  const combine = ranker.combineFor([]);
   return {
-    candidates: nearest.map((each) => candidateOf(each, ranker.combine(each.score, 0))),
+    candidates: nearest.map((each) => candidateOf(each, combine(each.score, 0))),
     isCutOff: nearest.length >= limit,
     needed: 0,
     gone: [],
   };
 }
 
-/** Takes the nearest and those that hold the words, each with what it lacks of the other score. */
-async function findHybrid({ index, ranker, request, embed }: FindContext, width: number): Promise<Found> {
+/** Takes the nearest and those that hold the words, and scores them as far as both scores of all of them say. */
+async function findHybrid(context: FindContext, width: number): Promise<Found> {
+  const { index, ranker, request, embed } = context;
   const { callerId, filter, signal, query, k } = request;
   const vector = await embed();
   const nearestLimit = width * Math.max(MIN_HYBRID_NEAREST, 4 * k);
@@ -87,6 +90,35 @@ async function findHybrid({ index, ranker, request, embed }: FindContext, width:
     // Any score above 0 will do.
     index.words.search({ query, callerId, filter, minScore: Number.MIN_VALUE, limit: wordsLimit, signal }),
   ]);
+  const scored = await scoreTwice(context, { vector, nearest, holding });
+  const there = scored.filter(isThere);
+  const combine = ranker.combineFor(there);
+  const gone = scored.filter((each) => !isThere(each)).map(({ chunk }) => candidateOf(chunk, Number.NaN));
+  return {
+    candidates: there.map(({ chunk, similarity, share }) => candidateOf(chunk, combine(similarity, share))),
+    gone: [...new Map(gone.map((each) => [each.generation, each])).values()],
+    isCutOff: nearest.length >= nearestLimit || holding.length >= wordsLimit,
+    needed: 0,
+  };
+}
+
+interface ScoredTwice extends Scores {
+  readonly chunk: ChunkOfDocument;
+}
+
+/** What went away in between lacks a score. */
+const isThere = ({ similarity, share }: Scores) => !Number.isNaN(similarity) && !Number.isNaN(share);
+
+/** Adds to each of the nearest and of those that hold the words what it lacks of the other score. */
+async function scoreTwice(
+  { index, request: { callerId, query, signal } }: Pick<FindContext, 'index' | 'request'>,
+  found: {
+    readonly vector: Float32Array;
+    readonly nearest: readonly Candidate[];
+    readonly holding: readonly Candidate[];
+  },
+): Promise<ScoredTwice[]> {
+  const { vector, nearest, holding } = found;
   const byVector = byAddress(nearest);
   const byWords = byAddress(holding);
   const onlyNear = nearest.filter((each) => !byWords.has(addressOf(each)));
@@ -97,25 +129,17 @@ async function findHybrid({ index, ranker, request, embed }: FindContext, width:
       ? index.vectors.similarities({ vector, callerId, chunks: onlyHolding, signal })
       : [],
   ]);
-  const both = nearest.flatMap((each) => {
-    const share = byWords.get(addressOf(each))?.score;
-    return share === undefined ? [] : [candidateOf(each, ranker.combine(each.score, share))];
+  const both = nearest.flatMap((chunk) => {
+    const share = byWords.get(addressOf(chunk))?.score;
+    return share === undefined ? [] : [{ chunk, similarity: chunk.score, share }];
   });
-  const scored = [
+  return [
     ...both,
-    ...onlyNear.map((each, i) => candidateOf(each, ranker.combine(each.score, shares[i] ?? Number.NaN))),
-    ...onlyHolding.map((each, i) =>
-      candidateOf(each, ranker.combine(similarities[i] ?? Number.NaN, each.score)),
-    ),
+    ...onlyNear.map((chunk, i) => ({ chunk, similarity: chunk.score, share: shares[i] ?? Number.NaN })),
+    ...onlyHolding.map((chunk, i) => {
+      return { chunk, similarity: similarities[i] ?? Number.NaN, share: chunk.score };
+    }),
   ];
-  // What went away in between has no score.
-  const gone = scored.filter(({ score }) => Number.isNaN(score));
-  return {
-    candidates: scored.filter(({ score }) => !Number.isNaN(score)),
-    gone: [...new Map(gone.map((each) => [each.generation, each])).values()],
-    isCutOff: nearest.length >= nearestLimit || holding.length >= wordsLimit,
-    needed: 0,
-  };
 }
 
 const byAddress = (candidates: readonly Candidate[]): ReadonlyMap<string, Candidate> =>

@@ -1,28 +1,32 @@
 import type { CallOptions } from '../ports.js';
 import { analyzeQuery } from '../text/analyze-text.js';
+import { agreementOf, type Scores } from './agreement.js';
 
 /** What scores candidates: their vectors, the query's terms that they hold, or both. */
 export const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
 export type Ranking = (typeof RANKINGS)[number];
 
-/** Scores candidates. It is pure: the score of a chunk does not depend on the other candidates. */
+/** Makes the score of a chunk, in [0, 1], of the similarity of the vectors and the score by words. */
+export type Combine = (similarity: number, share: number) => number;
+
+/** Scores candidates. It does not read what it does not rank by. */
 export interface Ranker {
   readonly ranking: Ranking;
   /**
-   * Makes the score of a chunk, in [0, 1], of the similarity of the vectors and the score by words. It does not read what it
-   * does not rank by.
+   * Returns what scores the candidates of a search. The weight of a hybrid score may follow from how far their two scores
+   * agree; else the score of a chunk does not depend on the other candidates.
    */
-  combine(similarity: number, share: number): number;
+  combineFor(candidates: readonly Scores[]): Combine;
 }
 
 /** The score is the similarity of the vectors. */
 export function createSemanticRanker(): Ranker {
-  return { ranking: 'semantic', combine: clamp };
+  return { ranking: 'semantic', combineFor: () => clamp };
 }
 
 /** The score is the share of the query's weight that a chunk and its section cover, see `bm25.ts` and `section-score.ts`. */
 export function createLexicalRanker(): Ranker {
-  return { ranking: 'lexical', combine: (_similarity, share) => share };
+  return { ranking: 'lexical', combineFor: () => (_similarity, share) => share };
 }
 
 /**
@@ -31,26 +35,48 @@ export function createLexicalRanker(): Ranker {
  * other candidates are, so that nothing is scaled by these.
  *
  * @param weight the share of the similarity, from 0 to 1
+ */
+export function createHybridRanker(weight: number): Ranker {
+  const combine = weighted(weight, 0);
+  return { ranking: 'hybrid', combineFor: () => combine };
+}
+
+/**
+ * A hybrid ranker whose weight follows from the query and from how far the candidates' scores agree.
+ *
  * @param floor the similarity that unrelated texts have with the model: what counts is what is above it
  */
-export function createHybridRanker(weight: number, floor = 0): Ranker {
+export function createFittingRanker(query: string, floor: number): Ranker {
+  const terms = analyzeQuery(query).counts.size;
   return {
     ranking: 'hybrid',
-    combine: (similarity, share) =>
-      clamp(weight * clamp((similarity - floor) / (1 - floor)) + (1 - weight) * share),
+    combineFor: (candidates) => weighted(similarityWeight(terms, agreementOf(candidates)), floor),
   };
+}
+
+function weighted(weight: number, floor: number): Combine {
+  return (similarity, share) =>
+    clamp(weight * clamp((similarity - floor) / (1 - floor)) + (1 - weight) * share);
 }
 
 /**
  * The share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a model tells
- * them apart: measured on 20 collections with two models, see docs/quality.md.
+ * them apart. Where the nearest hold little of what the best by words hold, the model may not know the language, and its
+ * vectors count for less. Chosen on 16 and confirmed on 28 measurements with two models, see docs/quality.md.
  */
-function similarityWeight(query: string): number {
-  return HALF_AT_TERMS / (HALF_AT_TERMS + analyzeQuery(query).counts.size);
+function similarityWeight(terms: number, agreement: number): number {
+  const disagreement = 1 - Math.min(1, agreement / ENOUGH_AGREEMENT);
+  const words = (terms / HALF_AT_TERMS) ** 1.5;
+  const vectors = LEAST_TRUST ** disagreement;
+  return vectors / (vectors + words);
 }
 
-/** A query of so many different terms is ranked half by them. */
-const HALF_AT_TERMS = 10;
+/** A query of so many different terms is ranked half by them, where nothing speaks against the vectors. */
+const HALF_AT_TERMS = 8;
+/** From here on, the vectors find enough of what the words find: meaning finds more than words. */
+const ENOUGH_AGREEMENT = 0.5;
+/** What vectors count for, beside the words, where the nearest hold none of these. */
+const LEAST_TRUST = 0.15;
 
 /** What is to be ranked. */
 interface RankingRequest {
@@ -64,7 +90,7 @@ export type ChooseRanker = (request: RankingRequest) => Ranker | Promise<Ranker>
 
 export function createRankers(options: {
   readonly standard: Ranking;
-  /** The share of the vectors in every hybrid score; `auto` for one by the number of terms, see `similarityWeight`. */
+  /** The share of the vectors in every hybrid score; `auto` for one that fits the query, see `similarityWeight`. */
   readonly hybridWeight: number | 'auto';
   /** Resolves with the similarity that unrelated texts have with the model. */
   readonly floor: (options: CallOptions) => Promise<number>;
@@ -80,7 +106,7 @@ export function createRankers(options: {
         return lexical;
       case 'hybrid':
         return hybridWeight === 'auto'
-          ? floor({ signal }).then((least) => createHybridRanker(similarityWeight(query), least))
+          ? floor({ signal }).then((least) => createFittingRanker(query, least))
           : createHybridRanker(hybridWeight);
     }
   };

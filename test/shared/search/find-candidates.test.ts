@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { Candidate, Index } from '../../../src/shared/ports.js';
 import { createFindCandidates } from '../../../src/shared/search/find-candidates.js';
-import { createLexicalRanker } from '../../../src/shared/search/ranking.js';
+import type { Scores } from '../../../src/shared/search/agreement.js';
+import { createLexicalRanker, type Ranker } from '../../../src/shared/search/ranking.js';
 
 const K = 10;
 
@@ -35,4 +36,72 @@ test.each([
 ])('of $count candidates of at least $minScore there may be more: $isCutOff', async (each) => {
   const found = await find(each.minScore, each.count);
   expect([found.candidates.length, found.isCutOff]).toEqual([each.count, each.isCutOff]);
+});
+
+/** An index with chunks of these two scores, of which the nearest and the best by words are found. NaN: it goes away meanwhile. */
+function createIndex(chunks: readonly Scores[]): Pick<Index, 'vectors' | 'words'> {
+  const candidate = (number: number, score: number): Candidate => {
+    return { documentId: 'document', generation: 'document.1.1', number, score };
+  };
+  const best = (score: (chunk: Scores) => number, limit: number) =>
+    chunks
+      .map((chunk, number) => candidate(number, score(chunk)))
+      .filter((each) => each.score > 0)
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit);
+  const at = (numbers: readonly { readonly number: number }[], score: (chunk: Scores) => number) =>
+    Float64Array.from(numbers, ({ number }) => score(chunks[number] ?? { similarity: NaN, share: NaN }));
+  return {
+    vectors: {
+      search: ({ limit }) => Promise.resolve(best(({ similarity }) => similarity, limit)),
+      similarities: (asked) => Promise.resolve(at(asked.chunks, ({ similarity }) => similarity)),
+    },
+    words: {
+      search: ({ limit }) => Promise.resolve(best(({ share }) => share, limit)),
+      scores: (asked) => Promise.resolve(at(asked.chunks, ({ share }) => share)),
+    },
+  };
+}
+
+/** What a hybrid ranker is asked to weigh, and which candidates are left. */
+async function weigh(chunks: readonly Scores[], width = 1) {
+  const weighed: Scores[] = [];
+  const ranker: Ranker = {
+    ranking: 'hybrid',
+    combineFor: (candidates) => {
+      weighed.push(...candidates.map(({ similarity, share }) => ({ similarity, share })));
+      return (similarity, share) => (similarity + share) / 2;
+    },
+  };
+  const found = await createFindCandidates({
+    index: createIndex(chunks),
+    ranker,
+    request: { callerId: 'caller', filter: null, query: 'crane', k: K, minScore: 0, per: 'chunk' },
+    embed: () => Promise.resolve(new Float32Array(1)),
+    confirmation: { onUnconfirmed: undefined },
+  })(width);
+  return { weighed, found };
+}
+
+test('a hybrid ranking weighs the nearest and the best by words, each with both scores', async () => {
+  const near = Array.from({ length: 400 }, (_, i) => ({ similarity: 0.9 - i / 1_000, share: i / 1e6 }));
+  const holding = Array.from({ length: 50 }, (_, i) => ({ similarity: 0.1 - i / 1e6, share: 0.9 - i / 100 }));
+  const { weighed, found } = await weigh([...near, ...holding, { similarity: 0.05, share: 0.01 }]);
+  const inOrder = (scores: readonly Scores[]) =>
+    scores.toSorted((a, b) => b.similarity + b.share - a.similarity - a.share);
+  expect(inOrder(weighed)).toEqual(inOrder([...near, ...holding]));
+  const scores = found.candidates.map(({ score }) => score).sort((a, b) => b - a);
+  expect(scores).toEqual(inOrder(weighed).map(({ similarity, share }) => (similarity + share) / 2));
+});
+
+test('what went away while its scores were read is not weighed', async () => {
+  const there = { similarity: 0.5, share: 0.5 };
+  const { weighed, found } = await weigh([
+    { similarity: NaN, share: 0.9 },
+    there,
+    { similarity: 0.9, share: NaN },
+  ]);
+  expect(weighed).toEqual([there]);
+  expect(found.candidates).toHaveLength(1);
+  expect(found.gone).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { Scores } from '../../../src/shared/search/agreement.js';
 import { noStatistics, type TermStatistics } from '../../../src/shared/search/query-terms.js';
 import {
   createHybridRanker,
@@ -110,7 +111,7 @@ describe('the lexical ranker', () => {
 describe('the semantic ranker', () => {
   test('scores by similarity, clamped to 0 and 1', () => {
     const semantic = createSemanticRanker();
-    expect([0.25, -0.5, 1.0000001].map((similarity) => semantic.combine(similarity, 0.5))).toEqual([
+    expect([0.25, -0.5, 1.0000001].map((similarity) => semantic.combineFor([])(similarity, 0.5))).toEqual([
       0.25, 0, 1,
     ]);
   });
@@ -165,12 +166,10 @@ describe('the hybrid ranker', () => {
   });
 
   test('is made of the two scores, like the others of the one that they rank by', () => {
-    expect([createHybridRanker(0.75), lexical, semantic].map((ranker) => ranker.combine(0.4, 0.8))).toEqual([
-      0.75 * 0.4 + 0.25 * 0.8,
-      0.8,
-      0.4,
-    ]);
-    expect(createHybridRanker(0.5).combine(NaN, 0.8)).toBeNaN();
+    expect(
+      [createHybridRanker(0.75), lexical, semantic].map((ranker) => ranker.combineFor([])(0.4, 0.8)),
+    ).toEqual([0.75 * 0.4 + 0.25 * 0.8, 0.8, 0.4]);
+    expect(createHybridRanker(0.5).combineFor([])(NaN, 0.8)).toBeNaN();
   });
 });
 
@@ -181,34 +180,67 @@ describe('choosing a ranker', () => {
   test('follows the request, and where it says nothing the standard', async () => {
     const choose = createRankers({ standard: 'hybrid', hybridWeight: 0.5, floor });
     const score = async (ranking?: 'semantic' | 'lexical' | 'hybrid') =>
-      (await choose({ ranking, query })).combine(0.5, 0);
+      (await choose({ ranking, query })).combineFor([])(0.5, 0);
     expect([await score('semantic'), await score('lexical'), await score('hybrid')]).toEqual([0.5, 0, 0.25]);
     expect(await score()).toBe(0.25);
   });
 
-  test('a hybrid score begins where unrelated texts are, and leans on the words of long queries', async () => {
+  const words = ['wolf', 'sheep', 'orchard', 'river', 'bridge', 'window', 'garden', 'letter', 'candle'];
+  const scoreFor = async (asked: string, found: readonly Scores[] = []) => {
     const choose = createRankers({ standard: 'hybrid', hybridWeight: 'auto', floor });
-    const short = await choose({ query });
-    // Two terms: ten of twelve parts are the similarity's.
-    expect(short.combine(0.75, 0)).toBeCloseTo((10 / 12) * 0.5, 12);
-    expect(short.combine(0.5, 0)).toBe(0);
-    expect(short.combine(0.2, 0.6)).toBeCloseTo((2 / 12) * 0.6, 12);
-    expect(short.combine(1, 1)).toBe(1);
-    const words = [
-      'wolf',
-      'sheep',
-      'orchard',
-      'river',
-      'bridge',
-      'window',
-      'garden',
-      'letter',
-      'candle',
-      'mirror',
+    return (await choose({ query: asked })).combineFor(found);
+  };
+
+  test('a hybrid score begins where unrelated texts are, and leans on the words of long queries', async () => {
+    const short = await scoreFor(query);
+    // Two terms: eight of nine parts are the similarity's.
+    expect(short(0.75, 0)).toBeCloseTo((8 / 9) * 0.5, 12);
+    expect(short(0.5, 0)).toBe(0);
+    expect(short(0.2, 0.6)).toBeCloseTo((1 / 9) * 0.6, 12);
+    expect(short(1, 1)).toBe(1);
+    const long = await scoreFor(words.slice(0, 8).join(' '));
+    expect(long(0.75, 0)).toBeCloseTo(0.25, 12);
+    expect(long(0.75, 0.8)).toBeCloseTo(0.25 + 0.4, 12);
+  });
+
+  describe('where the nearest hold little of the words', () => {
+    /** Twenty candidates: ten are near and ten hold the words, as much as said. */
+    const found = (ofNearest: number) => [
+      ...Array.from({ length: 10 }, () => ({ similarity: 0.9, share: ofNearest })),
+      ...Array.from({ length: 10 }, () => ({ similarity: 0.6, share: 0.8 })),
     ];
-    const long = await choose({ query: words.join(' ') });
-    expect(long.combine(0.75, 0)).toBeCloseTo(0.25, 12);
-    expect(long.combine(0.75, 0.8)).toBeCloseTo(0.25 + 0.4, 12);
+    const weightWith = async (ofNearest: number, asked = words.slice(0, 8).join(' ')) =>
+      (await scoreFor(asked, found(ofNearest)))(1, 0);
+
+    test('the vectors count for less, down to 15 parts beside 100 of the words', async () => {
+      expect(await weightWith(0)).toBeCloseTo(15 / 115, 12);
+      const weights = [];
+      for (const share of [0, 0.1, 0.2, 0.3, 0.4]) weights.push(await weightWith(share));
+      expect(weights).toEqual([...new Set(weights)].sort((a, b) => a - b));
+    });
+
+    test('the weight of a query is as without them from a half of the words on', async () => {
+      expect(await weightWith(0.4)).toBeCloseTo(0.5, 12);
+      expect(await weightWith(0.8)).toBeCloseTo(0.5, 12);
+    });
+
+    test('a query of few terms still leans on the vectors', async () => {
+      expect(await weightWith(0, 'wolf')).toBeGreaterThan(0.7);
+    });
+
+    test('the score is in [0, 1], and both scores count, whatever the candidates', async () => {
+      const unit = fc.double({ min: 0, max: 1, noNaN: true });
+      const pairs = fc.array(fc.record({ similarity: unit, share: unit }), { maxLength: 30 });
+      await fc.assert(
+        fc.asyncProperty(pairs, fc.integer({ min: 1, max: 9 }), async (candidates, terms) => {
+          const combine = await scoreFor(words.slice(0, terms).join(' '), candidates);
+          expect(combine(1, 1)).toBe(1);
+          expect(combine(0, 0)).toBe(0);
+          expect(combine(1, 0)).toBeGreaterThan(0.05);
+          expect(combine(0, 1)).toBeGreaterThan(0.01);
+        }),
+      );
+    });
   });
 
   test('without the provider no hybrid score is guessed', async () => {

@@ -14,6 +14,6 @@ export const search = z.strictObject({
     'What finds words beside the Query Engine: `postings` in each API process, or the full-text index of the `engine`; `auto`: `postings`, as always without it.',
   ),
   hybridWeight: shareOrAuto(
-    'Share of the vectors in a `hybrid` score; the rest is the share of the words; `auto`: the fewer different terms a query has, the more (half at ten).',
+    'Share of the vectors in a `hybrid` score; the rest is the share of the words; `auto`: the fewer different terms a query has, the more (half at eight), and less where the nearest hold few of its words.',
   ),
 });
