@@ -4,8 +4,11 @@ import iconv from 'iconv-lite';
 import { z } from 'zod';
 import { HttpError } from '../http-error.js';
 
-/** A quoted value, or a parameter that names its charset (RFC 5987), such as `filename*=iso-8859-1'de'Gr%F6%DFe`. */
-const PARAMETER = /"(?:[^"\\]|\\.)*"|(\*=)([^\s'";]{1,60})'[^\s'";]*'([^\s;"]*)/g;
+/**
+ * A quoted value, or a parameter that names its charset (RFC 5987), such as `filename*=iso-8859-1'de'Gr%F6%DFe`. A quote that is
+ * never closed goes on to the end, so that none is looked at twice.
+ */
+const PARAMETER = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|(\*=)([^\s'";]{1,60})'[^\s'";]*'([^\s;"]*)/g;
 /** Labels of what clients write in windows-1252, whatever they call it (https://encoding.spec.whatwg.org/#names-and-labels). */
 const LATIN_1 = /^(?:us-?ascii|ascii|latin-?1|l1|cp819|iso[-_]?8859[-_]?1(?::1987)?)$/;
 
