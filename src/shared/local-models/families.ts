@@ -10,7 +10,7 @@ const NONE: Prefixes = { query: '', document: '' };
 const FAMILIES: readonly (readonly [RegExp, Prefixes])[] = [
   // intfloat/e5-*, multilingual-e5-*; the instruct ones want another form for queries and none for passages.
   [
-    /\be5-(?:\w+-)*instruct\b/,
+    /\be5-(?:\w{1,20}-){0,4}instruct\b/,
     {
       query: 'Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ',
       document: '',
