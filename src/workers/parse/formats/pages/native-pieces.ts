@@ -31,7 +31,8 @@ export function sizeOf({ fontHeight, height, width, rotation = 0 }: TextItem): n
   return Math.max(0.1, fontHeight ?? across * 0.85);
 }
 
-function isBold({ fontName = '', fontWeight = 0 }: TextItem): boolean {
+/** Tells whether the text is bold. */
+export function isBold({ fontName = '', fontWeight = 0 }: TextItem): boolean {
   return fontWeight >= 600 || /bold|black|heavy/i.test(fontName);
 }
 

@@ -11,6 +11,8 @@ import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
 import { isMisread, repairMisread } from './judging/misread-text.js';
 import { signsOfPage, type PageSign, type SignPage } from './marks/page-signs.js';
 import type { ShiftedText } from './shifted/find-shifted.js';
+import { columnPartsOn } from './vertical/column-parts.js';
+import { findColumns, type TextColumn } from './vertical/find-columns.js';
 import { shiftedOnPage, writeShiftedOn, type TextPage } from './shifted/shifted-on-page.js';
 
 const require = createRequire(import.meta.url);
@@ -37,8 +39,12 @@ export interface PdfjsDocument {
   readonly pages: number;
   /** The text of a page, numbered from 1. @throws when it cannot be read */
   readonly pageText: (page: number) => Promise<string>;
+  /** The number of the object of a page. @throws when it cannot be read */
+  readonly pageObject: (page: number) => Promise<number | undefined>;
   /** The raised and lowered texts of a page. @throws when they cannot be read */
   readonly pageShifted: (page: number) => Promise<readonly ShiftedText[]>;
+  /** The columns of a page whose text runs from top to bottom. @throws when they cannot be read */
+  readonly pageColumns: (page: number) => Promise<readonly TextColumn[]>;
   /** Texts that were typed onto a page as annotations. @throws when they cannot be read */
   readonly pageNotes: (page: number) => Promise<readonly TypedNote[]>;
   /** The numbers of the annotations of a page that are not shown, fields of forms among them. @throws when they cannot be read */
@@ -75,7 +81,9 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     return {
       pages: await countPages(pdf),
       pageText: (page) => pageText(pdf, page),
+      pageObject: async (page) => (await loadPage(pdf, page)).ref?.num,
       pageShifted: async (page) => await shiftedOnPage(await loadPage(pdf, page)),
+      pageColumns: async (page) => findColumns(await columnPartsOn(await loadPage(pdf, page))),
       pageNotes: async (page) =>
         notesSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
       hiddenAnnotations: async (page) =>
@@ -123,6 +131,7 @@ interface Opened {
 }
 
 interface Page extends SignPage {
+  readonly ref?: { readonly num: number } | null;
   getAnnotations(options: { intent: 'any' }): Promise<unknown>;
   getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
 }

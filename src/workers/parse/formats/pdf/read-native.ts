@@ -5,8 +5,9 @@ import type { ParseContext } from '../parser.js';
 import { addFormFields, mayHoldForm, noteXfa } from './marks/form-fields.js';
 import { addFreeText, mayHoldFreeText } from './free-text.js';
 import { createLookBudget, findHidden } from './hidden.js';
+import { createPageObjects } from './judging/page-objects.js';
 import { lookThrough } from './judging/page-contents.js';
-import { mayHoldVerticalText } from './judging/vertical-text.js';
+import { mayHoldVerticalText } from './vertical/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
 import { createBodySize } from '../pages/layout/body-size.js';
 import { joinHyphens } from '../pages/layout/hyphens.js';
@@ -65,17 +66,20 @@ function createReaders(
   { options, receipt }: ParseContext,
 ): { readonly readers: Readers; readonly how: Reading } {
   const second = createSecondReader(bytes);
-  const { mayBeInvisible, mayHaveBars, mayBeShifted, mayHaveLines } = lookThrough(bytes);
+  const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines } = lookThrough(bytes);
+  const objects = createPageObjects(bytes);
   const readers: Readers = {
     pdfium,
     bytes,
     second,
-    signs: createSignFinder({ bytes, second, receipt }),
+    signs: createSignFinder({ bytes, second, objects, receipt }),
     receipt,
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
     mayBeInvisible,
-    mayBeShifted,
+    mayBeShifted: async (page) =>
+      shifting === 'any' ||
+      (shifting.size > 0 && objects.mayUse(await second.object(page), { objects: shifting })),
     mayHaveFreeText: mayHoldFreeText(bytes),
     mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),

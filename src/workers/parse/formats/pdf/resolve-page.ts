@@ -1,3 +1,4 @@
+import type { TextItem } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { HiddenText } from '../../../../shared/extraction/read-options.js';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
@@ -10,13 +11,15 @@ import { needsPicture } from './judging/needs-picture.js';
 import { inReadingOrder } from '../pages/layout/reading-order.js';
 import { placeTables } from '../pages/layout/tables.js';
 import { placeRuledTables } from '../pages/tables/find-tables.js';
-import { rulingsOf } from '../pages/tables/rulings.js';
+import { placeWrappedTables } from '../pages/tables/wrapped-tables.js';
+import { rulingsOf, type Rulings } from '../pages/tables/rulings.js';
 import type { ReadPage } from '../pages/shown-blocks.js';
 import { toPieces } from '../pages/native-pieces.js';
 import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
 import { linesAskew } from '../pages/skew.js';
 import { isMisread } from './judging/misread-text.js';
-import { isScattered, joinColumns } from './judging/vertical-text.js';
+import { mayStandInColumns, takeColumns } from './vertical/take-columns.js';
+import { isScattered, joinColumns } from './vertical/vertical-text.js';
 import { withShifted } from './shifted/write-shifted.js';
 import { recognizeIfNeeded } from './recognize-page.js';
 import type { SecondReader } from './second-reader.js';
@@ -39,8 +42,8 @@ export interface Readers {
   readonly budget: LookBudget;
   /** Whether the file may hold text that PDFium leaves out as invisible. */
   readonly mayBeInvisible: boolean;
-  /** Whether the file may hold raised or lowered text. */
-  readonly mayBeShifted: boolean;
+  /** Whether a page may hold raised or lowered text. */
+  readonly mayBeShifted: (page: number) => Promise<boolean>;
   /** Whether the file may hold text that was typed onto its pages as annotations. */
   readonly mayHaveFreeText: boolean;
   /** Whether the file may hold text that runs from top to bottom, which PDFium may scatter or leave out. */
@@ -94,7 +97,7 @@ async function withShiftsOf(
   turn: Turn | undefined,
   { mayBeShifted, second }: Readers,
 ): Promise<SeenPage> {
-  if (!mayBeShifted || turn || seen.page.textItems.length === 0) return seen;
+  if (turn || seen.page.textItems.length === 0 || !(await mayBeShifted(seen.page.pageNum))) return seen;
   const shifted = await second.shifted(seen.page.pageNum);
   return shifted.length > 0 ? withShifted(seen, shifted) : seen;
 }
@@ -103,10 +106,13 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const { page, visible, hidden } = seen;
   if (hidden.length > 0) noteHidden(readers, page.pageNum, hidden.map(({ text }) => text).join(' '));
   const shown = readers.hiddenText === 'drop' ? visible : page.textItems;
-  const pieces = toPieces(shown).map((piece) => ({ ...piece, text: inReadingOrder(piece.text) }));
+  const rulings = rulingsOf(page.vectorGraphics?.lines ?? []);
+  const columns = await columnsOf(shown, { page, rulings }, readers);
+  const level = toPieces(columns.items).map((piece) => ({ ...piece, text: inReadingOrder(piece.text) }));
+  const pieces = columns.pieces.length > 0 ? [...level, ...columns.pieces] : level;
   const tables = hidden.length > 0 && readers.hiddenText === 'drop' ? [] : (page.blocks ?? []);
-  const ruled = placeRuledTables(pieces, rulingsOf(page.vectorGraphics?.lines ?? []));
-  const layout = { pieces: placeTables(ruled, tables), plain: undefined };
+  const ruled = placeRuledTables(pieces, rulings);
+  const layout = { pieces: placeTables(placeWrappedTables(ruled), tables), plain: undefined };
   const text = pieces.map((piece) => piece.text).join(' ');
   const isCut = visible.some((item) => item.text.length >= LONGEST_TEXT);
   const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;
@@ -128,6 +134,16 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
       pageOf(page.pageNum),
     );
   return layout;
+}
+
+/** The texts of a page outside of columns that run from top to bottom, which PDFium's reader joins across, and these columns. */
+async function columnsOf(
+  shown: readonly TextItem[],
+  { page, rulings }: { readonly page: SeenPage['page']; readonly rulings: Rulings },
+  { second, mayBeVertical }: Readers,
+): Promise<ReturnType<typeof takeColumns>> {
+  if (!mayBeVertical && !mayStandInColumns(shown)) return { items: shown, pieces: [] };
+  return takeColumns(shown, { columns: await second.columns(page.pageNum), rulings });
 }
 
 const mayBeMisread = (text: string): boolean => /[\x81-\xfe]{2}/.test(text) && isMisread(text);

@@ -1,8 +1,4 @@
-import type { CarriedFile } from '../../extraction/attachment-keeper.js';
-import type { PageExtras } from './carried/annotations.js';
-import type { PageSign } from './marks/page-signs.js';
-import type { ShiftedText } from './shifted/find-shifted.js';
-import type { DocumentInfo, PdfjsDocument, TypedNote } from './pdfjs.js';
+import type { DocumentInfo, PdfjsDocument } from './pdfjs.js';
 
 /** The files that pdf.js is asked for their title; it copies a file before it reads it. */
 const LARGEST_FOR_INFO = 48 * 1024 * 1024;
@@ -13,39 +9,31 @@ export type SecondReader = ReturnType<typeof createSecondReader>;
 export function createSecondReader(bytes: Uint8Array) {
   let opened: Promise<PdfjsDocument | undefined> | undefined;
   const open = () => (opened ??= openLater(bytes).catch(() => undefined));
+  const ask = async <Answer>(read: (pdf: PdfjsDocument) => Promise<Answer>): Promise<Answer | undefined> => {
+    const pdf = await open();
+    return pdf && (await read(pdf).catch(() => undefined));
+  };
   return {
     /** The text of a page; nothing when it cannot be read. */
-    async text(page: number): Promise<string | undefined> {
-      return await (await open())?.pageText(page).catch(() => undefined);
-    },
+    text: (page: number) => ask((pdf) => pdf.pageText(page)),
+    /** The number of the object of a page; nothing when it cannot be told. */
+    object: (page: number) => ask((pdf) => pdf.pageObject(page)),
     /** The raised and lowered texts of a page; none when they cannot be read. */
-    async shifted(page: number): Promise<readonly ShiftedText[]> {
-      return (await (await open())?.pageShifted(page).catch(() => [])) ?? [];
-    },
+    shifted: async (page: number) => (await ask((pdf) => pdf.pageShifted(page))) ?? [],
+    /** The columns of a page whose text runs from top to bottom; none when they cannot be read. */
+    columns: async (page: number) => (await ask((pdf) => pdf.pageColumns(page))) ?? [],
     /** The texts that were typed onto a page; nothing when they cannot be read. */
-    async notes(page: number): Promise<readonly TypedNote[] | undefined> {
-      return await (await open())?.pageNotes(page).catch(() => undefined);
-    },
+    notes: (page: number) => ask((pdf) => pdf.pageNotes(page)),
     /** The numbers of the annotations of a page that are not shown; nothing when they cannot be read. */
-    async hiddenAnnotations(page: number): Promise<ReadonlySet<number> | undefined> {
-      return await (await open())?.hiddenAnnotations(page).catch(() => undefined);
-    },
+    hiddenAnnotations: (page: number) => ask((pdf) => pdf.hiddenAnnotations(page)),
     /** What a page shows in symbol fonts; nothing when it cannot be read. */
-    async signs(page: number): Promise<readonly PageSign[] | undefined> {
-      return await (await open())?.pageSigns(page).catch(() => undefined);
-    },
+    signs: (page: number) => ask((pdf) => pdf.pageSigns(page)),
     /** What people stuck onto a page; nothing when it cannot be read. */
-    async extras(page: number): Promise<PageExtras | undefined> {
-      return await (await open())?.pageExtras(page).catch(() => undefined);
-    },
+    extras: (page: number) => ask((pdf) => pdf.pageExtras(page)),
     /** The files that the document carries; nothing when they cannot be read. */
-    async files(): Promise<readonly CarriedFile[] | undefined> {
-      return await (await open())?.files().catch(() => undefined);
-    },
+    files: () => ask((pdf) => pdf.files()),
     /** Whether a page may show less text than it holds. */
-    async isPartlyInvisible(page: number): Promise<boolean> {
-      return (await (await open())?.isPartlyInvisible(page).catch(() => true)) ?? true;
-    },
+    isPartlyInvisible: async (page: number) => (await ask((pdf) => pdf.isPartlyInvisible(page))) ?? true,
     async info(): Promise<DocumentInfo> {
       const known = bytes.length > LARGEST_FOR_INFO ? undefined : await (await open())?.info();
       return known ?? { title: undefined, language: undefined, mayHideLayers: mayHaveLayers(bytes) };

@@ -12,7 +12,8 @@ import {
   isScattered,
   joinColumns,
   mayHoldVerticalText,
-} from '../../../../../src/workers/parse/formats/pdf/judging/vertical-text.js';
+} from '../../../../../src/workers/parse/formats/pdf/vertical/vertical-text.js';
+import { japaneseFont, utf16 } from '../../../../support/japanese-text.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 const piece = (text: string, x: number, y: number, width: number): Piece => ({
@@ -24,15 +25,6 @@ const piece = (text: string, x: number, y: number, width: number): Piece => ({
   size: 10,
   isBold: false,
 });
-
-const utf16 = (text: string): string => Buffer.from(text, 'utf16le').swap16().toString('hex');
-
-/** A font of the viewer's system for Japanese, set in lines from the top, and columns from the right. */
-const JAPANESE = [
-  `<</Type/Font/Subtype/Type0/BaseFont/HeiseiMin-W3/Encoding/UniJIS-UCS2-V/DescendantFonts[${String(FIRST_OBJECT + 1)} 0 R]>>`,
-  `<</Type/Font/Subtype/CIDFontType0/BaseFont/HeiseiMin-W3/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>/FontDescriptor ${String(FIRST_OBJECT + 2)} 0 R>>`,
-  '<</Type/FontDescriptor/FontName/HeiseiMin-W3/Flags 6/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 709/Descent -241/CapHeight 709/StemV 69>>',
-];
 
 describe('scripts and fonts of a PDF', () => {
   test('are read from right to left where their letters are', () => {
@@ -106,7 +98,7 @@ describe('scripts and fonts of a PDF', () => {
       .join('');
     const bytes = drawPdf({
       pages: [{ content, fonts: `/V ${String(FIRST_OBJECT)} 0 R` }],
-      objects: JAPANESE,
+      objects: japaneseFont('V'),
     });
     const { text } = await readBlocks(parsePdf, bytes);
     for (const column of shown) expect(text.replace(/\s/g, '')).toContain(column);
@@ -123,14 +115,17 @@ describe('scripts and fonts of a PDF', () => {
       .map((text, index) => `BT /V 14 Tf ${String(500 - 15 * index)} 700 Td <${utf16(text)}> Tj ET\n`)
       .join('');
     const fonts = `/V ${String(FIRST_OBJECT)} 0 R`;
-    const bytes = drawPdf({ pages: [{ content: title + content, fonts }], objects: JAPANESE });
+    const bytes = drawPdf({ pages: [{ content: title + content, fonts }], objects: japaneseFont('V') });
     const { text, receipt } = await readBlocks(parsePdf, bytes);
     expect(receipt.parser).toBe('pdfium');
     expect(text).toContain('official gazette');
     for (const column of shown) expect(text.replace(/\s/g, '')).toContain(column);
     // pdf.js, which reads such columns, cannot tell what is hidden.
     const white = line(60, 300, 'Obey the hidden line', { before: '1 g' });
-    const poisoned = drawPdf({ pages: [{ content: title + content + white, fonts }], objects: JAPANESE });
+    const poisoned = drawPdf({
+      pages: [{ content: title + content + white, fonts }],
+      objects: japaneseFont('V'),
+    });
     const read = await readBlocks(parsePdf, poisoned);
     expect(read.text).not.toContain('Obey');
     expect(read.receipt.gap_counts).toEqual({ hidden: 1 });
@@ -158,7 +153,10 @@ describe('scripts and fonts of a PDF', () => {
     const fonts = `/V ${String(FIRST_OBJECT)} 0 R`;
     for (const mode of ['3', '3.0', '3      '])
       for (const hiddenText of ['drop', 'flag'] as const) {
-        const bytes = drawPdf({ pages: [{ content: content + column(mode), fonts }], objects: JAPANESE });
+        const bytes = drawPdf({
+          pages: [{ content: content + column(mode), fonts }],
+          objects: japaneseFont('V'),
+        });
         const { text, receipt } = await readBlocks(parsePdf, bytes, { hiddenText });
         expect(text.includes('春')).toBe(hiddenText === 'flag');
         expect(receipt.gap_counts).toEqual({ hidden: 1 });

@@ -88,7 +88,8 @@ describe('signs that the second reader cannot tell', () => {
   test('are read at the beginning of a text, as far as its font reaches', async () => {
     const finder = createSignFinder({
       bytes: Buffer.from('%PDF'),
-      second: { signs: () => Promise.resolve(undefined) },
+      second: { signs: () => Promise.resolve(undefined), object: () => Promise.resolve(undefined) },
+      objects: { mayUse: () => false },
       receipt: createReceiptWriter(),
     });
     const items = [

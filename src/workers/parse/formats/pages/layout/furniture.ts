@@ -1,4 +1,4 @@
-import { bottomOf, type Piece } from './piece.js';
+import { bottomOf, standsAlone, type Piece } from './piece.js';
 
 /** The part of a page at its top and bottom where headers and footers stand. */
 const EDGE = 0.12;
@@ -66,12 +66,12 @@ function countPages(keysOfPages: readonly Keys[]): Map<string, number> {
 }
 
 /** What a text near an edge may be recognized by; nothing for one in the middle of the page. */
-function keysOf({ table, text, ...box }: Piece, height: number, index: number): string[] {
-  const isTop = bottomOf(box) <= height * EDGE;
-  const isBottom = box.y >= height * (1 - EDGE);
-  if (table || !(isTop || isBottom)) return [];
-  const place = `${String(Math.round(box.y / SAME_PLACE))} `;
-  const words = text.trim();
+function keysOf(piece: Piece, height: number, index: number): string[] {
+  const isTop = bottomOf(piece) <= height * EDGE;
+  const isBottom = piece.y >= height * (1 - EDGE);
+  if (standsAlone(piece) || !(isTop || isBottom)) return [];
+  const place = `${String(Math.round(piece.y / SAME_PLACE))} `;
+  const words = piece.text.trim();
   if (/^[ivxlc]{1,7}$/.test(words)) return [`${place}#`];
   return [words, ...withPageNumber(words, index)].map((each) => place + each);
 }

@@ -1,4 +1,4 @@
-import { bottomOf, rightOf, type Piece } from './piece.js';
+import { bottomOf, rightOf, standsAlone, type Piece } from './piece.js';
 
 /** An initial is so many times as large as the text that it begins. */
 const LEAST_RATIO = 1.8;
@@ -14,7 +14,9 @@ const INITIAL = /^["'“”„«‘’¿¡]?\p{Lu}$/u;
 
 /** Puts large first letters, which reach over several lines, before the words that they begin. */
 export function joinInitials(pieces: readonly Piece[]): readonly Piece[] {
-  const initials = pieces.filter(({ text, table }) => !table && INITIAL.test(text)).slice(0, MOST_INITIALS);
+  const initials = pieces
+    .filter((piece) => !standsAlone(piece) && INITIAL.test(piece.text))
+    .slice(0, MOST_INITIALS);
   const joined = new Map<Piece, Piece | undefined>();
   for (const initial of initials) {
     const lines = pieces.filter((piece) => isLineOf(initial, piece)).toSorted((a, b) => a.y - b.y);
@@ -29,11 +31,12 @@ export function joinInitials(pieces: readonly Piece[]): readonly Piece[] {
 }
 
 /** Tells whether a text stands directly to the right of an initial, at its height. */
-function isLineOf(initial: Piece, { table, x, y, height, size }: Piece): boolean {
+function isLineOf(initial: Piece, piece: Piece): boolean {
+  const { x, y, height, size } = piece;
   const gap = x - rightOf(initial);
   const middle = y + height / 2;
   return (
-    !table &&
+    !standsAlone(piece) &&
     size * LEAST_RATIO <= initial.size &&
     Math.abs(gap) < WIDEST_GAP * size &&
     middle > initial.y &&

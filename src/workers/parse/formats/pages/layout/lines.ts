@@ -1,5 +1,5 @@
 import { guttersOf, isAtGutter } from './gutters.js';
-import { around, isRightToLeft, rightOf, WIDEST_SPACE, type Piece } from './piece.js';
+import { around, isRightToLeft, rightOf, standsAlone, WIDEST_SPACE, type Piece } from './piece.js';
 
 /** A narrower gap, in sizes of the font, is no space between words. */
 const NARROWEST_SPACE = 0.12;
@@ -34,9 +34,9 @@ export function rowsOf(pieces: readonly Piece[]): Piece[][] {
 
 const middleOf = ({ y, height }: Piece): number => y + height / 2;
 
-/** Tells whether a piece stands at the height of a row, and where the row has nothing yet. Tables stand alone. */
+/** Tells whether a piece stands at the height of a row, and where the row has nothing yet. */
 function isBeside(row: readonly Piece[], { largest, piece }: { largest: Piece; piece: Piece }): boolean {
-  if (largest.table ?? piece.table) return false;
+  if (standsAlone(largest) || standsAlone(piece)) return false;
   if (Math.abs(middleOf(piece) - middleOf(largest)) > HIGHEST_SHIFT * largest.size) return false;
   if (isMark(piece)) return true;
   return row.slice(-MOST_COMPARED).every((other) => {

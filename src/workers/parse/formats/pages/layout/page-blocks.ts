@@ -24,7 +24,8 @@ export function* pageBlocks({ page, pieces, bodySize }: LayoutPage): Iterable<Bl
   for (const group of [...columns.map(paragraphsOf), turnedParagraphs(pieces)])
     for (const paragraph of group) {
       const place = { page, boxes: [rounded(paragraph.box)] };
-      if (paragraph.table) {
+      if (paragraph.columns) yield* columnBlocks(paragraph.columns, { page, bodySize });
+      else if (paragraph.table) {
         yield* tableBlocks(
           paragraph.table.map(({ cells, box }) => ({
             cells,
@@ -35,6 +36,32 @@ export function* pageBlocks({ page, pieces, bodySize }: LayoutPage): Iterable<Bl
         yield { text: `${paragraph.text}\n\n`, place, heading: headingLevel(paragraph, bodySize) };
     }
 }
+
+/** Columns are read as lines of a page that is turned so that they run from left to right, the rightmost one at its top. */
+function* columnBlocks(
+  columns: readonly Piece[],
+  { page, bodySize }: Omit<LayoutPage, 'pieces'>,
+): Iterable<Block> {
+  const pieces = columns.map((column) => ({ ...column, ...turned(column) }));
+  for (const block of pageBlocks({ page, pieces, bodySize })) {
+    const boxes = block.place?.boxes?.map((box) => rounded(turnedBack(box)));
+    yield { ...block, place: { page, boxes } };
+  }
+}
+
+const turned = ({ x, y, width, height }: Rectangle): Rectangle => ({
+  x: y,
+  y: -x - width,
+  width: height,
+  height: width,
+});
+
+const turnedBack = ({ x, y, width, height }: Rectangle): Rectangle => ({
+  x: -y - height,
+  y: x,
+  width: height,
+  height: width,
+});
 
 /** Text that runs across the others, such as stamps on a margin, comes after them. */
 function turnedParagraphs(pieces: readonly Piece[]): Paragraph[] {

@@ -1,6 +1,6 @@
 import { joinRun, rowsOf } from './lines.js';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
-import { around, bottomOf, isRightToLeft, median, rightOf, type Piece } from './piece.js';
+import { around, bottomOf, isRightToLeft, median, rightOf, standsAlone, type Piece } from './piece.js';
 
 /** Lines that belong together. */
 export interface Paragraph {
@@ -11,6 +11,7 @@ export interface Paragraph {
   readonly isBold: boolean;
   readonly lines: number;
   readonly table?: Piece['table'];
+  readonly columns?: Piece['columns'];
 }
 
 /** Parts the lines of a column into paragraphs, by gaps, sizes, and first lines that are set in. */
@@ -45,7 +46,7 @@ function continues(
   line: Piece,
   { usual, left, right }: { usual: number; left: number; right: number },
 ): boolean {
-  if (before.table ?? line.table) return false;
+  if (standsAlone(before) || standsAlone(line)) return false;
   const gap = (line.y - bottomOf(before)) / Math.max(line.size, before.size);
   if (gap > usual + 0.35) return false;
   const ratio = line.size / before.size;
@@ -72,5 +73,6 @@ function toParagraph(lines: readonly Piece[]): Paragraph {
     isBold: lines.every(({ isBold }) => isBold),
     lines: lines.length,
     table: lines[0]?.table,
+    columns: lines[0]?.columns,
   };
 }

@@ -10,7 +10,13 @@ export interface Piece extends Rectangle {
   readonly isTurned?: boolean | undefined;
   /** The rows of a table; absent for text. */
   readonly table?: readonly TableRow[] | undefined;
+  /** The columns of text that runs from top to bottom, which stand in its place; absent for other text. */
+  readonly columns?: readonly Piece[] | undefined;
 }
+
+/** Tells whether a piece is more than one line, so that nothing else is on a line with it. */
+export const standsAlone = ({ table, columns }: Pick<Piece, 'table' | 'columns'>): boolean =>
+  table !== undefined || columns !== undefined;
 
 export interface TableRow {
   readonly cells: readonly string[];

@@ -5,6 +5,15 @@ import { isNumeric } from './text-rows.js';
 
 /** The space at which a text is split stands no farther from the edge between columns, in sizes of its font. */
 const FARTHEST_SPACE = 1.5;
+/** The same for the place between two characters of scripts without spaces. */
+const FARTHEST_CHARACTER = 0.6;
+const WIDE = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\uff01-\\uff60]';
+const BETWEEN = new RegExp(` |(?<=${WIDE})(?=${WIDE})`, 'u');
+
+interface Space {
+  readonly from: number;
+  readonly to: number;
+}
 const LEAST_CROSSED = 2;
 
 /**
@@ -17,7 +26,7 @@ export function splitTexts(grid: Grid, pieces: readonly Piece[]): Piece[] {
   for (const piece of pieces) counts.set(rowOf(piece), (counts.get(rowOf(piece)) ?? 0) + 1);
   return pieces.flatMap((piece) => {
     // A text alone in its row runs across the columns.
-    if (!piece.text.includes(' ') || counts.get(rowOf(piece)) === 1) return [piece];
+    if (!BETWEEN.test(piece.text) || counts.get(rowOf(piece)) === 1) return [piece];
     const places = crossedEdges(grid, piece);
     return places.length === 0 ? [piece] : splitAt(piece, places);
   });
@@ -39,14 +48,18 @@ function splitAt(piece: Piece, places: readonly number[]): Piece[] {
   let rest = piece;
   for (const at of places) {
     const character = rest.width / rest.text.length;
-    const spaces = [...rest.text.matchAll(/ /g)].map(({ index }) => index);
-    const distance = (space: number) => Math.abs(rest.x + (space + 0.5) * character - at);
+    const spaces = [...rest.text.matchAll(new RegExp(BETWEEN, 'gu'))].map(({ index, 0: { length } }) => ({
+      from: index,
+      to: index + length,
+    }));
+    const distance = ({ from, to }: Space) => Math.abs(rest.x + ((from + to) / 2) * character - at);
     const space = spaces.toSorted((a, b) => distance(a) - distance(b))[0];
-    if (space === undefined || distance(space) > FARTHEST_SPACE * rest.size) continue;
-    const right = Math.min(at, rest.x + space * character);
-    const left = Math.max(at, rest.x + (space + 1) * character);
-    parts.push({ ...rest, text: rest.text.slice(0, space), width: right - rest.x });
-    rest = { ...rest, text: rest.text.slice(space + 1), x: left, width: rightOf(rest) - left };
+    const farthest = space?.from === space?.to ? FARTHEST_CHARACTER : FARTHEST_SPACE;
+    if (!space || distance(space) > farthest * rest.size) continue;
+    const right = Math.min(at, rest.x + space.from * character);
+    const left = Math.max(at, rest.x + space.to * character);
+    parts.push({ ...rest, text: rest.text.slice(0, space.from), width: right - rest.x });
+    rest = { ...rest, text: rest.text.slice(space.to), x: left, width: rightOf(rest) - left };
   }
   return [...parts, rest];
 }

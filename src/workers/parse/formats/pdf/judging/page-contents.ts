@@ -1,13 +1,14 @@
 import { mayShift } from '../shifted/may-shift.js';
-import { inflatedStreams, isEncrypted } from './streams.js';
+import type { Objects } from './page-objects.js';
+import { isEncrypted, streamsOf } from './streams.js';
 
 export interface PageContents {
   /** Whether the file may switch to invisible text (`3 Tr`), which PDFium leaves out. */
   readonly mayBeInvisible: boolean;
   /** Whether it fills boxes of the size of words and lines, which may lie over text. */
   readonly mayHaveBars: boolean;
-  /** Whether it may show raised or lowered text, which PDFium's reader joins with that beside it. */
-  readonly mayBeShifted: boolean;
+  /** The numbers of the streams that may show raised or lowered text, which PDFium's reader joins with that beside it. */
+  readonly shifting: Objects;
   /** Whether it draws straight lines and rectangles, which may be those of tables; true where that cannot be told. */
   readonly mayHaveLines: boolean;
 }
@@ -16,19 +17,26 @@ export interface PageContents {
 export function lookThrough(bytes: Uint8Array): PageContents {
   let mayBeInvisible = false;
   let mayHaveBars = false;
-  let mayBeShifted = isEncrypted(bytes);
+  let shifting: Set<number> | 'any' = isEncrypted(bytes) ? 'any' : new Set();
   let mayHaveLines: boolean | undefined;
-  for (const content of inflatedStreams(bytes, 'content')) {
-    if (content === 'too large') continue;
-    const operators = content.toString('latin1');
+  for (const { content, object } of streamsOf(bytes, 'content')) {
+    // pdf.js may read what cannot be inflated here.
+    const operators = typeof content === 'string' ? undefined : content.toString('latin1');
+    if (shifting !== 'any' && (operators === undefined || mayShift(operators))) {
+      if (object === undefined || shifting.size >= MOST_SHIFTING) shifting = 'any';
+      else shifting.add(object);
+    }
+    if (operators === undefined) continue;
     mayBeInvisible ||= SETS_INVISIBLE.test(operators);
     mayHaveBars ||= fillsBar(operators);
-    mayBeShifted ||= mayShift(operators);
     mayHaveLines = mayHaveLines === true || DRAWS_LINE.test(operators);
-    if (mayBeInvisible && mayHaveBars && mayBeShifted && mayHaveLines) break;
+    if (mayBeInvisible && mayHaveBars && shifting === 'any' && mayHaveLines) break;
   }
-  return { mayBeInvisible, mayHaveBars, mayBeShifted, mayHaveLines: mayHaveLines ?? true };
+  return { mayBeInvisible, mayHaveBars, shifting, mayHaveLines: mayHaveLines ?? true };
 }
+
+/** When so many streams may show such text, most pages do. */
+const MOST_SHIFTING = 100;
 
 /** The operator with its number, which may be written in many ways, and white space and comments between them. */
 const SETS_INVISIBLE = /(?<![\d.])0*[37](?:\.0*)?(?:\s|%[^\r\n]{0,100}[\r\n]){1,50}Tr\b/;

@@ -13,30 +13,46 @@ export function isEncrypted({ buffer, byteOffset, byteLength }: Uint8Array): boo
   return Buffer.from(buffer, byteOffset, byteLength).includes('/Encrypt');
 }
 
+/** A stream of a file. */
+export interface FoundStream {
+  readonly content: Buffer | 'too large' | 'damaged';
+  /** The number of its object; undefined where that cannot be told. */
+  readonly object: number | undefined;
+  /** The end of what its dictionary says. */
+  readonly entries: string;
+}
+
+/** What the streams of a file hold. */
+export function* inflatedStreams(bytes: Uint8Array, kind: StreamKind): Iterable<Buffer | 'too large'> {
+  for (const { content } of streamsOf(bytes, kind)) if (content !== 'damaged') yield content;
+}
+
 /**
  * The streams of a file that may hold operators of pages (`content`), or its compressed objects (`objects`), inflated, and
  * `too large` for those that exceed the bounds. None of an encrypted file.
  */
-export function* inflatedStreams(bytes: Uint8Array, kind: StreamKind): Iterable<Buffer | 'too large'> {
+export function* streamsOf(bytes: Uint8Array, kind: StreamKind): Iterable<FoundStream> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (isEncrypted(bytes)) return;
   let inflated = 0;
   for (let at = file.indexOf('stream'); at >= 0;) {
     if (inflated >= MOST_INFLATED) {
-      yield 'too large';
+      yield { content: 'too large', object: undefined, entries: '' };
       return;
     }
     const start = at + 6 + (file[at + 6] === 0x0d ? 2 : 1);
     const end = file.indexOf('endstream', start);
     if (end < 0) return;
     const header = file.toString('latin1', Math.max(0, at - 300), at);
-    const entries = header.slice(header.lastIndexOf('obj') + 3);
+    const opening = header.lastIndexOf('obj');
+    const entries = header.slice(opening + 3);
     if (kindOf(entries) === kind) {
       const content = contentOf(file.subarray(start, end), entries);
       // What fails, such as a stream that is too large, was inflated nevertheless.
       inflated +=
         typeof content === 'object' ? content.length : Math.min(LARGEST_STREAM, MOST_YIELD * (end - start));
-      if (content !== 'damaged') yield content;
+      const object = /(?:^|\D)(\d{1,10})\s+\d{1,5}\s+$/.exec(header.slice(0, Math.max(0, opening)))?.[1];
+      yield { content, object: object === undefined ? undefined : Number(object), entries };
     }
     at = file.indexOf('stream', end + 9);
   }

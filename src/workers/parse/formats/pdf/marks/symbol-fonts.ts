@@ -6,6 +6,7 @@ import { bottomOf, rightOf } from '../../pages/layout/piece.js';
 import type { Turn } from '../../pages/pdfium.js';
 import { createSignReader, signsOf, type SignReader } from '../../signs/sign-reader.js';
 import { mayName, type ObjectName } from '../judging/names.js';
+import type { createPageObjects } from '../judging/page-objects.js';
 import type { PageSign } from './page-signs.js';
 import type { SecondReader } from '../second-reader.js';
 import { withItems, withTexts } from '../with-items.js';
@@ -23,6 +24,7 @@ const NAMES: readonly ObjectName[] = [
 ];
 /** Milliseconds for which the second reader is asked for the signs of a file's pages. */
 const MOST_MILLISECONDS = 5_000;
+const NONE: ReadonlySet<number> = new Set();
 const MOST_SIGNS = 2_000;
 /** A sign is looked for so many characters around where it should be. */
 const AROUND = 4;
@@ -36,7 +38,8 @@ export interface SignFinder {
 
 interface Source {
   readonly bytes: Uint8Array;
-  readonly second: Pick<SecondReader, 'signs'>;
+  readonly second: Pick<SecondReader, 'signs' | 'object'>;
+  readonly objects: Pick<ReturnType<typeof createPageObjects>, 'mayUse'>;
   readonly receipt: ReceiptWriter;
 }
 
@@ -45,12 +48,15 @@ interface Source {
  * lost. The second reader knows which font each of them is in, but is slow: beyond some seconds, and on pages that are
  * turned, only signs at the beginning of a text are read.
  */
-export function createSignFinder({ bytes, second, receipt }: Source): SignFinder {
+export function createSignFinder({ bytes, second, objects, receipt }: Source): SignFinder {
   const signs = createSignReader(receipt);
   const isNamed = mayName(bytes, NAMES);
   let left = MOST_MILLISECONDS;
+  const mayHoldSigns = async ({ pageNum, textItems }: ParsedPage): Promise<boolean> =>
+    textItems.some(isInSymbolFont) ||
+    (isNamed && objects.mayUse(await second.object(pageNum), { objects: NONE, names: NAMES }));
   const readPage = async (page: ParsedPage, isTurned: boolean): Promise<ParsedPage> => {
-    if (!isNamed && !page.textItems.some(isInSymbolFont)) return page;
+    if (!(await mayHoldSigns(page))) return page;
     const started = performance.now();
     const found = left <= 0 || isTurned ? undefined : await second.signs(page.pageNum);
     left -= performance.now() - started;

@@ -2,6 +2,10 @@
 const FARTHEST = 0.8;
 const LARGEST_RATIO = 0.95;
 const NEAREST = 0.03;
+/** How far it may stand from that text, in sizes of this. */
+const BESIDE = 0.5;
+/** Letters are hardly ever wider, in sizes of their font. */
+const WIDEST_LETTER = 1.2;
 
 type Matrix = readonly [number, number, number, number, number, number];
 const IDENTITY: Matrix = [1, 0, 0, 1, 0, 0];
@@ -17,21 +21,29 @@ export function mayShift(operators: string): boolean {
   const state = createState();
   const numbers: number[] = [];
   let letters = 0;
+  let ems = 0;
   for (const [token] of operators.matchAll(TOKEN)) {
     const code = token.charCodeAt(0);
     if ((code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e) {
-      numbers.push(Number(token));
+      const number = Number(token);
+      numbers.push(number);
+      // Those between the letters of an operator TJ move what follows, in thousandths of its size.
+      if (number < 0) ems -= number / 1000;
       if (numbers.length > 6) numbers.shift();
       continue;
     }
     if (code === 0x2f) continue;
-    if (code === 0x28) letters += token.length - 2;
-    else if (code === 0x3c) letters += token.length / 4;
-    else {
+    if (code === 0x28) {
+      letters += token.length - 2;
+      ems += (token.length - 2) * WIDEST_LETTER;
+    } else if (code === 0x3c) {
+      letters += token.length / 4;
+      ems += (token.length / 2) * WIDEST_LETTER;
+    } else {
       SETTERS.get(token)?.(state, numbers);
-      if (SHOWS.has(token) && show(state, letters)) return true;
+      if (SHOWS.has(token) && show(state, { letters, ems })) return true;
       numbers.length = 0;
-      letters = 0;
+      [letters, ems] = [0, 0];
     }
   }
   return false;
@@ -40,12 +52,17 @@ export function mayShift(operators: string): boolean {
 interface Shown {
   readonly y: number;
   readonly size: number;
+  /** Between which places it stands at most. */
+  readonly from: number;
+  readonly to: number;
 }
 
 /** A short text may be raised beside one that was shown long before it. */
 const SHORT = 8;
 /** The heights of more lines are not kept. */
 const MOST_LINES = 2_000;
+/** So many rows above and below a text are looked at. Units may be smaller than points. */
+const MOST_ROWS = 200;
 const MOST_SAVED = 100;
 
 /** What operators have set so far. */
@@ -57,9 +74,18 @@ interface State {
   size: number;
   leading: number;
   rise: number;
+  /** How far what was shown since the text was placed may have moved on. */
+  advance: number;
+  /** The widest space that was set between letters or words, and the widest scale. */
+  spacing: number;
+  scale: number;
   last: Shown | undefined;
-  /** The largest size of the text at each height, in whole units. */
-  readonly lines: Map<number, number>;
+  /** The size of the largest text so far. */
+  largest: number;
+  /** The largest size of the text at each height, in whole units, and between which places it stands. */
+  readonly lines: Rows;
+  /** The smallest size of short texts, likewise, beside which larger text may be shown later. */
+  readonly shorts: Rows;
 }
 
 const createState = (): State => ({
@@ -70,13 +96,19 @@ const createState = (): State => ({
   size: 0,
   leading: 0,
   rise: 0,
+  advance: 0,
+  spacing: 0,
+  scale: 1,
   last: undefined,
+  largest: 0,
   lines: new Map(),
+  shorts: new Map(),
 });
 
 function setLine(state: State, line: Matrix): void {
   state.line = line;
   state.text = line;
+  state.advance = 0;
 }
 
 const move = (state: State, x: number, y: number): void => {
@@ -85,6 +117,10 @@ const move = (state: State, x: number, y: number): void => {
 
 const nextLine = (state: State): void => {
   move(state, 0, -state.leading);
+};
+
+const addSpacing = (state: State, numbers: readonly number[]): void => {
+  state.spacing += Math.max(0, (numbers.at(-1) ?? 0) - state.spacing);
 };
 
 const SETTERS: ReadonlyMap<string, (state: State, numbers: readonly number[]) => void> = new Map([
@@ -128,29 +164,59 @@ const SETTERS: ReadonlyMap<string, (state: State, numbers: readonly number[]) =>
   ],
   ['Ts', (state: State, numbers: readonly number[]) => void (state.rise = numbers.at(-1) ?? 0)],
   ['Tf', (state: State, numbers: readonly number[]) => void (state.size = numbers.at(-1) ?? 0)],
+  ['Tc', addSpacing],
+  ['Tw', addSpacing],
+  [
+    'Tz',
+    (state: State, numbers: readonly number[]) =>
+      void (state.scale = Math.max(state.scale, (numbers.at(-1) ?? 0) / 100)),
+  ],
   ['T*', nextLine],
   ["'", nextLine],
   ['"', nextLine],
 ]);
 const SHOWS = new Set(['Tj', 'TJ', "'", '"']);
 
-/** Takes down that text of about so many letters is shown. @returns whether it may be shifted */
-function show(state: State, letters: number): boolean {
-  const [, , , d, , f] = times(state.text, state.matrix);
-  const shown = { y: f + state.rise * d, size: Math.abs(state.size * d) };
+/** Takes down that text of about so many letters is shown, and of so many sizes of its font at most. @returns whether it may be shifted */
+function show(state: State, { letters, ems }: { letters: number; ems: number }): boolean {
+  const [a, b, c, d, e, f] = times(state.text, state.matrix);
+  const [across, up] = [Math.hypot(a, b), Math.hypot(c, d)];
+  state.advance += across * state.scale * (ems * Math.abs(state.size) + 2 * letters * state.spacing);
+  // Places along and across the direction of the text, so that of a turned page is as that of others.
+  const [x, y] = across === 0 ? [0, 0] : [(e * a + f * b) / across, (f * a - e * b) / across];
+  const shown = { y: y + state.rise * up, size: Math.abs(state.size) * up, from: x, to: x + state.advance };
   const { last, lines } = state;
+  const isShort = letters <= SHORT;
   const isShifted =
-    (last !== undefined && areShifted(last, shown)) || (letters <= SHORT && isNearLine(shown, lines));
+    (last !== undefined && areShifted(last, shown)) ||
+    (isShort && isNear(shown, lines, state)) ||
+    isNear(shown, state.shorts, state);
   state.last = shown;
-  const row = Math.round(shown.y);
-  if (lines.size < MOST_LINES) lines.set(row, Math.max(shown.size, lines.get(row) ?? 0));
+  state.largest = Math.max(state.largest, shown.size);
+  takeDown(lines, shown, Math.max);
+  if (isShort) takeDown(state.shorts, shown, Math.min);
   return isShifted;
 }
 
-function isNearLine({ y, size }: Shown, lines: ReadonlyMap<number, number>): boolean {
-  for (let row = Math.floor(y) - 12; row <= Math.floor(y) + 12; row += 1) {
-    const other = lines.get(row);
-    if (other !== undefined && size < other && areShifted({ y, size }, { y: row, size: other })) return true;
+type Rows = Map<number, Omit<Shown, 'y'>>;
+
+/** Notes where text is at a height, and the largest or smallest of its sizes. */
+function takeDown(rows: Rows, { y, size, from, to }: Shown, most: (...sizes: number[]) => number): void {
+  const row = Math.round(y);
+  const known = rows.get(row);
+  if (rows.size < MOST_LINES)
+    rows.set(row, {
+      size: most(size, known?.size ?? size),
+      from: Math.min(from, known?.from ?? from),
+      to: Math.max(to, known?.to ?? to),
+    });
+}
+
+function isNear(shown: Shown, rows: Rows, { largest }: State): boolean {
+  const reach = Math.min(MOST_ROWS, Math.ceil(FARTHEST * Math.max(largest, shown.size)));
+  for (let row = Math.floor(shown.y) - reach; row <= Math.floor(shown.y) + reach; row += 1) {
+    const other = rows.get(row);
+    if (other !== undefined && areShifted(shown, { ...other, y: row })) return true;
   }
   return false;
 }
@@ -158,7 +224,9 @@ function isNearLine({ y, size }: Shown, lines: ReadonlyMap<number, number>): boo
 function areShifted(one: Shown, other: Shown): boolean {
   const [small, large] = one.size < other.size ? [one.size, other.size] : [other.size, one.size];
   const off = Math.abs(one.y - other.y);
-  return small > 0 && small < large * LARGEST_RATIO && off > NEAREST * large && off < FARTHEST * large;
+  if (small === 0 || small >= large * LARGEST_RATIO || off <= NEAREST * large || off >= FARTHEST * large)
+    return false;
+  return Math.max(one.from - other.to, other.from - one.to) <= BESIDE * large;
 }
 
 const toMatrix = ([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[]): Matrix => [

@@ -6,12 +6,20 @@ export interface TextContentItem {
   str?: string;
   readonly transform?: readonly number[];
   readonly width?: number;
+  readonly height?: number;
+  readonly fontName?: string;
 }
 
 /** A page of pdf.js. */
 export interface TextPage {
   getViewport(options: { scale: number }): { readonly transform: readonly number[] };
-  getTextContent(options?: object): Promise<{ readonly items: readonly TextContentItem[] }>;
+  getTextContent(options?: object): Promise<TextContent>;
+}
+
+interface TextContent {
+  readonly items: readonly TextContentItem[];
+  /** What is known of fonts, by their names. */
+  readonly styles?: Readonly<Record<string, { readonly vertical?: boolean } | undefined>>;
 }
 
 /** The raised and lowered texts of a page. Those that run in other directions than from left to right are not looked for. */
@@ -52,14 +60,14 @@ function runsOf(
   const shown = page.getViewport({ scale: 1 }).transform;
   return items.flatMap((item) => {
     const { str = '', transform = [], width = 0 } = item;
-    const [a, b, , d, x, y] = times(transform, shown);
+    const [a, b, , d, x, y] = timesMatrix(transform, shown);
     const isLevel = a > 0 && Math.abs(b) < 0.01 * a && d < 0;
     return isLevel && str.trim() !== '' ? [{ run: { text: str, x, y, width, size: -d }, item }] : [];
   });
 }
 
 /** The product of two matrices (ISO 32000-1, 8.3.3). */
-function times(
+export function timesMatrix(
   [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0]: readonly number[],
   [A = 1, B = 0, C = 0, D = 1, E = 0, F = 0]: readonly number[],
 ): readonly [number, number, number, number, number, number] {

@@ -1,4 +1,4 @@
-import { inflatedStreams } from './streams.js';
+import { inflatedStreams } from '../judging/streams.js';
 
 /** Names of vertical encodings end so: `/Identity-V`, `/90ms-RKSJ-V`, `/UniJIS-UTF16-V`, and `/V` itself. */
 const VERTICAL = /\/(?:[\w-]{1,40}-)?V[\s/>\]]|\/WMode 1\b/;
