@@ -111,4 +111,24 @@ describe('ruled tables of a PDF', () => {
     for (let item = 0; item < 96; item += 1)
       expect(rows).toContain(`| Item ${String(item)} | of copper | ${String(item)}.50 |`);
   });
+
+  test('have a row for each line of words with numbers in the same columns, where only some are ruled', async () => {
+    const content =
+      ruled(
+        700,
+        [60, 260, 340, 420],
+        [
+          ['Birds', 'North', 'South'],
+          ['Herons seen at dawn', '12.5', '14.0'],
+          ['', '', ''],
+          ['Cranes seen at noon', '3.5', '7.1'],
+        ],
+      ).replace('60 640 m 420 640 l S\n', '') +
+      line(64, 650, 'Storks heard at night') +
+      line(264, 650, '8.8') +
+      line(344, 650, '9.9');
+    const lines = await read(content);
+    expect(lines).toContain('| Herons seen at dawn | 12.5 | 14.0 |');
+    expect(lines).toContain('| Storks heard at night | 8.8 | 9.9 |');
+  });
 });

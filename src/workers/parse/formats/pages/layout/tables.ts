@@ -3,7 +3,6 @@ import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { inReadingOrder } from './reading-order.js';
 import { putBackLost, type FoundCell } from './lost-texts.js';
 import { around, bottomOf, holds, lettersOf, rightOf, type Piece, type TableRow } from './piece.js';
-import { isRuled, partBox, ruledParts } from './ruled-parts.js';
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
 const LONGEST_MEAN_CELL = 80;
@@ -35,13 +34,7 @@ function tablesOf({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonl
   if (!bbox) return [];
   const within = pieces.filter((piece) => !piece.table && holds(bbox, piece));
   const found = [header, ...rows].filter((cells) => cells.length > 0).map((cells) => cells.map(toCell));
-  if (!isRuled(found)) return toTable(found, bbox, within);
-  const parts = ruledParts(found, bbox, within);
-  return parts.flatMap((part) => {
-    const box = parts.length === 1 ? bbox : { ...partBox(part), x: bbox.x, width: bbox.width };
-    const own = within.filter((piece) => holds(box, piece));
-    return toTable(part, box, own);
-  });
+  return toTable(found, bbox, within);
 }
 
 function toTable(

@@ -3,6 +3,7 @@ import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { joinRun, rowsOf } from '../layout/lines.js';
 import { createGroups } from './groups.js';
 import { isRuled, type Rulings } from './rulings.js';
+import { isNumeric } from './text-rows.js';
 
 /** Where columns or rows of a table part. */
 export interface Edge {
@@ -106,15 +107,21 @@ interface Size {
   readonly height: number;
 }
 
+interface FilledPlace extends Rectangle {
+  readonly size: number;
+  readonly isNumber: boolean;
+}
+
 /** The rectangles of the texts in each place that has some. */
-type Filled = ReadonlyMap<number, Rectangle & { readonly size: number }>;
+type Filled = ReadonlyMap<number, FilledPlace>;
 
 function filledPlaces(grid: Grid, pieces: readonly Piece[], { width }: Size): Filled {
-  const filled = new Map<number, Rectangle & { readonly size: number }>();
+  const filled = new Map<number, FilledPlace>();
   for (const piece of pieces) {
     const place = placeOf(grid, piece, width);
     const other = filled.get(place);
-    filled.set(place, { ...(other ? around([other, piece]) : piece), size: piece.size });
+    const isNumber = isNumeric(piece.text) && other?.isNumber !== false;
+    filled.set(place, { ...around(other ? [other, piece] : [piece]), size: piece.size, isNumber });
   }
   return filled;
 }
@@ -161,14 +168,37 @@ function openDown(
   for (let row = 0; row + 1 < height; row += 1) {
     const edge = rows[row + 1];
     if (!edge?.isRuled) continue;
+    const areRows =
+      areNumbersIn(filled, { row, width }) &&
+      !isRuledInTexts({ columns, rows, rulings }, { row, width, filled });
     for (let column = 0; column < width; column += 1) {
       const [from, to] = [columns[column]?.at ?? 0, columns[column + 1]?.at ?? 0];
       if (isRuled(rulings.across, { at: edge.at, from, to })) continue;
       const place = row * width + column;
       const [above, below] = [filled.get(place), filled.get(place + width)];
-      const areApart = above && below && below.y - bottomOf(above) > WIDEST_LEADING * below.size;
+      const areApart = above && below && (areRows || below.y - bottomOf(above) > WIDEST_LEADING * below.size);
       if (!areApart) pairs.push([place, place + width]);
     }
   }
   return pairs;
+}
+
+/** Tells whether numbers stand below each other in several columns of a row and the next one: each is a row of its own. */
+function areNumbersIn(filled: Filled, { row, width }: { row: number; width: number }): boolean {
+  const isNumber = (place: number): boolean => filled.get(place)?.isNumber === true;
+  const places = Array.from({ length: width }, (_, column) => row * width + column);
+  return places.filter((place) => isNumber(place) && isNumber(place + width)).length > 1;
+}
+
+/** Tells whether a line parts texts of a row from those of the next one. */
+function isRuledInTexts(
+  { columns, rows, rulings }: Grid,
+  { row, width, filled }: { readonly row: number; readonly width: number; readonly filled: Filled },
+): boolean {
+  const at = rows[row + 1]?.at ?? 0;
+  return Array.from({ length: width }, (_, column) => column).some((column) => {
+    const [from, to] = [columns[column]?.at ?? 0, columns[column + 1]?.at ?? 0];
+    const place = row * width + column;
+    return (filled.has(place) || filled.has(place + width)) && isRuled(rulings.across, { at, from, to });
+  });
 }

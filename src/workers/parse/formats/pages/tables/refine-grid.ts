@@ -95,10 +95,22 @@ function isStack(lines: readonly TextLine[], { lines: fewest, share }: Stack): b
   const full = lines.filter((line) => line.columns.length > 1);
   const numbers = full.filter(({ pieces }) => pieces.some(({ text }) => isNumeric(text)));
   if (numbers.length >= fewest && numbers.length >= share * lines.length) return true;
+  if (areNumbersBelow(lines)) return true;
   const wide = lines.filter((line) => line.columns.length > 2);
   const texts = lines.flatMap(({ pieces }) => pieces.map(({ text }) => text.length));
   const mean = texts.reduce((sum, length) => sum + length, 0) / texts.length;
   return wide.length >= FEWEST_OF_WORDS && wide.length >= share * lines.length && mean <= LONGEST_MEAN_WORDS;
+}
+
+/** Tells whether each of several lines begins with words and has numbers in the same columns, two at least. */
+function areNumbersBelow(lines: readonly TextLine[]): boolean {
+  const columns = lines.map(({ pieces, columns: own }) => {
+    const [first = -1] = own;
+    const numbers = own.filter((_, index) => isNumeric(pieces[index]?.text ?? ''));
+    return WORD.test(pieces[0]?.text ?? '') && first !== numbers[0] ? [first, ...numbers].join() : '';
+  });
+  const [shared = ''] = columns;
+  return shared.split(',').length > 2 && columns.every((each) => each === shared);
 }
 
 /** Names of columns in several lines are one row, below each line that names several columns at once. */
