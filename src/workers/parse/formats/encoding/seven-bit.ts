@@ -106,28 +106,42 @@ function decodeHz(bytes: Buffer): string {
   return text.end();
 }
 
+/** So many bytes are decoded together; a number for each of a large file would not fit into the heap. */
+const DECODED_AT_ONCE = 65_536;
+/** The longest character, with what stands before it. */
+const LONGEST = 3;
+
 /** Collects bytes, and decodes those of one encoding together. */
 function createSevenBitText() {
   let text = '';
-  let pending: number[] = [];
+  const pending = Buffer.alloc(DECODED_AT_ONCE);
+  let length = 0;
   let encoding = 'latin1';
   const flush = (): void => {
-    text += iconv.decode(Buffer.from(pending), encoding);
-    pending = [];
+    text += iconv.decode(pending.subarray(0, length), encoding);
+    length = 0;
+  };
+  const push = (byte: number): void => {
+    pending[length] = byte;
+    length += 1;
   };
   return {
     /** Adds the character at a place, and returns the place behind it. */
     add: (bytes: Buffer, at: number, set: CharacterSet | null): number => {
-      const isCharacter =
-        set !== null && isGraphic(bytes[at]) && (set.width === 1 || isGraphic(bytes[at + 1]));
-      const next = isCharacter ? set.encoding : 'latin1';
-      if (next !== encoding) flush();
+      const byte = bytes[at] ?? 0;
+      const isCharacter = set !== null && isGraphic(byte) && (set.width === 1 || isGraphic(bytes[at + 1]));
+      // ASCII is the same in all of these, so that blanks between words do not part them.
+      const other = byte < 0x80 ? encoding : 'latin1';
+      const next = isCharacter ? set.encoding : other;
+      if (next !== encoding || length > DECODED_AT_ONCE - LONGEST) flush();
       encoding = next;
-      const end = at + (isCharacter ? set.width : 1);
-      if (isCharacter) pending.push(...set.before);
-      for (let place = at; place < end; place += 1)
-        pending.push((bytes[place] ?? 0) | (isCharacter ? 0x80 : 0));
-      return end;
+      if (!isCharacter) {
+        push(byte);
+        return at + 1;
+      }
+      for (const before of set.before) push(before);
+      for (let place = at; place < at + set.width; place += 1) push((bytes[place] ?? 0) | 0x80);
+      return at + set.width;
     },
     end: (): string => {
       flush();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import iconv from 'iconv-lite';
+import { decodeAs } from '../../../../../src/workers/parse/formats/encoding/decode-as.js';
 import { encodingOf, encodingOfCodePage } from '../../../../../src/workers/parse/formats/encoding/labels.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
@@ -101,4 +102,12 @@ describe('a charset', () => {
     const page = Buffer.from('<meta charset=macintosh><p>5 \u00db</p>', 'latin1');
     expect((await readBlocks('html', page)).text).toContain('5 €');
   });
+});
+
+test('words of two bytes a letter keep their letters and blanks, however many there are', () => {
+  // Letters of both sides of where the decoder passes on what it has gathered; JIS has hiragana from 24 21 on.
+  const words = Array.from({ length: 60_000 }, (_, i) => ['$"', '$+$5', '$?$J$O'][i % 3] ?? '');
+  const letters = Array.from({ length: 60_000 }, (_, i) => ['あ', 'かさ', 'たなは'][i % 3] ?? '');
+  const bytes = Buffer.from(`\x1b$B${words.join(' ')}\x1b(B.`, 'latin1');
+  expect(decodeAs(bytes, 'iso-2022-jp')).toBe(`${letters.join(' ')}.`);
 });
