@@ -49,7 +49,14 @@ async function listenOnLoopback(): Promise<number> {
 }
 
 /** All of them the same for every worker, or the parser's own folder. */
-const ENVIRONMENT = ['LANG', 'MALLOC_ARENA_MAX', 'PWD', 'TMPDIR', 'UV_THREADPOOL_SIZE'];
+const ENVIRONMENT = [
+  'LANG',
+  'MALLOC_ARENA_MAX',
+  'MIMALLOC_ARENA_RESERVE',
+  'PWD',
+  'TMPDIR',
+  'UV_THREADPOOL_SIZE',
+];
 
 describe('parser processes of a worker that is root', () => {
   asRoot('are nicer than what answers requests', async () => {
