@@ -157,7 +157,7 @@ export default tseslint.config(
           selector:
             "NewExpression[callee.name='TextDecoder'] > .arguments:first-child:not(Literal[value='utf-8'])",
           message:
-            'Text in other encodings is decoded by decodeAs or decodeText (workers/parse/formats/encoding/).',
+            'Text in other encodings is decoded by decodeAs (shared/encoding/), of unknown ones by decodeText.',
         },
       ],
       'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import busboy, { type Busboy, type Limits } from 'busboy';
-import iconv from 'iconv-lite';
 import { z } from 'zod';
+import { decodeAs } from '../../../shared/encoding/decode-as.js';
+import { encodingOf } from '../../../shared/encoding/labels.js';
+import { parameterValue, percentBytes } from '../../../shared/encoding/percent.js';
 import { HttpError } from '../http-error.js';
 
 /**
@@ -9,8 +11,8 @@ import { HttpError } from '../http-error.js';
  * never closed goes on to the end, so that none is looked at twice.
  */
 const PARAMETER = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|(\*=)([^\s'";]{1,60})'[^\s'";]*'([^\s;"]*)/g;
-/** Labels of what clients write in windows-1252, whatever they call it (https://encoding.spec.whatwg.org/#names-and-labels). */
-const LATIN_1 = /^(?:us-?ascii|ascii|latin-?1|l1|cp819|iso[-_]?8859[-_]?1(?::1987)?)$/;
+/** Makes another parameter of one, so that a plain one beside it counts. */
+const OTHER_NAME = '-unknown=x';
 
 const headerSchema = z.record(z.string(), z.array(z.string()));
 const headerParserSchema = z.looseObject({ cb: z.custom<(header: unknown) => void>() });
@@ -56,19 +58,13 @@ function withNamesInUtf8(header: unknown): unknown {
     : header;
 }
 
-/** Parameters in charsets that nobody knows are left out, so that the plain ones beside them count. */
+/** Parameters that say nothing, or in charsets that nobody knows, are left to the plain ones beside them. */
 function namesInUtf8(disposition: string): string {
   return disposition.replace(PARAMETER, (whole, extended: unknown, charset: unknown, value: unknown) => {
     if (extended === undefined) return whole;
-    const label = String(charset).toLowerCase();
-    const encoding = LATIN_1.test(label) ? 'windows-1252' : label;
-    if (!iconv.encodingExists(encoding)) return '-unknown=x';
-    return `*=utf-8''${encodeURIComponent(iconv.decode(percentBytes(String(value)), encoding))}`;
+    const encoding = encodingOf(String(charset));
+    if (encoding === undefined) return OTHER_NAME;
+    const name = decodeAs(percentBytes(Buffer.from(String(value), 'latin1')), encoding);
+    return name === '' ? OTHER_NAME : `*=utf-8''${parameterValue(name)}`;
   });
 }
-
-const percentBytes = (value: string): Buffer =>
-  Buffer.from(
-    value.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
-    'latin1',
-  );

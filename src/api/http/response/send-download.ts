@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { toWellFormed } from '../../../shared/well-formed.js';
+import { parameterValue } from '../../../shared/encoding/percent.js';
 import type { ApiReply } from './reply.js';
 import { writeWithBackpressure } from './write-with-backpressure.js';
 
@@ -40,9 +40,5 @@ export async function sendDownload(
 function disposition({ filename, isInline = false }: Download): string {
   const name = filename.replace(/^.*[/\\]/s, '').replace(/\p{Cc}/gu, '') || 'download';
   const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
-  const encoded = encodeURIComponent(toWellFormed(name)).replace(
-    /['()*]/g,
-    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`;
+  return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${parameterValue(name)}`;
 }

@@ -106,6 +106,13 @@ describe('POST /ingest/file', () => {
     ["Shift_JIS'ja'%93%FA%96%7B.txt", '日本.txt'],
     ["utf-8''%C3%A9.txt", 'é.txt'],
     ["x-unknown''%E9.txt", 'plain.txt'],
+    ["UTF-8''report%20%281%29%20it%27s%2A.txt", "report (1) it's*.txt"],
+    ["cp437''%82.txt", 'é.txt'],
+    ["iso-2022-jp''%1B$B$%22%1B%28B.txt", 'あ.txt'],
+    ["UTF-8''", 'plain.txt'],
+    // Half a character, which no URI can hold, and no charset of texts.
+    ["utf-16le''%00%D8%2E%00t%00x%00t%00", '\ufffd.txt'],
+    ["base64''YWJj.txt", 'plain.txt'],
   ])('understands the file name %j in the charset that it names', async (encoded, shown) => {
     const disposition = `form-data; name="file"; filename="plain.txt"; filename*=${encoded}`;
     const answer = await raw(

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { withoutDataUris } from './data-uris.js';
-import { decodeAs } from './decode-as.js';
+import { decodeAs } from '../../../../shared/encoding/decode-as.js';
 import { detectEncoding, isLikelier, type Detection } from './detection/detect-encoding.js';
 import { wideEncoding } from './detection/wide-encoding.js';
-import { encodingOf } from './labels.js';
-import { announcedEncoding, SEVEN_BIT } from './seven-bit.js';
+import { encodingOf } from '../../../../shared/encoding/labels.js';
+import { announcedEncoding, SEVEN_BIT } from '../../../../shared/encoding/seven-bit.js';
 
 const SAMPLE_BYTES = 65_536;
 

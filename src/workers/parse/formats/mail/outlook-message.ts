@@ -1,8 +1,8 @@
 import msgreader, { type FieldsData } from '@kenjiuno/msgreader';
 import { IngestError } from '../../../../shared/errors.js';
 import { decodeText } from '../encoding/decode-text.js';
-import { encodingOfCodePage } from '../encoding/labels.js';
-import { SEVEN_BIT } from '../encoding/seven-bit.js';
+import { encodingOfCodePage } from '../../../../shared/encoding/labels.js';
+import { SEVEN_BIT } from '../../../../shared/encoding/seven-bit.js';
 import { checkCompoundFile } from './check-compound-file.js';
 import type { CarriedFile } from '../../extraction/attachment-keeper.js';
 import type { MailBody, MailMessage } from './message.js';

@@ -1,4 +1,4 @@
-import { encodingOfCodePage } from '../encoding/labels.js';
+import { encodingOfCodePage } from '../../../../shared/encoding/labels.js';
 
 /** The code pages of the character sets that fonts name (RTF 1.9.1, `\fcharset`). */
 const CODE_PAGES: ReadonlyMap<number, number> = new Map([

@@ -1,5 +1,5 @@
 import { signsOf } from '../signs/sign-reader.js';
-import { encodingOfCodePage } from '../encoding/labels.js';
+import { encodingOfCodePage } from '../../../../shared/encoding/labels.js';
 import { codePageOfCharset } from './charsets.js';
 
 /** The fonts of a file, which decide how its bytes are read. */

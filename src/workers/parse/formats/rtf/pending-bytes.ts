@@ -1,4 +1,4 @@
-import { decodeAs } from '../encoding/decode-as.js';
+import { decodeAs } from '../../../../shared/encoding/decode-as.js';
 
 /** Bytes of text that wait to be decoded together: a character may consist of several, which are written one by one. */
 export interface PendingBytes {

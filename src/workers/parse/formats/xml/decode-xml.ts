@@ -1,5 +1,5 @@
-import { createStreamDecoder } from '../encoding/decode-as.js';
-import { encodingOf } from '../encoding/labels.js';
+import { createStreamDecoder } from '../../../../shared/encoding/decode-as.js';
+import { encodingOf } from '../../../../shared/encoding/labels.js';
 
 const PROLOG_BYTES = 256;
 const MARKS: readonly (readonly [readonly number[], string])[] = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import iconv from 'iconv-lite';
-import { decodeAs } from '../../../../../src/workers/parse/formats/encoding/decode-as.js';
-import { encodingOf, encodingOfCodePage } from '../../../../../src/workers/parse/formats/encoding/labels.js';
+import { decodeAs } from '../../../../../src/shared/encoding/decode-as.js';
+import { encodingOf, encodingOfCodePage } from '../../../../../src/shared/encoding/labels.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 const html = (charset: string, text: string, encoding: string): Buffer =>

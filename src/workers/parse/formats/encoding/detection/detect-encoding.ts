@@ -1,4 +1,4 @@
-import { decodeAs } from '../decode-as.js';
+import { decodeAs } from '../../../../../shared/encoding/decode-as.js';
 import { CANDIDATES, WIDE_CANDIDATES, type Candidate } from './candidates.js';
 import { foreignText, textCost } from './text-cost.js';
 

@@ -1,7 +1,7 @@
 import { deEncapsulateSync } from 'rtf-stream-parser';
 import type { MailBody } from '../message.js';
-import { decodeAs } from '../../encoding/decode-as.js';
-import { encodingOf } from '../../encoding/labels.js';
+import { decodeAs } from '../../../../../shared/encoding/decode-as.js';
+import { encodingOf } from '../../../../../shared/encoding/labels.js';
 import { decompressRtf } from './decompress-rtf.js';
 
 /** The RTF of a message of Outlook, or the text or HTML that Outlook has wrapped into it ([MS-OXRTFEX]). */

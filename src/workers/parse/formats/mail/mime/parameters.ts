@@ -1,3 +1,4 @@
+import { percentBytes } from '../../../../../shared/encoding/percent.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import { decodeWords } from './encoded-words.js';
 
@@ -53,7 +54,7 @@ function joinSections(list: readonly Section[]): string {
   for (const section of sorted) {
     const value = section === first ? (start ?? section.value) : section.value;
     // Sections in percent are decoded together: they may share a character.
-    if (section.isEncoded) bytes.push(percentBytes(value));
+    if (section.isEncoded) bytes.push(percentBytes(Buffer.from(value)));
     else {
       flush();
       text += value;
@@ -62,11 +63,3 @@ function joinSections(list: readonly Section[]): string {
   flush();
   return text;
 }
-
-const percentBytes = (value: string): Buffer =>
-  Buffer.from(
-    Buffer.from(value)
-      .toString('latin1')
-      .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
-    'latin1',
-  );

@@ -1,7 +1,7 @@
 import type { ReceiptWriter } from '../../../extraction/receipt-writer.js';
 import type { CarriedFile } from '../../../extraction/attachment-keeper.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import { encodingOf } from '../../encoding/labels.js';
+import { encodingOf } from '../../../../../shared/encoding/labels.js';
 import { declaredInHtml } from '../../html/html.js';
 import type { MailBody } from '../message.js';
 import { joinFlowedLines } from './flowed-text.js';

@@ -1,7 +1,7 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import type { ReceiptWriter } from '../../../extraction/receipt-writer.js';
-import { decodeAs } from '../../encoding/decode-as.js';
+import { decodeAs } from '../../../../../shared/encoding/decode-as.js';
 import { bottomOf, rightOf } from '../../pages/layout/piece.js';
 import type { Turn } from '../../pages/pdfium.js';
 import { createSignReader, signsOf, type SignReader } from '../../signs/sign-reader.js';
