@@ -8,7 +8,7 @@ const FARTHEST_SPACE = 1.5;
 /** The same for the place between two characters of scripts without spaces. */
 const FARTHEST_CHARACTER = 0.6;
 const WIDE = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\uff01-\\uff60]';
-const BETWEEN = new RegExp(` |(?<=${WIDE})(?=${WIDE})`, 'u');
+const BETWEEN = new RegExp(` |(?<=${WIDE})(?=${WIDE})`, 'gu');
 
 interface Space {
   readonly from: number;
@@ -26,7 +26,7 @@ export function splitTexts(grid: Grid, pieces: readonly Piece[]): Piece[] {
   for (const piece of pieces) counts.set(rowOf(piece), (counts.get(rowOf(piece)) ?? 0) + 1);
   return pieces.flatMap((piece) => {
     // A text alone in its row runs across the columns.
-    if (!BETWEEN.test(piece.text) || counts.get(rowOf(piece)) === 1) return [piece];
+    if (piece.text.search(BETWEEN) < 0 || counts.get(rowOf(piece)) === 1) return [piece];
     const places = crossedEdges(grid, piece);
     return places.length === 0 ? [piece] : splitAt(piece, places);
   });
@@ -48,7 +48,7 @@ function splitAt(piece: Piece, places: readonly number[]): Piece[] {
   let rest = piece;
   for (const at of places) {
     const character = rest.width / rest.text.length;
-    const spaces = [...rest.text.matchAll(new RegExp(BETWEEN, 'gu'))].map(({ index, 0: { length } }) => ({
+    const spaces = [...rest.text.matchAll(BETWEEN)].map(({ index, 0: { length } }) => ({
       from: index,
       to: index + length,
     }));

@@ -141,7 +141,7 @@ function packedObjects(content: Buffer, entries: string): (readonly [number, Buf
   );
   if (count === undefined || first === undefined || Number.isNaN(count + first)) return undefined;
   const numbers = content.toString('latin1', 0, first).trim().split(/\s+/).map(Number);
-  return Array.from({ length: count }, (_, at) => {
+  return Array.from({ length: Math.min(count, numbers.length / 2) }, (_, at) => {
     const [number = -1, from = 0, , to = content.length] = numbers.slice(2 * at, 2 * at + 4);
     return [number, content.subarray(first + from, first + to)] as const;
   });

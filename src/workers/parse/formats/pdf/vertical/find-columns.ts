@@ -45,22 +45,44 @@ export interface Glyph {
  * since single characters are drawn one below another.
  */
 export function findColumns(parts: readonly (ColumnPart | undefined)[]): TextColumn[] {
-  const chains = chainsOf(parts).slice(0, MOST_COLUMNS);
+  const chains = chainsOf(parts).slice(0, MOST_COLUMNS).map(toChain);
   const sure = chains.filter(isVertical);
-  const stacked = chains.filter((chain) => !isVertical(chain) && isStack(chain, chains));
-  const characters = stacked.reduce((sum, chain) => sum + chain.filter(isCharacter).length, 0);
+  const long = chains.filter(({ characters }) => characters >= FEWEST_IN_COLUMN);
+  const stacked = long.filter((chain) => !isVertical(chain) && isStack(chain, long));
+  const characters = stacked.reduce((sum, chain) => sum + chain.characters, 0);
   const found = new Set([...sure, ...(characters < FEWEST_CHARACTERS ? [] : stacked)]);
   if (found.size === 0) return [];
-  const boxes = [...found].map(boxOf);
+  const columns = [...found];
   return chains
-    .filter((chain) => found.has(chain) || boxes.some((box) => isBeside(chain, box) || isReading(chain, box)))
-    .map((chain) => ({ ...boxOf(chain), size: sizeOf(chain), glyphs: chain.flatMap(glyphsOf) }));
+    .filter(
+      (chain) =>
+        found.has(chain) || columns.some((column) => isBeside(chain, column) || isReading(chain, column)),
+    )
+    .map(({ parts: own, size, box }) => ({ ...box, size, glyphs: own.flatMap(glyphsOf) }));
 }
 
-type Chain = readonly ColumnPart[];
+/** Texts that stand one below another. What many are held against is computed once. */
+interface Chain {
+  readonly parts: readonly ColumnPart[];
+  readonly box: Rectangle;
+  readonly size: number;
+  /** How many of the texts are single characters. */
+  readonly characters: number;
+}
+
+function toChain(parts: readonly ColumnPart[]): Chain {
+  const boxes = parts.map(({ middle, top, bottom, size }) => ({
+    x: middle - size / 2,
+    y: top,
+    width: size,
+    height: bottom - top,
+  }));
+  const size = median(parts.map((part) => part.size));
+  return { parts, box: around(boxes), size, characters: parts.filter(isCharacter).length };
+}
 
 /** Texts that are drawn one below another. What is drawn between them, such as readings beside characters, does not end a column. */
-function chainsOf(parts: readonly (ColumnPart | undefined)[]): Chain[] {
+function chainsOf(parts: readonly (ColumnPart | undefined)[]): (readonly ColumnPart[])[] {
   const chains: ColumnPart[][] = [];
   for (const part of parts) {
     if (!part) continue;
@@ -86,60 +108,39 @@ function follows(before: ColumnPart | undefined, part: ColumnPart): boolean {
 const isCharacter = ({ text }: ColumnPart): boolean => ONE_CHARACTER.test(text);
 
 /** Tells whether a chain is of a font for vertical text, of which a single character tells no direction. */
-const isVertical = (chain: Chain): boolean =>
-  chain.filter((part) => part.isVertical).reduce((sum, { text }) => sum + [...text].length, 0) > 1;
+const isVertical = ({ parts }: Chain): boolean =>
+  parts.filter((part) => part.isVertical).reduce((sum, { text }) => sum + [...text].length, 0) > 1;
 
-/** Tells whether single characters stand closer to those below them than to those beside them. */
-function isStack(chain: Chain, chains: readonly Chain[]): boolean {
-  if (chain.filter(isCharacter).length < FEWEST_IN_COLUMN) return false;
-  const size = sizeOf(chain);
-  const gap = median(chain.slice(1).map((part, at) => part.top - (chain[at]?.bottom ?? part.top))) / size;
+/** Tells whether single characters stand closer to those below them than to those beside them. @param chains those of several */
+function isStack({ parts, box: own, size }: Chain, chains: readonly Chain[]): boolean {
+  const gap = median(parts.slice(1).map((part, at) => part.top - (parts[at]?.bottom ?? part.top))) / size;
   if (gap <= WIDEST_GAP) return true;
-  const own = boxOf(chain);
-  const gaps = chains.flatMap((other) => {
-    if (other === chain || other.filter(isCharacter).length < FEWEST_IN_COLUMN) return [];
-    const box = boxOf(other);
-    const isLevel = box.y < bottomOf(own) && bottomOf(box) > own.y;
-    return isLevel ? [Math.max(box.x - rightOf(own), own.x - rightOf(box)) / size] : [];
-  });
-  const nearest = gaps.reduce((least, each) => Math.min(least, each), Infinity);
+  let nearest = Infinity;
+  for (const { box } of chains) {
+    const isLevel = box !== own && box.y < bottomOf(own) && bottomOf(box) > own.y;
+    if (isLevel) nearest = Math.min(nearest, Math.max(box.x - rightOf(own), own.x - rightOf(box)) / size);
+  }
   return nearest < Infinity && nearest > 1.2 * gap;
 }
 
 /** Tells whether a short chain is a further column beside one, such as the end of its last sentence. */
-function isBeside(chain: Chain, column: Rectangle & { readonly size: number }): boolean {
-  const { size } = column;
-  const box = boxOf(chain);
-  if (!chain.some(isCharacter) || sizeOf(chain) > SAME_SIZE * size || size > SAME_SIZE * sizeOf(chain))
-    return false;
+function isBeside({ box, size: own, characters }: Chain, { box: column, size }: Chain): boolean {
+  if (characters === 0 || own > SAME_SIZE * size || size > SAME_SIZE * own) return false;
   const gap = column.x - rightOf(box);
   const down = box.y - column.y;
   return gap > 0 && gap <= FARTHEST_BESIDE * size && down > -0.5 * size && down <= MOST_SET_IN * size;
 }
 
 /** Tells whether a chain is the reading of characters, which stands to the right of them in small letters. */
-function isReading(chain: Chain, column: Rectangle & { readonly size: number }): boolean {
-  const box = boxOf(chain);
-  const gap = box.x - rightOf(column);
+function isReading(chain: Chain, { box: column, size }: Chain): boolean {
+  const { box } = chain;
   return (
-    chain.every(isCharacter) &&
-    box.size * MOST_SMALLER <= column.size &&
-    Math.abs(gap) <= 0.8 * column.size &&
-    box.y >= column.y - column.size &&
-    bottomOf(box) <= bottomOf(column) + column.size
+    chain.characters === chain.parts.length &&
+    chain.size * MOST_SMALLER <= size &&
+    Math.abs(box.x - rightOf(column)) <= 0.8 * size &&
+    box.y >= column.y - size &&
+    bottomOf(box) <= bottomOf(column) + size
   );
-}
-
-const sizeOf = (chain: Chain): number => median(chain.map(({ size }) => size));
-
-function boxOf(chain: Chain): Rectangle & { readonly size: number } {
-  const boxes = chain.map(({ middle, top, bottom, size }) => ({
-    x: middle - size / 2,
-    y: top,
-    width: size,
-    height: bottom - top,
-  }));
-  return { ...around(boxes), size: sizeOf(chain) };
 }
 
 function glyphsOf({ text, middle, top, bottom, isVertical }: ColumnPart): Glyph[] {
