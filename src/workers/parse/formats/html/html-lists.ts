@@ -1,4 +1,4 @@
-import { countedAs } from '../ooxml/word/count-formats.js';
+import { shownNumber } from '../lists/count-formats.js';
 
 /** Elements that are lists. */
 export const LISTS = new Set(['ul', 'ol']);
@@ -61,29 +61,4 @@ function openList(name: string, { start, type = '1', reversed }: Attributes): Op
 function integerOf(text: string | undefined): number | null {
   const digits = INTEGER.exec(text ?? '')?.[1];
   return digits === undefined ? null : Number(digits);
-}
-
-/** A number as `1`, `a`, `A`, `i` or `I`. Numbers without letters, such as 0, are shown in digits. */
-export function shownNumber(number: number, type: string): string {
-  if (number < 1) return String(number);
-  switch (type) {
-    case 'a':
-      return letters(number);
-    case 'A':
-      return letters(number).toUpperCase();
-    case 'i':
-      return countedAs(number, 'lowerRoman');
-    case 'I':
-      return countedAs(number, 'upperRoman');
-    default:
-      return String(number);
-  }
-}
-
-/** Behind `z` comes `aa`, then `ab`, where Word writes `bb`. */
-function letters(number: number): string {
-  let text = '';
-  for (let rest = number; rest > 0; rest = Math.floor((rest - 1) / 26))
-    text = String.fromCharCode(97 + ((rest - 1) % 26)) + text;
-  return text;
 }

@@ -1,5 +1,4 @@
-import { shownNumber } from '../../html/html-lists.js';
-import { countedAs } from '../../ooxml/word/count-formats.js';
+import { countedAs, shownNumber } from '../../lists/count-formats.js';
 import type { Attributes } from '../../xml/read-markup.js';
 
 /** How the items of a level are numbered (OpenDocument 1.3 part 3, 16.32). */

@@ -1,4 +1,5 @@
 import { bottomOf, type Piece } from '../layout/piece.js';
+import { groupByGaps, WIDEST_LEADING } from './row-gaps.js';
 
 const NUMERIC = /^[-–—−+.,\d\s%$€£():/*<>≥≤=~±]+$/;
 
@@ -16,9 +17,6 @@ interface Band {
   readonly bottom: number;
 }
 
-/** Lines of a cell are less far apart than rows, in sizes of their font. */
-const WIDEST_LEADING = 0.5;
-const LEAST_JUMP = 0.22;
 /** The share of rows of several lines in which some columns have fewer. */
 const LEAST_UNEVEN = 0.6;
 
@@ -41,27 +39,8 @@ function byGaps(bands: readonly Band[]): (readonly TextLine[])[] | undefined {
       .flatMap(({ lines }) => lines.flatMap(({ pieces }) => pieces.map((piece) => piece.size)))
       .slice(0, 100),
   );
-  let bottom = -Infinity;
-  const gaps = bands.map((band) => {
-    const gap = (band.top - bottom) / size;
-    bottom = Math.max(bottom, band.bottom);
-    return gap;
-  });
-  const sorted = gaps.slice(1).toSorted((a, b) => a - b);
-  let [jump, widest] = [0, 0];
-  for (const [index, gap] of sorted.entries()) {
-    const next = sorted[index + 1];
-    if (next === undefined || gap > WIDEST_LEADING) break;
-    if (next - gap > jump) [jump, widest] = [next - gap, gap];
-  }
-  if (jump < LEAST_JUMP) return undefined;
-  const groups: TextLine[][] = [];
-  for (const [index, band] of bands.entries()) {
-    const group = groups.at(-1);
-    if (group && (gaps[index] ?? 0) <= widest) group.push(...band.lines);
-    else groups.push([...band.lines]);
-  }
-  return areRows(groups) ? groups : undefined;
+  const groups = groupByGaps(bands, size)?.map((rows) => rows.flatMap(({ lines }) => lines));
+  return groups && areRows(groups) ? groups : undefined;
 }
 
 /** Tells whether groups of lines are rows: in most, columns have more lines than others, and no numbers stand below each other. */

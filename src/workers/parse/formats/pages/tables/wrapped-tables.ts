@@ -1,6 +1,7 @@
 import { around, holds, median, rightOf, standsAlone, type Piece } from '../layout/piece.js';
 import { joinRun, rowsOf } from '../layout/lines.js';
 import { placeIn } from './grid.js';
+import { groupByGaps } from './row-gaps.js';
 import { between as placesBetween, segmentLines, textColumns } from './text-columns.js';
 import { isNumeric } from './text-rows.js';
 
@@ -11,9 +12,6 @@ const FEWEST_ROWS = 3;
 const WIDEST_ALONE = 0.6;
 /** Rows are less far apart, in sizes of their font. */
 const FARTHEST = 2.5;
-/** Lines of a cell are less far apart, in sizes of their font, and rows farther than these by this. */
-const WIDEST_LEADING = 0.5;
-const LEAST_JUMP = 0.22;
 /** The share of rows that have texts in several columns; of those of several lines that have fewer in some column; and of further lines of cells that begin with a word for which there was no room. */
 const LEAST_FULL = 0.75;
 const LEAST_UNEVEN = 0.6;
@@ -96,29 +94,18 @@ function tableOf(run: readonly Line[], texts: readonly Piece[]): Piece | undefin
   return { ...box, text: '', size: median(own.map(({ size }) => size)), isBold: false, table };
 }
 
-/** Groups lines by the gaps between them, where those between rows are wider than those within; none where they are not. */
+/** Groups lines into rows; none where their gaps do not tell them. */
 function bandsOf(lines: readonly Line[]): Line[][] | undefined {
   const size = Math.max(1, median(lines.flat().map((piece) => piece.size)));
   let bottom = -Infinity;
-  const gaps = lines.map((line) => {
+  const placed = lines.map((line) => {
     const { y, height } = around(line);
-    const gap = Math.max(0, (y - bottom) / size);
+    // Signs that reach into the line above are no gap of their own.
+    const top = Math.max(y, bottom);
     bottom = Math.max(bottom, y + height);
-    return gap;
+    return { line, top, bottom };
   });
-  const sorted = gaps.slice(1).toSorted((a, b) => a - b);
-  let [jump, widest] = [0, 0];
-  for (const [index, gap] of sorted.entries()) {
-    const next = sorted[index + 1];
-    if (next === undefined || gap > WIDEST_LEADING) break;
-    if (next - gap > jump) [jump, widest] = [next - gap, gap];
-  }
-  if (jump < LEAST_JUMP) return undefined;
-  const bands: Line[][] = [];
-  for (const [index, line] of lines.entries())
-    if (index > 0 && (gaps[index] ?? 0) <= widest) bands.at(-1)?.push(line);
-    else bands.push([line]);
-  return bands;
+  return groupByGaps(placed, size)?.map((band) => band.map(({ line }) => line));
 }
 
 const filledOf = ({ cells }: Row): number => cells.filter((cell) => cell.length > 0).length;

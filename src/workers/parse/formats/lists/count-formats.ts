@@ -32,6 +32,23 @@ export function countedAs(number: number, format: string): string {
   }
 }
 
+/** Writes a number as HTML and OpenDocument say: `1`, `a`, `A`, `i` or `I`. Numbers without letters, such as 0, are shown in digits. */
+export function shownNumber(number: number, type: string): string {
+  if (number < 1) return String(number);
+  switch (type) {
+    case 'a':
+      return lettersInTurn(number);
+    case 'A':
+      return lettersInTurn(number).toUpperCase();
+    case 'i':
+      return roman(number);
+    case 'I':
+      return roman(number).toUpperCase();
+    default:
+      return String(number);
+  }
+}
+
 function roman(number: number): string {
   if (number < 1 || number > 3_999) return String(number);
   let rest = number;
@@ -48,4 +65,12 @@ function roman(number: number): string {
 function letters(number: number): string {
   if (number < 1 || number > 260) return String(number);
   return String.fromCharCode(97 + ((number - 1) % 26)).repeat(Math.ceil(number / 26));
+}
+
+/** Behind `z` comes `aa`, then `ab`, where Word writes `bb`. */
+function lettersInTurn(number: number): string {
+  let text = '';
+  for (let rest = number; rest > 0; rest = Math.floor((rest - 1) / 26))
+    text = String.fromCharCode(97 + ((rest - 1) % 26)) + text;
+  return text;
 }

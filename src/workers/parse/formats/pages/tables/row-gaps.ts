@@ -1,0 +1,44 @@
+/** Lines of a cell are less far apart, in sizes of their font, and rows farther than these by the second. */
+export const WIDEST_LEADING = 0.5;
+const LEAST_JUMP = 0.22;
+
+/** Where lines begin and end on a page. */
+interface Extent {
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/**
+ * Groups lines by the gaps between them, where those between rows are wider than those within; undefined where they are not.
+ * @param lines from top to bottom
+ * @param size of their font
+ */
+export function groupByGaps<Line extends Extent>(lines: readonly Line[], size: number): Line[][] | undefined {
+  let bottom = -Infinity;
+  const gaps = lines.map((line) => {
+    const gap = (line.top - bottom) / size;
+    bottom = Math.max(bottom, line.bottom);
+    return gap;
+  });
+  const widest = widestWithin(gaps.slice(1));
+  if (widest === undefined) return undefined;
+  const groups: Line[][] = [];
+  for (const [index, line] of lines.entries()) {
+    const group = groups.at(-1);
+    if (group && (gaps[index] ?? 0) <= widest) group.push(line);
+    else groups.push([line]);
+  }
+  return groups;
+}
+
+/** The widest gap within rows: that before the largest step to the next wider one. */
+function widestWithin(gaps: readonly number[]): number | undefined {
+  const sorted = gaps.toSorted((a, b) => a - b);
+  let [jump, widest] = [0, 0];
+  for (const [index, gap] of sorted.entries()) {
+    const next = sorted[index + 1];
+    if (next === undefined || gap > WIDEST_LEADING) break;
+    if (next - gap > jump) [jump, widest] = [next - gap, gap];
+  }
+  return jump < LEAST_JUMP ? undefined : widest;
+}
