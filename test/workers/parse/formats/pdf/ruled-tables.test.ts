@@ -131,4 +131,27 @@ describe('ruled tables of a PDF', () => {
     expect(lines).toContain('| Herons seen at dawn | 12.5 | 14.0 |');
     expect(lines).toContain('| Storks heard at night | 8.8 | 9.9 |');
   });
+
+  test('have a row for each line of numbers, where lines part rows in columns without texts alone', async () => {
+    const edges = [60, 160, 240, 320, 400];
+    const rows = [
+      ['Wetland', 'Herons', 'Storks'],
+      ['Alder', '112', '14'],
+      ['Birch', '87', '9'],
+      ['Cedar', '41', '22'],
+    ];
+    const content = [
+      ...[700, 642].map((y) => `60 ${String(y)} m 400 ${String(y)} l S\n`),
+      ...[686, 671.5, 657].map((y) => `320 ${String(y)} m 400 ${String(y)} l S\n`),
+      ...edges.map((x) => `${String(x)} 700 m ${String(x)} 642 l S\n`),
+      ...rows.flatMap((row, at) =>
+        row.map((cell, place) => line((edges[place] ?? 0) + 4, 689 - 14.5 * at, cell)),
+      ),
+    ].join('');
+    const lines = await read(content);
+    for (const [name, ...numbers] of rows.slice(1))
+      expect(lines).toContainEqual(
+        expect.stringMatching(`^\\| ${String(name)} \\| ${numbers.join(' \\| ')} \\|`),
+      );
+  });
 });

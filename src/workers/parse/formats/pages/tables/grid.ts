@@ -183,11 +183,11 @@ function openDown(
   return pairs;
 }
 
-/** Tells whether numbers stand below each other in several columns of a row and the next one: each is a row of its own. */
+/** Tells whether numbers stand below numbers, or below the names of their columns, in several columns of a row: each is a row of its own. */
 function areNumbersIn(filled: Filled, { row, width }: { row: number; width: number }): boolean {
   const isNumber = (place: number): boolean => filled.get(place)?.isNumber === true;
   const places = Array.from({ length: width }, (_, column) => row * width + column);
-  return places.filter((place) => isNumber(place) && isNumber(place + width)).length > 1;
+  return places.filter((place) => filled.has(place) && isNumber(place + width)).length > 1;
 }
 
 /** Tells whether a line parts texts of a row from those of the next one. */
