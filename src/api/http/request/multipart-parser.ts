@@ -11,6 +11,7 @@ import { HttpError } from '../http-error.js';
  * never closed goes on to the end, so that none is looked at twice.
  */
 const PARAMETER = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|(\*=)([^\s'";]{1,60})'[^\s'";]*'([^\s;"]*)/g;
+const PLAIN_NAME = /;\s*filename\s*=/i;
 /** Makes another parameter of one, so that a plain one beside it counts. */
 const OTHER_NAME = '-unknown=x';
 
@@ -58,11 +59,12 @@ function withNamesInUtf8(header: unknown): unknown {
     : header;
 }
 
-/** Parameters that say nothing, or in charsets that nobody knows, are left to the plain ones beside them. */
+/** Parameters that say nothing, or in charsets that nobody knows, are left to the plain ones beside them, if there are any. */
 function namesInUtf8(disposition: string): string {
+  const hasPlain = PLAIN_NAME.test(disposition);
   return disposition.replace(PARAMETER, (whole, extended: unknown, charset: unknown, value: unknown) => {
     if (extended === undefined) return whole;
-    const encoding = encodingOf(String(charset));
+    const encoding = encodingOf(String(charset)) ?? (hasPlain ? undefined : 'utf-8');
     if (encoding === undefined) return OTHER_NAME;
     const name = decodeAs(percentBytes(Buffer.from(String(value), 'latin1')), encoding);
     return name === '' ? OTHER_NAME : `*=utf-8''${parameterValue(name)}`;

@@ -122,6 +122,14 @@ describe('POST /ingest/file', () => {
     expect(documentOf(answer).filename).toBe(shown);
   });
 
+  test('reads the name in an unknown charset as UTF-8 where there is no other', async () => {
+    const disposition = `form-data; name="file"; filename*=x-unknown''%C3%A9%E9.txt`;
+    const answer = await raw(
+      written(['--b', `Content-Disposition: ${disposition}`, '', 'body', '--b--', '']),
+    );
+    expect(documentOf(answer).filename).toBe('é\ufffd.txt');
+  });
+
   test('leaves a file name alone that only looks like one in another charset', async () => {
     const name = "a*=windows-1252''%80.txt";
     const disposition = `form-data; name="file"; filename="${name}"`;
