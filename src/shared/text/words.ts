@@ -1,5 +1,5 @@
 import { stemmer } from 'stemmer';
-import { foldAccents, foldLetters } from './analysis/fold-letters.js';
+import { foldAccents, foldLetters, toneLast } from './analysis/fold-letters.js';
 import { widthAt } from './code-points.js';
 import { asideBy, asideTerm, HASH_START, hashTerm, hashUnits, namedBy } from './hash-term.js';
 import { stopWords } from './stop-words.js';
@@ -80,8 +80,10 @@ function collect(words: readonly string[], accents: Accents): Terms {
     }
     const bare = foldAccents(folded);
     if (bare === '') continue;
-    named.push(stemTerm(accents === 'kept' ? folded : bare));
+    named.push(stemTerm(accents === 'kept' ? toneLast(folded) : bare));
     if (accents === 'kept' && bare !== folded) silent.push(stemTerm(bare));
+    const bit = lonePart(word);
+    if (bit !== null) silent.push(...collect([bit], accents).named);
   }
   return { named, joined: NONE, silent, stops, singles: NONE };
 }
@@ -112,12 +114,26 @@ const ENGLISH_ENDINGS = new Set(['s', 're', 've', 'll', 'd', 'm']);
 
 const CAPITAL_STARTS = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u;
 
-/** `parseHttpHeader` is found by its whole name and by its parts. Parts of one or two letters (`mRNA`) say nothing. */
-function splitCapitals(word: string): string[] {
-  if (word.length > MAX_WORD_LENGTH) return [word];
+/** The parts of a word at its capitals, but those of one or two letters, which say nothing. */
+function partsOf(word: string): string[] {
+  if (word.length > MAX_WORD_LENGTH) return [];
   const parts = word.split(CAPITAL_STARTS);
-  const named = parts.length === 1 ? [] : parts.filter((part) => part.length > 2);
-  return [word, ...named];
+  return parts.length === 1 ? [] : parts.filter((part) => part.length > 2);
+}
+
+/** A part of so many letters beside bits is no word of its own: `mRNA`, `clpC`. */
+const LONE_PART = 3;
+
+/** `parseHttpHeader` is found by its whole name and by its parts. */
+function splitCapitals(word: string): string[] {
+  return lonePart(word) === null ? [word, ...partsOf(word)] : [word];
+}
+
+/** What a name is also found by that its query does not ask for, since the name would count twice. */
+function lonePart(word: string): string | null {
+  if (PLAIN.test(word)) return null;
+  const [part = '', other] = partsOf(word);
+  return other === undefined && part.length === LONE_PART ? part : null;
 }
 
 const LETTERS = /^[\p{L}\p{M}]+$/u;

@@ -11,7 +11,7 @@ const TEXTS = [
   'C++, C#, .NET, F#, i18n.ts, v4.2.1, § 12 Abs. 3, 192.168.0.1, 1,000.50 or 1.000,50 and 2024-05-06.',
   'Straße STRASSE, cafe\u0301 café Łódź Ærø, so\u00adft hy\u200bphens, treaty¹ 10⁶ m² H₂O ™ 5\u00a0000.',
   'ΑΘΗΝΑ Αθήνα, ёлка елка, міръ вѣра, м’ята, İstanbul ısı, שָׁלוֹם צה״ל, الكتاب كتابٌ می\u200cروم ۱۲۳, हिन्दी.',
-  '日本語の文章 カタカナ ﾊﾝｶｸ 漢 한국어 한 ภาษาไทย Tiếng Việt 🦭🏽 🇩🇪.',
+  '日本語の文章 カタカナ ﾊﾝｶｸ 漢 한국어 한 ภาษาไทย Tiếng Việt đường hoà 🦭🏽 🇩🇪, clpC siRNA.',
 ];
 
 test('whoever changes the terms of a text raises the version, so that data is made anew', () => {
@@ -23,7 +23,7 @@ test('whoever changes the terms of a text raises the version, so that data is ma
   const naming = { title: 'Zebra budget', filename: 'zebra_report2024.txt' };
   hash.update(searchedTerms(chunk, naming));
   const digests: Readonly<Record<string, string>> = {
-    2: 'ff2f15e04388b2d7',
+    2: 'b3cee85532b5bd0c',
   };
   expect(digests[ANALYSIS_VERSION]).toBe(hash.digest('hex').slice(0, 16));
 });

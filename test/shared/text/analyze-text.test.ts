@@ -69,6 +69,20 @@ describe('terms of a text', () => {
     expect(finds('phở', 'phở bò')).toBe(true);
   });
 
+  test('tell đ from d where they tell accents apart, and not elsewhere', () => {
+    const drug = analyzeQuery('dược').counts;
+    expect([...drug.keys()].filter((term) => analyzeText('đã được').counts.has(term))).toEqual([]);
+    expect(finds('đường', 'đường phố')).toBe(true);
+    expect(finds('duong', 'đường phố')).toBe(true);
+    expectSame('đak', 'dak');
+  });
+
+  test('take both places of a tone of Vietnamese for the same', () => {
+    expectSame('hoà thuận, thuỷ điện', 'hòa thuận, thủy điện');
+    expectSame('khoẻ mạnh', 'khỏe mạnh');
+    expect(termsOf('hòa thuận')).not.toEqual(termsOf('hóa thuận'));
+  });
+
   test.each([
     ['soft hyphens', 'Sil\u00adben\u00adtren\u00adnung', 'Silbentrennung'],
     ['zero-width spaces', 'data\u200bbase', 'database'],
@@ -174,6 +188,20 @@ describe('terms of a text', () => {
     const terms = analyzeText('parseHttpHeader').counts;
     for (const part of ['pars', 'http', 'header', 'parsehttp']) expect(terms.has(hashTerm(part))).toBe(true);
     expect(finds('parse', 'parse_http_header')).toBe(true);
+  });
+
+  test('find names of genes and the like by a part of three letters, which their queries do not ask for', () => {
+    for (const [part, name] of [
+      ['RNA', 'mRNA'],
+      ['clp', 'clpC'],
+      ['Nvs', 'LNvs'],
+    ] as const) {
+      expect(finds(part, name)).toBe(true);
+      expect(analyzeQuery(name).counts.size).toBe(1);
+      expect(analyzeText(name).length).toBe(1);
+    }
+    expect(finds('getUrl', 'Url')).toBe(true);
+    expect(finds('isValid', 'valid')).toBe(true);
   });
 
   test('keep every digit of numbers and codes', () => {

@@ -6,7 +6,7 @@ const ASCII = /^[\0-\x7f]*$/u;
  */
 const SPELLINGS: ReadonlyMap<string, string> = new Map(
   [
-    'ß=ss æ=ae œ=oe ø=o ł=l đ=d ð=d þ=th ħ=h ŧ=t ŋ=n ı=i',
+    'ß=ss æ=ae œ=oe ø=o ł=l ð=d þ=th ħ=h ŧ=t ŋ=n ı=i',
     'ς=σ',
     'ё=е ґ=г ѣ=е ѳ=ф ѵ=и ѫ=у',
     'أ=ا إ=ا آ=ا ٱ=ا ؤ=و ئ=ي ى=ي ی=ي ے=ي ې=ي',
@@ -59,9 +59,18 @@ function digitOf(digit: string): string {
 
 const LATIN_LETTER = /([a-z])\p{M}+/gu;
 
-/** Leaves out the accents of Latin letters, as people do who search. */
+/** Leaves out the accents of Latin letters and the bar of đ, as people do who search. */
 export function foldAccents(word: string): string {
-  return ASCII.test(word) ? word : word.normalize('NFD').replace(LATIN_LETTER, '$1').normalize('NFC');
+  if (ASCII.test(word)) return word;
+  return word.normalize('NFD').replace(LATIN_LETTER, '$1').normalize('NFC').replaceAll('đ', 'd');
+}
+
+/** The five marks of tones in Vietnamese, and the letters of the syllable behind them. */
+const TONE = /([\u0300\u0301\u0303\u0309\u0323])(\p{L}+)$/u;
+
+/** Sets the tone of a syllable of Vietnamese behind it, since there are two rules of where it stands: `hoà` and `hòa`. */
+export function toneLast(syllable: string): string {
+  return ASCII.test(syllable) ? syllable : syllable.normalize('NFD').replace(TONE, '$2$1').normalize('NFC');
 }
 
 /** Letters with the tones of Vietnamese, beside those that other languages have, too. */
