@@ -1,9 +1,9 @@
-import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { createLogger } from '../shared/observability/logger.js';
 import { loadSettings } from '../shared/settings/load.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
 import { createModelsContext } from './context.js';
+import { createModelsServer } from './http/server.js';
 
 let hasBeenStopped = () => false;
 
@@ -21,9 +21,7 @@ async function main(): Promise<void> {
   });
   hasBeenStopped = isStopping;
   const context = await createModelsContext(settings, logger);
-  const server = createServer(context.app);
-  // A batch of texts may take minutes on a slow processor; clients have time limits of their own.
-  server.requestTimeout = 0;
+  const server = createModelsServer(context.app);
   close = async () => {
     server.close();
     server.closeIdleConnections();

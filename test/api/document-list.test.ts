@@ -111,6 +111,21 @@ describe('GET /documents by the address of the next page', () => {
     expect(idsOf(await user.get(`${path}&filters=${filters}`))).toHaveLength(1);
   });
 
+  test('without filters that are too long for an address answers no other list, but what to do', async () => {
+    const user = createUser(api, 'unfiltered');
+    await ingestMany(user, 4);
+    const filters = encodeURIComponent(JSON.stringify({ even: { $nin: [true, 'x'.repeat(4_096)] } }));
+    const odd = await user.get(`/documents?limit=1&filters=${filters}`);
+    const path = nextOf(odd) ?? '';
+    const { status, body } = await user.get(path);
+    expect({ status, body }).toMatchObject({ status: 422, body: cursorRefusal });
+    expect(JSON.stringify(body)).toMatch(/filters .*Link.* must be sent again/);
+    const rest = await user.get(`${path}&filters=${filters}`);
+    expect(idsOf(rest)).toHaveLength(1);
+    expect(idsOf(rest)).not.toEqual(idsOf(odd));
+    expect(nextOf(rest)).toBeNull();
+  });
+
   test('shows a caller nothing that another may read', async () => {
     const user = createUser(api, 'owner');
     await ingestMany(user, 3);

@@ -6,7 +6,8 @@ import { generationId, type DocumentRecord } from '../../src/shared/document.js'
 import { documentTags } from '../../src/shared/documents/document-tags.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { createTurns, type Turns } from '../../src/shared/fair-scheduling/turns.js';
-import { createEmbedding } from '../../src/shared/models/embedding.js';
+import { createEmbedding, type Embedding } from '../../src/shared/models/embedding.js';
+import type { WorkerMetrics } from '../../src/shared/observability/worker-metrics.js';
 import type { Jobs } from '../../src/shared/queues/jobs.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { keys, queueKeys } from '../../src/shared/redis/keys.js';
@@ -28,13 +29,15 @@ interface Options {
   readonly limits?: typeof LIMITS;
   readonly isFirst?: boolean;
   readonly turns?: Turns;
+  readonly embedding?: Embedding;
+  readonly metrics?: Pick<WorkerMetrics, 'add'>;
   /** Happens before the chunks of a text are embedded. */
   readonly meanwhile?: (text: string) => unknown;
 }
 
 const { signal } = new AbortController();
-const metrics = { add: () => undefined };
-const embedding = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
+const unseen = { add: () => undefined };
+const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
 
 /** Groups of short texts of one owner in a Redis. */
 export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jobs: Jobs }) {
@@ -58,7 +61,7 @@ export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jo
     /** What a worker does with a group. */
     run: (ids: readonly string[], options: Options = {}) => {
       const { seen = redis, limits = LIMITS, isFirst = true, meanwhile = () => null } = options;
-      const { turns = createTurns(3) } = options;
+      const { turns = createTurns(3), embedding = builtin, metrics = unseen } = options;
       const parts = { embedding, metrics, checkDimensions: () => Promise.resolve() };
       const ingest = createIngestGroup({
         redis: seen,

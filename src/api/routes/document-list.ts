@@ -71,11 +71,14 @@ function toListing({ filters, q, sort, order, total, cursor: text = '', skip, li
   const cursor = text === '' ? null : readCursor(text);
   if (text !== '' && !cursor) throw wrongCursor('value is not a valid cursor');
   const isOther = cursor && (cursor.digest !== digest || (stated && !isSameOrder(stated, cursor.order)));
-  if (isOther)
-    throw wrongCursor('this cursor belongs to a list of another order, other filters or another name');
+  if (isOther) throw wrongCursor(filters.json === null ? `${OTHER_LIST}; ${LEFT_OUT}` : OTHER_LIST);
   const place = { order: cursor?.order ?? stated ?? orderOf('created'), after: cursor?.position ?? null };
   return { listing: { filter: filters.filter, name, skip, limit, isCounted: total, ...place }, digest };
 }
+
+const OTHER_LIST = 'this cursor belongs to a list of another order, other filters or another name';
+/** A list that ended there would look as if nothing followed, and one without the filters as if all of it matched them. */
+const LEFT_OUT = `filters of more than ${MAX_LINKED_FILTER.toLocaleString('en')} characters are no part of the address in "Link" and must be sent again with it`;
 
 const wrongCursor = (msg: string) =>
   new HttpError(422, [{ loc: ['query', 'cursor'], msg, type: 'value_error.cursor' }]);
@@ -105,7 +108,8 @@ export const listRoute = ({
     summary: 'List documents, newest first',
     description:
       'Lists the documents that the caller may read and that match the filter. Where more follow, the header `Link` holds the ' +
-      'address of the next page (`rel="next"`). A page may be shorter than `limit` where documents are removed meanwhile.',
+      'address of the next page (`rel="next"`). Filters that take more than 4,096 characters are no part of it and must be sent ' +
+      'again with it, or it is a 422. A page may be shorter than `limit` where documents are removed meanwhile.',
     request: { query: listQuery },
     responses: { 200: z.array(documentView) },
     examples: listDocumentsExamples,

@@ -50,6 +50,9 @@ export interface TextBatch {
   readonly named: string;
 }
 
+/** A vector that was made of a text, or that a chunk of an earlier generation has of the same text. */
+export type TextVector = Required<Pick<ChunkVector, 'vector' | 'inParts'>>;
+
 /** A chunk with everything that its hash holds. */
 export type WholeChunk = TextBatch['chunks'][number] & EmbeddedChunk;
 

@@ -2,8 +2,8 @@ import { RESP_TYPES } from 'redis';
 import { decodeVector, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { unpackReceipt } from '../extraction/stored-receipt.js';
-import { addGaps } from '../extraction/add-gaps.js';
-import type { Gap, Receipt } from '../extraction/receipt.js';
+import { addGaps, EMBEDDED_IN_PARTS } from '../extraction/add-gaps.js';
+import type { Receipt } from '../extraction/receipt.js';
 import { keys } from '../redis/keys.js';
 import {
   inPartsField,
@@ -47,18 +47,11 @@ export async function readGeneration(redis: Redis, generation: string): Promise<
     : { chunks: Number(chunks), tokens: Number(tokens), inParts: inParts === '1' };
 }
 
-const IN_PARTS: Gap = {
-  reason: 'limit',
-  location: null,
-  detail:
-    'Some passages are longer than the embedding model reads: they were embedded in parts, and are found by the mean of these',
-};
-
 /** Null for a generation that has none. */
 export async function readReceipt(redis: Redis, generation: string): Promise<Receipt | null> {
   const [packed, inParts] = await redis.hmGet(keys.generation(generation), ['receipt', 'in_parts']);
   if (packed == null) return null;
-  return addGaps(unpackReceipt(packed), inParts === '1' ? [IN_PARTS] : []);
+  return addGaps(unpackReceipt(packed), inParts === '1' ? [EMBEDDED_IN_PARTS] : []);
 }
 
 export async function readTexts(

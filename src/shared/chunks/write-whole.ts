@@ -54,7 +54,8 @@ export function wholeFields(
 ): { readonly fields: string[]; readonly rows: (string | Buffer)[][] } {
   const [mark, count] = embeddedFields(vectors, 0);
   const closed = ['document', batch.documentId, 'chunks', String(chunks.length), 'tokens', String(tokens)];
-  const fields = [...closed, mark, '1', count, '1', 'tagged', markedValue(batch, chunks.length)];
+  const inParts = chunks.some((chunk) => chunk.inParts) ? ['in_parts', '1'] : [];
+  const fields = [...closed, mark, '1', count, '1', 'tagged', markedValue(batch, chunks.length), ...inParts];
   const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
   return { fields, rows };
 }

@@ -1,7 +1,7 @@
 import { at } from '../../shared/at.js';
 import { batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
-import { nameMark, type StoredChunk } from '../../shared/chunks/fields.js';
+import { nameMark, type StoredChunk, type TextVector } from '../../shared/chunks/fields.js';
 import { namingOf, searchedTerms, searchedText } from '../../shared/chunks/searched-text.js';
 import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
@@ -16,10 +16,10 @@ import {
 } from '../../shared/documents/transitions.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
 import { IngestError } from '../../shared/errors.js';
-import type { Embedding } from '../../shared/models/embedding.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import type { Outcome } from '../lane-worker.js';
+import { embedMeasured, type EmbedPiecesParts } from './embed-pieces.js';
 import type { FailDocument } from './fail-document.js';
 import { isPrepared, type PrepareMirrors } from './prepare-mirrors.js';
 import type { Publish } from './publish.js';
@@ -31,22 +31,19 @@ interface Batch extends Fence {
   readonly batches: number;
 }
 
-interface Dependencies {
+interface Dependencies extends EmbedPiecesParts {
   readonly records: Records;
   readonly chunks: Chunks;
-  readonly embedding: Embedding;
   readonly statistics: TermStatisticsStore;
   readonly failDocument: FailDocument;
   readonly prepareMirrors: PrepareMirrors;
   readonly publish: Publish;
   readonly metrics: WorkerMetrics;
-  /** @throws UnavailableError when the vectors have other dimensions than the data */
-  readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
 
 /** Embeds one batch of an attempt's chunks and counts its terms. The job that finishes the last batch publishes. */
 export function createEmbedJob(parts: Dependencies) {
-  const { records, chunks, statistics, failDocument, checkDimensions } = parts;
+  const { records, chunks, statistics, failDocument } = parts;
 
   return async (job: Batch, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
     const record = await records.read(job.documentId);
@@ -63,15 +60,13 @@ export function createEmbedJob(parts: Dependencies) {
     if (stored.length < numbers.length) throw new Error('texts of a batch are missing');
     const naming = namingOf(record.pending);
     const texts = stored.map((chunk) => ({ ...chunk, searched: searchedText(chunk, naming.title) }));
-    let embedded: readonly EmbeddedText[];
+    let embedded: readonly TextVector[];
     try {
       embedded = await embedTexts(parts, texts, signal);
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(run, { code: error.code, message: error.message, stage: 'embedding' });
     }
-    const [first] = embedded;
-    if (first) await checkDimensions(first.vector.length);
     const rows = texts.map((chunk, i) => ({
       ...at(embedded, i),
       number: chunk.number,
@@ -129,41 +124,24 @@ interface SearchedChunk extends Pick<StoredChunk, 'like'> {
   readonly searched: { readonly text: string; readonly tokens: number };
 }
 
-interface EmbeddedText {
-  readonly vector: Float32Array;
-  /** Whether the text is longer than the model reads. */
-  readonly inParts: boolean;
-}
-
 /** Reuses vectors of earlier generations, and embeds the other texts. */
 async function embedTexts(
-  { chunks, embedding, metrics }: Pick<Dependencies, 'chunks' | 'embedding' | 'metrics'>,
+  parts: Pick<Dependencies, 'chunks'> & EmbedPiecesParts,
   texts: readonly SearchedChunk[],
   signal: AbortSignal,
-): Promise<readonly EmbeddedText[]> {
-  const reused = await readReused(chunks, texts);
+): Promise<readonly TextVector[]> {
+  const reused = await readReused(parts, texts);
   const missing = texts.filter((_, i) => !reused[i]).map(({ searched }) => searched);
-  const made =
-    missing.length > 0
-      ? await embedding.embedDocuments(missing, { signal })
-      : { vectors: [], tokens: 0, inParts: [] };
-  metrics.add('quire_embedded_chunks_total', {}, missing.length);
-  metrics.add('quire_embedded_tokens_total', {}, made.tokens);
+  const made = missing.length > 0 ? await embedMeasured(parts, missing, signal) : [];
   let next = 0;
-  return reused.map((known) => {
-    if (known) return known;
-    const place = next++;
-    const vector = made.vectors[place];
-    if (!vector) throw new Error('the embedder returned too few vectors');
-    return { vector, inParts: made.inParts[place] === true };
-  });
+  return reused.map((known) => known ?? at(made, next++));
 }
 
 /** The vectors that chunks of earlier generations have of the same texts; null where there is none. */
 async function readReused(
-  chunks: Pick<Chunks, 'readVectors' | 'readInParts'>,
+  { chunks }: Pick<Dependencies, 'chunks'>,
   texts: readonly SearchedChunk[],
-): Promise<(EmbeddedText | null)[]> {
+): Promise<(TextVector | null)[]> {
   const alike = texts.flatMap(({ like }) => (like ? [like] : []));
   const vectors = await chunks.readVectors(alike);
   const inParts = await chunks.readInParts(alike);

@@ -1,5 +1,8 @@
-import { textHash, type ChunkText, type WholeChunk } from '../../shared/chunks/fields.js';
+import { at } from '../../shared/at.js';
+import { textHash, type ChunkText, type TextVector, type WholeChunk } from '../../shared/chunks/fields.js';
 import { searchedTerms, type Naming } from '../../shared/chunks/searched-text.js';
+import { EMBEDDED_IN_PARTS } from '../../shared/extraction/add-gaps.js';
+import type { MeasuredText } from '../../shared/models/embedding-calls.js';
 import type { Embedding } from '../../shared/models/embedding.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 
@@ -10,32 +13,52 @@ export interface EmbedPiecesParts {
   readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
 
-/**
- * Makes vectors of the chunks of a short text. Null where a chunk was embedded in parts: short texts that are ingested in one
- * step have no receipt that could say so. @throws IngestError, UnavailableError
- */
-export async function embedPieces(
+/** Makes vectors of texts, and counts them. @throws IngestError, UnavailableError */
+export async function embedMeasured(
   { embedding, metrics, checkDimensions }: EmbedPiecesParts,
-  pieces: readonly ChunkText[],
+  texts: readonly MeasuredText[],
   signal: AbortSignal,
-): Promise<readonly Float32Array[] | null> {
-  const texts = pieces.map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
+): Promise<readonly TextVector[]> {
   const { vectors, tokens, inParts } = await embedding.embedDocuments(texts, { signal });
   if (vectors[0]) await checkDimensions(vectors[0].length);
-  metrics.add('quire_embedded_chunks_total', {}, pieces.length);
+  metrics.add('quire_embedded_chunks_total', {}, texts.length);
   metrics.add('quire_embedded_tokens_total', {}, tokens);
-  return inParts.includes(true) ? null : vectors;
+  return texts.map((_, i) => {
+    const vector = vectors[i];
+    if (!vector) throw new Error('the embedder returned too few vectors');
+    return { vector, inParts: inParts[i] === true };
+  });
 }
 
-/** Adds to the chunks of a short text what they have beside their vectors: hashes and terms. */
+/** Makes vectors of the chunks of a short text. @throws IngestError, UnavailableError */
+export const embedPieces = (
+  parts: EmbedPiecesParts,
+  pieces: readonly ChunkText[],
+  signal: AbortSignal,
+): Promise<readonly TextVector[]> =>
+  embedMeasured(
+    parts,
+    pieces.map(({ text, tokenCount }) => ({ text, tokens: tokenCount })),
+    signal,
+  );
+
+/** The gaps that embedding has brought a document: one where any of its chunks is longer than the model reads. */
+export const gapsOf = (chunks: readonly Partial<TextVector>[]): number =>
+  chunks.some(({ inParts }) => inParts) ? 1 : 0;
+
+/** Counts gaps that embedding has brought documents which have no others. */
+export function countLaterGaps(metrics: Pick<WorkerMetrics, 'add'>, gaps: number): void {
+  if (gaps > 0) metrics.add('quire_extraction_gaps_total', { reason: EMBEDDED_IN_PARTS.reason }, gaps);
+}
+
+/** Adds to the chunks of a short text what they have beside their texts: hashes, vectors and terms. */
 export function wholeChunks(
   pieces: readonly ChunkText[],
-  { vectors, naming }: { readonly vectors: readonly Float32Array[]; readonly naming: Naming },
+  { vectors, naming }: { readonly vectors: readonly TextVector[]; readonly naming: Naming },
 ): readonly WholeChunk[] {
   return pieces.map((piece, number) => {
-    const vector = vectors[number];
-    if (!vector) throw new Error('the embedder returned too few vectors');
+    const { vector, inParts } = at(vectors, number);
     const terms = searchedTerms(piece, naming);
-    return { ...piece, hash: textHash(piece.text), like: null, number, vector, terms };
+    return { ...piece, hash: textHash(piece.text), like: null, number, vector, inParts, terms };
   });
 }

@@ -1,15 +1,21 @@
 import { INDEXED_AT_ONCE } from '../../shared/batches.js';
-import type { ChunkText } from '../../shared/chunks/fields.js';
+import type { ChunkText, TextVector } from '../../shared/chunks/fields.js';
 import { wholeWrite } from '../../shared/chunks/write-whole.js';
 import type { VectorSet } from '../../shared/data-set/stored-vectors.js';
 import { generationId, type Content, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
-import { statisticsOwner, isCurrent, publish, type Fence } from '../../shared/documents/transitions.js';
+import {
+  statisticsOwner,
+  isCurrent,
+  publish,
+  withLaterGaps,
+  type Fence,
+} from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
 import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
 import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
 import type { Outcome } from '../lane-worker.js';
-import { embedPieces, wholeChunks, type EmbedPiecesParts } from './embed-pieces.js';
+import { embedPieces, countLaterGaps, gapsOf, wholeChunks, type EmbedPiecesParts } from './embed-pieces.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
 import { marksOf, shownWhenPublished } from './write-tags.js';
@@ -52,9 +58,7 @@ export function createIngestShort(parts: Dependencies) {
       const pieces = await readText(content);
       if (pieces.length > INDEXED_AT_ONCE) return null;
       stage = 'embedding';
-      const vectors = await embedPieces(parts, pieces, signal);
-      if (!vectors) return null;
-      made = { pieces, vectors };
+      made = { pieces, vectors: await embedPieces(parts, pieces, signal) };
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(run, { code: error.code, message: error.message, stage });
@@ -71,16 +75,17 @@ export function createIngestShort(parts: Dependencies) {
 
 interface Made {
   readonly pieces: readonly ChunkText[];
-  readonly vectors: readonly Float32Array[];
+  readonly vectors: readonly TextVector[];
 }
 
 /** Resolves with null for a text of so many terms that they are counted in several steps, which only the other way has. */
 async function writeAndPublish(
-  { vectors, requireMemory, publish: commit }: Dependencies,
+  { vectors, metrics, requireMemory, publish: commit }: Dependencies,
   record: DocumentRecord,
   made: Made,
 ): Promise<'published' | 'changed' | null> {
-  const shown = shownWhenPublished(record);
+  const laterGaps = gapsOf(made.vectors);
+  const shown = shownWhenPublished(withLaterGaps(record, laterGaps));
   const whole = wholeChunks(made.pieces, { vectors: made.vectors, naming: shown.naming });
   const terms = sumTerms(whole.map((chunk) => chunk.terms));
   if (terms.terms.length > TERMS_AT_ONCE) return null;
@@ -92,11 +97,13 @@ async function writeAndPublish(
   const text = { documentId, generation, chunks: whole, ...marks, tokens: tokenCount, terms, owner };
   const write = wholeWrite(vectors, text);
   await requireMemory();
-  const counts = { chunkCount: whole.length, tokenCount };
+  const counts = { chunkCount: whole.length, tokenCount, laterGaps };
   const isPublished = await commit(record, (each) => {
     const fence = { documentId, version, attempt, generation };
     const change = each.revision === revision ? publish(each, { ...fence, ...counts }) : null;
     return change && { ...change, whole: write };
   });
-  return isPublished ? 'published' : 'changed';
+  if (!isPublished) return 'changed';
+  countLaterGaps(metrics, laterGaps);
+  return 'published';
 }

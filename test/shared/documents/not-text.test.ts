@@ -27,6 +27,8 @@ const sound = (most: number, count = 8_000): Uint8Array =>
   new Uint8Array(
     Int16Array.from({ length: count }, (_, index) => Math.round(most * Math.sin(index / 9))).buffer,
   );
+/** Sound of a byte each, as loud as has no controls. Of its bytes alone nobody can tell that they are no letters. */
+const LOUD = Uint8Array.from({ length: 60_000 }, (_, index) => Math.round(128 + 90 * Math.sin(index / 9)));
 const WORDS = 'The wheel turns. '.repeat(600);
 const OTHERS: Readonly<Record<string, Uint8Array>> = {
   zeros: fill(0, 5_000),
@@ -36,6 +38,12 @@ const OTHERS: Readonly<Record<string, Uint8Array>> = {
     [0xf1, 0xf2, 0xf3, 0xf1, 0xf2, 0xf3],
     fill(0xee, 900),
   ),
+  'light pixels of three unlike bytes': of(...Array.from({ length: 600 }, () => [0xf1, 0xe2, 0xd3])),
+  'light pixels of four unlike bytes': of(...Array.from({ length: 600 }, () => [0xf1, 0xe2, 0xd3, 0xff])),
+  'light pixels of which some differ': Uint8Array.from({ length: 3_000 }, (_, index) =>
+    index % 5 < 3 ? 0xf0 : 0xe0 + ((index * 7) % 13),
+  ),
+  'sound with cracks': LOUD.map((byte, index) => (index % 20 === 0 ? 0x7f : byte)),
   icon: of([0, 0, 1, 0, 1, 0, 16, 16, 0, 0, 1, 0, 32, 0], number(1_064), number(22), fill(0xff, 1_064)),
   'wav, quiet': of(
     'RIFF',
@@ -62,6 +70,23 @@ const OTHERS: Readonly<Record<string, Uint8Array>> = {
     'data',
     number(60_000),
     fill(0x80, 60_000),
+  ),
+  'wav of 8 bits, loud': of(
+    'RIFF',
+    number(60_036),
+    'WAVEfmt ',
+    number(16),
+    [1, 0, 1, 0],
+    number(8_000),
+    number(8_000),
+    [1, 0, 8, 0],
+    'data',
+    number(60_000),
+    LOUD,
+  ),
+  'loud sound behind a table of small numbers': of(
+    [1, 2, 3, 4, 5, 6, 7].flatMap((each) => [each, each, each]),
+    LOUD,
   ),
   'sound without a header': sound(9_000),
   'quiet sound without a header': sound(90),
@@ -176,6 +201,14 @@ const TEXTS: Readonly<Record<string, Uint8Array>> = {
   'one letter of windows-1252 again and again': fill(0xe9, 50_000),
   'colours of a terminal': of(`${ESCAPE}[31mred${ESCAPE}[0m\r\n`.repeat(90)),
   'letters struck over': of('N\bNA\bAM\bME\bE\n'.repeat(50)),
+  'a long one with stray zeros at its beginning': of(
+    'Grüße\0'.repeat(8),
+    'Die Mühle steht am Fluß. '.repeat(2_000),
+  ),
+  'a long one with stray controls at its beginning': of(
+    'Grüße\u0001'.repeat(20),
+    'Die Mühle steht am Fluß. '.repeat(2_000),
+  ),
   'form feeds': of('page\n\f'.repeat(50)),
   'padding of zeros': of('a short log\n', fill(0, 4_084)),
   'padding of zeros behind other letters': of('Grüße\n', fill(0, 4_084)),

@@ -1,112 +1,127 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embedder.js';
+import { createReadExtraction } from '../../../src/api/services/documents/read-extraction.js';
 import { createChunks } from '../../../src/shared/chunks/chunks.js';
-import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
-import { generationId } from '../../../src/shared/document.js';
+import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
+import { documentTags } from '../../../src/shared/documents/document-tags.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { patch } from '../../../src/shared/documents/transitions.js';
-import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
-import { createMirrorPreparation } from '../../../src/shared/mirror-preparation/mirror-preparation.js';
-import { createEmbedding } from '../../../src/shared/models/embedding.js';
-import { createMetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
-import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';
-import { bullConnection } from '../../../src/shared/redis/client.js';
-import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
-import { createTermStatistics } from '../../../src/shared/term-statistics/term-statistics.js';
-import { createEmbedJob } from '../../../src/workers/ingestion/embed-job.js';
-import { embedPieces } from '../../../src/workers/ingestion/embed-pieces.js';
-import { createFailDocument } from '../../../src/workers/ingestion/fail-document.js';
-import { createIngestJob } from '../../../src/workers/ingestion/ingest-job.js';
-import { createPrepareMirrors } from '../../../src/workers/ingestion/prepare-mirrors.js';
-import { createPublish } from '../../../src/workers/ingestion/publish.js';
+import { createEmbedding, type Embedding } from '../../../src/shared/models/embedding.js';
+import { keys } from '../../../src/shared/redis/keys.js';
 import { makeDocument } from '../../support/documents.js';
+import { useLongIngest } from '../../support/long-ingest.js';
+import { useShortIngest } from '../../support/short-ingest.js';
+import { textGroups } from '../../support/text-groups.js';
+import { useJobs } from '../../support/use-jobs.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
 const records = createRecords(redis);
 const chunks = createChunks(redis);
-const { signal } = new AbortController();
+const groups = textGroups({ redis, jobs: useJobs({ url, redis }) });
+const ingestLong = useLongIngest({ url, redis });
+const ingestShort = useShortIngest({ url, redis });
+const TEXT = 'An otter swims.';
+const piece = { text: TEXT, tokenCount: 4, overlap: 0 };
+
 const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
-/** A model to which every text is too long. */
-const embedding: typeof builtin = {
+let sent: string[];
+/** A model to which the texts of otters are too long. */
+const embedding: Embedding = {
   ...builtin,
-  embedDocuments: async (texts, options) => ({
-    ...(await builtin.embedDocuments(texts, options)),
-    inParts: texts.map(() => true),
-  }),
+  embedDocuments: async (texts, options) => {
+    sent.push(...texts.map(({ text }) => text));
+    const inParts = texts.map(({ text }) => text.includes('otter'));
+    return { ...(await builtin.embedDocuments(texts, options)), inParts };
+  },
 };
-const pieces = [{ text: 'An otter swims.', tokenCount: 4, overlap: 0 }];
-let jobs: Jobs;
+let gaps: number;
+const metrics = {
+  add: (name: string, labels: object, by = 1) => {
+    if (name === 'quire_extraction_gaps_total')
+      gaps += 'reason' in labels && labels.reason === 'limit' ? by : 0;
+  },
+  observe: () => undefined,
+};
 
-beforeAll(() => {
-  jobs = createJobs({
-    connection: bullConnection(url, { failFast: false }),
-    redis,
-    onError: () => undefined,
-  });
-});
-afterAll(async () => {
-  await jobs.close();
+beforeEach(async () => {
+  await redis.flushAll();
+  sent = [];
+  gaps = 0;
 });
 
-/** Reads a new document, so that only its embedding is left, which is the job that is returned. */
-async function ingest() {
+async function stored(): Promise<DocumentRecord> {
   const document = makeDocument();
   await records.create(document);
-  const metrics = createMetricsBuffer(redis, { onError: () => undefined });
-  const failDocument = createFailDocument({ records, jobs, metrics });
-  const { id: documentId, version, attempt } = document;
-  const fence = { documentId, version, attempt };
-  await createIngestJob({
-    records,
-    chunks,
-    jobs,
-    failDocument,
-    readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}'), attachments: [] }),
-    reserveMemory: () => Promise.resolve(),
-    attachments: null,
-    ingestShort: null,
-  })(fence, { requestId: 'r', signal });
-  const memory = createMemoryWatch(redis, 0.5);
-  const embed = createEmbedJob({
-    records,
-    chunks,
-    metrics,
-    failDocument,
-    statistics: createTermStatistics(redis),
-    embedding,
-    prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrorPreparation(redis), memory }),
-    publish: createPublish({ records, jobs, metrics, vectors: FIRST_VECTORS }),
-    checkDimensions: () => Promise.resolve(),
-  });
-  return {
-    document,
-    embed: async () => {
-      const outcome = await embed({ ...fence, batch: 0, batches: 1 }, { signal });
-      await metrics.close();
-      return outcome;
-    },
-  };
+  return document;
 }
 
-test('a document whose passages were embedded in parts is published, and its receipt says so', async () => {
-  const { document, embed } = await ingest();
-  expect(await embed()).toBe('published');
-  const record = await records.read(document.id);
-  expect(record).toMatchObject({ status: 'completed', published: { gaps: 1 } });
-  const receipt = await chunks.receipt(generationId(document));
-  expect(receipt?.gaps).toMatchObject([{ reason: 'limit' }]);
+type Meanwhile = (id: string) => Promise<unknown>;
+const nothing: Meanwhile = () => Promise.resolve();
+
+/** Each ingests a text, while something happens, and resolves with its document as it was. */
+const ways = {
+  'in a job that reads it and one that embeds it': async (meanwhile = nothing) => {
+    const document = await stored();
+    const { embed } = await ingestLong(document, [TEXT], { embedding, metrics });
+    await meanwhile(document.id);
+    expect(await embed()).toBe('published');
+    return document;
+  },
+  'in one job': async (meanwhile = nothing) => {
+    const document = await stored();
+    const readText = async () => {
+      await meanwhile(document.id);
+      return [piece];
+    };
+    expect(await ingestShort(document, readText, { embedding, metrics })).toBe('published');
+    return document;
+  },
+  'in a group, beside one that is read whole': async () => {
+    const documents = await groups.store([TEXT, 'A heron flies.']);
+    const ids = documents.map(({ id }) => id);
+    expect(await groups.run(ids, { embedding, metrics })).toBe('published');
+    const [document, other] = documents;
+    if (!document || !other) throw new Error('nothing stored');
+    expect(await redis.hGet(keys.chunk(generationId(other), 0), 'in_parts')).toBeNull();
+    expect((await chunks.generation(generationId(other)))?.inParts).toBe(false);
+    expect((await records.read(other.id))?.published?.gaps ?? 0).toBe(0);
+    return document;
+  },
+};
+
+describe.each(Object.entries(ways))('a text that is embedded in parts, ingested %s,', (_, ingest) => {
+  test('is embedded once', async () => {
+    await ingest();
+    expect(sent.filter((text) => text === TEXT)).toHaveLength(1);
+  });
+
+  test('says so in its receipt, its record, its chunks and their tags, and is counted', async () => {
+    const { id, ownerId } = await ingest();
+    const record = await records.read(id);
+    if (!record) throw new Error('not found');
+    expect(record).toMatchObject({ status: 'completed', published: { gaps: 1 } });
+    const readExtraction = createReadExtraction({ records, chunks });
+    const { receipt } = await readExtraction({ documentId: id, callerId: ownerId });
+    expect(receipt).toMatchObject({ gap_count: 1, gap_counts: { limit: 1 }, gaps: [{ reason: 'limit' }] });
+    const chunk = await redis.hGetAll(keys.chunk(generationId(record), 0));
+    expect(chunk).toMatchObject({ in_parts: '1', tags: documentTags(record) });
+    expect(await redis.hGet(keys.document(id), 'tags')).toBe(documentTags(record));
+    expect(gaps).toBe(1);
+  });
 });
 
-test('so is one that was changed meanwhile', async () => {
-  const { document, embed } = await ingest();
-  await records.update(document.id, (each) => patch(each, { metadata: { a: 1 }, filename: 'otter.txt' }));
-  expect(await embed()).toBe('published');
-  expect(await records.read(document.id)).toMatchObject({ published: { gaps: 1, filename: 'otter.txt' } });
-});
-
-test('a short text that was embedded in parts is left to a job of its own, which writes a receipt', async () => {
-  const parts = { embedding, metrics: { add: () => undefined }, checkDimensions: () => Promise.resolve() };
-  expect(await embedPieces(parts, pieces, signal)).toBeNull();
-  expect(await embedPieces({ ...parts, embedding: builtin }, pieces, signal)).toHaveLength(1);
-});
+describe.each(Object.entries(ways).slice(0, 2))(
+  'one that was changed meanwhile, ingested %s,',
+  (_, ingest) => {
+    test('is published with what it is now', async () => {
+      const change: Meanwhile = (id) =>
+        records.update(id, (each) => patch(each, { metadata: { a: 1 }, filename: 'otter.txt' }));
+      const { id } = await ingest(change);
+      const record = await records.read(id);
+      if (!record) throw new Error('not found');
+      expect(record).toMatchObject({ metadata: { a: 1 }, published: { gaps: 1, filename: 'otter.txt' } });
+      expect(await redis.hGet(keys.chunk(generationId(record), 0), 'tags')).toBe(documentTags(record));
+    });
+  },
+);

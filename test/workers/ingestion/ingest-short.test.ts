@@ -1,24 +1,17 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embedder.js';
 import { createChunks } from '../../../src/shared/chunks/chunks.js';
-import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
 import { documentTags } from '../../../src/shared/documents/document-tags.js';
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';
 import { patch, remove, startAttempt } from '../../../src/shared/documents/transitions.js';
 import { IngestError } from '../../../src/shared/errors.js';
-import { createEmbedding } from '../../../src/shared/models/embedding.js';
-import { createMetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { createFailDocument } from '../../../src/workers/ingestion/fail-document.js';
-import { createIngestShort } from '../../../src/workers/ingestion/ingest-short.js';
-import { createPublish } from '../../../src/workers/ingestion/publish.js';
 import { makeContent, makeDocument } from '../../support/documents.js';
-import { useJobs } from '../../support/use-jobs.js';
+import { useShortIngest } from '../../support/short-ingest.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
-const jobs = useJobs({ url, redis });
+const ingestShort = useShortIngest({ url, redis });
 let records = createRecords(redis);
 const chunks = createChunks(redis);
 let document: DocumentRecord;
@@ -29,31 +22,18 @@ beforeEach(async () => {
   await records.create(document);
 });
 
-const { signal } = new AbortController();
 const piece = { text: 'the otter swims', tokenCount: 4, overlap: 0 };
 
 /** Ingests the document as it was read before `meanwhile`, which happens while the worker makes vectors of it. */
-async function ingest(meanwhile: () => Promise<unknown> = () => Promise.resolve(), pieces = [piece]) {
-  const metrics = createMetricsBuffer(redis, { onError: () => undefined });
-  const run = createIngestShort({
-    records,
-    vectors: FIRST_VECTORS,
-    requireMemory: () => Promise.resolve(),
-    metrics,
-    embedding: createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 }),
-    failDocument: createFailDocument({ records, jobs, metrics }),
-    publish: createPublish({ records, jobs, metrics, vectors: FIRST_VECTORS }),
-    checkDimensions: () => Promise.resolve(),
-    readText: async () => {
+const ingest = (meanwhile: () => Promise<unknown> = () => Promise.resolve(), pieces = [piece]) =>
+  ingestShort(
+    document,
+    async () => {
       await meanwhile();
       return pieces;
     },
-  });
-  const { id: documentId, version, attempt } = document;
-  const outcome = await run({ documentId, version, attempt }, document, { signal });
-  await metrics.close();
-  return outcome;
-}
+    { records },
+  );
 
 const chunkOf = (field: string) => redis.hGet(keys.chunk(generationId(document), 0), field);
 const ownersChunks = () => redis.hGet(keys.statistics(document.ownerId), 'chunks');

@@ -1,50 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
-import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embedder.js';
-import { createChunks } from '../../../src/shared/chunks/chunks.js';
-import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { requeue } from '../../../src/shared/documents/transitions.js';
-import {
-  createMirrorPreparation,
-  tellOfMirror,
-} from '../../../src/shared/mirror-preparation/mirror-preparation.js';
-import { createEmbedding } from '../../../src/shared/models/embedding.js';
-import { createMetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
-import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';
-import { bullConnection } from '../../../src/shared/redis/client.js';
+import { tellOfMirror } from '../../../src/shared/mirror-preparation/mirror-preparation.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
-import { createTermStatistics } from '../../../src/shared/term-statistics/term-statistics.js';
-import { createEmbedJob } from '../../../src/workers/ingestion/embed-job.js';
-import { createFailDocument } from '../../../src/workers/ingestion/fail-document.js';
-import { createIngestJob } from '../../../src/workers/ingestion/ingest-job.js';
-import { createPrepareMirrors } from '../../../src/workers/ingestion/prepare-mirrors.js';
-import { createPublish } from '../../../src/workers/ingestion/publish.js';
 import { NotYetError } from '../../../src/workers/not-yet.js';
 import { makeDocument } from '../../support/documents.js';
+import { useLongIngest } from '../../support/long-ingest.js';
 import { rejection } from '../../support/rejection.js';
 import { until } from '../../support/until.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
 const records = createRecords(redis);
-const { signal } = new AbortController();
 const LONG = 3;
 const SHARE = 0.5;
-let jobs: Jobs;
+const ingestLong = useLongIngest({ url, redis });
 let document: DocumentRecord;
 
-beforeAll(() => {
-  jobs = createJobs({
-    connection: bullConnection(url, { failFast: false }),
-    redis,
-    onError: () => undefined,
-  });
-});
-afterAll(async () => {
-  await jobs.close();
-});
 beforeEach(async () => {
   await redis.flushAll();
   await redis.configSet('maxmemory', '0');
@@ -53,53 +26,9 @@ beforeEach(async () => {
 });
 
 /** A worker for whom a document of three chunks is long. `embed` is the job of its only batch, whose texts are there. */
-async function ingest(chunkCount: number) {
-  const chunks = createChunks(redis);
-  const metrics = createMetricsBuffer(redis, { onError: () => undefined });
-  const failDocument = createFailDocument({ records, jobs, metrics });
-  const made = { texts: 0 };
-  const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
-  const embed = createEmbedJob({
-    records,
-    chunks,
-    metrics,
-    failDocument,
-    statistics: createTermStatistics(redis),
-    embedding: {
-      ...builtin,
-      embedDocuments: (texts, options) => {
-        made.texts += texts.length;
-        return builtin.embedDocuments(texts, options);
-      },
-    },
-    prepareMirrors: createPrepareMirrors({
-      records,
-      mirrors: createMirrorPreparation(redis),
-      memory: createMemoryWatch(redis, SHARE),
-      fromChunks: LONG,
-    }),
-    publish: createPublish({ records, jobs, metrics, vectors: FIRST_VECTORS }),
-    checkDimensions: () => Promise.resolve(),
-  });
-  const pieces = Array.from({ length: chunkCount }, (_, n) => ({
-    text: `otter ${String(n)}`,
-    tokenCount: 2,
-    overlap: 0,
-  }));
-  const { id: documentId, version, attempt } = document;
-  const fence = { documentId, version, attempt };
-  await createIngestJob({
-    records,
-    chunks,
-    jobs,
-    failDocument,
-    readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}'), attachments: [] }),
-    reserveMemory: () => Promise.resolve(),
-    attachments: null,
-    ingestShort: null,
-  })(fence, { requestId: 'r', signal });
-  await metrics.close();
-  return { made, embed: () => embed({ ...fence, batch: 0, batches: 1 }, { signal }) };
+function ingest(chunkCount: number) {
+  const texts = Array.from({ length: chunkCount }, (_, n) => `otter ${String(n)}`);
+  return ingestLong(document, texts, { memoryShare: SHARE, mirroredFrom: LONG });
 }
 
 const read = () => records.read(document.id);

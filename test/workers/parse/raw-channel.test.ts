@@ -10,17 +10,16 @@ test.each([
   ['a line without end', 'endless'],
   ['nothing at all on a line', '\n'],
   ['an acknowledgement that nobody waits for', '{"cmd":"NODE_HANDLE_NACK"}\n{"cmd":"NODE_HANDLE_ACK"}\n'],
-])(
-  'a parser that writes %s to its channel does not end its worker',
-  (_name, written) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [script, written], { encoding: 'utf8' });
-    expect({ status, stdout, stderr: stderr.slice(0, 200) }).toMatchObject({ status: 0, stdout: 'corrupt' });
-  },
-  30_000,
-);
+])('a parser that writes %s to its channel does not end its worker', (_name, written) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, written], { encoding: 'utf8' });
+  expect({ status, stdout, stderr: stderr.slice(0, 200) }).toMatchObject({ status: 0, stdout: 'corrupt' });
+});
 
 const { startPool } = useParserPool();
 const raw = fileURLToPath(new URL('../../support/raw-parser.mjs', import.meta.url));
+
+/** More than a full machine takes for what takes a second on an idle one. */
+const TIME_MILLISECONDS = 200_000;
 
 const flood = (message: object) => `flood ${JSON.stringify(message)}`;
 const chunk = (text: string, overlap: number) => {
@@ -38,12 +37,12 @@ test.each([
   ['that it is ready', flood({ type: 'ready' }), 'corrupt'],
   ['messages about documents to come', flood({ type: 'progress', id: 4_711, share: 0.5 }), 'corrupt'],
 ])('a parser that says %s without end is ended long before its time is over', async (_name, said, code) => {
-  const parser = startPool({ script: raw, timeoutMilliseconds: 20_000, maxChunks: 20_000 });
+  const parser = startPool({ script: raw, timeoutMilliseconds: TIME_MILLISECONDS, maxChunks: 20_000 });
   const began = performance.now();
   const before = process.memoryUsage.rss();
   await expect(parser.parse({ text: said, format: 'text' })).rejects.toMatchObject(
     code === undefined ? { name: 'Error' } : { name: 'IngestError', code },
   );
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(performance.now() - began).toBeLessThan(TIME_MILLISECONDS / 2);
   expect(process.memoryUsage.rss() - before).toBeLessThan(256 * 1024 * 1024);
 });

@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { KEEP_ALIVE_MILLISECONDS } from '../../../shared/keep-alive.js';
 import { expectContinue } from './expect-continue.js';
 import { closeLingering } from './lingering-close.js';
 import type { Messages } from './messages.js';
@@ -67,7 +68,7 @@ function serverOptions(requestTimeout: number): ServerOptions {
     requestTimeout: 0,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MILLISECONDS, requestTimeout),
     connectionsCheckingInterval: Math.min(1_000, requestTimeout),
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
     maxHeaderSize: MAX_HEADER_BYTES,
     // The app refuses requests without a `Host` header itself, with a JSON body.
     requireHostHeader: false,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { parseRequest } from '../validation/parse-request.js';
+import { parseInto } from '../validation/parse-request.js';
 import { HttpError } from '../http-error.js';
 import type { Route } from '../route.js';
 import type { IgnoredFields } from '../unknown-fields/ignored-fields.js';
@@ -100,20 +100,12 @@ export function parseParts(route: Route, raw: RawParts, ignored: IgnoredFields):
   const items: ValidationItem[] = ignored.check(queryFields(route), raw.query, 'query');
   const bodySchema = schemaOf(request, raw.body);
   if ('value' in raw.body && bodySchema) items.push(...ignored.check(bodySchema, raw.body.value, 'body'));
+  const collect = parseInto(items);
   const parse = (
     schema: z.ZodType | undefined,
     value: unknown,
     location: 'body' | 'query' | 'path',
-  ): unknown => {
-    if (!schema) return undefined;
-    try {
-      return parseRequest(schema, value, location);
-    } catch (error) {
-      if (!(error instanceof HttpError) || typeof error.detail === 'string') throw error;
-      items.push(...error.detail);
-      return undefined;
-    }
-  };
+  ): unknown => schema && collect(schema, value, location);
   const path = parse(request.path, raw.path, 'path');
   const query = parse(request.query, raw.query, 'query');
   const body = parseBody(route, raw, parse);

@@ -3,14 +3,14 @@ import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, NotFoundError } from '../../../shared/errors.js';
-import { addGaps, missingAttachment } from '../../../shared/extraction/add-gaps.js';
+import { addGaps, EMBEDDED_IN_PARTS, missingAttachment } from '../../../shared/extraction/add-gaps.js';
 import type { Gap, Receipt } from '../../../shared/extraction/receipt.js';
 import { unpackReceipt } from '../../../shared/extraction/stored-receipt.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
 interface Dependencies {
   readonly records: Records;
-  readonly chunks: Pick<Chunks, 'readTexts' | 'receipt'>;
+  readonly chunks: Pick<Chunks, 'generation' | 'readTexts' | 'receipt'>;
 }
 
 export interface DocumentExtraction {
@@ -57,7 +57,11 @@ async function readReceipt(
     const texts = await chunks.readTexts(generation, first, Math.min(BATCH_SIZE, chunkCount - first));
     for (const { text, overlap } of texts) characters += text.length - overlap;
   }
-  return { ...unpackReceipt('{}'), characters, tokens: tokenCount };
+  const isInParts = (await chunks.generation(generation))?.inParts;
+  return addGaps(
+    { ...unpackReceipt('{}'), characters, tokens: tokenCount },
+    isInParts ? [EMBEDDED_IN_PARTS] : [],
+  );
 }
 
 const WAITS = 'The document of it is still to be made, as soon as there is room for one.';

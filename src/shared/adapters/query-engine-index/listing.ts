@@ -71,13 +71,16 @@ export function createListing(client: Redis, options: ListingOptions) {
 }
 
 async function listAs(caller: CallerTags, listing: IndexListing, parts: Dependencies): Promise<ListedPage> {
-  const { skip, order = NEWEST_FIRST, name = null } = listing;
+  const { skip, order = NEWEST_FIRST, name = null, after = null } = listing;
   const clause = compileClause(caller, listing.filter);
   if (!clause) return { ids: [], next: null };
   const isExact = clause.isExact && name === null;
-  const isNear = skip + (listing.after?.rank ?? 0) <= parts.furthestSkip;
-  if (isExact && isNear && isOfEngine(order))
-    return pageOf(await nearPage(clause.text, listing, parts), listing);
+  const isNear = skip + (after?.rank ?? 0) <= parts.furthestSkip;
+  if (isExact && isNear && isOfEngine(order)) {
+    const { placed, rank } = await nearPage(clause.text, listing, parts);
+    // The next page is looked for where this one was found.
+    return pageOf(placed, { skip, limit: listing.limit, after: after && { ...after, rank } });
+  }
   // Beyond what the engine skips there is mostly nothing, which counting finds out.
   if (isExact && !isNear && (await parts.documents.count(clause.text)) <= skip)
     return { ids: [], next: null };
@@ -100,36 +103,50 @@ async function countAs(caller: CallerTags, selection: Selection, parts: Dependen
 
 const isOfEngine = (order: ListOrder): order is EngineOrder => order.by !== 'name';
 
+/** The documents after a place, and the rank of the first of them before any is skipped. */
+interface Found {
+  readonly placed: Placed[];
+  readonly rank: number;
+}
+
 /**
  * Reads a page, and one document more, that the engine sorts and skips to. A place in the list is looked for around the rank
- * that it had, further ahead each time: few documents come and go between two pages.
+ * that it had: in larger steps each time, since the engine sorts all that it skips anew for each.
  */
 async function nearPage(
   query: string,
   { skip, limit, after = null, order = NEWEST_FIRST }: IndexListing,
-  { documents }: Dependencies,
-): Promise<Placed[]> {
-  if (!isOfEngine(order)) return [];
+  { documents }: Pick<Dependencies, 'documents'>,
+): Promise<Found> {
   const wanted = limit + 1;
-  if (!after) return documents.page(query, { from: skip, size: wanted, order });
-  const isAfter = (each: Placed) => comparePlaces(each, after, order) > 0;
-  for (let ahead = limit; ; ahead *= 8) {
-    const from = Math.max(0, after.rank - ahead);
-    const size = Math.min(ahead, READ_AT_ONCE) + skip + wanted;
-    const found: Placed[] = [];
-    // What is sorted before the place, and may have grown meanwhile, is passed over.
-    for (let start = from; ; start += size) {
-      const rows = await documents.page(query, { from: start, size, order });
-      const [first] = rows;
-      if (start === from && from > 0 && (!first || isAfter(first))) break;
-      found.push(...rows.filter(isAfter));
-      if (found.length >= skip + wanted || rows.length < size) return found.slice(skip, skip + wanted);
+  if (!isOfEngine(order)) return { placed: [], rank: 0 };
+  if (!after) return { placed: await documents.page(query, { from: skip, size: wanted, order }), rank: 0 };
+  let step = limit;
+  let from = Math.max(0, after.rank - step);
+  let size = step + skip + wanted;
+  for (;;) {
+    const rows = await documents.page(query, { from, size, order });
+    const first = rows.findIndex((each) => comparePlaces(each, after, order) > 0);
+    const isEnd = rows.length < size;
+    if (from > 0 && (first === 0 || rows.length === 0)) {
+      // What was before the place has gone, or the list is shorter now.
+      step *= 8;
+      from = Math.max(0, from - step);
+      size = Math.min(step, MOST_READ) + skip + wanted;
+    } else if (isEnd || (first >= 0 && rows.length - first >= skip + wanted)) {
+      const placed = first < 0 ? [] : rows.slice(first + skip, first + skip + wanted);
+      return { placed, rank: from + Math.max(0, first) };
+    } else {
+      // More has come before the place. The row before the next ones is read again: it shows that none was left out.
+      const passed = first < 0 ? rows.length : first;
+      from += Math.max(0, passed - 1);
+      size = first < 0 ? Math.max(size, Math.min(2 * size, MOST_READ)) : 1 + skip + wanted;
     }
   }
 }
 
 /** Documents that are passed over at a time. */
-const READ_AT_ONCE = 1_000;
+const MOST_READ = 10_000;
 
 /** What is walked through, from the first document on. */
 interface Walk extends Selection, Partial<Pick<IndexListing, 'order' | 'after'>> {

@@ -14,6 +14,8 @@ import { changedJsonFields } from '../record-fields.js';
 export interface PublishedText {
   readonly before: DocumentRecord;
   readonly after: DocumentRecord;
+  /** The tags of the record where publishing changes them, but not who may read it. */
+  readonly newTags: string | null;
   readonly usage: readonly UsageEvent[];
   readonly whole: WholeTexts;
 }
@@ -93,14 +95,15 @@ function keysOf(
 
 /** The fields of a record, of its generation and of its chunks, as the script reads them. */
 function rowsOf(
-  { before, after, whole }: PublishedText,
+  { before, after, newTags, whole }: PublishedText,
   { vectors, owner }: { readonly vectors: VectorSet; readonly owner: string | null },
 ): (string | Buffer)[] {
   const changed = changedJsonFields(before, { ...after, revision: laterRevision(before.revision) });
   const { fields, rows } = wholeFields(vectors, whole);
   const counted = settledField(0, owner);
+  const tagged = newTags === null ? [] : ['tags', newTags];
   return [
-    ...withLengths([Object.entries(changed).flat(), [...fields, counted.field, counted.value]]),
+    ...withLengths([[...Object.entries(changed).flat(), ...tagged], [...fields, counted.field, counted.value]]),
     String(rows.length),
     ...withLengths(rows),
   ];

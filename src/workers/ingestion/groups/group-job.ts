@@ -14,6 +14,7 @@ import {
   type PreparedText,
   type PrepareParts,
 } from './prepare-texts.js';
+import { countLaterGaps } from '../embed-pieces.js';
 import { readGroup, type FoundText } from './read-group.js';
 import { nextStep, type StepLimits } from './steps.js';
 
@@ -138,6 +139,10 @@ async function publishAll(parts: GroupParts, prepared: readonly PreparedText[]):
     const bytes = texts.reduce((sum, { published: { before } }) => sum + (before.pending?.sizeBytes ?? 0), 0);
     metrics.add('quire_ingested_documents_total', {}, texts.length);
     metrics.add('quire_ingested_bytes_total', {}, bytes);
+    countLaterGaps(
+      metrics,
+      texts.reduce((sum, { published: { after } }) => sum + (after.published?.gaps ?? 0), 0),
+    );
   }
   return changed;
 }

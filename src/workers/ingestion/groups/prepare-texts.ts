@@ -1,15 +1,16 @@
 import { INDEXED_AT_ONCE, slicesOf } from '../../../shared/batches.js';
-import { nameMark, type ChunkText, type WholeChunk } from '../../../shared/chunks/fields.js';
+import { nameMark, type ChunkText, type TextVector, type WholeChunk } from '../../../shared/chunks/fields.js';
 import { namingOf } from '../../../shared/chunks/searched-text.js';
 import { callerOf, generationId, type DocumentRecord } from '../../../shared/document.js';
 import type { PublishedText } from '../../../shared/documents/commit/publish-group.js';
-import { publish, statisticsOwner } from '../../../shared/documents/transitions.js';
+import { publish, statisticsOwner, withLaterGaps } from '../../../shared/documents/transitions.js';
 import { UnavailableError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { TERMS_AT_ONCE } from '../../../shared/term-statistics/parts.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
 import { packedTerms } from '../../../shared/text/packed-terms.js';
-import { wholeChunks } from '../embed-pieces.js';
+import { gapsOf, wholeChunks } from '../embed-pieces.js';
+import { tagsWhenPublished } from '../write-tags.js';
 import type { FoundText } from './read-group.js';
 
 /** A text with all that publishing it writes. */
@@ -27,11 +28,8 @@ export interface PreparedText {
 export interface PrepareParts {
   /** @throws IngestError when there are no chunks */
   readonly chunkText: (text: string) => Promise<readonly ChunkText[]>;
-  /** Null for a text that needs a receipt. @throws IngestError, UnavailableError */
-  readonly embedPieces: (
-    pieces: readonly ChunkText[],
-    signal: AbortSignal,
-  ) => Promise<readonly Float32Array[] | null>;
+  /** @throws IngestError, UnavailableError */
+  readonly embedPieces: (pieces: readonly ChunkText[], signal: AbortSignal) => Promise<readonly TextVector[]>;
   /** How many texts are embedded at a time: few where this process does it, so that others have their turn. */
   readonly embeddedAtOnce: number;
   readonly logger: Pick<Logger, 'warn'>;
@@ -39,7 +37,7 @@ export interface PrepareParts {
 
 interface Run {
   readonly signal: AbortSignal;
-  /** Called for a document that is left to a job of its own, with null where nothing failed. It throws what the whole group waits for. */
+  /** Called for a document that is left to a job of its own. It throws what the whole group waits for. */
   readonly leave: (record: DocumentRecord, error: unknown) => void;
 }
 
@@ -51,8 +49,7 @@ export function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: 
   const others: string[] = [];
   const leave = (record: DocumentRecord, error: unknown) => {
     if (error instanceof UnavailableError || signal.aborted) throw error;
-    if (error !== null)
-      logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
+    logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
     others.push(record.id);
   };
   return { others, leave };
@@ -67,7 +64,7 @@ interface ChunkedText {
 
 /** A text whose chunks have their vectors. */
 interface EmbeddedText extends ChunkedText {
-  readonly vectors: readonly Float32Array[];
+  readonly vectors: readonly TextVector[];
 }
 
 /** Cuts texts into chunks. */
@@ -102,9 +99,8 @@ export async function embedTexts(
     const ended = await Promise.allSettled(slice.map(({ pieces }) => embedPieces(pieces, signal)));
     for (const [i, each] of slice.entries()) {
       const made = ended[i];
-      if (made?.status !== 'fulfilled') leave(each.record, made?.reason);
-      else if (made.value) embedded.push({ ...each, vectors: made.value });
-      else leave(each.record, null);
+      if (made?.status === 'fulfilled') embedded.push({ ...each, vectors: made.value });
+      else leave(each.record, made?.reason);
     }
   }
   return embedded;
@@ -135,20 +131,24 @@ export async function prepareTexts(
 }
 
 /** Null for a text that does not fit a step, or a document that is not like a new one. */
-function prepareText({ record, tags }: ChunkedText, chunks: readonly WholeChunk[]): PreparedText | null {
+function prepareText({ record, ...known }: ChunkedText, chunks: readonly WholeChunk[]): PreparedText | null {
   if (chunks.length > INDEXED_AT_ONCE) return null;
   const terms = chunks.flatMap((chunk) => packedTerms(chunk.terms));
   if (terms.length > TERMS_AT_ONCE) return null;
   const { id: documentId, version, attempt } = record;
   const generation = generationId(record);
   const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokenCount, 0);
-  const counts = { chunkCount: chunks.length, tokenCount: tokens };
+  const laterGaps = gapsOf(chunks);
+  const newTags = laterGaps > 0 ? tagsWhenPublished(withLaterGaps(record, laterGaps)) : null;
+  const tags = newTags ?? known.tags;
+  const counts = { chunkCount: chunks.length, tokenCount: tokens, laterGaps };
   const change = publish(record, { documentId, version, attempt, generation, ...counts });
   if (!change?.record || record.published !== null || record.retag > 0) return null;
   return {
     published: {
       before: record,
       after: change.record,
+      newTags,
       usage: change.usage ?? [],
       whole: {
         documentId,

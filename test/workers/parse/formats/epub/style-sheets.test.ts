@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
+import { processorTimeOf } from '../../../../support/processor-time.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 interface Styled {
@@ -34,14 +35,15 @@ const LINK = '<link rel="stylesheet" href="s.css"/>';
 
 test('a style sheet that a chapter links to again and again holds, and counts once', async () => {
   const css = `.no{display:none}${'a,'.repeat(131_000)}b{color:red}`;
-  const started = performance.now();
-  const { text } = await readBlocks('epub', styledBook({ chapters: 300, links: LINK.repeat(50), css }));
+  const book = styledBook({ chapters: 300, links: LINK.repeat(50), css });
+  let text = '';
+  const taken = await processorTimeOf(async () => ({ text } = await readBlocks('epub', book)));
   // It took 53 s when each link counted.
-  expect(performance.now() - started).toBeLessThan(8_000);
+  expect(taken).toBeLessThan(8_000);
   expect(text).toContain('seen 299');
   // Of so long a sheet only the beginning is read, and what the rest says may show the text again.
   expect(text).toContain('secret 0');
-}, 60_000);
+});
 
 test('chapters take no more than a bounded number of selectors from style sheets', async () => {
   const css = `.no{display:none}${'a,'.repeat(7_000)}b{color:red}`;
