@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { checkEncoding, mediaTypeOf, readBytes, type BodyOptions } from './body.js';
-import { createMultipartParser, malformed } from './multipart-parser.js';
+import { createMultipartParser, fieldText, malformed } from './multipart-parser.js';
 
 /** Reads the fields of a small form, url-encoded or multipart; files are skipped. @throws HttpError 400, 413, 415 */
 export async function readForm(
@@ -23,9 +23,9 @@ function readMultipart(bytes: Buffer, headers: IncomingMessage['headers']): Prom
     try {
       const parser = createMultipartParser(headers, { fields: 100, parts: 100 });
       const fields = new Map<string, string>();
-      // @NOTE busboy's type does not say it: the name is undefined when the part gives none, the value in an unknown charset.
-      parser.on('field', (name: string | undefined, value: string | undefined) => {
-        if (name !== undefined) fields.set(name, value ?? '');
+      // @NOTE busboy's type does not say that the name is undefined when the part gives none.
+      parser.on('field', (name: string | undefined, value, { encoding }) => {
+        if (name !== undefined) fields.set(name, fieldText(Buffer.from(value, 'latin1'), encoding));
       });
       parser.on('file', (_name, stream) => {
         stream.on('error', () => undefined).resume();

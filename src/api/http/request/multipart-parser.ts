@@ -21,20 +21,31 @@ const headerParserSchema = z.looseObject({ cb: z.custom<(header: unknown) => voi
 export const malformed = (cause?: unknown): HttpError =>
   new HttpError(400, 'Malformed multipart body', { cause });
 
-/** A parser of multipart bodies whose names of parts and files are right in any charset. @throws HttpError 400 */
+/** The charset of a part, as busboy reads it. */
+const CHARSET = /;[ \t]*charset=("[^"]*"|[^\s;]*)/gi;
+
+/**
+ * A parser of multipart bodies whose names of parts and files are right in any charset. Fields are given byte by byte, to
+ * be read by `fieldText`. @throws HttpError 400
+ */
 export function createMultipartParser(headers: IncomingHttpHeaders, limits: Limits): Busboy {
   try {
-    return readNamesInUtf8(busboy({ headers, defParamCharset: 'utf8', limits }));
+    return readHeaders(busboy({ headers, defParamCharset: 'utf8', defCharset: 'latin1', limits }));
   } catch (error) {
     throw malformed(error);
   }
 }
 
+/** The text of a field. @param charset what the part's `encoding` says, which may be no charset; then it is UTF-8 */
+export const fieldText = (bytes: Buffer, charset: string): string =>
+  decodeAs(bytes, encodingOf(charset) ?? 'utf-8');
+
 /**
- * busboy takes windows-1252 for ISO 8859-1, and skips a part with a name in a charset that it does not know. So its reader of
- * headers is given them with such names in UTF-8.
+ * busboy takes windows-1252 for ISO 8859-1, skips a part with a name in a charset that it does not know, and gives no value of
+ * a field in most charsets. So its reader of headers is given them with such names in UTF-8, and charsets of fields in
+ * another header, which it passes on.
  */
-function readNamesInUtf8(parser: Busboy): Busboy {
+function readHeaders(parser: Busboy): Busboy {
   let current: unknown = null;
   let known: unknown;
   // @NOTE a private field of the pinned version, which holds the one reader of headers while it reads them.
@@ -45,18 +56,22 @@ function readNamesInUtf8(parser: Busboy): Busboy {
       if (next === null || next === known) return;
       known = next;
       const { cb } = headerParserSchema.parse(next);
-      Object.assign(Object(next), { cb: (header: unknown) => cb(withNamesInUtf8(header)) });
+      Object.assign(Object(next), { cb: (header: unknown) => cb(withCharsets(header)) });
     },
   });
   return parser;
 }
 
-function withNamesInUtf8(header: unknown): unknown {
+function withCharsets(header: unknown): unknown {
   const fields = headerSchema.parse({ ...Object(header) });
   const disposition = fields['content-disposition']?.[0];
-  return disposition?.includes('*=') === true
-    ? { ...fields, 'content-disposition': [namesInUtf8(disposition)] }
-    : header;
+  if (disposition?.includes('*=') === true) fields['content-disposition'] = [namesInUtf8(disposition)];
+  const type = fields['content-type']?.[0] ?? '';
+  const [charset] = Array.from(type.matchAll(CHARSET), ([, name = '']) => name);
+  if (charset === undefined) return fields;
+  fields['content-type'] = [type.replace(CHARSET, '')];
+  fields['content-transfer-encoding'] = [charset];
+  return fields;
 }
 
 /** Parameters that say nothing, or in charsets that nobody knows, are left to the plain ones beside them, if there are any. */

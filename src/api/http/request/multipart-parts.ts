@@ -2,6 +2,7 @@ import type { Busboy } from 'busboy';
 import type { IncomingFile } from '../../services/ingest/incoming-file.js';
 import { HttpError } from '../http-error.js';
 import { GatheredBytes } from './gathered-bytes.js';
+import { fieldText } from './multipart-parser.js';
 
 export interface UploadTarget<Stored> {
   /** A larger file is answered with 413. */
@@ -35,15 +36,15 @@ type FieldTarget = Pick<UploadTarget<unknown>, 'fields' | 'onField'>;
 
 /** Passes the form fields of a multipart body on to the target. */
 export function takeFields(parser: Busboy, target: FieldTarget, reading: UploadState): void {
-  // @NOTE busboy's type does not say it: the name is undefined when the part gives none, the value in an unknown charset.
-  parser.on('field', (name: string | undefined, value: string | undefined, info) => {
+  // @NOTE busboy's type does not say that the name is undefined when the part gives none.
+  parser.on('field', (name: string | undefined, value, info) => {
     const maxBytes = fieldLimit(target, name);
     if (name === undefined) return;
     if (maxBytes === null) {
       reading.onUnknown(name);
       return;
     }
-    const text = value ?? '';
+    const text = fieldText(Buffer.from(value, 'latin1'), info.encoding);
     const fits = !info.valueTruncated && Buffer.byteLength(text) <= maxBytes;
     takeField(name, fits ? text : null, target, reading);
   });
@@ -69,7 +70,7 @@ export function takeFiles<Stored>(
   target: UploadTarget<Stored>,
   reading: FileState<Stored>,
 ): void {
-  parser.on('file', (name: string | undefined, bytes, { filename = '', mimeType }) => {
+  parser.on('file', (name: string | undefined, bytes, { filename = '', mimeType, encoding }) => {
     // Without a listener the error of a part that breaks off would end the process. Its reader gets the error as well.
     bytes.on('error', () => undefined);
     const maxBytes = fieldLimit(target, name);
@@ -90,7 +91,7 @@ export function takeFiles<Stored>(
       reading.stored = target.storeFile(file);
       reading.stored.catch(reading.stop);
     } else if (name !== undefined && maxBytes !== null) {
-      const taken = collectField(bytes, maxBytes, reading).then((value) => {
+      const taken = collectField(bytes, { maxBytes, encoding }, reading).then((value) => {
         takeField(name, value, target, reading);
       });
       taken.catch(reading.stop);
@@ -123,7 +124,7 @@ const fieldLimit = (target: FieldTarget, name: string | undefined): number | nul
  */
 export async function collectField(
   bytes: AsyncIterable<Uint8Array>,
-  maxBytes: number,
+  { maxBytes, encoding }: { readonly maxBytes: number; readonly encoding: string },
   reading: Pick<UploadState, 'passedBytes'>,
 ): Promise<string | null> {
   const gathered = new GatheredBytes();
@@ -136,7 +137,7 @@ export async function collectField(
       gathered.clear();
     }
   }
-  return size <= maxBytes ? gathered.bytes.toString('utf8') : null;
+  return size <= maxBytes ? fieldText(gathered.bytes, encoding) : null;
 }
 
 const secondFile = () =>

@@ -152,14 +152,13 @@ function takeFiles<Stored>(
   { target, onField, stored }: TakenFiles<Stored>,
   reading: UploadState,
 ): void {
-  parser.on('file', (name: string | undefined, bytes, { filename = '', mimeType }) => {
+  parser.on('file', (name: string | undefined, bytes, { filename = '', mimeType, encoding }) => {
     // Without a listener the error of a part that breaks off would end the process. Its reader gets the error as well.
     bytes.on('error', () => undefined);
-    const countPassed = () => {
+    const countPassed = () =>
       bytes.on('data', (part: Buffer) => {
         reading.passedBytes += part.length;
       });
-    };
     // The parser finishes the current chunk even after it was stopped.
     if (reading.failure) countPassed();
     else if (name === target.name && stored.length === target.maxFiles) {
@@ -177,7 +176,8 @@ function takeFiles<Stored>(
       storing.catch(reading.stop);
       stored.push(storing);
     } else if (name !== undefined && Object.hasOwn(target.fields, name)) {
-      const taken = collectField(bytes, target.fields[name] ?? 0, reading).then((value) => {
+      const limits = { maxBytes: target.fields[name] ?? 0, encoding };
+      const taken = collectField(bytes, limits, reading).then((value) => {
         if (!reading.failure) onField(name, value);
       });
       taken.catch(reading.stop);

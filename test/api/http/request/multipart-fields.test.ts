@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import iconv from 'iconv-lite';
 import { z } from 'zod';
 import { makeToken, type ApiAnswer } from '../../../support/api.js';
 import { startDocumentApi, type DocumentApi } from '../../../support/document-api.js';
@@ -76,13 +77,13 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-function send(parts: readonly string[]): Promise<ApiAnswer> {
+function send(parts: readonly (string | Buffer)[]): Promise<ApiAnswer> {
   const file = 'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nwords';
-  const body = [...parts, file].map((part) => `--b\r\n${part}\r\n`).join('');
+  const lines = [...parts, file].flatMap((part) => ['--b\r\n', part, '\r\n']);
   const headers = { 'Content-Type': 'multipart/form-data; boundary=b' };
   return api.request('/ingest/file', {
     method: 'POST',
-    body: `${body}--b--\r\n`,
+    body: Buffer.concat([...lines, '--b--\r\n'].map((line) => Buffer.from(line))),
     headers,
     token: makeToken(),
   });
@@ -119,4 +120,25 @@ test('a field sent like a file is held to the same limit as a plain one', async 
     const { status, body } = await send([blank(128 * 1024 + 1)]);
     expect([status, body]).toMatchObject([422, { detail: [{ loc: ['body', 'metadata'] }] }]);
   }
+});
+
+describe.each([
+  ['a plain field', ''],
+  ['a field sent like a file', '; filename="x"'],
+])('%s', (_, filename) => {
+  test.each([
+    ['text/plain; charset=windows-1251', 'windows-1251', 'да'],
+    ['text/plain;Charset="ISO-8859-1"', 'latin1', 'Größe'],
+    ['application/json; charset=x-unknown', 'utf8', 'Größe'],
+    ['application/json; charset=base64', 'utf8', 'Größe'],
+    ['text/plain; charset=utf-8; format=flowed', 'utf8', 'Größe'],
+  ])(
+    'of the type %j is read in its charset, or in UTF-8 where nobody knows it',
+    async (type, charset, word) => {
+      const head = `Content-Disposition: form-data; name="metadata"${filename}\r\nContent-Type: ${type}\r\n\r\n`;
+      const part = [head, '{"word":"', iconv.encode(word, charset), '"}'].map((each) => Buffer.from(each));
+      const { status, body } = await send([Buffer.concat(part)]);
+      expect([status, body]).toMatchObject([202, { metadata: { word } }]);
+    },
+  );
 });

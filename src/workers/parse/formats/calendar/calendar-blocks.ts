@@ -1,8 +1,7 @@
 import type { Block } from '../../extraction/block.js';
-import { plainText, readComponents, type Component, type Property } from './calendar-lines.js';
+import { ENTRIES, plainText, readComponents, type Component, type Property } from './calendar-lines.js';
 import { recurrence, span } from './calendar-times.js';
 
-const ENTRIES = new Set(['VEVENT', 'VTODO', 'VJOURNAL']);
 /** What the method of a calendar that is sent says of its entries. */
 const METHODS: ReadonlyMap<string, string> = new Map([
   ['CANCEL', 'cancelled'],

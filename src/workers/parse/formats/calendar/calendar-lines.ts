@@ -16,12 +16,17 @@ export interface Component {
   readonly components: readonly Component[];
 }
 
+/** What stands directly in a calendar, and never within another of them. */
+export const ENTRIES: ReadonlySet<string> = new Set(['VEVENT', 'VTODO', 'VJOURNAL']);
 /** An event has alarms; more components within others than that are in no calendar. */
 const DEEPEST = 8;
 const PROPERTY = /^([\w.-]{1,100})((?:;[\w-]{1,100}=(?:"[^"]*"|[^";:]*))*):(.*)$/s;
 const PARAMETER = /;([\w-]+)=(?:"([^"]*)"|([^";:]*))/g;
 
-/** Reads the components of a calendar, whose long lines go on behind a blank. Lines that are none are left out. */
+/**
+ * Reads the components of a calendar, whose long lines go on behind a blank. Lines that are none are left out, and what is
+ * not closed, such as a zone of time, ends where the next entry begins.
+ */
 export function readComponents(text: string): readonly Component[] {
   const top: OpenComponent[] = [];
   const open: OpenComponent[] = [];
@@ -34,6 +39,8 @@ export function readComponents(text: string): readonly Component[] {
     const { name, value } = property;
     if (name === 'BEGIN') {
       const component = { name: value.trim().toUpperCase(), properties: [], components: [] };
+      if (ENTRIES.has(component.name))
+        open.length = Math.min(open.length, open[0]?.name === 'VCALENDAR' ? 1 : 0);
       if (open.length < DEEPEST) (open.at(-1)?.components ?? top).push(component);
       open.push(component);
     } else if (name === 'END') open.pop();

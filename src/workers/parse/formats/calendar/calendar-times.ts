@@ -50,8 +50,8 @@ function allDay(from: Time, until: Time): string {
 function durationOf(property: Property | undefined): string {
   const found = DURATION.exec(property?.value.trim() ?? '');
   const parts = UNITS.flatMap((unit, index) => {
-    const count = Number(found?.[index + 1] ?? 0);
-    return count === 0 ? [] : [`${String(count)} ${count === 1 ? unit.slice(0, -1) : unit}`];
+    const count = found?.[index + 1]?.replace(/^0+/, '') ?? '';
+    return count === '' ? [] : [`${count} ${count === '1' ? unit.slice(0, -1) : unit}`];
   });
   return parts.length === 0 ? '' : `for ${parts.join(' ')}`;
 }

@@ -7,10 +7,10 @@ import { oneLine } from '../../extraction/one-line.js';
 /** Most titles of chapters that are kept. */
 const MOST_TITLES = 10_000;
 
-/** Reads the tables of contents of a book: the titles of its chapters by the members that they begin in. */
+/** Reads the tables of contents of a book, each member once: the titles of its chapters by the members that they begin in. */
 export function readContents(zip: Zip, items: readonly BookItem[]): ReadonlyMap<string, string> {
   const titles = new Map<string, string>();
-  for (const { path, mediaType } of items) {
+  for (const { path, mediaType } of new Map(items.map((item) => [item.path, item])).values()) {
     if (!zip.has(path)) continue;
     const add = (reference: string, label: string): void => {
       const member = memberPath(reference, path);

@@ -26,8 +26,12 @@ export function writeMathMl(formula: FormulaElement): string {
   return text === '' ? (formula.attributes['alttext'] ?? '').trim() : text;
 }
 
+/** The elements within another one; text that stands beside them, as where people write none, is one of its own. */
 const elementsOf = ({ children }: FormulaElement): FormulaElement[] =>
-  children.filter((child) => typeof child !== 'string');
+  children.flatMap((child) => {
+    if (typeof child !== 'string') return [child];
+    return child.trim() === '' ? [] : [{ name: 'mtext', attributes: {}, children: [child] }];
+  });
 
 /** Elements that only hold others in a row. */
 const ROWS = new Set('math mrow mstyle mpadded merror mtd'.split(' '));

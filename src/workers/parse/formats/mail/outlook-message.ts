@@ -106,14 +106,31 @@ function person(name = '', address = ''): string {
 
 const bareAddress = (name = '', address = ''): string => (address.includes('@') ? address : name);
 
-function bodyOf({ body, bodyHtml, html, internetCodepage, compressedRtf }: FieldsData): MailBody {
-  if (body !== undefined && body.trim() !== '') return { kind: 'text', text: body };
+function bodyOf(fields: FieldsData): MailBody {
+  const { body = '' } = fields;
+  if (body.trim() === '') return richBodyOf(fields);
+  const plain: MailBody = { kind: 'text', text: body };
+  const rich = htmlBesideText(fields);
+  return rich ? { kind: 'alternative', plain, rich } : plain;
+}
+
+function richBodyOf({ bodyHtml, html, internetCodepage, compressedRtf }: FieldsData): MailBody {
   if (bodyHtml !== undefined && bodyHtml !== '') return { kind: 'html', html: bodyHtml };
   if (html !== undefined && html.length > 0) {
     const declared = `cp${String(internetCodepage ?? MICROSOFT_LATIN)}`;
     return { kind: 'html', html: decodeText(html, { declared }) };
   }
   return compressedRtf === undefined ? { kind: 'none' } : rtfBody(compressedRtf);
+}
+
+/** The HTML of a message that has a plain text, too; undefined where it has none, or is damaged. */
+function htmlBesideText(fields: FieldsData): MailBody | undefined {
+  try {
+    const rich = richBodyOf(fields);
+    return rich.kind === 'html' ? rich : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Divides attachments into files and messages, and finds what a signature or encryption has made of the whole message. */

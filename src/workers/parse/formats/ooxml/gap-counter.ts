@@ -13,6 +13,7 @@ const HIDDEN = {
   slide: ['hidden slide', 'hidden slides'],
   shape: ['hidden shape', 'hidden shapes'],
   outside: ['shape outside of its slide', 'shapes outside of their slides'],
+  merged: ['character in a cell that another covers', 'characters in cells that others cover'],
   covered: ['shape under a picture', 'shapes under pictures'],
   sheet: ['hidden sheet', 'hidden sheets'],
   row: ['hidden row', 'hidden rows'],

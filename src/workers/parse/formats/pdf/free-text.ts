@@ -1,14 +1,14 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
+import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
 import { mayName } from './judging/names.js';
 import type { TypedNote } from './pdfjs.js';
 import type { SecondReader } from './second-reader.js';
-import { withItems } from './with-items.js';
+import { letterHeight, linesOf, withItems } from './with-items.js';
 
 const MOST_NOTES = 1_000;
-const MOST_LINES = 200;
 /** The height of a line of a note, in points, unless its box is lower. */
 const LINE_HEIGHT = 12;
 
@@ -20,6 +20,7 @@ interface Source {
   readonly bytes: Uint8Array;
   /** Knows what annotations show, which can differ from what they say. */
   readonly second: Pick<SecondReader, 'notes'>;
+  readonly receipt: ReceiptWriter;
 }
 
 /** Tells whether a file may have text that was typed onto its pages afterwards, as annotations. */
@@ -29,17 +30,22 @@ export const mayHoldFreeText = (bytes: Uint8Array): boolean => mayName(bytes, ['
 export async function addFreeText(
   pages: readonly ParsedPage[],
   turns: ReadonlyMap<number, Turn>,
-  { pdfium, bytes, second }: Source,
+  { pdfium, bytes, second, receipt }: Source,
 ): Promise<readonly ParsedPage[]> {
   const upright = pages.map(({ pageNum }) => pageNum).filter((number) => !turns.has(number));
   if (upright.length === 0) return pages;
   const notes = await pdfium.readNotes(bytes, upright).catch(() => undefined);
   return await Promise.all(
     pages.map(async (page) => {
-      const found = (notes?.get(page.pageNum) ?? []).slice(0, MOST_NOTES);
+      const all = notes?.get(page.pageNum) ?? [];
+      const found = all.slice(0, MOST_NOTES);
       if (found.length === 0) return page;
+      if (found.length < all.length)
+        receipt.addGap('limit', 'Not all texts that were typed onto the page were read.', {
+          pages: { first: page.pageNum, last: page.pageNum },
+        });
       const shown = asShown(found, (await second.notes(page.pageNum)) ?? [], page.textItems);
-      return withItems(page, shown.filter((note) => !isShown(note, page.textItems)).flatMap(linesOf));
+      return withItems(page, shown.filter((note) => !isShown(note, page.textItems)).flatMap(shownLines));
     }),
   );
 }
@@ -84,16 +90,16 @@ const touches = (one: Rectangle, other: Rectangle): boolean =>
   one.x < rightOf(other) && other.x < rightOf(one) && one.y < bottomOf(other) && other.y < bottomOf(one);
 
 /** The lines of a note, as texts of a light colour, so that they are held against a picture of the page and hidden ones are found. */
-function linesOf({ text, box, isHidden }: ShownNote): TextItem[] {
-  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+function shownLines({ text, box, isHidden }: ShownNote): TextItem[] {
+  const lines = linesOf(text);
   const height = Math.min(LINE_HEIGHT, box.height / lines.length);
-  return lines.slice(0, MOST_LINES).map((line, index) => ({
+  return lines.map((line, index) => ({
     text: line,
     x: box.x,
     y: lines.length === 1 ? box.y : box.y + index * height,
     width: Math.min(box.width, line.length * height * MEAN_WIDTH),
     height: lines.length === 1 ? box.height : height,
-    fontHeight: height * 0.8,
+    fontHeight: letterHeight(height, box),
     fillColor: isHidden ? '00ffffff' : 'ffffffff',
     rotation: 0,
   }));

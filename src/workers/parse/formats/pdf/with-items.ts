@@ -2,6 +2,22 @@ import type { LayoutBlock, LayoutCell, ParsedPage, TextItem } from '@llamaindex/
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { around, holds } from '../pages/layout/piece.js';
 
+const MOST_LINES = 200;
+/** Points; what is smaller counts as hidden. */
+const SMALLEST_READ = 2;
+
+/** The lines of a text that are not blank; of very many, the last one has the rest. */
+export function linesOf(text: string): string[] {
+  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+  return lines.length <= MOST_LINES
+    ? lines
+    : [...lines.slice(0, MOST_LINES - 1), lines.slice(MOST_LINES - 1).join(' ')];
+}
+
+/** The size of letters of lines as high as this. In a box that has no room for all of its lines, they are not too small to be read. */
+export const letterHeight = (height: number, box: Rectangle): number =>
+  Math.max(0.8 * height, Math.min(SMALLEST_READ, 0.8 * box.height));
+
 /** The page with further texts, which tables have in their cells, too. */
 export function withItems(page: ParsedPage, items: readonly TextItem[]): ParsedPage {
   if (items.length === 0) return page;

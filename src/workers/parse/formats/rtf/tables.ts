@@ -22,7 +22,7 @@ interface Row {
   readonly definitions: readonly CellDefinition[];
 }
 
-/** A row has no more cells than this. */
+/** A row has no more cells than this. The last one has the texts of further ones, too. */
 const MOST_CELLS = 1_000;
 /** Edges that are less than a point and a half apart, in twips, are the same one. */
 const SAME_EDGE = 30;
@@ -52,7 +52,8 @@ export function createTable(): RtfTable {
       else if (word === 'cellx' || word === 'trowd') isMergedUp = false;
     },
     endCell: (text) => {
-      if (texts.length < MOST_CELLS) texts.push(text.trim());
+      const further = texts.length < MOST_CELLS ? '' : `${texts.pop() ?? ''} `;
+      texts.push(further + text.trim());
     },
     endRow,
     take: () => {

@@ -37,3 +37,30 @@ test('a calendar of many entries within each other is read in a time that grows 
   await readBlocks('ics', `BEGIN:VEVENT\nSUMMARY${';A=B'.repeat(100_000)}\n`);
   expect(performance.now() - started).toBeLessThan(20_000);
 });
+
+test('how long something takes is said as it is written, however long', async () => {
+  const durations = [`P${'9'.repeat(400)}D`, 'PT001H', 'P0D', `PT${'1'.repeat(25)}M`];
+  const entries = durations.map((duration) =>
+    entry('VEVENT', 'DTSTART:20260612T140000', `DURATION:${duration}`),
+  );
+  const { text } = await readBlocks('ics', calendar(...entries));
+  expect(text.match(/14:00.*/g)).toEqual([
+    `14:00, for ${'9'.repeat(400)} days`,
+    '14:00, for 1 hour',
+    '14:00',
+    `14:00, for ${'1'.repeat(25)} minutes`,
+  ]);
+});
+
+test.each([
+  ['a zone of time', 'BEGIN:VTIMEZONE\r\nTZID:X'],
+  ['an entry', 'BEGIN:VEVENT\r\nSUMMARY:zero'],
+  ['the alarm of an entry', 'BEGIN:VEVENT\r\nSUMMARY:zero\r\nBEGIN:VALARM\r\nEND:VEVENT'],
+])('%s that is not closed keeps no entry behind it from being read', async (_, unclosed) => {
+  const names = Array.from({ length: 20 }, (__, index) => `entry ${String(index)}`);
+  const entries = names.map((name) => mailLines(unclosed, entry('VEVENT', `SUMMARY:${name}`)));
+  for (const raw of [calendar(...entries), mailLines('BEGIN:VEVENT', 'END:VEVENT', ...entries)]) {
+    const { text } = await readBlocks('ics', raw);
+    expect(text.match(/entry \d+/g)).toEqual(names);
+  }
+});

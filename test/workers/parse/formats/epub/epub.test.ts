@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { strToU8, unzipSync, zipSync } from 'fflate';
+import { processorTimeOf } from '../../../../support/processor-time.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 const chapter = (body: string, title = 'The book'): string =>
@@ -103,6 +104,27 @@ describe('an EPUB book', () => {
     );
     expect(text).toBe('once\n\n');
     expect(receipt.parts).toBe(1);
+  });
+
+  test('that names the same table of contents two thousand times reads it once', async () => {
+    const items = Array.from(
+      { length: 2_000 },
+      (_, n) => `<item id="n${String(n)}" href="nav.xhtml" properties="nav" media-type="a/b"/>`,
+    );
+    const bytes = book({
+      chapters: {},
+      spine: [],
+      members: {
+        'OPS/package.opf': `<package><manifest>${items.join('')}<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>`,
+        'OPS/nav.xhtml': `<nav>${'<a href="a.xhtml">Title</a>'.repeat(5_000)}</nav>`,
+        'OPS/a.xhtml': chapter('<p>words</p>'),
+      },
+    });
+    const milliseconds = await processorTimeOf(async () => {
+      const { blocks } = await readBlocks('epub', bytes);
+      expect(blocks[0]?.place).toEqual({ chapter: 'Title' });
+    });
+    expect(milliseconds).toBeLessThan(5_000);
   });
 
   test('names what is missing, damaged, empty or no text', async () => {

@@ -79,6 +79,17 @@ describe('a form of PDF', () => {
     expect(text.replace(/[|\s-]+/g, ' ').trim()).toBe('Size: [ ] small [x] large');
   });
 
+  test('has values of many lines to their last one', async () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => `line ${String(index)}`);
+    const value = lines.join('\\n');
+    const bytes = formPdf({
+      content: line(20, 700, 'Form'),
+      fields: [`/FT/Tx/T(a)/V(${value})${place(20, 100, 300)}/F 4`],
+    });
+    const { text } = await readBlocks(parsePdf, bytes);
+    for (const each of [lines[0], lines[500], lines[999]]) expect(text).toContain(each);
+  });
+
   test('has values that the page does not show, those of lists as they are displayed', async () => {
     const content = ['Name:', 'Country:', 'Letters:', 'Secret:']
       .map((name, row) => line(20, 704 - 40 * row, name))

@@ -102,6 +102,13 @@ describe('a formula in MathML', () => {
     expect(read('', 'alttext="x squared"')).toBe('x squared');
   });
 
+  it('has text that is in no element for it, as people write it and where rows nest too deeply', () => {
+    expect(read('x = 1')).toBe('x = 1');
+    expect(read('<mrow>a<mo>+</mo>b</mrow>')).toBe('a+b');
+    expect(read('<msup>e<mi>x</mi></msup>')).toBe('e^x');
+    expect(read(`${'<mrow>'.repeat(1_000)}<mi>z</mi>${'</mrow>'.repeat(1_000)}`)).toBe('z');
+  });
+
   it('is read however deep it nests', () => {
     const depth = 400;
     const text = read(`${'<msqrt>'.repeat(depth)}<mi>x</mi>${'</msqrt>'.repeat(depth)}`);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { outlookMessage } from '../../../../support/outlook-message.js';
+import { processorTimeOf } from '../../../../support/processor-time.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 const ANN = ['Ann', 'ann@example.com'] as const;
@@ -80,6 +81,30 @@ describe('a message of Outlook', () => {
     expect(none.receipt.gap_counts).toEqual({ empty: 1 });
     const bare = '{\\rtf1\\ansi\\fromhtml1 bare words\\par';
     expect((await readBlocks('msg', outlookMessage({ rtf: stored(bare) }))).text).toContain('bare words');
+  });
+
+  test('is read from HTML where that says more than its text, as other mails are', async () => {
+    const words =
+      'The harbour office asks for the keys of the boat house by Friday, and for the list of all members.';
+    const rich = stored(`{\\rtf1\\ansi\\fromhtml1 {\\*\\htmltag64 <p>}${words}{\\*\\htmltag72 </p>}}`);
+    for (const more of [{ html: `<p>${words}</p>` }, { rtf: rich }]) {
+      const { text } = await readBlocks('msg', outlookMessage({ body: 'See below.', ...more }));
+      expect(text).toContain(words);
+    }
+    const same = await readBlocks('msg', outlookMessage({ body: words, html: `<h1>${words}</h1>` }));
+    expect(same.text).toBe(`${words}\n\n`);
+    const damaged = await readBlocks('msg', outlookMessage({ body: words, rtf: Buffer.from('no RTF') }));
+    expect(damaged.text).toBe(`${words}\n\n`);
+  });
+
+  test('whose RTF has fifty thousand groups in each other is read in a time that grows with its length', async () => {
+    const groups = 50_000;
+    const rtf = `{\\rtf1\\ansi\\fromhtml1 ${'{'.repeat(groups)}words${'}'.repeat(groups)}}`;
+    const milliseconds = await processorTimeOf(async () => {
+      const { text } = await readBlocks('msg', outlookMessage({ rtf: stored(rtf) }));
+      expect(text).toContain('words');
+    });
+    expect(milliseconds).toBeLessThan(5_000);
   });
 
   test('names its files, and reads messages within it', async () => {

@@ -36,6 +36,17 @@ describe('what a PDF carries beside its text', () => {
     }
   });
 
+  test.each([
+    ['more notes', Array.from({ length: 501 }, (_, index) => note('Text', `Note ${String(index)}`))],
+    ['a longer note', [note('Text', 'x'.repeat(20_001))]],
+  ])('has %s on a page than are read named', async (_, objects) => {
+    const file = drawPdf({ pages: [page(...objects.map((__, index) => reference(index)))], objects });
+    for (const options of READERS)
+      expect((await readBlocks(parsePdf, file, options)).gaps).toEqual([
+        'limit: Not all notes on the page were read.',
+      ]);
+  });
+
   test('has its files named where attachments are not read, those that hang on pages too, each once', async () => {
     const spec = (name: string, index: number) =>
       `<</Type/Filespec/F(${name})/UF(${name})/EF<</F ${reference(index)}>>>>`;

@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
+import { createReceiptWriter } from '../../../../../src/workers/parse/extraction/receipt-writer.js';
 import { addFreeText, mayHoldFreeText } from '../../../../../src/workers/parse/formats/pdf/free-text.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
@@ -123,13 +124,34 @@ describe('text that was typed onto a PDF page', () => {
     expect(text.trim()).toBe('Typed alone');
   });
 
-  test('is as wide as its words, whatever its box is', async () => {
+  /** The texts that are added to a page where notes are typed, and the gaps that are named. */
+  async function added(words: readonly string[]) {
     const box = { x: 60, y: 100, width: 400, height: 30 };
-    const readNotes = () => Promise.resolve(new Map([[1, [{ text: 'Words', box }]]]));
+    const readNotes = () => Promise.resolve(new Map([[1, words.map((text) => ({ text, box }))]]));
     const page = { pageNum: 1, width: 600, height: 800, text: '', markdown: '', textItems: [] };
-    const second = { notes: () => Promise.resolve([{ contents: 'Words', shown: ['Words'] }]) };
-    const source = { pdfium: { readNotes }, bytes: new Uint8Array(), second };
+    const shown = words.map((text) => ({ contents: text, shown: text.split('\n') }));
+    const second = { notes: () => Promise.resolve(shown) };
+    const receipt = createReceiptWriter();
+    const source = { pdfium: { readNotes }, bytes: new Uint8Array(), second, receipt };
     const [read] = await addFreeText([page], new Map(), source);
-    expect(read?.textItems).toEqual([expect.objectContaining({ x: 60, y: 100, width: 27, height: 30 })]);
+    return { items: read?.textItems ?? [], gaps: receipt.findings().gaps.map(({ detail }) => detail) };
+  }
+
+  test('is as wide as its words, whatever its box is', async () => {
+    const { items } = await added(['Words']);
+    expect(items).toEqual([expect.objectContaining({ x: 60, y: 100, width: 27, height: 30 })]);
+  });
+
+  test('is read to its last line', async () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => `line ${String(index)}`);
+    const { items } = await added([lines.join('\n')]);
+    expect(items.map(({ text }) => text).join(' ')).toBe(lines.join(' '));
+  });
+
+  test('is named where more of it is on a page than is read', async () => {
+    const texts = Array.from({ length: 1_001 }, (_, index) => `text ${String(index)}`);
+    expect(await added(texts)).toMatchObject({
+      gaps: ['Not all texts that were typed onto the page were read.'],
+    });
   });
 });

@@ -142,3 +142,10 @@ describe('RTF', () => {
     15_000,
   );
 });
+
+test('a row of more cells than a table has is read to its last one', async () => {
+  const cells = Array.from({ length: 1_100 }, (_, index) => `cell${String(index)}`);
+  const row = `\\trowd\\cellx1000\\pard\\intbl ${cells.map((cell) => `${cell}\\cell `).join('')}\\row`;
+  const { text } = await readBlocks('rtf', `{\\rtf1 ${row.repeat(2)}}`);
+  expect(text.match(/cell\d+/g)).toEqual([...cells, ...cells]);
+});

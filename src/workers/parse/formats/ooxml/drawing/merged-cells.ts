@@ -14,18 +14,30 @@ export interface SpanningCell {
 /**
  * Makes rows of a table with merged cells into rows of single ones: the text of a merged cell stands in each cell that it
  * covers, so that every row and column can be understood alone. A cell over the whole width stands in its row once.
+ *
+ * @param admits is asked for a text that stands in a cell which another covers, and is not shown
  */
-export function createUnmerge(): (cells: readonly SpanningCell[]) => string[] {
+export function createUnmerge(
+  admits: (covered: string) => boolean,
+): (cells: readonly SpanningCell[]) => string[] {
   let above: readonly string[] = [];
   return (cells) => {
     const row: string[] = [];
+    const below: string[] = [];
     for (const { text, span, isContinued } of cells) {
-      const shown = isContinued ? (above[row.length] ?? '') : text;
+      const over = isContinued ? above[row.length] : undefined;
+      const shown = over ?? text;
       const repeated = shown.length > MOST_REPEATED || cells.length === 1 ? '' : shown;
-      for (let column = 0; column < span && row.length < MOST_COLUMNS; column += 1)
-        row.push(column === 0 && !(isContinued && shown.length > MOST_REPEATED) ? shown : repeated);
+      const first = over !== undefined && shown.length > MOST_REPEATED ? repeated : shown;
+      const isRead = over !== undefined && text !== '' && admits(text);
+      row.push(isRead ? `${first} ${text}`.trim() : first);
+      below.push(first);
+      for (let column = 1; column < span && row.length < MOST_COLUMNS; column += 1) {
+        row.push(repeated);
+        below.push(repeated);
+      }
     }
-    above = row;
+    above = below;
     return row;
   };
 }

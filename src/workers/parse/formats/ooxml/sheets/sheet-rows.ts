@@ -108,7 +108,14 @@ function readCells(
         workbook.office.kind,
         `has more than ${MOST_ROW_CHARACTERS.toLocaleString('en')} characters in a row`,
       );
-    cells.set(column, { column, text, isNumber, isBold: style.isBold });
+    // A file may have several cells in one place.
+    const before = cells.get(column);
+    cells.set(column, {
+      column,
+      text: before ? `${before.text} ${text}` : text,
+      isNumber,
+      isBold: style.isBold,
+    });
   }
   return [...cells.values()].sort((a, b) => a.column - b.column);
 }

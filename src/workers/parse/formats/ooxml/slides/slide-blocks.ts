@@ -49,7 +49,8 @@ function readShapes(parent: XmlElement | undefined, context: SlideContext): Shap
   const shapes: Shape[] = [];
   for (const element of childrenOf(parent)) {
     if (element.name === 'mc:AlternateContent') {
-      shapes.push(...readShapes(childOf(element, 'mc:Choice') ?? childOf(element, 'mc:Fallback'), context));
+      const chosen = readShapes(childOf(element, 'mc:Choice') ?? childOf(element, 'mc:Fallback'), context);
+      for (const shape of chosen) shapes.push(shape);
       continue;
     }
     const placeholder = placeholderOf(element);
@@ -121,7 +122,8 @@ function frameBlocks(frame: XmlElement, context: SlideContext): readonly Block[]
 }
 
 function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers }: SlideContext) {
-  const unmerge = createUnmerge();
+  const admitsCovered = (text: string): boolean => gaps.admits('merged', { amount: text.length });
+  const unmerge = createUnmerge(admitsCovered);
   const { palette } = layers;
   // A style of tables may fill any of its cells, as may what else is said of all of them.
   const properties = childOf(table, 'a:tblPr');
@@ -135,16 +137,21 @@ function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers 
     return readTextBody(body, { admits, signs: gaps.signs }).join('\n');
   };
   for (const row of childrenOf(table, 'a:tr')) {
-    const cells = [...childrenOf(row, 'a:tc')].filter(({ attributes }) => !isTrue(attributes['hMerge']));
-    yield {
-      cells: unmerge(
-        cells.map((cell) => ({
+    const cells = [...childrenOf(row, 'a:tc')];
+    const isBeside = ({ attributes }: XmlElement): boolean => isTrue(attributes['hMerge']);
+    const shown = unmerge(
+      cells
+        .filter((cell) => !isBeside(cell))
+        .map((cell) => ({
           text: textOfCell(cell),
           span: Math.max(1, wholeNumber(cell.attributes['gridSpan'], 1_000) ?? 1),
           isContinued: isTrue(cell.attributes['vMerge']),
         })),
-      ),
-      place,
-    };
+    );
+    const covered = cells
+      .filter(isBeside)
+      .map(textOfCell)
+      .filter((text) => text !== '' && admitsCovered(text));
+    yield { cells: [...shown, ...covered], place };
   }
 }

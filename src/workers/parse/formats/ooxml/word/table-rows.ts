@@ -23,7 +23,7 @@ export interface TableRow {
 
 /** Takes the rows of a table out of events, from behind its beginning to its end. */
 export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surroundings, options: RowOptions) {
-  const unmerge = createUnmerge();
+  const unmerge = createUnmerge((text) => options.gaps.admits('merged', { amount: text.length }));
   let properties: XmlElement | undefined;
   let columns = Infinity;
   let isAtEnd = false;

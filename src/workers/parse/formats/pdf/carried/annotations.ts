@@ -11,6 +11,8 @@ export interface Remark {
 
 export interface PageExtras {
   readonly remarks: readonly Remark[];
+  /** Whether there are more of them, or longer ones, than are read. */
+  readonly areCut: boolean;
   /** Files that hang on the page as annotations. */
   readonly files: readonly CarriedFile[];
 }
@@ -52,17 +54,20 @@ export function extrasOf(
 ): PageExtras {
   const remarks: Remark[] = [];
   const files: CarriedFile[] = [];
+  let areCut = false;
   for (const annotation of annotations) {
     const { data } = annotationSchema.safeParse(annotation);
     if (!data || (data.annotationFlags & NOT_SHOWN) !== 0) continue;
     if (data.file) files.push(toFile(data.file));
-    const text = data.contentsObj?.str.replace(/\r\n?/g, '\n').trim().slice(0, MOST_CHARACTERS) ?? '';
+    const text = data.contentsObj?.str.replace(/\r\n?/g, '\n').trim() ?? '';
     const isRemark = KINDS.has(data.subtype) && !data.state && text !== '';
     // Some programs repeat what is marked.
     if (!isRemark || bare(text) === bare(data.overlaidText ?? '')) continue;
-    if (remarks.length < MOST_REMARKS) remarks.push({ text, box: toBox(data.rect) });
+    areCut ||= remarks.length === MOST_REMARKS || text.length > MOST_CHARACTERS;
+    if (remarks.length < MOST_REMARKS)
+      remarks.push({ text: text.slice(0, MOST_CHARACTERS), box: toBox(data.rect) });
   }
-  return { remarks, files };
+  return { remarks, areCut, files };
 }
 
 const bare = (text: string): string => text.replace(/\s+/g, '');

@@ -31,6 +31,10 @@ export function createCarried(bytes: Uint8Array, source: Source, context: ParseC
     async remarks(page: number): Promise<readonly Remark[]> {
       const extras = hasNotes ? await source.extras(page) : undefined;
       for (const file of extras?.files ?? []) await take(file);
+      if (extras?.areCut === true)
+        context.receipt.addGap('limit', 'Not all notes on the page were read.', {
+          pages: { first: page, last: page },
+        });
       return extras?.remarks ?? [];
     },
     async takeFiles(): Promise<void> {

@@ -6,10 +6,9 @@ import { bottomOf, holds, rightOf } from '../../pages/layout/piece.js';
 import type { Turn } from '../../pages/pdfium.js';
 import { mayName } from '../judging/names.js';
 import type { SecondReader } from '../second-reader.js';
-import { withItems, withTexts } from '../with-items.js';
+import { letterHeight, linesOf, withItems, withTexts } from '../with-items.js';
 
 const MOST_FIELDS = 5_000;
-const MOST_LINES = 200;
 const LINE_HEIGHT = 12;
 /** The mean width of a letter, in heights of its line. */
 const MEAN_WIDTH = 0.45;
@@ -115,7 +114,7 @@ function putValue({ items, texts, added }: Changes, { field, box, isHidden }: Va
   if (text.trim() === '' || (kind === 'text' && (flags & PASSWORD) !== 0)) return;
   const within = isHidden ? [] : items.filter((item) => holds(box, item));
   if (within.length === 0) {
-    added.push(...linesOf(text, placed(box, isHidden ? [] : items), { box, isHidden }));
+    added.push(...shownLines(text, placed(box, isHidden ? [] : items), { box, isHidden }));
     return;
   }
   // The letters of a comb stand apart, and lists show what is not chosen, too.
@@ -155,14 +154,14 @@ interface Lines {
 }
 
 /** The lines of a value that the page does not show. Those of a hidden field are transparent, as other text that is not seen. */
-function linesOf(text: string, first: TextItem, { box, isHidden }: Lines): TextItem[] {
-  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+function shownLines(text: string, first: TextItem, { box, isHidden }: Lines): TextItem[] {
+  const lines = linesOf(text);
   const isOne = lines.length === 1;
   const height = Math.min(LINE_HEIGHT, box.height / lines.length);
-  return lines.slice(0, MOST_LINES).map((line, index) => ({
+  return lines.map((line, index) => ({
     ...first,
     text: line,
-    ...(isOne ? {} : { y: box.y + index * height, height, fontHeight: height * 0.8 }),
+    ...(isOne ? {} : { y: box.y + index * height, height, fontHeight: letterHeight(height, box) }),
     width: Math.min(box.width, line.length * first.height * MEAN_WIDTH),
     ...(isHidden ? { fillColor: '00ffffff' } : {}),
   }));
