@@ -105,10 +105,10 @@ function foreignPieces(buffer: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Control characters that are in no text: all but blanks, the end of a file of DOS and the escape of terminals. */
+/** Control characters that are in no text: all but blanks, those of terminals and the end of a file of DOS. */
 const CONTROLS = new Set(
   Array.from({ length: 32 }, (_, code) => code).filter(
-    (code) => code < 9 || (code > 13 && code !== 0x1a && code !== 0x1b),
+    (code) => code < 7 || (code > 13 && code !== 0x1a && code !== 0x1b),
   ),
 );
 const CONTROL_BITS = 22;

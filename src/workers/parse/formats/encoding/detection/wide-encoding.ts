@@ -39,7 +39,7 @@ function countSigns(head: Buffer): { even: number; odd: number; controls: number
     if (byte === 0) {
       counts[index % 2 === 0 ? 'even' : 'odd'] += 1;
       if (isLineEnd(head[index % 2 === 0 ? index + 1 : index - 1])) counts.lines += 1;
-    } else if (byte < 9) counts.controls += 1;
+    } else if (byte < 7) counts.controls += 1;
   }
   return counts;
 }
