@@ -37,8 +37,9 @@ export function decodeText(bytes: Uint8Array, { declared, receipt }: DecodeOptio
     );
   const text = decodeAs(buffer, encoding);
   if (!receipt) return text;
-  return withoutDataUris(text, ({ type, length }) => {
-    receipt.addGap('skipped', `A data URI of ${type}, ${sizeOf(length)} long, is not read.`);
+  return withoutDataUris(text, ({ type, isUri, length }) => {
+    const form = isUri ? 'data URI of' : 'file in Base64,';
+    receipt.addGap('skipped', `A ${form} ${type}, ${sizeOf(length)} long, is not read.`);
   });
 }
 
