@@ -93,8 +93,8 @@ function fontOf(families: string | undefined, outer: string | undefined): string
 }
 
 function listStyleOf(value: string | undefined, outer: string | undefined): string | undefined {
-  if (value === undefined || value === 'inherit') return outer;
-  return [UNKNOWN, '', 'none'].includes(value) ? undefined : value;
+  if (value === undefined || value === 'inherit' || value === UNKNOWN) return outer;
+  return value === '' || value === 'none' ? undefined : value;
 }
 
 const isSet = (value: string | undefined): boolean =>

@@ -37,6 +37,10 @@ describe('HTML', () => {
       ['a. a', 'β. b', '  - c'],
     ],
     ['<ol style="list-style: none"><li>a</ol><ol style="list-style: disc"><li>b</ol>', ['1. a', '- b']],
+    [
+      '<style>.law { list-style: upper-roman } nav li { list-style: none }</style><ol class="law"><li>a<li>b',
+      ['I. a', 'II. b'],
+    ],
     ['<ul style="list-style-type: decimal-leading-zero"><li>a<li>b</ul>', ['01. a', '02. b']],
     ['<ol type="a"><li type="1">a<li>b</ol>', ['1. a', 'b. b']],
     ['<ol type="a" start="26"><li>a<li>b<li>c</ol>', ['z. a', 'aa. b', 'ab. c']],
