@@ -37,16 +37,21 @@ interface LeftOut {
 }
 
 /**
- * Leaves the data URIs and the files in Base64 out of a text, which hold no words, and tells of each. Line breaks in them stay, so that
+ * Leaves the data URIs and the files in Base64 out of a text, which hold no words, and tells of each. The latter stay
+ * where the format has a place for them (`hasKnownFiles`). Line breaks in them stay, so that
  * what follows keeps its line. It takes time in proportion to the text.
  */
-export function withoutDataUris(text: string, tell: (uri: LeftOut) => void): string {
+export function withoutDataUris(
+  text: string,
+  tell: (uri: LeftOut) => void,
+  { hasKnownFiles = false } = {},
+): string {
   let kept = '';
   let from = 0;
   START.lastIndex = 0;
   for (let start = START.exec(text); start; start = START.exec(text)) {
     const file = fileType(start[4]);
-    if (start[4] !== undefined && file === undefined) continue;
+    if (start[4] !== undefined && (file === undefined || hasKnownFiles)) continue;
     const body = file === undefined ? start.index + start[0].length : start.index;
     const isBase64 = file !== undefined || start[3] !== undefined;
     const end = isBase64 ? endOfBase64(text, body) : endOfQuoted(text, start.index, body);
