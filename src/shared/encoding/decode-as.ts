@@ -9,19 +9,23 @@ import { decodeSevenBit, SEVEN_BIT } from './seven-bit.js';
 export function decodeAs(bytes: Uint8Array, encoding: string): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (SEVEN_BIT.has(encoding)) return decodeSevenBit(buffer, encoding);
-  return withEuro(iconv.decode(buffer, encoding), encoding);
+  return asMeant(iconv.decode(buffer, encoding), encoding);
 }
 
-/** Apple has put the euro sign in the place of the old sign of currencies. */
-const withEuro = (text: string, encoding: string): string =>
-  encoding.startsWith('mac') ? text.replaceAll('¤', '€') : text;
+/** Apple has put the euro sign in the place of the old sign of currencies. Vietnamese has tones of their own in its encoding alone. */
+function asMeant(text: string, encoding: string): string {
+  if (encoding === VIETNAMESE) return text.normalize('NFC');
+  return encoding.startsWith('mac') ? text.replaceAll('¤', '€') : text;
+}
+
+const VIETNAMESE = 'windows-1258';
 
 /** Decodes bytes that come in pieces, some of which end within a character. */
 export function createStreamDecoder(encoding: string): {
   readonly write: (piece: Uint8Array) => string;
   readonly end: () => string;
 } {
-  if (SEVEN_BIT.has(encoding)) {
+  if (SEVEN_BIT.has(encoding) || encoding === VIETNAMESE) {
     const pieces: Uint8Array[] = [];
     return {
       write: (piece) => {
@@ -34,7 +38,7 @@ export function createStreamDecoder(encoding: string): {
   const decoder = iconv.getDecoder(encoding);
   return {
     write: (piece) =>
-      withEuro(decoder.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)), encoding),
-    end: () => withEuro(decoder.end() ?? '', encoding),
+      asMeant(decoder.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)), encoding),
+    end: () => asMeant(decoder.end() ?? '', encoding),
   };
 }

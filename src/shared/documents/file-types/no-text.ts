@@ -70,8 +70,8 @@ function countSigns(bytes: Uint8Array): Signs {
     const byte = bytes[index] ?? 0;
     if (byte === 0) zerosAt[index % 4] = at(zerosAt, index % 4) + 1;
     else if (byte === 0x7f) deletes += 1;
-    // Backspace to carriage return, and escape.
-    else if (byte < 0x08 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b)) controls += 1;
+    // Bell to carriage return, and escape: terminals and manual pages have them.
+    else if (byte < 0x07 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b)) controls += 1;
   }
   return { zerosAt, controls, deletes };
 }

@@ -16,6 +16,8 @@ const AFTER_ROMAN = new Set('e es er re ère ème eme ième th st nd rd'.split('
 const AFTER_LETTER = new Set('th st nd rd ième ieme'.split(' '));
 
 const NUMBER = /\p{Nd}\.?$/u;
+/** A letter that stands for the sign of degrees: `20 °C`. */
+const DEGREES = { before: /\p{Nd}\s?$/u, after: /^\s?[CF](?![\p{L}\p{N}])/u } as const;
 const ITEM_NUMBER = /(?:^|[^\p{Nd}.,])\p{Nd}{1,2}\.$/u;
 const ROMAN = /(?:^|[^\p{L}\p{N}])(?:[IVX][IVXLC]{0,10}|[ivx][ivxlc]{1,10})$/u;
 const SINGLE_LETTER = /(?:(?:^|[^\p{L}\p{N}])\p{L}-?|\))$/u;
@@ -48,7 +50,9 @@ export function staysPlain(core: string, shift: Shift, around: Around): string |
   const isAlone = STANDS_ALONE.before.test(before) && STANDS_ALONE.after.test(around.after);
   // Words over or under nothing are small print.
   if (isAlone && HAS_WORD.test(core)) return core;
-  return shift === 'raised' ? joined(core, before) : undefined;
+  if (shift !== 'raised') return undefined;
+  const isDegree = /^[oO]$/.test(core) && DEGREES.before.test(before) && DEGREES.after.test(around.after);
+  return isDegree ? '°' : joined(core, before);
 }
 
 /** Letters of ordinals and abbreviations, and trade marks. */

@@ -1,3 +1,5 @@
+import { decodeText } from '../encoding/decode-text.js';
+
 /** A property of a calendar (RFC 5545): `DTSTART;TZID=Europe/Berlin:20240305T100000`. */
 export interface Property {
   /** In upper case. */
@@ -20,8 +22,10 @@ export interface Component {
 export const ENTRIES: ReadonlySet<string> = new Set(['VEVENT', 'VTODO', 'VJOURNAL']);
 /** An event has alarms; more components within others than that are in no calendar. */
 const DEEPEST = 8;
-const PROPERTY = /^([\w.-]{1,100})((?:;[\w-]{1,100}=(?:"[^"]*"|[^";:]*))*):(.*)$/s;
+const PROPERTY = /^([\w.-]{1,100})((?:;[\w-]{1,100}(?:=(?:"[^"]*"|[^";:]*))?)*):(.*)$/s;
 const PARAMETER = /;([\w-]+)=(?:"([^"]*)"|([^";:]*))/g;
+/** Values in quoted-printable, as phones and vCalendar 1.0 write them. Their lines go on behind an equals sign. */
+const QUOTED = /^[^:]{0,1000};(?:ENCODING=)?QUOTED-PRINTABLE[;:]/i;
 
 /**
  * Reads the components of a calendar, whose long lines go on behind a blank. Lines that are none are left out, and what is
@@ -30,10 +34,7 @@ const PARAMETER = /;([\w-]+)=(?:"([^"]*)"|([^";:]*))/g;
 export function readComponents(text: string): readonly Component[] {
   const top: OpenComponent[] = [];
   const open: OpenComponent[] = [];
-  for (const line of text
-    .replace(/\r\n?/g, '\n')
-    .replace(/\n[ \t]/g, '')
-    .split('\n')) {
+  for (const line of linesOf(text)) {
     const property = propertyOf(line);
     if (!property) continue;
     const { name, value } = property;
@@ -49,6 +50,28 @@ export function readComponents(text: string): readonly Component[] {
   return top;
 }
 
+function* linesOf(text: string): Iterable<string> {
+  let start = '';
+  for (const part of text
+    .replace(/\r\n?/g, '\n')
+    .replace(/\n[ \t]/g, '')
+    .split('\n')) {
+    const line = start + part;
+    start = line.endsWith('=') && QUOTED.test(line.slice(0, LONGEST_NAME)) ? line.slice(0, -1) : '';
+    if (start === '') yield line;
+  }
+  if (start !== '') yield start;
+}
+
+/** What stands before a value is no longer. */
+const LONGEST_NAME = 2_000;
+
+function decodedValue(line: string, value: string, charset: string | undefined): string {
+  if (!QUOTED.test(line.slice(0, LONGEST_NAME))) return value;
+  const bytes = value.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return decodeText(Buffer.from(bytes, 'latin1'), { declared: charset });
+}
+
 interface OpenComponent extends Component {
   readonly properties: Property[];
   readonly components: OpenComponent[];
@@ -57,16 +80,17 @@ interface OpenComponent extends Component {
 function propertyOf(line: string): Property | undefined {
   const [, name, parameters = '', value = ''] = PROPERTY.exec(line) ?? [];
   if (name === undefined) return undefined;
+  const read = new Map(
+    [...parameters.matchAll(PARAMETER)].map(({ 1: key = '', 2: quoted, 3: plain }) => [
+      key.toUpperCase(),
+      quoted ?? plain ?? '',
+    ]),
+  );
   return {
     // A name may have that of a group before it.
     name: name.slice(name.lastIndexOf('.') + 1).toUpperCase(),
-    parameters: new Map(
-      [...parameters.matchAll(PARAMETER)].map(({ 1: key = '', 2: quoted, 3: plain }) => [
-        key.toUpperCase(),
-        quoted ?? plain ?? '',
-      ]),
-    ),
-    value,
+    parameters: read,
+    value: decodedValue(line, value, read.get('CHARSET')),
   };
 }
 

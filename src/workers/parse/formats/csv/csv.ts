@@ -46,6 +46,7 @@ export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): A
 function createRecordParser(text: string, delimiter: string): { parser: CsvParser; bytesRead: () => number } {
   const parser = parse({
     delimiter,
+    escape: likelyEscape(text),
     relaxColumnCount: true,
     relaxQuotes: true,
     skipEmptyLines: true,
@@ -66,6 +67,12 @@ function createRecordParser(text: string, delimiter: string): { parser: CsvParse
 
 // @NOTE csv-parse does not tell the type of its records, which are lists of fields
 const nextRecord = (parser: CsvParser): string[] | null => parser.read() as string[] | null;
+
+/** A quote within a field, as databases and scripts write it, and as the others do. A backslash may also end a field. */
+const BACKSLASHED = /\\"[^,;\t|\r\n]/;
+const DOUBLED = /[^,;\t|\r\n"]""[^,;\t|\r\n"]/;
+
+const likelyEscape = (text: string): string => (BACKSLASHED.test(text) && !DOUBLED.test(text) ? '\\' : '"');
 
 /** Returns the delimiter that occurs most often and most evenly in the first lines. */
 function likelyDelimiter(text: string): string {

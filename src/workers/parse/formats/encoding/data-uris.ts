@@ -1,42 +1,76 @@
 /** How a data URI (RFC 2397) begins; in JSON, the slash of its kind may be escaped. */
-const START =
-  /(?<![a-z0-9_.-])data:(?:([a-z0-9.+-]{1,40})\\?\/([a-z0-9.+-]{1,100}))?(?:;[a-z0-9_.-]{1,40}=[^\s;,"'<>\\]{1,100}|;(?:utf-?8|us-ascii)){0,4}(;base64)?,/gi;
+const URI =
+  /(?<![a-z0-9_.-])data:(?:([a-z0-9.+-]{1,40})\\?\/([a-z0-9.+-]{1,100}))?(?:;[a-z0-9_.-]{1,40}=[^\s;,"'<>\\]{1,100}|;(?:utf-?8|us-ascii)){0,4}(;base64)?,/i;
 /** Shorter ones stay: they are examples, or say no more than a word. */
 const LEAST = { base64: 24, other: 64, text: 200 };
 /** A line that goes on with base64 has at least so many of its characters. */
 const LEAST_OF_LINE = 16;
 const QUOTES = `"'\``;
 
+/** How files in Base64 begin, of which nothing else tells that they are files. */
+const FILES: readonly (readonly [start: RegExp, type: string])[] = [
+  [/iVBORw0KGgo/, 'image/png'],
+  [/\\?\/9j\\?\/[2-4]/, 'image/jpeg'],
+  [/R0lGOD[dl]h/, 'image/gif'],
+  [/UklGR[A-Za-z0-9+/]{10}(?:BXRUJQ|XRUJQ|dFQlA)/, 'image/webp'],
+  [/SUkqA|TU0AK/, 'image/tiff'],
+  [/JVBERi0/, 'application/pdf'],
+  [/UEsDB[AB]/, 'application/zip'],
+  [/H4sI[A-Za-z]/, 'application/gzip'],
+  [/0M8R4KGxGuE/, 'application/x-ole-storage'],
+  [/d09G[MR]/, 'font/woff'],
+  [/SUQz[AB]/, 'audio/mpeg'],
+];
+/** Whatever holds a file and no words. */
+const START = new RegExp(
+  `${URI.source}|(?<![a-z0-9+/=])(${FILES.map(([start]) => start.source).join('|')})`,
+  'gi',
+);
+const LEAST_FILE = 400;
+
 interface LeftOut {
   /** Such as `image/png`. */
   readonly type: string;
+  readonly isUri: boolean;
   /** In characters, as the URI is written. */
   readonly length: number;
 }
 
 /**
- * Leaves the data URIs out of a text, which hold files and no words, and tells of each. Line breaks in them stay, so that
+ * Leaves the data URIs and the files in Base64 out of a text, which hold no words, and tells of each. The latter stay
+ * where the format has a place for them (`hasKnownFiles`). Line breaks in them stay, so that
  * what follows keeps its line. It takes time in proportion to the text.
  */
-export function withoutDataUris(text: string, tell: (uri: LeftOut) => void): string {
+export function withoutDataUris(
+  text: string,
+  tell: (uri: LeftOut) => void,
+  { hasKnownFiles = false } = {},
+): string {
   let kept = '';
   let from = 0;
   START.lastIndex = 0;
   for (let start = START.exec(text); start; start = START.exec(text)) {
-    const body = start.index + start[0].length;
-    const isBase64 = start[3] !== undefined;
+    const file = fileType(start[4]);
+    if (start[4] !== undefined && (file === undefined || hasKnownFiles)) continue;
+    const body = file === undefined ? start.index + start[0].length : start.index;
+    const isBase64 = file !== undefined || start[3] !== undefined;
     const end = isBase64 ? endOfBase64(text, body) : endOfQuoted(text, start.index, body);
     const kind = (start[1] ?? 'text').toLowerCase();
-    const least = isBase64 ? LEAST.base64 : kind === 'text' ? LEAST.text : LEAST.other;
+    const least =
+      file !== undefined ? LEAST_FILE : isBase64 ? LEAST.base64 : kind === 'text' ? LEAST.text : LEAST.other;
     if (end - body < least) continue;
-    const type = `${kind}/${(start[2] ?? 'plain').toLowerCase()}`;
-    tell({ type, length: end - start.index });
+    const type = file ?? `${kind}/${(start[2] ?? 'plain').toLowerCase()}`;
+    tell({ type, isUri: file === undefined, length: end - start.index });
     kept += text.slice(from, start.index) + lineEnds(text.slice(body, end));
     from = end;
     START.lastIndex = end;
   }
   return from === 0 ? text : kept + text.slice(from);
 }
+
+/** The type of a file that begins so; large and small letters differ in Base64. */
+const fileType = (start = ''): string | undefined =>
+  start === '' ? undefined : FILES.find(([pattern]) => pattern.test(start))?.[1];
 
 /** A pattern that runs over all the other characters at once would overflow the stack with megabytes of them. */
 const lineEnds = (text: string): string => text.match(/[\r\n]/g)?.join('') ?? '';

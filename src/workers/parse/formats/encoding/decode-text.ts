@@ -17,6 +17,8 @@ interface DecodeOptions {
    * text is for reading.
    */
   readonly receipt?: Pick<ReceiptWriter, 'addGap'> | undefined;
+  /** Whether the format has a place for files in Base64, so that its reader treats them. */
+  readonly hasKnownFiles?: boolean;
 }
 
 /**
@@ -24,7 +26,10 @@ interface DecodeOptions {
  * if zeros or what it says in it indicate that, else the declared one if it is a legacy one, else the one in which it looks
  * most like a language.
  */
-export function decodeText(bytes: Uint8Array, { declared, receipt }: DecodeOptions = {}): string {
+export function decodeText(
+  bytes: Uint8Array,
+  { declared, receipt, hasKnownFiles }: DecodeOptions = {},
+): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { encoding, rival } = chooseEncoding(
     buffer,
@@ -37,9 +42,14 @@ export function decodeText(bytes: Uint8Array, { declared, receipt }: DecodeOptio
     );
   const text = decodeAs(buffer, encoding);
   if (!receipt) return text;
-  return withoutDataUris(text, ({ type, length }) => {
-    receipt.addGap('skipped', `A data URI of ${type}, ${sizeOf(length)} long, is not read.`);
-  });
+  return withoutDataUris(
+    text,
+    ({ type, isUri, length }) => {
+      const form = isUri ? 'data URI of' : 'file in Base64,';
+      receipt.addGap('skipped', `A ${form} ${type}, ${sizeOf(length)} long, is not read.`);
+    },
+    { hasKnownFiles },
+  );
 }
 
 const sizeOf = (characters: number): string =>

@@ -40,9 +40,30 @@ const UNSEEN = new Set(
   'mphantom annotation annotation-xml maligngroup malignmark none mprescripts'.split(' '),
 );
 
+/** Whether an element is a row of several, without brackets of its own. */
+const isGroup = (element: FormulaElement | undefined): boolean =>
+  element !== undefined && ['mrow', 'mstyle'].includes(element.name) && elementsOf(element).length > 1;
+
+const isSlash = (element: FormulaElement | undefined): boolean =>
+  element?.name === 'mo' && plainText(element).trim() === '/';
+
+/** A slash beside a group is a fraction, as LibreOffice writes `{a+b}/c`: without its group it would divide b alone. */
+function withFractions(elements: readonly FormulaElement[]): FormulaElement[] {
+  const found: FormulaElement[] = [];
+  for (let index = 0; index < elements.length; index += 1) {
+    const [left, slash, right] = elements.slice(index, index + 3);
+    if (!left) continue;
+    if (right && isSlash(slash) && (isGroup(left) || isGroup(right))) {
+      found.push({ name: 'mfrac', attributes: {}, children: [left, right] });
+      index += 2;
+    } else found.push(left);
+  }
+  return found;
+}
+
 /** The elements of a row, without those that only hold others. */
 function* flat(element: FormulaElement, depth: number): Iterable<FormulaElement> {
-  for (const child of elementsOf(element)) {
+  for (const child of withFractions(elementsOf(element))) {
     if (depth < MOST_NESTED && ROWS.has(child.name) && child.name !== 'mtd') yield* flat(child, depth + 1);
     else yield child;
   }

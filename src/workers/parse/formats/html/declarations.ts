@@ -18,7 +18,7 @@ const PROPERTIES = new Set(
     'max-height overflow overflow-x overflow-y padding padding-top padding-bottom padding-left padding-right ' +
     'clip clip-path scale transition transition-property transition-duration flex flex-grow flex-basis block-size ' +
     'inline-size min-block-size min-inline-size aspect-ratio padding-block padding-block-start padding-block-end ' +
-    'padding-inline padding-inline-start padding-inline-end vertical-align'
+    'padding-inline padding-inline-start padding-inline-end vertical-align list-style list-style-type'
   ).split(' '),
 );
 const LONGEST_VALUE = 400;
@@ -103,6 +103,7 @@ function longhands(property: string, value: string): [string, string][] {
       ['font-size', sizeOfFont(value)],
       ['font-family', familyOfFont(value)],
     ];
+  if (property === 'list-style') return [['list-style-type', typeOfList(value)]];
   if (property === 'all') return value === '' ? [] : [['display', UNKNOWN]];
   if (property !== 'background') return [[property, value]];
   const hasImage = /url\(|gradient\(|image|var\(|element\(/.test(value);
@@ -111,6 +112,10 @@ function longhands(property: string, value: string): [string, string][] {
     ['background-color', value],
   ];
 }
+
+/** The type among the position and picture of the short form. */
+const typeOfList = (value: string): string =>
+  value.split(/\s+/).find((part) => !/^(?:inside|outside|url\(.*)$/.test(part)) ?? UNKNOWN;
 
 /** The families behind the size in the short form of all properties of a font. */
 function familyOfFont(value: string): string {

@@ -1,4 +1,4 @@
-import { shownNumber } from '../lists/count-formats.js';
+import { shownNumber, styledNumber } from '../lists/count-formats.js';
 
 /** Elements that are lists. */
 export const LISTS = new Set(['ul', 'ol']);
@@ -10,13 +10,16 @@ export interface HtmlLists {
   readonly depth: number;
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
-  /** The mark of an item that begins: its number as browsers show it, or a dash. */
-  item(attributes: Attributes): string;
+  /** Takes the first numbers of the lists that count down to 1, in their order. */
+  countDown(firsts: readonly number[]): void;
+  /** The mark of an item that begins, indented: its number as browsers show it, or a dash. @param style its `list-style-type` */
+  item(attributes: Attributes, style: string | undefined): string;
 }
 
 interface OpenList {
-  /** Null where items have no number, or none that can be known before the end of the list. */
-  next: number | null;
+  next: number;
+  /** Whether items are numbered unless a style says otherwise. */
+  readonly isOrdered: boolean;
   readonly step: number;
   /** `1`, `a`, `A`, `i` or `I`. */
   readonly type: string;
@@ -25,34 +28,52 @@ interface OpenList {
 /** Numbers of more digits are no numbers of items. */
 const INTEGER = /^\s*([+-]?\d{1,9})(?!\d)/;
 
+/** Values of `list-style-type` that show a bullet. Where they show nothing (`none`), counters often show numbers. */
+const BULLETS = new Set(['disc', 'circle', 'square']);
+const DEEPEST_INDENT = 8;
+
 export function createHtmlLists(): HtmlLists {
   const lists: OpenList[] = [];
+  let reversed: readonly number[] = [];
   return {
     get depth() {
       return lists.length;
     },
     open: (name, attributes) => {
-      if (LISTS.has(name)) lists.push(openList(name, attributes));
+      if (!LISTS.has(name)) return;
+      lists.push(openList(name, attributes, reversed[0] ?? 1));
+      if (isCountdown(name, attributes)) reversed = reversed.slice(1);
     },
     close: (name) => {
       if (LISTS.has(name)) lists.pop();
     },
-    item: (attributes) => {
-      const list = lists.at(-1);
-      if (!list) return '-';
-      const number = list.next === null ? null : (integerOf(attributes['value']) ?? list.next);
-      if (number === null) return '-';
-      list.next = number + list.step;
-      return `${shownNumber(number, list.type)}.`;
+    countDown: (firsts) => {
+      reversed = firsts;
+    },
+    item: (attributes, style) => {
+      const indent = '  '.repeat(Math.min(Math.max(lists.length - 1, 0), DEEPEST_INDENT));
+      return `${indent}${markOf(lists.at(-1), attributes, style)} `;
     },
   };
 }
 
-/** A list that counts down from the number of its items, which are not known yet, is read without numbers. */
-function openList(name: string, { start, type = '1', reversed }: Attributes): OpenList {
-  const first = integerOf(start) ?? (reversed === undefined ? 1 : null);
+function markOf(list: OpenList | undefined, { value, type }: Attributes, style: string | undefined): string {
+  if (!list) return '-';
+  const number = integerOf(value) ?? list.next;
+  list.next = number + list.step;
+  if (style === undefined) return list.isOrdered ? `${shownNumber(number, type?.trim() ?? list.type)}.` : '-';
+  return BULLETS.has(style) ? '-' : `${styledNumber(number, style)}.`;
+}
+
+/** Whether a list counts down from the number of its items. */
+export const isCountdown = (name: string, { reversed, start }: Attributes): boolean =>
+  name === 'ol' && reversed !== undefined && integerOf(start) === null;
+
+function openList(name: string, attributes: Attributes, countdown: number): OpenList {
+  const { start, type = '1', reversed } = attributes;
   return {
-    next: name === 'ol' ? first : null,
+    next: isCountdown(name, attributes) ? countdown : (integerOf(start) ?? 1),
+    isOrdered: name === 'ol',
     step: reversed === undefined ? 1 : -1,
     type: type.trim(),
   };

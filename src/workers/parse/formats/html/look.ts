@@ -1,4 +1,5 @@
 import { clippingOf, FOR_SCREEN_READERS, isBox, isTransient, type Clipping } from './clipping.js';
+import { LISTS } from './html-lists.js';
 import { alphaOf, areAlike, cssColor, type Color } from '../visibility/colors.js';
 import { UNKNOWN, type Declarations } from './declarations.js';
 
@@ -18,6 +19,8 @@ export interface Look {
   readonly isDressed: boolean;
   /** The first font that is asked for; undefined where none is, or it cannot be known. */
   readonly font: string | undefined;
+  /** How items of lists are marked where a style says so; undefined elsewhere. */
+  readonly listStyle: string | undefined;
 }
 
 export const PAGE: Look = {
@@ -31,6 +34,7 @@ export const PAGE: Look = {
   background: '#ffffff',
   isDressed: false,
   font: undefined,
+  listStyle: undefined,
 };
 /** Pixels beyond which text is moved off the page. */
 const FAR_AWAY = -999;
@@ -79,12 +83,18 @@ export function lookWithin(outer: Look, declared: Declarations, element: string)
     background: isAnimated ? undefined : backgroundOf(declared, outer.background),
     isDressed: outer.isDressed || DRESSES.some((name) => isSet(declared.get(name))),
     font: fontOf(declared.get('font-family'), outer.font),
+    listStyle: listStyleOf(declared.get('list-style-type'), LISTS.has(element) ? undefined : outer.listStyle),
   };
 }
 
 function fontOf(families: string | undefined, outer: string | undefined): string | undefined {
   if (families === undefined || families === UNKNOWN || KEPT.has(families)) return outer;
   return families.split(',')[0];
+}
+
+function listStyleOf(value: string | undefined, outer: string | undefined): string | undefined {
+  if (value === undefined || value === 'inherit' || value === UNKNOWN) return outer;
+  return value === '' || value === 'none' ? undefined : value;
 }
 
 const isSet = (value: string | undefined): boolean =>

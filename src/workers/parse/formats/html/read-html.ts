@@ -1,49 +1,30 @@
 import type { Block } from '../../extraction/block.js';
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
+import { createDrawnFormulas, type DrawnFormulas } from '../formulas/drawn-formulas.js';
 import { createMathCollector, type MathCollector } from '../formulas/math-collector.js';
 import { signsOf, type SignReader } from '../signs/sign-reader.js';
 import { ShallowParser } from '../shallow-parser.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { controlText, createSelects, type SelectTracker } from '../forms/html-controls.js';
+import {
+  CELLS,
+  DROPPED,
+  ENDS_FOREIGN,
+  ENDS_FORMULA,
+  FOREIGN,
+  headingLevel,
+  LINES,
+  PARAGRAPHS,
+  PREFORMATTED,
+} from './elements.js';
 import { createHtmlLists, LISTS, type HtmlLists } from './html-lists.js';
+import { lookAhead } from './look-ahead.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
 import { createRuby } from './ruby.js';
 import { createShifts } from './shifts.js';
 import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
 import { FOR_SCREEN_READERS } from './clipping.js';
-import { collectStyles } from './collect-styles.js';
 import { createVisibility, type LoadStyleSheet, type VisibilityTracker } from './visibility.js';
-
-const DROPPED = new Set([
-  'script',
-  'style',
-  'template',
-  'noscript',
-  'svg',
-  'annotation',
-  'annotation-xml',
-  'iframe',
-  'canvas',
-  'datalist',
-]);
-const FOREIGN = new Set(['svg']);
-/** Elements of HTML that end drawings that are not closed, as in browsers. */
-const ENDS_FOREIGN = new Set(
-  'p div h1 h2 h3 h4 h5 h6 table ul ol dl li dd dt pre blockquote body br center hr img nobr b i em strong span small big u s strike sub sup code tt menu ruby'.split(
-    ' ',
-  ),
-);
-const PARAGRAPHS = new Set(
-  'address article aside blockquote details dialog dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table title ul body'.split(
-    ' ',
-  ),
-);
-const LINES = new Set(
-  'caption center dd div dt figcaption legend li summary tr thead tbody tfoot button'.split(' '),
-);
-const CELLS = new Set(['td', 'th']);
-const PREFORMATTED = new Set(['pre', 'textarea']);
-const DEEPEST_INDENT = 8;
 
 export interface HtmlHead {
   readonly title: string;
@@ -85,6 +66,7 @@ interface State {
   foreign: number;
   readonly ruby: ReturnType<typeof createRuby>;
   readonly math: MathCollector;
+  readonly drawn: DrawnFormulas;
   readonly shifts: ReturnType<typeof createShifts>;
   readonly selects: SelectTracker;
   readonly lists: HtmlLists;
@@ -110,7 +92,7 @@ export function createHtmlReader(options: HtmlOptions = {}): HtmlReader {
         recognizeSelfClosing: options.isXhtml === true,
         dropped: DROPPED,
       };
-      if (state.visibility) collectStyles(markup, state.visibility, parserOptions);
+      lookAhead(state, markup, parserOptions);
       const parser = new ShallowParser(
         {
           onopentag: (name, attributes) => openElement(state, name, attributes),
@@ -128,6 +110,7 @@ export function createHtmlReader(options: HtmlOptions = {}): HtmlReader {
       );
       parser.end(markup);
       endFormula(state);
+      passUnshown(state);
       state.flow.cut();
       return { blocks, head: { title: state.title.trim(), language: state.language } };
     },
@@ -146,6 +129,7 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
     foreign: 0,
     ruby: createRuby(),
     math: createMathCollector(),
+    drawn: createDrawnFormulas(),
     shifts: createShifts(),
     selects: createSelects(),
     lists: createHtmlLists(),
@@ -161,6 +145,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   visibility?.open(name, attributes);
   state.shifts.open(name, visibility?.shift());
   state.ruby.open(name);
+  state.drawn.open(attributes);
   if (state.foreign > 0 && ENDS_FOREIGN.has(name)) endForeign(state);
   if (FOREIGN.has(name)) state.foreign += 1;
   if (DROPPED.has(name)) state.dropped += 1;
@@ -182,14 +167,9 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   if (PREFORMATTED.has(name)) flow.beginPreformatted();
   if (CELLS.has(name)) flow.separate(' | ');
   if (name === 'tr') flow.beginRow();
-  if (name === 'li') {
-    const { depth } = state.lists;
-    flow.mark(
-      `${'  '.repeat(Math.min(Math.max(depth - 1, 0), DEEPEST_INDENT))}${state.lists.item(attributes)} `,
-    );
-  }
+  if (name === 'li') flow.mark(state.lists.item(attributes, visibility?.listStyle()));
   const { alt } = attributes;
-  if (name === 'img' && alt) addText(state, ` ${alt} `);
+  if (name === 'img' && alt) addText(state, ` ${state.drawn.take(alt)?.text ?? alt} `);
   const control = controlText(name, attributes);
   // What stands for a box that is not shown may be drawn in its place, or the box switches something.
   if (control !== '' && visibility?.reason() === undefined)
@@ -219,6 +199,7 @@ function closeElement(state: State, name: string): void {
   visibility?.close();
   state.shifts.close();
   state.ruby.close(name);
+  state.drawn.close();
   if (FOREIGN.has(name)) {
     if (state.foreign === 0) return;
     state.foreign -= 1;
@@ -235,11 +216,20 @@ function closeElement(state: State, name: string): void {
   if (CELLS.has(name)) flow.separate(' | ');
 }
 
-/** Formulas that are not closed end where such an element begins. */
-const ENDS_FORMULA = new Set([...PARAGRAPHS, ...LINES, ...CELLS, 'img', 'br', 'head']);
-
 function addFormula(state: State, text: string | undefined): void {
-  if (text !== undefined && text !== '') addText(state, text);
+  if (text === undefined || text === '') return;
+  const kind = state.visibility?.reason();
+  if (kind !== undefined && state.drawn.keep({ text, kind })) return;
+  addText(state, text);
+  state.drawn.note('formula');
+}
+
+/** Treats a formula that no picture shows as what it is: text that is not shown. */
+function passUnshown({ drawn, options, flow, tables }: State): void {
+  const formula = drawn.take();
+  if (!formula || options.hidden?.accepts(formula.kind, formula.text) === false) return;
+  flow.append(formula.text, []);
+  tables.append(formula.text, []);
 }
 
 const endFormula = (state: State): void => addFormula(state, state.math.end());
@@ -261,13 +251,18 @@ function separateBlock(state: State, name: string): void {
   else if (LINES.has(name)) separate(state, '\n');
 }
 
-function separate({ flow, tables }: State, separator: Separator): void {
+function separate({ flow, tables, drawn }: State, separator: Separator): void {
+  drawn.note('text');
   flow.separate(separator);
   tables.separate(separator === '\n\n');
 }
 
 function addText(state: State, written: string): void {
-  if (state.ruby.isReading() || state.selects.takes(written)) return;
+  if (state.ruby.isReading() || state.drawn.isOpen() || state.selects.takes(written)) return;
+  if (written.trim() !== '') {
+    passUnshown(state);
+    state.drawn.note('text');
+  }
   const { flow, tables, visibility, options } = state;
   const font = visibility?.font();
   const text = signsOf(font) ? (options.signs?.read(written, font) ?? written) : written;
@@ -281,8 +276,4 @@ function addText(state: State, written: string): void {
   const shifts = state.shifts.current();
   flow.append(text, shifts);
   tables.append(text, shifts);
-}
-
-function headingLevel(name: string): number | undefined {
-  return /^h[1-6]$/.test(name) ? Number(name[1]) : undefined;
 }

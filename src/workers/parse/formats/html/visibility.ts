@@ -1,5 +1,6 @@
 import type { Attributes } from '../xml/read-markup.js';
 import type { Shift } from '../baseline/shift.js';
+import { LISTS } from './html-lists.js';
 import { parseDeclarations, UNKNOWN, type Declarations } from './declarations.js';
 import { lookWithin, PAGE, reasonOf, type Look } from './look.js';
 import { styledShift } from './shifts.js';
@@ -16,6 +17,8 @@ export interface VisibilityTracker {
   shift(): Shift | undefined;
   /** The font that text is in here, as far as it is known. */
   font(): string | undefined;
+  /** How an item of a list is marked here by its styles; undefined where none says so. */
+  listStyle(): string | undefined;
   /** Adds the content of a `style` element. */
   addStyles(css: string, media: string | undefined): void;
   /** Adds what a `link` element names, if that is a style sheet. */
@@ -39,7 +42,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
       if (looks.length === 0) looks.push(pageLook(rules));
       const declared = declarationsOf(rules, name, attributes);
       shift = styledShift(name, declared);
-      looks.push(declared.size === 0 ? last() : lookWithin(last(), declared, name));
+      looks.push(declared.size === 0 && !LISTS.has(name) ? last() : lookWithin(last(), declared, name));
       const isLoose = ['absolute', 'fixed'].includes(declared.get('position') ?? '');
       // What follows may lie upon an element that is out of the flow.
       const around = looks.at(-2);
@@ -52,6 +55,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
     reason: () => reasonOf(last()),
     shift: () => shift,
     font: () => last().font,
+    listStyle: () => last().listStyle,
     addStyles: (css, media = '') =>
       rules.add(parseStyleSheet(media.trim() === '' ? css : `@media ${media} {${css}}`)),
     addLink: (attributes) => {

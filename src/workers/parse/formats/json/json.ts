@@ -91,23 +91,34 @@ function* linesOf(text: string): Iterable<string> {
   }
 }
 
-/** Tells whether all that the line opens is closed. What stands in a string that is not closed is read as it is. */
+/** What JSON has beside strings, and the numbers that programs write although it has them not. */
+const SCALAR = /^(?:true|false|null|-?(?:NaN|Infinity)|[-+.\d][-+.\deE]*)$/;
+
+/** Tells whether the line is JSON and all that it opens is closed. A line of text, and what stands in a string that is not closed, is read as it is. */
 function readLine(line: string, written: ValueLines): boolean {
+  const whole = line.trim();
+  if (whole !== '' && !/^[{}[\],"]/.test(whole) && !SCALAR.test(whole)) {
+    written.value(whole);
+    return false;
+  }
   let depth = 0;
-  for (const { kind, text, start } of jsonTokens(line)) {
+  let isJson = true;
+  for (const { kind, text, start, end } of jsonTokens(line)) {
     if (kind === 'unclosed string') {
       written.value(line.slice(start).trim().slice(1));
       return false;
     }
-    if (kind === 'value') written.value(text);
-    else {
+    if (kind === 'value') {
+      written.value(text);
+      isJson &&= line.charAt(end - 1) === '"' || SCALAR.test(text);
+    } else {
       if (text === '{' || text === '[') depth += 1;
       if (text === '}' || text === ']') depth -= 1;
       if (depth < 0) return false;
       written.mark(text);
     }
   }
-  return depth === 0;
+  return isJson && depth === 0;
 }
 
 /** Tells the number of the line of a position. @param position rises from call to call */

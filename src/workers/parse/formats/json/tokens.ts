@@ -9,8 +9,8 @@ export interface JsonToken {
   readonly end: number;
 }
 
-/** A mark, the start of a string, or another value. The end of a string is looked for by itself: it may be far. */
-const TOKEN = /\s*(?:([{}[\],:])|(")|([^\s{}[\],:"]+))/y;
+/** A mark, the start of a string, or another value, of whose words none has a meaning in JSON. The end of a string is looked for by itself: it may be far. */
+const TOKEN = /\s*(?:([{}[\],:])|(")|([^\s{}[\],:"]+(?:[ \t]+[^\s{}[\],:"]+)*))/y;
 const BACKSLASH = 0x5c;
 
 /** Cuts JSON, or JSON Lines, into tokens, broken or not. A string without an end is the last one. */

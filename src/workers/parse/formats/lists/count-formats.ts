@@ -49,6 +49,28 @@ export function shownNumber(number: number, type: string): string {
   }
 }
 
+/** Writes a number as `list-style-type` of CSS says (CSS Counter Styles 3, 6); in digits where that is not known. */
+export function styledNumber(number: number, style: string): string {
+  switch (style) {
+    case 'decimal-leading-zero':
+      return number < 0 ? String(number) : String(number).padStart(2, '0');
+    case 'lower-roman':
+      return shownNumber(number, 'i');
+    case 'upper-roman':
+      return shownNumber(number, 'I');
+    case 'lower-alpha':
+    case 'lower-latin':
+      return shownNumber(number, 'a');
+    case 'upper-alpha':
+    case 'upper-latin':
+      return shownNumber(number, 'A');
+    case 'lower-greek':
+      return number < 1 ? String(number) : lettersInTurn(number, 'αβγδεζηθικλμνξοπρστυφχψω');
+    default:
+      return String(number);
+  }
+}
+
 function roman(number: number): string {
   if (number < 1 || number > 3_999) return String(number);
   let rest = number;
@@ -67,10 +89,13 @@ function letters(number: number): string {
   return String.fromCharCode(97 + ((number - 1) % 26)).repeat(Math.ceil(number / 26));
 }
 
+const LATIN = 'abcdefghijklmnopqrstuvwxyz';
+
 /** Behind `z` comes `aa`, then `ab`, where Word writes `bb`. */
-function lettersInTurn(number: number): string {
+function lettersInTurn(number: number, alphabet = LATIN): string {
+  const { length } = alphabet;
   let text = '';
-  for (let rest = number; rest > 0; rest = Math.floor((rest - 1) / 26))
-    text = String.fromCharCode(97 + ((rest - 1) % 26)) + text;
+  for (let rest = number; rest > 0; rest = Math.floor((rest - 1) / length))
+    text = (alphabet[(rest - 1) % length] ?? '') + text;
   return text;
 }

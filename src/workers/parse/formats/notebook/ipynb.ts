@@ -10,7 +10,7 @@ import { outputTexts } from './output-texts.js';
 export function* parseNotebook(bytes: Uint8Array, context: ParseContext): Iterable<Block> {
   const { receipt } = context;
   receipt.setParser('notebook', '1');
-  const notebook = readNotebook(decodeText(bytes, { receipt }));
+  const notebook = readNotebook(decodeText(bytes, { receipt, hasKnownFiles: true }));
   const language = languageOf(notebook);
   if (notebook.metadata?.title) receipt.setTitle(notebook.metadata.title);
   for (const cell of notebook.cells ?? (notebook.worksheets ?? []).flatMap(({ cells }) => cells))

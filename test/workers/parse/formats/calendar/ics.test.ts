@@ -24,6 +24,25 @@ test('a calendar is read entry by entry, in any encoding', async () => {
   }
 });
 
+test('values of vCalendar 1.0 are decoded, also over several lines', async () => {
+  const raw = calendar(
+    entry(
+      'VEVENT',
+      'SUMMARY;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:R=C3=BC=',
+      'ckgabe =',
+      'des Boots',
+      'LOCATION;QUOTED-PRINTABLE;CHARSET=ISO-8859-1:B=F6rse',
+      'DTSTART:20260612T140000',
+    ),
+  );
+  expect((await readBlocks('ics', raw)).text).toBe(
+    'Event: Rückgabe des Boots\nWhen: 2026-06-12 14:00\nWhere: Börse\n\n',
+  );
+  expect((await readBlocks('ics', calendar(entry('VEVENT', 'SUMMARY:1+1=', 'LOCATION:here')))).text).toBe(
+    'Event: 1+1=\nWhere: here\n\n',
+  );
+});
+
 test('a calendar is known by its first line, and a file that is none fails', async () => {
   const bytes = Buffer.from(calendar());
   expect(detectFileType(bytes, 'plan.txt', null)?.format).toBe('ics');

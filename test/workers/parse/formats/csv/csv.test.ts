@@ -59,6 +59,20 @@ describe('CSV', () => {
     expect((await read('שם,城市\nדנה,東京\n')).text).toBe('| שם | 城市 |\n| --- | --- |\n| דנה | 東京 |\n\n');
   });
 
+  test.each([
+    ['id,note\n1,"say \\"hi\\" now"\n2,ok\n', '| 1 | say "hi" now |\n| 2 | ok |'],
+    ['id;note\n1;"{\\"a\\": \\"b;c\\"}"\n2;ok\n', '| 1 | {"a": "b;c"} |\n| 2 | ok |'],
+    ['path,id\n"C:\\data\\",1\n"C:\\x",2\n', '| C:\\data\\ | 1 |\n| C:\\x | 2 |'],
+    ['id,note\n1,"say ""hi"" \\"\n2,ok\n', '| 1 | say "hi" \\ |\n| 2 | ok |'],
+  ])(
+    'reads quotes behind backslashes as what is quoted, and other backslashes as such: %j',
+    async (csv, rows) => {
+      const { text, receipt } = await read(csv);
+      expect(text.replaceAll('\\\\', '\\')).toContain(rows);
+      expect(receipt.gap_count).toBe(0);
+    },
+  );
+
   test('with a quote that is not closed keeps everything, and says so', async () => {
     const { text, receipt } = await read('a,b\n1,2\n3,"four\n5,6\n');
     for (const word of ['| 1 | 2 |', '3', 'four', '5,6']) expect(text).toContain(word);

@@ -16,6 +16,44 @@ const cleaned = (text: string) => {
   return { text: withoutDataUris(text, ({ type }) => types.push(type)), types };
 };
 
+describe('a file in Base64', () => {
+  const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from(base64(9_000), 'base64')]);
+  const file = png.toString('base64');
+  const folded = file.replace(/.{74}/g, '$&\n ');
+
+  test.each<readonly [FileFormat, string]>([
+    ['json', JSON.stringify({ a: 'Before', content: file, b: 'after' })],
+    ['text', `Before\n${file.replace(/.{76}/g, '$&\r\n')}\r\nafter\n`],
+    ['text', `BEGIN:VCARD\nFN:Before\nPHOTO;ENCODING=b;TYPE=PNG:${folded}\nNOTE:after\nEND:VCARD\n`],
+    ['csv', `name,icon\nBefore,${file}\nafter,x\n`],
+    ['xml', `<a><b>Before</b><picture>${file}</picture><d>after</d></a>`],
+  ])('in %s is left out and named, and the text around it is kept', async (format, written) => {
+    const { text, gaps } = await readBlocks(format, written);
+    expect(text).not.toContain(file.slice(400, 440));
+    for (const word of ['Before', 'after']) expect(text).toContain(word);
+    expect(gaps).toEqual([expect.stringMatching(/skipped.*file in Base64, image\/png, 12 KB long/)]);
+  });
+
+  test('is known by how a picture, a document or an archive begins, and by its length', () => {
+    const types = ['ffd8ffe000104a46', '255044462d312e37', '504b030414000600', '1f8b080000000000'].map(
+      (start) => {
+        const written = Buffer.concat([Buffer.from(start, 'hex'), Buffer.alloc(900, 'ab1')]).toString(
+          'base64',
+        );
+        return cleaned(`"${written}"`);
+      },
+    );
+    expect(types).toEqual(
+      ['image/jpeg', 'application/pdf', 'application/zip', 'application/gzip'].map((type) => ({
+        text: '""',
+        types: [type],
+      })),
+    );
+    for (const text of [file.slice(0, 200), file.toLowerCase(), `key: ${base64(9_000)}`, `x${file}`])
+      expect(cleaned(text)).toEqual({ text, types: [] });
+  });
+});
+
 describe('a data URI', () => {
   const FILES: readonly (readonly [FileFormat, string])[] = [
     ['markdown', `# Mill\n\nBefore ![a wheel](${PICTURE}) after\n\nThe end\n`],
@@ -95,6 +133,9 @@ describe('a data URI', () => {
       'A',
       ';base64,',
       'data:a/b;c=d;',
+      'iVBORw0KGgo',
+      'iVBORw0KGgo ',
+      `iVBORw0KGgo${'Aa1'.repeat(7)}\n`,
     ])
       cleaned(part.repeat(most / part.length));
     cleaned(`data:a/b;base64,${'A\n'.repeat(most)}`);

@@ -55,6 +55,8 @@ const SENTENCES: readonly (readonly [encoding: string, text: string])[] = [
   ],
   ['windows-874', 'เมื่อวานนี้เราเดินเล่นริมแม่น้ำและซื้อผลไม้จากตลาดเก่าก่อนกลับบ้านตอนเย็น'],
   ['shiftjis', JAPANESE],
+  // Old lists of banks have kana of half the width among signs of two bytes.
+  ['shiftjis', '振込先 ﾐﾅﾄｷﾞﾝｺｳ 口座名義 ｻﾄｳ ﾊﾅｺ'],
   ['euc-jp', JAPANESE],
   ['gbk', CHINESE],
   ['gb18030', CHINESE],
@@ -63,12 +65,25 @@ const SENTENCES: readonly (readonly [encoding: string, text: string])[] = [
   ['utf-16le', RUSSIAN],
   ['utf-16be', JAPANESE],
   ['utf-16le', CHINESE],
+  // A line end alone tells that its letters have two bytes.
+  ['utf-16le', '宛先：鈴木\r\n'],
+  ['utf-16be', '宛先：鈴木\r\n'],
 ];
 
 describe('a short text that names no encoding', () => {
   test.each(SENTENCES)('is read in %s: %s', async (encoding, text) => {
     const bytes = iconv.encode(text, encoding, { addBOM: false });
     expect((await readBlocks('text', bytes)).text).toBe(text);
+  });
+
+  test('has the letters of Vietnamese in one piece, whose tones are apart in windows-1258', async () => {
+    const written = 'Hôm qua trời mưa rất to, chúng tôi phải ở nhà đọc sách và uống trà.';
+    const apart = Array.from(written, (letter) => {
+      const [, base = letter, tone = ''] =
+        /^(.[\u0302\u0306\u031b]?)([\u0300\u0301\u0303\u0309\u0323])$/u.exec(letter.normalize('NFD')) ?? [];
+      return base.normalize('NFC') + tone;
+    });
+    expect((await readBlocks('text', iconv.encode(apart.join(''), 'windows-1258'))).text).toBe(written);
   });
 
   test('is read in ISO-2022-JP and ISO-2022-KR by their escape sequences', async () => {

@@ -21,6 +21,45 @@ describe('a formula', () => {
     expect(text).toBe('so holds\n\n');
   });
 
+  const POWER = '<msup><mi>c</mi><mn>2</mn></msup>';
+  const DRAWN = '<span>c<span>2</span></span>';
+  const PICTURE = '<img aria-hidden="true" alt="{\\displaystyle c^{2}}" src="p.svg">';
+
+  it.each([
+    [
+      'KaTeX, behind its MathML',
+      `<span class="katex"><span><math>${POWER}</math></span><span aria-hidden="true">${DRAWN}</span></span>`,
+    ],
+    [
+      'MathJax, before its MathML',
+      `<span data-mathml="<math/>"><nobr aria-hidden="true">${DRAWN}</nobr><span><math>${POWER}</math></span></span>`,
+    ],
+    [
+      'Wikipedia, as a picture of MathML that is not shown',
+      `<span style="display:none"><math alttext="{\\displaystyle c^{2}}">${POWER}</math></span>${PICTURE}`,
+    ],
+    [
+      'Wikipedia, as a picture beside MathML that is shown',
+      `<math alttext="{\\displaystyle c^{2}}">${POWER}</math>${PICTURE}`,
+    ],
+  ])('of a page is read once where it is drawn by %s', async (_name, drawn) => {
+    const { text, receipt } = await readBlocks(
+      'html',
+      `<p>energy ${drawn} holds <i aria-hidden="true">★</i>`,
+    );
+    expect(text).toBe('energy c² holds ★\n\n');
+    expect(receipt.gap_count).toBe(0);
+  });
+
+  it('of a page that is not shown is left out before a picture of something else', async () => {
+    const { text, receipt } = await readBlocks(
+      'html',
+      `<p>so <span style="display:none"><math alttext="c^2">${POWER}</math></span><img alt="a cat"> holds`,
+    );
+    expect(text).toBe('so a cat holds\n\n');
+    expect(receipt.gaps).toMatchObject([{ reason: 'hidden' }]);
+  });
+
   it('of JATS is read once, beside its number', async () => {
     const article = (inside: string) =>
       `<article dtd-version="1"><body><p>so ${inside} holds</p></body></article>`;

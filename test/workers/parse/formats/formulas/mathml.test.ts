@@ -11,6 +11,9 @@ const FORMULAS: readonly (readonly [string, string])[] = [
   ['<mfrac><msup><mi>x</mi><mn>2</mn></msup><msub><mi>y</mi><mi>i</mi></msub></mfrac>', 'x²/y_i'],
   ['<mfrac><mi>a</mi><mfrac><mi>b</mi><mi>c</mi></mfrac></mfrac>', 'a/(b/c)'],
   ['<mo>(</mo><mfrac linethickness="0"><mi>n</mi><mi>k</mi></mfrac><mo>)</mo>', '(n¦k)'],
+  ['<mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mo>/</mo><mi>c</mi>', '(a+b)/c'],
+  ['<mn>1</mn><mo>/</mo><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mo>=</mo><mi>x</mi>', '1/(a+b)=x'],
+  ['<mi>a</mi><mo>/</mo><mi>b</mi><mo>+</mo><mi>c</mi>', 'a/b+c'],
   // Roots
   ['<msqrt><mi>x</mi><mo>+</mo><mn>1</mn></msqrt>', '√(x+1)'],
   ['<msqrt><mn>2</mn></msqrt>', '√2'],

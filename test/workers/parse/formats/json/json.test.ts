@@ -84,6 +84,8 @@ test.each([
   ['{"id":3,"list":["a","b"', 'id: 3\nlist: \n  - a\n  - b'],
   ['}}]', ''],
   ['{"id":3 "text":"no comma"}}', 'no comma'],
+  ['2026-03-01 10:00:05 worker died, restarting', '\n2026-03-01 10:00:05 worker died, restarting\n'],
+  ["{'id': 3, 'text': 'a repr of Python'}", "'text': 'a repr of Python'"],
 ])('a broken line of JSON Lines costs that line alone: %s', async (broken, read) => {
   const whole = [1, 2, 4, 5].map((id) => JSON.stringify({ id, text: `text ${String(id)}` }));
   const { text, receipt } = await readBlocks(

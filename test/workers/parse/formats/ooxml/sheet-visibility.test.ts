@@ -164,6 +164,7 @@ describe('cells that nobody sees', () => {
     for (const [value, shown] of [
       [number, '31337'],
       [shared, 'words'],
+      [words, 'words'],
     ] as const) {
       const bytes = book({ format: ';;;', value, strings: ['<t>words</t>'] });
       const { text, receipt } = await readBlocks(parseXlsx, bytes);

@@ -50,7 +50,7 @@ export function likeliestWide(buffer: Buffer, { isCertain }: WideOptions): strin
   const [best] = rankAll(WIDE_CANDIDATES, sample);
   if (!best || isCertain) return best?.encoding;
   const narrow = rankAll(CANDIDATES, foreignPieces(sample))[0]?.cost ?? 0;
-  const controls = sample.reduce((sum, byte) => sum + (byte < FIRST_BLANK ? 1 : 0), 0);
+  const controls = sample.reduce((sum, byte) => sum + (CONTROLS.has(byte) ? 1 : 0), 0);
   return narrow + controls * CONTROL_BITS > best.cost ? best.encoding : undefined;
 }
 
@@ -105,8 +105,12 @@ function foreignPieces(buffer: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Control characters below it are in no text. */
-const FIRST_BLANK = 9;
+/** Control characters that are in no text: all but blanks, those of terminals and the end of a file of DOS. */
+const CONTROLS = new Set(
+  Array.from({ length: 32 }, (_, code) => code).filter(
+    (code) => code < 7 || (code > 13 && code !== 0x1a && code !== 0x1b),
+  ),
+);
 const CONTROL_BITS = 22;
 const LAST_SEPARATOR = 0x2c;
 const BLANK = Buffer.from(' ');

@@ -12,13 +12,14 @@ const FEW_ZEROS = 2;
  */
 export function wideEncoding(buffer: Buffer, declared: string | undefined): string | undefined {
   const head = withoutPadding(buffer.subarray(0, SAMPLE_BYTES));
-  const { even, odd, controls } = countSigns(head);
+  const { even, odd, controls, lines } = countSigns(head);
   const zeros = even + odd;
   if (zeros > Math.max(FEW_ZEROS, head.length / 100) || zeros * 3 > head.length) {
     if (zeros > head.length * 0.6) return head[0] === 0 ? 'utf-32be' : 'utf-32le';
     return odd >= even ? 'utf-16le' : 'utf-16be';
   }
   if (buffer.length % 2 === 1 || buffer.length === 0) return undefined;
+  if (lines > 0 && (even === 0 || odd === 0)) return odd > 0 ? 'utf-16le' : 'utf-16be';
   const hasControls = controls * 20 > head.length;
   const isDeclared = declared !== undefined && /^utf-(?:16|32)/.test(declared);
   if (!hasControls && isUtf8(buffer)) return undefined;
@@ -32,11 +33,16 @@ function withoutPadding(head: Buffer): Buffer {
   return head.subarray(0, end);
 }
 
-function countSigns(head: Buffer): { even: number; odd: number; controls: number } {
-  const counts = { even: 0, odd: 0, controls: 0 };
+function countSigns(head: Buffer): { even: number; odd: number; controls: number; lines: number } {
+  const counts = { even: 0, odd: 0, controls: 0, lines: 0 };
   for (const [index, byte] of head.entries()) {
-    if (byte === 0) counts[index % 2 === 0 ? 'even' : 'odd'] += 1;
-    else if (byte < 9) counts.controls += 1;
+    if (byte === 0) {
+      counts[index % 2 === 0 ? 'even' : 'odd'] += 1;
+      if (isLineEnd(head[index % 2 === 0 ? index + 1 : index - 1])) counts.lines += 1;
+    } else if (byte < 7) counts.controls += 1;
   }
   return counts;
 }
+
+/** A zero beside it within two bytes is its other half. */
+const isLineEnd = (byte: number | undefined): boolean => byte === 0x0a || byte === 0x0d;

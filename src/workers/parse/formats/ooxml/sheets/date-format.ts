@@ -1,9 +1,11 @@
 import type { FormatToken } from './format-code.js';
-import { dayName, monthName, type FormatLanguage } from './format-language.js';
+import { dayName, eraName, monthName, yearOfEra, yearShown, type FormatLanguage } from './format-language.js';
 
 const DAY = 86_400_000;
 /** The language of dates whose format names none. */
-const ENGLISH: FormatLanguage = { tag: 'en', isBesideDay: false };
+const ENGLISH: FormatLanguage = { tag: 'en', isBesideDay: false, calendar: 'gregory' };
+/** That of eras whose format names none. */
+const JAPANESE: FormatLanguage = { tag: 'ja', isBesideDay: false, calendar: 'japanese' };
 /** The last day that can be shown, the end of the year 9999. */
 const LAST_SERIAL = 2_958_466;
 
@@ -37,7 +39,8 @@ export function formatDate(
   const moment = momentOf(serial, is1904, decimals);
   const isHalved = tokens.some(({ type }) => type === 'noon');
   const named = tokens.find((token) => token.type === 'language');
-  const shown = { isHalved, language: named?.language ?? ENGLISH };
+  const hasEra = tokens.some((token) => token.type === 'date' && token.text.startsWith('g'));
+  const shown = { isHalved, language: named?.language ?? (hasEra ? JAPANESE : ENGLISH) };
   let text = '';
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'date')
@@ -114,7 +117,11 @@ function datePart(code: string, moment: Moment, { isHalved, isMinutes, language 
   const length = code.length;
   switch (code.charAt(0)) {
     case 'y':
-      return length > 2 ? pad(moment.year, 4) : pad(moment.year % 100, 2);
+      return yearPart(yearShown(moment.year, language), length);
+    case 'e':
+      return pad(yearOfEra(moment, language), length);
+    case 'g':
+      return eraName(moment, length, language);
     case 'm':
       return isMinutes ? pad(moment.minutes, Math.min(2, length)) : monthPart(moment.month, length, language);
     case 'd':
@@ -125,6 +132,8 @@ function datePart(code: string, moment: Moment, { isHalved, isMinutes, language 
       return pad(moment.seconds, Math.min(2, length));
   }
 }
+
+const yearPart = (year: number, length: number): string => (length > 2 ? pad(year, 4) : pad(year % 100, 2));
 
 function monthPart(month: number, length: number, language: FormatLanguage): string {
   if (length <= 2) return pad(month, length);

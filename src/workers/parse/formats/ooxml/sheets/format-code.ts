@@ -37,7 +37,7 @@ export interface FormatSection {
 /** A longer format code is not one of Excel. */
 const LONGEST_CODE = 255;
 const TOKEN =
-  /"([^"]*)"?|\\(.)|[_*](.)|\[([^[\]]*)\]|(General)|(AM\/PM|A\/P)|(y+|m+|d+|h+|s+)|([0#?])|(E[+-])|([.,%/@;])|(.)/gisu;
+  /"([^"]*)"?|\\(.)|[_*](.)|\[([^[\]]*)\]|(General)|(AM\/PM|A\/P)|(y+|m+|d+|h+|s+|g{1,3}|(?<![0#?.])e{1,2})|([0#?])|(E[+-])|([.,%/@;])|(.)/gisu;
 
 interface OpenSection {
   readonly tokens: FormatToken[];
@@ -61,8 +61,20 @@ export function parseFormatCode(code: string): readonly FormatSection[] {
       section.tokens.push(...bracketToken(bracket));
     }
   }
-  return [...sections, section];
+  return [...sections, section].map((each) =>
+    isOfDate(each) ? each : { ...each, tokens: each.tokens.map(withoutEra) },
+  );
 }
+
+/** The letters of eras and of their years. */
+const ERA = /^[eg]/;
+const isOfDate = ({ tokens }: OpenSection): boolean =>
+  tokens.some((token) => token.type === 'date' && !ERA.test(token.text)) ||
+  !tokens.some(({ type }) => type === 'digit');
+
+/** Beside numbers such letters mean themselves, as in `0 g`. */
+const withoutEra = (token: FormatToken): FormatToken =>
+  token.type === 'date' && ERA.test(token.text) ? { type: 'literal', text: token.text } : token;
 
 function tokenOf([
   whole,

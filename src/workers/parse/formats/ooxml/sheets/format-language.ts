@@ -17,18 +17,39 @@ export interface FormatLanguage {
   readonly tag: string;
   /** Whether months have the form that stands beside a day, such as `марта` for `март`. */
   readonly isBesideDay: boolean;
+  /** The calendar that years and eras are counted by. */
+  readonly calendar: Calendar;
+}
+
+type Calendar = 'gregory' | 'buddhist' | 'japanese' | 'roc';
+
+/** Calendars by the third byte of `[$-107041E]`. Months and days are the same in these. */
+const CALENDARS: ReadonlyMap<number, Calendar> = new Map([
+  [3, 'japanese'],
+  [4, 'roc'],
+  [7, 'buddhist'],
+]);
+const TAIWAN = 0x404;
+
+function calendarOf(code: number, tag: string): Calendar {
+  const named = CALENDARS.get((code >>> 16) & 0xff);
+  return named ?? ((code & 0xffff) === TAIWAN ? 'roc' : tag === 'ja' ? 'japanese' : 'gregory');
 }
 
 /** Reads what stands behind the dash of `[$-407]`, `[$€-407]` or `[$-de-DE]`; undefined for what names no language. */
 export function formatLanguage(code: string): FormatLanguage | undefined {
   if (/^[0-9a-f]{1,8}$/i.test(code)) {
-    const identifier = Number.parseInt(code, 16) & 0xffff;
+    const number = Number.parseInt(code, 16);
+    const identifier = number & 0xffff;
     const language = LANGUAGES[(identifier & 0x3ff) - 1] ?? '--';
     if (language === '--') return undefined;
-    return { tag: language, isBesideDay: (identifier & GENITIVE) === GENITIVE };
+    const isBesideDay = (identifier & GENITIVE) === GENITIVE;
+    return { tag: language, isBesideDay, calendar: calendarOf(number, language) };
   }
-  const [tag = ''] = code.split(',');
-  return NAME.test(tag) && isKnown(tag) ? { tag, isBesideDay: false } : undefined;
+  const tag = code.split(/,|-x-/)[0] ?? '';
+  if (!NAME.test(tag) || !isKnown(tag)) return undefined;
+  const calendar = /^zh-TW/i.test(tag) ? 'roc' : /^ja\b/i.test(tag) ? 'japanese' : 'gregory';
+  return { tag, isBesideDay: false, calendar };
 }
 
 function isKnown(tag: string): boolean {
@@ -37,6 +58,46 @@ function isKnown(tag: string): boolean {
   } catch {
     return false;
   }
+}
+
+interface Day {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+}
+
+/** The year that `yyyy` shows. */
+export const yearShown = (year: number, { calendar }: FormatLanguage): number =>
+  calendar === 'buddhist' ? year + 543 : year;
+
+/** The year that `e` shows: that of the era where the calendar has eras. */
+export function yearOfEra({ year, month, day }: Day, { calendar }: FormatLanguage): number {
+  if (calendar === 'gregory') return year;
+  const shown = part('year', {
+    tag: 'en',
+    date: Date.UTC(year, month - 1, day),
+    options: { year: 'numeric', era: 'short' },
+    calendar,
+  });
+  return Number(shown) || year;
+}
+
+/** The name of an era as `g` (R), `gg` (令) or `ggg` (令和) shows it; empty in calendars without eras. */
+export function eraName(
+  { year, month, day }: Day,
+  length: number,
+  { tag, calendar }: FormatLanguage,
+): string {
+  if (calendar !== 'japanese' && calendar !== 'roc') return '';
+  const era = length === 1 ? 'narrow' : 'long';
+  const date = Date.UTC(year, month - 1, day);
+  const name = part('era', {
+    tag: calendar === 'roc' ? 'zh-TW' : tag,
+    date,
+    options: { year: 'numeric', era },
+    calendar,
+  });
+  return length === 2 && calendar === 'japanese' ? name.slice(0, 1) : name;
 }
 
 type Length = 'long' | 'short' | 'narrow';
@@ -58,12 +119,17 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const MAX_FORMATS = 200;
 
 function part(
-  type: 'month' | 'weekday',
-  { tag, date, options }: { tag: string; date: number; options: Intl.DateTimeFormatOptions },
+  type: 'month' | 'weekday' | 'year' | 'era',
+  {
+    tag,
+    date,
+    options,
+    calendar = 'gregory',
+  }: { tag: string; date: number; options: Intl.DateTimeFormatOptions; calendar?: Calendar },
 ): string {
-  const key = JSON.stringify([tag, options]);
+  const key = JSON.stringify([tag, options, calendar]);
   const made =
-    formats.get(key) ?? new Intl.DateTimeFormat(`${tag}-u-ca-gregory`, { ...options, timeZone: 'UTC' });
+    formats.get(key) ?? new Intl.DateTimeFormat(`${tag}-u-ca-${calendar}`, { ...options, timeZone: 'UTC' });
   if (formats.size >= MAX_FORMATS) formats.clear();
   formats.set(key, made);
   // Chinese and Japanese write a sign behind the number of a month, which is no part of it.

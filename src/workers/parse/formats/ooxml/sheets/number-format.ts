@@ -26,7 +26,8 @@ export function createNumberFormat(code: string, system: DateSystem): NumberForm
       );
     },
     text(value) {
-      const [, , , section] = sections;
+      const section =
+        sections[3] ?? sections.findLast(({ tokens }) => tokens.some(({ type }) => type === 'text'));
       if (!section) return value;
       return section.tokens
         .map((token) => (isValue(token) ? value : token.type === 'literal' ? token.text : ''))

@@ -134,7 +134,11 @@ function cellValue(workbook: OpenWorkbook, cell: XmlElement, style: CellStyle): 
     case 's':
       return formatted(sharedText(workbook, value), style, gaps);
     case 'inlineStr':
-      return words(richRuns(childOf(cell, 'x:is'), (properties) => styles.font(properties)));
+      return formatted(
+        richRuns(childOf(cell, 'x:is'), (properties) => styles.font(properties)),
+        style,
+        gaps,
+      );
     case 'str':
       return formatted(value, style, gaps);
     case 'b':
