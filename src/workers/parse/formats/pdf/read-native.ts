@@ -6,6 +6,7 @@ import { addFormFields, mayHoldForm, noteXfa } from './marks/form-fields.js';
 import { addFreeText, mayHoldFreeText } from './free-text.js';
 import { createLookBudget, findHidden } from './hidden.js';
 import { createPageObjects } from './judging/page-objects.js';
+import { unicodeFonts, withCodes } from './judging/unicode-fonts.js';
 import { lookThrough } from './judging/page-contents.js';
 import { mayHoldVerticalText } from './vertical/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
@@ -81,6 +82,7 @@ function createReaders(
       shifting === 'any' ||
       (shifting.size > 0 && objects.mayUse(await second.object(page), { objects: shifting })),
     mayHaveFreeText: mayHoldFreeText(bytes),
+    fonts: unicodeFonts(bytes),
     mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),
   };
@@ -123,7 +125,8 @@ async function resolveBatch(
   { mayHideLayers }: DocumentInfo,
 ): Promise<ResolvedPage[]> {
   const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
-  const signed = await readers.signs.find(pages, turns);
+  const coded = pages.map((page) => withCodes(page, readers.fonts));
+  const signed = await readers.signs.find(coded, turns);
   const answered = await addFormFields(signed, turns, readers);
   const numbered = await addCentredNumbers(answered, turns, readers);
   const whole = readers.mayHaveFreeText ? await addFreeText(numbered, turns, readers) : numbered;
@@ -146,11 +149,11 @@ async function resolveBatch(
 async function setUpright(
   pages: readonly ParsedPage[],
   turns: readonly Turn[],
-  { pdfium, bytes }: Readers,
+  { pdfium, bytes, fonts }: Readers,
 ): Promise<readonly ParsedPage[]> {
   if (turns.length === 0) return pages;
   const upright = await pdfium.readUpright(bytes, turns).catch(() => []);
-  const byNumber = new Map(upright.map((page) => [page.pageNum, page]));
+  const byNumber = new Map(upright.map((page) => [page.pageNum, withCodes(page, fonts)]));
   return pages.map((page) => byNumber.get(page.pageNum) ?? page);
 }
 
