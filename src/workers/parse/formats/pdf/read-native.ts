@@ -26,6 +26,9 @@ import { createSecondReader } from './second-reader.js';
 import { createSignFinder } from './marks/symbol-fonts.js';
 import { tidyPage } from './tidy-page.js';
 
+const LOST_CHARACTERS =
+  'Characters beyond U+FFFF, such as emoji, rare ideographs and the italic letters of formulas, were left out.';
+
 /** What `readNative` ends with when PDFium cannot open the file, and nothing was read. */
 export const cannotOpen = Symbol('cannot open');
 
@@ -67,7 +70,8 @@ function createReaders(
   { options, receipt }: ParseContext,
 ): { readonly readers: Readers; readonly how: Reading } {
   const second = createSecondReader(bytes);
-  const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines } = lookThrough(bytes);
+  const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines, mayLoseCharacters } = lookThrough(bytes);
+  if (mayLoseCharacters) receipt.addGap('garbled', LOST_CHARACTERS);
   const objects = createPageObjects(bytes);
   const readers: Readers = {
     pdfium,
