@@ -32,6 +32,11 @@ describe('lines of Chinese and Japanese in a PDF', () => {
     expect(await read(below(72, 700, lines))).toBe(lines.join('\n'));
   });
 
+  test('stay lines in a list of contents', async () => {
+    const lines = ['山へ行く日の話…………………１', '（春の日の出来事）', '川で洗濯をする話………………１２'];
+    expect(await read(below(72, 700, lines))).toBe(lines.join('\n'));
+  });
+
   test('are one text in a cell, and two where there was room', async () => {
     const rules = across([700, 670, 640], 72, 220) + down([72, 102, 220], 640, 700);
     const cells = [

@@ -9,6 +9,8 @@ const FIRST_UNIT = new RegExp(
   `^[「『（［｛〈《【〔〖]{0,3}(${WIDE})[」』）］｝〉》】〕〗、。，．・：；？！ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々]{0,3}`,
   'u',
 );
+/** Dots up to the number of a page in a list of contents. */
+const LEADER = /[….．・‥]{2}\s?[\d０-９]{1,5}$/u;
 const WIDE_CHARACTER = new RegExp(WIDE, 'gu');
 /** The width of letters of other scripts, in that of a wide character. */
 const NARROW = 0.5;
@@ -41,7 +43,8 @@ export function joinTexts(lines: readonly Line[], separator: string, room: numbe
 }
 
 function wasBroken(before: Line, line: Line, room: number): boolean {
-  const unit = ENDS_WIDE.test(before.text) ? FIRST_UNIT.exec(line.text)?.[0] : undefined;
+  const goesOn = ENDS_WIDE.test(before.text) && !LEADER.test(before.text);
+  const unit = goesOn ? FIRST_UNIT.exec(line.text)?.[0] : undefined;
   if (unit === undefined) return false;
   const character = Math.min(line.size, line.width / charactersWide(line.text));
   return before.width + unit.length * character > room - TOLERANCE * character;
