@@ -1,12 +1,16 @@
 import type { Gap } from '../../../../shared/extraction/receipt.js';
 import type { Block } from '../../extraction/block.js';
+import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { Parser, ParseContext } from '../parser.js';
 import { joinHyphens } from '../pages/layout/hyphens.js';
 import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
 import { createCarried, remarkBlocks } from './carried/carried.js';
 import { pdfFailure } from './failures.js';
+import { createSignReader } from '../signs/sign-reader.js';
 import { mayHoldForm } from './marks/form-fields.js';
+import { readPrivate } from './marks/private-signs.js';
+import type { PdfjsDocument } from './pdfjs.js';
 import { cannotOpen, readNative } from './read-native.js';
 import { tidyPage } from './tidy-page.js';
 
@@ -29,12 +33,10 @@ async function* readWithPdfjs(bytes: Uint8Array, context: ParseContext): AsyncGe
   const pdf = await openPdfjs(bytes);
   try {
     receipt.setParser('pdf.js', pdfjsVersion());
-    receipt.setParts('page', pdf.pages);
-    const { title, language } = await pdf.info();
-    if (title !== undefined) receipt.setTitle(title);
-    if (language !== undefined) receipt.setLanguage(language);
+    await describe(pdf, receipt);
     if (mayHoldForm(bytes)) receipt.addGap('skipped', 'What is filled into the form may not be read.');
     const vocabulary = createVocabulary();
+    const signs = createSignReader(receipt);
     const source = {
       extras: (page: number) => pdf.pageExtras(page).catch(() => undefined),
       files: () => pdf.files().catch(() => undefined),
@@ -45,7 +47,7 @@ async function* readWithPdfjs(bytes: Uint8Array, context: ParseContext): AsyncGe
     for (let page = 1; page <= pdf.pages; page += 1) {
       const location = { pages: { first: page, last: page } };
       try {
-        const text = tidyPage(await pdf.pageText(page));
+        const text = readPrivate(tidyPage(await pdf.pageText(page)), signs);
         receipt.addPartRead();
         if (text === '') addWithoutText(context, location);
         vocabulary.add(text);
@@ -57,11 +59,19 @@ async function* readWithPdfjs(bytes: Uint8Array, context: ParseContext): AsyncGe
         receipt.addGap('unreadable', 'The page is damaged.', location);
       }
     }
+    signs.report();
     if (failures === pdf.pages) throw pdfFailure(firstFailure);
     await carried.takeFiles();
   } finally {
     await pdf.close();
   }
+}
+
+async function describe(pdf: PdfjsDocument, receipt: ReceiptWriter): Promise<void> {
+  receipt.setParts('page', pdf.pages);
+  const { title, language } = await pdf.info();
+  if (title !== undefined) receipt.setTitle(title);
+  if (language !== undefined) receipt.setLanguage(language);
 }
 
 /** Takes down a page without text, of which this reader cannot tell whether it is a picture. */

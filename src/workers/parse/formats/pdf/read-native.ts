@@ -6,6 +6,7 @@ import { addFormFields, mayHoldForm, noteXfa } from './marks/form-fields.js';
 import { addFreeText, mayHoldFreeText } from './free-text.js';
 import { createLookBudget, findHidden } from './hidden.js';
 import { createPageObjects } from './judging/page-objects.js';
+import { unicodeFonts, withCodes } from './judging/unicode-fonts.js';
 import { lookThrough } from './judging/page-contents.js';
 import { mayHoldVerticalText } from './vertical/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
@@ -24,6 +25,9 @@ import type { DocumentInfo } from './pdfjs.js';
 import { createSecondReader } from './second-reader.js';
 import { createSignFinder } from './marks/symbol-fonts.js';
 import { tidyPage } from './tidy-page.js';
+
+const LOST_CHARACTERS =
+  'Characters beyond U+FFFF, such as emoji, rare ideographs and the italic letters of formulas, were left out.';
 
 /** What `readNative` ends with when PDFium cannot open the file, and nothing was read. */
 export const cannotOpen = Symbol('cannot open');
@@ -66,7 +70,8 @@ function createReaders(
   { options, receipt }: ParseContext,
 ): { readonly readers: Readers; readonly how: Reading } {
   const second = createSecondReader(bytes);
-  const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines } = lookThrough(bytes);
+  const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines, mayLoseCharacters } = lookThrough(bytes);
+  if (mayLoseCharacters) receipt.addGap('garbled', LOST_CHARACTERS);
   const objects = createPageObjects(bytes);
   const readers: Readers = {
     pdfium,
@@ -81,6 +86,7 @@ function createReaders(
       shifting === 'any' ||
       (shifting.size > 0 && objects.mayUse(await second.object(page), { objects: shifting })),
     mayHaveFreeText: mayHoldFreeText(bytes),
+    fonts: unicodeFonts(bytes),
     mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),
   };
@@ -123,7 +129,8 @@ async function resolveBatch(
   { mayHideLayers }: DocumentInfo,
 ): Promise<ResolvedPage[]> {
   const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
-  const signed = await readers.signs.find(pages, turns);
+  const coded = pages.map((page) => withCodes(page, readers.fonts));
+  const signed = await readers.signs.find(coded, turns);
   const answered = await addFormFields(signed, turns, readers);
   const numbered = await addCentredNumbers(answered, turns, readers);
   const whole = readers.mayHaveFreeText ? await addFreeText(numbered, turns, readers) : numbered;
@@ -146,11 +153,11 @@ async function resolveBatch(
 async function setUpright(
   pages: readonly ParsedPage[],
   turns: readonly Turn[],
-  { pdfium, bytes }: Readers,
+  { pdfium, bytes, fonts }: Readers,
 ): Promise<readonly ParsedPage[]> {
   if (turns.length === 0) return pages;
   const upright = await pdfium.readUpright(bytes, turns).catch(() => []);
-  const byNumber = new Map(upright.map((page) => [page.pageNum, page]));
+  const byNumber = new Map(upright.map((page) => [page.pageNum, withCodes(page, fonts)]));
   return pages.map((page) => byNumber.get(page.pageNum) ?? page);
 }
 

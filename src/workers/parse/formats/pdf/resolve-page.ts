@@ -46,6 +46,8 @@ export interface Readers {
   readonly mayBeShifted: (page: number) => Promise<boolean>;
   /** Whether the file may hold text that was typed onto its pages as annotations. */
   readonly mayHaveFreeText: boolean;
+  /** The names of fonts whose codes are those of Unicode. */
+  readonly fonts: ReadonlySet<string>;
   /** Whether the file may hold text that runs from top to bottom, which PDFium may scatter or leave out. */
   readonly mayBeVertical: boolean;
 }

@@ -19,7 +19,31 @@ function parts(x: number, y: number, ...texts: string[]): string {
     const [sign] = text;
     const isShifted = sign === '^' || sign === '_';
     const rise = sign === '^' ? '3.6' : sign === '_' ? '-1.6' : '0';
-    return `/F1 ${isShifted ? '7' : '10'} Tf ${rise} Ts (${isShifted ? text.slice(1) : text}) Tj`;
+    const shownText = (isShifted ? text.slice(1) : text).replace(/[()]/g, '\\$&');
+    return `/F1 ${isShifted ? '7' : '10'} Tf ${rise} Ts (${shownText}) Tj`;
+  });
+  return `BT ${String(x)} ${String(y)} Td ${shown.join(' ')} ET\n`;
+}
+
+/** The same as reportlab writes it: shifted by half the size. */
+const far = (x: number, y: number, ...texts: string[]): string =>
+  parts(x, y, ...texts)
+    .replaceAll('3.6 Ts', '5 Ts')
+    .replaceAll('-1.6 Ts', '-5 Ts')
+    .replaceAll('/F1 7 Tf', '/F1 8 Tf');
+
+/** Widths in Helvetica, in thousandths of its size. */
+const WIDTHS: Readonly<Record<string, number>> = { '-': 333, '+': 584, i: 222 };
+const widthOf = (text: string): number =>
+  [...text].reduce((sum, character) => sum + (WIDTHS[character] ?? 556), 0);
+
+/** Texts with a lowered and a raised one at the same place behind them, as TeX sets them, the raised one first. */
+function stacked(x: number, y: number, ...texts: readonly (readonly [string, string?, string?])[]): string {
+  const shown = texts.map(([text, lowered = '', raised = '']) => {
+    const [low, high] = [lowered, raised].map(widthOf);
+    const back = [String(high), String(Math.min(0, (low ?? 0) - (high ?? 0)))];
+    const over = `/F1 7 Tf 3.6 Ts (${raised}) Tj [${back[0] ?? ''}] TJ -1.6 Ts (${lowered}) Tj [${back[1] ?? ''}] TJ 0 Ts`;
+    return `/F1 10 Tf (${text}) Tj ${lowered === '' ? '' : over}`;
   });
   return `BT ${String(x)} ${String(y)} Td ${shown.join(' ')} ET\n`;
 }
@@ -109,6 +133,74 @@ describe('raised and lowered text of a PDF', () => {
     expect(blocks.find(({ heading }) => heading === 1)?.text).toContain('The age of CO₂');
     expect(cellAt(text, 'Lake', 'Value')).toBe('4*10⁵');
     expect(text).toContain('| Area, km² |');
+  });
+
+  test('keeps both where one is raised and one lowered at the same text', async () => {
+    const found = await bothRead(
+      parts(72, 700, 'The ion SO', '_4', '^2-', ' and C', '_60', '^3', ' and ', '^14', '_6', 'C stand here.'),
+      far(
+        72,
+        670,
+        'Then PO',
+        '_4',
+        '^3-',
+        ' and U',
+        '^2',
+        '_1',
+        ' and Ca',
+        '_3',
+        '(PO',
+        '_4',
+        ')',
+        '_2',
+        ' dissolve.',
+      ),
+      stacked(
+        72,
+        640,
+        ['Here CO', '3', '2-'],
+        [' and x', 'i', '2'],
+        [' with NH', '4', '+'],
+        [' are over it.'],
+      ),
+    );
+    for (const text of found) {
+      expect(text).toContain('The ion SO₄²⁻ and C₆₀³ and ¹⁴₆C stand here.');
+      expect(text).toContain('Then PO₄³⁻ and U²₁ and Ca₃(PO₄)₂ dissolve.');
+      expect(text).toContain('Here CO₃²⁻ and x_i² with NH₄⁺ are over it.');
+    }
+  });
+
+  test('keeps both in cells of several lines, with lines around the cells and without', async () => {
+    const cells = (x: number, y: number) =>
+      [
+        far(x, y, 'The ion SO', '_4', '^2-', ' is in water of'),
+        far(x, y - 15, 'springs and PO', '_4', '^3-', ' is'),
+        line(x, y - 30, 'found in most rivers.'),
+        far(x, y - 50, 'U', '^2', '_1', ' and H', '_2', 'O are found in'),
+        line(x, y - 65, 'every lake and sea.'),
+      ].join('');
+    const table = (top: number) =>
+      [
+        [line(76, top - 15, 'Name'), line(156, top - 15, 'Remark'), line(326, top - 15, 'Share')],
+        [line(76, top - 65, 'Sulfate'), cells(156, top - 35), far(326, top - 65, '10', '^6')],
+        [line(76, top - 100, 'Others'), far(326, top - 100, 'm', '^2')],
+      ].flat(2);
+    const across = [740, 720, 670, 630].map(
+      (y) => `70 ${String(y)} m 400 ${String(y)} l S
+`,
+    );
+    const down = [70, 150, 320, 400].map(
+      (x) => `${String(x)} 630 m ${String(x)} 740 l S
+`,
+    );
+    const content = [...across, ...down, ...table(740), ...table(500)].join('');
+    const { text } = await readBlocks(parsePdf, drawPdf({ pages: [{ content }] }));
+    const sulfate =
+      '| Sulfate | The ion SO₄²⁻ is in water of springs and PO₄³⁻ is found in most rivers. | 10⁶ |';
+    const others = '| Others | U²₁ and H₂O are found in every lake and sea. | m² |';
+    expect(text.split('\n').filter((row) => row === sulfate)).toHaveLength(2);
+    expect(text.split('\n').filter((row) => row === others)).toHaveLength(2);
   });
 
   test('is no smaller text on the same line, no large initial and no fraction', async () => {

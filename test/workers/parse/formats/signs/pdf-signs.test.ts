@@ -56,6 +56,29 @@ describe('signs of a PDF file', () => {
     expect(text.trim().split(/\n+/)).toEqual(['• An item', '• An item']);
   });
 
+  test('before the items of a list are their bullets where another font has them as private characters', async () => {
+    const objects = [
+      font('ABCDEF+OpenSymbol', `/ToUnicode ${String(FIRST_OBJECT + 4)} 0 R`),
+      font('BCDEFG+OpenSymbol', `/ToUnicode ${String(FIRST_OBJECT + 5)} 0 R`),
+      font('CDEFGH+OpenSymbol', `/ToUnicode ${String(FIRST_OBJECT + 6)} 0 R`),
+      font('DEFGHI+OpenSymbol', `/ToUnicode ${String(FIRST_OBJECT + 7)} 0 R`),
+      ...['F0B7', 'F0A7', 'E00C', 'F0FC'].map((sign) => map('01', sign)),
+    ];
+    const names = ['A', 'B', 'C', 'D'];
+    const fonts = names.map((name, index) => `/${name} ${String(FIRST_OBJECT + index)} 0 R`).join('');
+    const items = names.map(
+      (name, index) => show(name, 700 - 20 * index, '01') + line(58, 700 - 20 * index, 'An item of the list'),
+    );
+    const content =
+      items.join('') + line(40, 600, 'This way') + show('A', 600, '01', 84) + line(96, 600, 'out');
+    const { text, gaps } = await readBlocks(parsePdf, drawPdf({ pages: [{ content, fonts }], objects }));
+    const signs = ['•', '▪', '•', '✓'];
+    const rows = [...signs.map((sign) => `${sign} An item of the list`), 'This way out'];
+    expect(text.trim().split(/\n+/)).toEqual(rows);
+    // Inside of a text it may be that of any symbol font.
+    expect(gaps).toEqual(['garbled: 1 sign of a symbol font whose meaning is not known was left out.']);
+  });
+
   test('that nobody knows are named', async () => {
     const content = show('A', 700, '61') + line(80, 700, 'Close');
     const { text, gaps } = await readBlocks(

@@ -1,6 +1,7 @@
 import { joinRun, rowsOf } from './lines.js';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { around, bottomOf, isRightToLeft, median, rightOf, standsAlone, type Piece } from './piece.js';
+import { joinParagraph } from './unspaced-lines.js';
 
 /** Lines that belong together. */
 export interface Paragraph {
@@ -28,7 +29,7 @@ export function paragraphsOf(column: readonly Piece[]): Paragraph[] {
     else groups.push([line]);
     last = line;
   }
-  return groups.map(toParagraph);
+  return groups.map((group) => toParagraph(group, edges.right - edges.left));
 }
 
 /** The usual distance from the bottom of a line to the top of the next, in sizes of its font. */
@@ -64,8 +65,8 @@ function firstWord({ text, width }: Piece): number {
   return space < 0 ? width : (width * (space + 1)) / text.length;
 }
 
-function toParagraph(lines: readonly Piece[]): Paragraph {
-  const text = lines.map((line) => line.text).join('\n');
+function toParagraph(lines: readonly Piece[], width: number): Paragraph {
+  const text = joinParagraph(lines, width);
   return {
     text,
     box: around(lines),

@@ -1,6 +1,8 @@
 import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { inReadingOrder } from './reading-order.js';
+import { joinRun, rowsOf } from './lines.js';
+import { joinTexts, WIDE } from './unspaced-lines.js';
 import { putBackLost, type FoundCell } from './lost-texts.js';
 import { around, bottomOf, holds, lettersOf, rightOf, type Piece, type TableRow } from './piece.js';
 
@@ -10,6 +12,8 @@ const LONGEST_MEAN_CELL = 80;
 const LONGEST_MEAN_WHERE_LOST = 20;
 /** The largest share of letters that may stand in a table more than once. */
 const MOST_REPEATED = 0.3;
+
+const SPACED_WIDE = new RegExp(`${WIDE} ${WIDE}`, 'u');
 
 /** Puts each table that PDFium's reader has found in the place of its texts, unless it lost some of them. */
 export function placeTables(pieces: readonly Piece[], blocks: readonly LayoutBlock[]): readonly Piece[] {
@@ -51,10 +55,30 @@ function toTable(
   const longest = table === found ? LONGEST_MEAN_CELL : LONGEST_MEAN_WHERE_LOST;
   if (letters === 0 || letters / filled.length > longest) return [];
   const size = within.reduce((sum, piece) => sum + piece.size, 0) / within.length;
-  return [{ ...box, text: '', size, isBold: false, table: table.map(toRow) }];
+  return [{ ...box, text: '', size, isBold: false, table: withoutSpaces(table, within).map(toRow) }];
 }
 
 const toCell = ({ text, bbox }: LayoutCell): FoundCell => ({ text: inReadingOrder(plainText(text)), bbox });
+
+/** The table without the spaces that the reader puts between the lines of a cell where Chinese or Japanese goes on. */
+function withoutSpaces(
+  table: readonly (readonly FoundCell[])[],
+  within: readonly Piece[],
+): readonly (readonly FoundCell[])[] {
+  if (!table.some((row) => row.some(({ text }) => SPACED_WIDE.test(text)))) return table;
+  const rooms: number[] = [];
+  for (const row of table)
+    for (const [at, { bbox }] of row.entries()) rooms[at] = Math.max(rooms[at] ?? 0, bbox?.width ?? 0);
+  return table.map((row) =>
+    row.map((cell, at) => {
+      const { text, bbox } = cell;
+      if (!bbox || !SPACED_WIDE.test(text)) return cell;
+      const lines = rowsOf(within.filter((piece) => holds(bbox, piece))).map((line) => joinRun(line));
+      const isOwn = lettersOf(lines.map((line) => line.text)) === lettersOf([text]);
+      return isOwn ? { text: joinTexts(lines, ' ', rooms[at] ?? Infinity), bbox } : cell;
+    }),
+  );
+}
 
 function toRow(cells: readonly FoundCell[]): TableRow {
   const boxes = cells.flatMap(({ bbox }) => bbox ?? []);

@@ -64,7 +64,8 @@ function edgesOf(rulings: readonly Ruling[], crossing: readonly Ruling[]): Edge[
 
 function toTable(whole: Grid, pieces: readonly Piece[]): Piece | undefined {
   const grid = withoutNotes(whole, pieces);
-  const own = pieces.filter((piece) => holds(boxOf(grid), piece));
+  const within = pieces.filter((piece) => holds(boxOf(grid), piece));
+  const own = splitTexts(grid, within);
   if (own.length < 3) return undefined;
   const refined = refineGrid(grid, own);
   const cells = cellsOf(refined, splitTexts(refined, own));

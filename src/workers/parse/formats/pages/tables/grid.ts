@@ -1,6 +1,7 @@
 import { around, bottomOf, rightOf, type Piece } from '../layout/piece.js';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { joinRun, rowsOf } from '../layout/lines.js';
+import { joinTexts } from '../layout/unspaced-lines.js';
 import { createGroups } from './groups.js';
 import { isRuled, type Rulings } from './rulings.js';
 import { isNumeric } from './text-rows.js';
@@ -31,6 +32,8 @@ export interface GridCell {
 
 /** Grids with more comparisons of places with lines are drawings. */
 const MOST_COMPARED = 3_000_000;
+/** The widest space between an edge and the text beside it, in sizes of its font. */
+const WIDEST_MARGIN = 0.8;
 /** A text that reaches less far beyond an edge, in points, does not cross it. */
 const LEAST_CROSSED = 1;
 
@@ -76,7 +79,7 @@ export function cellsOf(grid: Grid, pieces: readonly Piece[]): GridCell[] {
     });
   }
   return [...spans].map(([group, span]) => {
-    const text = textOf(texts.get(group) ?? []);
+    const text = textOf(texts.get(group) ?? [], spanOf(grid, span));
     return { ...span, text, letters: text.replace(/\s/g, '').length };
   });
 }
@@ -84,10 +87,17 @@ export function cellsOf(grid: Grid, pieces: readonly Piece[]): GridCell[] {
 const placeOf = ({ columns, rows }: Grid, { x, y, width, height }: Piece, across: number): number =>
   placeIn(rows, y + height / 2) * across + placeIn(columns, x + width / 2);
 
-function textOf(pieces: readonly Piece[]): string {
-  return rowsOf(pieces)
-    .map((row) => joinRun(row).text)
-    .join(' ');
+const spanOf = ({ columns }: Grid, { column, lastColumn }: Pick<GridCell, 'column' | 'lastColumn'>) => ({
+  from: columns[column]?.at ?? 0,
+  to: columns[lastColumn + 1]?.at ?? 0,
+});
+
+/** The text of a cell between two edges, from which its lines stand off. */
+function textOf(pieces: readonly Piece[], { from, to }: { from: number; to: number }): string {
+  const lines = rowsOf(pieces).map((row) => joinRun(row));
+  const gaps = lines.map((line) => Math.min(line.x - from, to - rightOf(line), WIDEST_MARGIN * line.size));
+  const margin = Math.max(0, Math.min(...gaps));
+  return joinTexts(lines, ' ', to - from - 2 * margin);
 }
 
 /** The places of a grid, those joined that no line parts, as far as their texts are one. */

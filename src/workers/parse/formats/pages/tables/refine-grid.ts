@@ -1,5 +1,7 @@
 import { bottomOf, holds, type Piece } from '../layout/piece.js';
 import { boxOf, placeIn, type Edge, type Grid } from './grid.js';
+import { WIDE } from '../layout/unspaced-lines.js';
+import { hasNoRoom } from './row-gaps.js';
 import { between, segmentLines, textColumns } from './text-columns.js';
 import { isNumeric, textRows, type TextLine } from './text-rows.js';
 
@@ -61,8 +63,9 @@ function rowEdges(grid: Grid, pieces: readonly Piece[]): Edge[] {
   const filled = bands.filter(({ own }) => own.length > 0).length;
   const isByText = columns.filter(({ isRuled }) => isRuled).length <= 2;
   const isFull = !isByText || filled > 2;
+  const ruled = columns.filter(({ isRuled }) => isRuled).map(({ at }) => at);
   return bands.flatMap(({ edge, own }, index) => {
-    const lines = segmentLines(own).map((segments): TextLine => ({
+    const lines = segmentLines(own, ruled).map((segments): TextLine => ({
       pieces: segments,
       columns: segments.map(({ x, width }) => placeIn(columns, x + width / 2)),
     }));
@@ -89,6 +92,10 @@ const STRICT: Stack = { lines: 3, share: 0.7 };
 /** So many lines of several short texts are rows without any number. */
 const FEWEST_OF_WORDS = 5;
 const LONGEST_MEAN_WORDS = 15;
+/** The share of texts of words that go on in the next line in cells of several lines, and so many tell. */
+const LEAST_BROKEN = 0.75;
+const FEWEST_BROKEN = 4;
+const OF_WORDS = new RegExp(`\\S \\S|(?:${WIDE}){6}`, 'u');
 
 /** Tells whether what stands between two lines across a table are several rows. */
 function isStack(lines: readonly TextLine[], { lines: fewest, share }: Stack): boolean {
@@ -99,7 +106,24 @@ function isStack(lines: readonly TextLine[], { lines: fewest, share }: Stack): b
   const wide = lines.filter((line) => line.columns.length > 2);
   const texts = lines.flatMap(({ pieces }) => pieces.map(({ text }) => text.length));
   const mean = texts.reduce((sum, length) => sum + length, 0) / texts.length;
-  return wide.length >= FEWEST_OF_WORDS && wide.length >= share * lines.length && mean <= LONGEST_MEAN_WORDS;
+  const areShort = mean <= LONGEST_MEAN_WORDS && !areBroken(lines);
+  return wide.length >= FEWEST_OF_WORDS && wide.length >= share * lines.length && areShort;
+}
+
+/** Tells whether texts of several words, or in Chinese or Japanese, go on in the lines below, since these had no room. */
+function areBroken(lines: readonly TextLine[]): boolean {
+  const columns = new Map<number, Piece[]>();
+  for (const { pieces, columns: own } of lines)
+    for (const [index, piece] of pieces.entries())
+      columns.set(own[index] ?? 0, [...(columns.get(own[index] ?? 0) ?? []), piece]);
+  const flags = [...columns.values()].flatMap((column) => {
+    const width = column.reduce((most, piece) => Math.max(most, piece.width), 0);
+    return column.slice(1).flatMap((piece, index) => {
+      const before = column[index];
+      return before && OF_WORDS.test(before.text) ? [hasNoRoom(before, piece, width)] : [];
+    });
+  });
+  return flags.length >= FEWEST_BROKEN && flags.filter(Boolean).length >= LEAST_BROKEN * flags.length;
 }
 
 /** Tells whether each of several lines begins with words and has numbers in the same columns, two at least. */

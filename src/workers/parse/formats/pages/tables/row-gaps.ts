@@ -1,3 +1,5 @@
+import type { Piece } from '../layout/piece.js';
+
 /** Lines of a cell are less far apart, in sizes of their font, and rows farther than these by the second. */
 export const WIDEST_LEADING = 0.5;
 const LEAST_JUMP = 0.22;
@@ -41,4 +43,11 @@ function widestWithin(gaps: readonly number[]): number | undefined {
     if (next - gap > jump) [jump, widest] = [next - gap, gap];
   }
   return jump < LEAST_JUMP ? undefined : widest;
+}
+
+/** Tells whether the first word of a line had no room behind the line before it. */
+export function hasNoRoom(before: Piece, line: Piece, width: number): boolean {
+  const word = line.text.split(' ')[0] ?? '';
+  const needed = (line.width * (word.length + 1)) / line.text.length;
+  return before.width + needed > width - 0.5 * line.size;
 }

@@ -1,3 +1,4 @@
+import { charactersWide, WIDE } from '../layout/unspaced-lines.js';
 import { rightOf, type Piece } from '../layout/piece.js';
 import { placeIn, type Grid } from './grid.js';
 import { isRuled } from './rulings.js';
@@ -7,7 +8,6 @@ import { isNumeric } from './text-rows.js';
 const FARTHEST_SPACE = 1.5;
 /** The same for the place between two characters of scripts without spaces. */
 const FARTHEST_CHARACTER = 0.6;
-const WIDE = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\uff01-\\uff60]';
 const BETWEEN = new RegExp(` |(?<=${WIDE})(?=${WIDE})`, 'gu');
 
 interface Space {
@@ -47,19 +47,20 @@ function splitAt(piece: Piece, places: readonly number[]): Piece[] {
   const parts: Piece[] = [];
   let rest = piece;
   for (const at of places) {
-    const character = rest.width / rest.text.length;
-    const spaces = [...rest.text.matchAll(BETWEEN)].map(({ index, 0: { length } }) => ({
+    const { text, x, width, size } = rest;
+    const character = width / charactersWide(text);
+    const xAt = (index: number): number => x + charactersWide(text.slice(0, index)) * character;
+    const spaces = [...text.matchAll(BETWEEN)].map(({ index, 0: { length } }) => ({
       from: index,
       to: index + length,
     }));
-    const distance = ({ from, to }: Space) => Math.abs(rest.x + ((from + to) / 2) * character - at);
+    const distance = ({ from, to }: Space) => Math.abs((xAt(from) + xAt(to)) / 2 - at);
     const space = spaces.toSorted((a, b) => distance(a) - distance(b))[0];
     const farthest = space?.from === space?.to ? FARTHEST_CHARACTER : FARTHEST_SPACE;
-    if (!space || distance(space) > farthest * rest.size) continue;
-    const right = Math.min(at, rest.x + space.from * character);
-    const left = Math.max(at, rest.x + space.to * character);
-    parts.push({ ...rest, text: rest.text.slice(0, space.from), width: right - rest.x });
-    rest = { ...rest, text: rest.text.slice(space.to), x: left, width: rightOf(rest) - left };
+    if (!space || distance(space) > farthest * size) continue;
+    const [right, left] = [Math.min(at, xAt(space.from)), Math.max(at, xAt(space.to))];
+    parts.push({ ...rest, text: text.slice(0, space.from), width: right - x });
+    rest = { ...rest, text: text.slice(space.to), x: left, width: rightOf(rest) - left };
   }
   return [...parts, rest];
 }

@@ -7,15 +7,23 @@ const WIDEST_SPACE = 0.7;
 const LEAST_SHARED = 0.5;
 const MOST_COLUMNS = 100;
 
-/** The texts of each line, from top to bottom, those joined that a space parts. */
-export function segmentLines(pieces: readonly Piece[]): Piece[][] {
+/** A text does not reach so many points beyond a line that parts it from the next one. */
+const LEAST_CROSSED = 1;
+
+/**
+ * The texts of each line, from top to bottom, those joined that a space parts.
+ * @param edges where lines part texts, however near these are
+ */
+export function segmentLines(pieces: readonly Piece[], edges: readonly number[] = []): Piece[][] {
+  const isParted = (last: Piece, piece: Piece): boolean =>
+    edges.some((at) => rightOf(last) <= at + LEAST_CROSSED && piece.x >= at - LEAST_CROSSED);
   return rowsOf(pieces).map((row) => {
     const runs: Piece[][] = [];
     for (const piece of row) {
       const run = runs.at(-1);
       const last = run?.at(-1);
       const isNear = last && piece.x - rightOf(last) <= WIDEST_SPACE * Math.max(piece.size, last.size);
-      if (run && isNear) run.push(piece);
+      if (run && isNear && !isParted(last, piece)) run.push(piece);
       else runs.push([piece]);
     }
     return runs.map(joinRun);

@@ -1,7 +1,8 @@
 import { around, holds, median, rightOf, standsAlone, type Piece } from '../layout/piece.js';
 import { joinRun, rowsOf } from '../layout/lines.js';
+import { joinTexts } from '../layout/unspaced-lines.js';
 import { placeIn } from './grid.js';
-import { groupByGaps } from './row-gaps.js';
+import { groupByGaps, hasNoRoom } from './row-gaps.js';
 import { between as placesBetween, segmentLines, textColumns } from './text-columns.js';
 import { isNumeric } from './text-rows.js';
 
@@ -83,11 +84,14 @@ function tableOf(run: readonly Line[], texts: readonly Piece[]): Piece | undefin
   if (rows.some(({ lines }) => lines.flat().some(isCrossed)) || !areRows(rows)) return undefined;
   const box = around(rows.flatMap(({ lines }) => lines.flat()));
   const own = texts.filter((piece) => holds(box, piece));
+  const rooms = columnsOf(rows).map((cells) => Math.max(...cells.flat().map((piece) => piece.width)));
   const table = rows.map(({ lines, cells }) => ({
-    cells: cells.map((cell) =>
-      rowsOf(cell)
-        .map((row) => joinRun(row).text)
-        .join(' '),
+    cells: cells.map((cell, column) =>
+      joinTexts(
+        rowsOf(cell).map((row) => joinRun(row)),
+        ' ',
+        rooms[column] ?? Infinity,
+      ),
     ),
     box: { ...around(lines.flat()), x: box.x, width: box.width },
   }));
@@ -159,11 +163,4 @@ function areBroken(rows: readonly Row[]): boolean {
   }
   const shareOf = (flags: readonly boolean[]): number => flags.filter((flag) => flag).length / flags.length;
   return shareOf(within) >= LEAST_WRAPPED && shareOf(between) <= MOST_WRAPPED_ROWS;
-}
-
-/** Tells whether the first word of a line had no room behind the line before it. */
-function hasNoRoom(before: Piece, line: Piece, width: number): boolean {
-  const word = line.text.split(' ')[0] ?? '';
-  const needed = (line.width * (word.length + 1)) / line.text.length;
-  return before.width + needed > width - 0.5 * line.size;
 }

@@ -11,12 +11,15 @@ export interface PageContents {
   readonly shifting: Objects;
   /** Whether it draws straight lines and rectangles, which may be those of tables; true where that cannot be told. */
   readonly mayHaveLines: boolean;
+  /** Whether a font has characters beyond U+FFFF, which PDFium's reader leaves out. */
+  readonly mayLoseCharacters: boolean;
 }
 
 /** Looks through the operators of all pages of a file. Those of an encrypted file cannot be told: it may have shifted text. */
 export function lookThrough(bytes: Uint8Array): PageContents {
   let mayBeInvisible = false;
   let mayHaveBars = false;
+  let mayLoseCharacters = false;
   let shifting: Set<number> | 'any' = isEncrypted(bytes) ? 'any' : new Set();
   let mayHaveLines: boolean | undefined;
   for (const { content, object } of streamsOf(bytes, 'content')) {
@@ -29,11 +32,15 @@ export function lookThrough(bytes: Uint8Array): PageContents {
     if (operators === undefined) continue;
     mayBeInvisible ||= SETS_INVISIBLE.test(operators);
     mayHaveBars ||= fillsBar(operators);
+    mayLoseCharacters ||= operators.includes('begincmap') && PAIR.test(operators);
     mayHaveLines = mayHaveLines === true || DRAWS_LINE.test(operators);
-    if (mayBeInvisible && mayHaveBars && shifting === 'any' && mayHaveLines) break;
+    if (mayBeInvisible && mayHaveBars && shifting === 'any' && mayHaveLines && mayLoseCharacters) break;
   }
-  return { mayBeInvisible, mayHaveBars, shifting, mayHaveLines: mayHaveLines ?? true };
+  return { mayBeInvisible, mayHaveBars, shifting, mayHaveLines: mayHaveLines ?? true, mayLoseCharacters };
 }
+
+/** A pair of surrogates in a map of a font to Unicode (ISO 32000-1, 9.10.3). */
+const PAIR = /<(?:[\da-f]{4}){0,8}d[89ab][\da-f]{2}d[c-f][\da-f]{2}/i;
 
 /** When so many streams may show such text, most pages do. */
 const MOST_SHIFTING = 100;

@@ -8,6 +8,7 @@ import { createSignReader, signsOf, type SignReader } from '../../signs/sign-rea
 import { mayName, type ObjectName } from '../judging/names.js';
 import type { createPageObjects } from '../judging/page-objects.js';
 import type { PageSign } from './page-signs.js';
+import { withPrivateSigns } from './private-signs.js';
 import type { SecondReader } from '../second-reader.js';
 import { withItems, withTexts } from '../with-items.js';
 
@@ -66,7 +67,8 @@ export function createSignFinder({ bytes, second, objects, receipt }: Source): S
   return {
     async find(pages, turns) {
       const read: ParsedPage[] = [];
-      for (const page of pages) read.push(await readPage(page, turns.has(page.pageNum)));
+      for (const page of pages)
+        read.push(withPrivateSigns(await readPage(page, turns.has(page.pageNum)), signs));
       return read;
     },
     report: () => signs.report(),

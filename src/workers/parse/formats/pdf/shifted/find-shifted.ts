@@ -1,3 +1,4 @@
+import { areStacked, withStacks } from './stacks.js';
 import type { Shift } from '../../baseline/shift.js';
 
 /** A text of a page in one font size on one baseline. In points, `y` from the top of the page down to the baseline. */
@@ -20,6 +21,8 @@ export interface ShiftedText {
   /** What stands directly before and behind it, with a blank where there is a gap. */
   readonly before: string;
   readonly after: string;
+  /** What is shifted the other way at the same place, over or under it. */
+  readonly stacked?: ShiftedText | undefined;
 }
 
 /** A page of more runs is read as it is. */
@@ -36,6 +39,8 @@ const FARTHEST = 0.4;
 const DEEPEST = 0.3;
 /** A wider gap is a space. */
 const SPACE = 0.13;
+/** Sizes of texts at the same base differ by a smaller share. */
+const SAME_SIZE = 0.15;
 /** What is longer is small print, or the line beside a large initial. */
 const LONGEST = 40;
 /** So many texts on each side tell what it stands beside. */
@@ -51,7 +56,7 @@ export function findShifted(all: readonly TextRun[]): readonly ShiftedText[] {
   const near = createNeighbours(runs);
   const found = new Map<TextRun, Shifted>();
   for (const run of runs.toSorted((a, b) => a.x - b.x)) {
-    const base = baseOf(run, near(run));
+    const base = withPartner(run, near(run), found) ?? baseOf(run, near(run));
     if (base) found.set(run, base);
     else
       takeFrom(
@@ -67,7 +72,7 @@ export function findShifted(all: readonly TextRun[]): readonly ShiftedText[] {
         near(run).filter((other) => follows(other, run)),
         found,
       );
-  return chainsOf(found).flatMap((chain) => toShiftedText(chain, near) ?? []);
+  return withStacks(chainsOf(found).flatMap((chain) => toShiftedText(chain, { near, found }) ?? []));
 }
 
 interface Shifted {
@@ -75,6 +80,23 @@ interface Shifted {
   /** The text beside which it is shifted. */
   readonly base: TextRun;
   readonly shift: Shift;
+}
+
+/** What stands behind a text that is shifted the other way belongs to the same base: `4` and `2-` in the formula of sulfate. */
+function withPartner(
+  run: TextRun,
+  near: readonly TextRun[],
+  found: ReadonlyMap<TextRun, Shifted>,
+): Shifted | undefined {
+  for (const other of near) {
+    const partner = found.get(other);
+    if (!partner || Math.abs(run.size / other.size - 1) > SAME_SIZE) continue;
+    const gap = run.x - rightOf(other);
+    if (gap < -SPACE * run.size || gap > SPACE * run.size) continue;
+    const shift = shiftOf(partner.base.y - run.y, partner.base);
+    if (shift !== undefined && shift !== partner.shift) return { run, base: partner.base, shift };
+  }
+  return undefined;
 }
 
 type Neighbours = (run: TextRun) => readonly TextRun[];
@@ -167,7 +189,18 @@ function chainsOf(found: ReadonlyMap<TextRun, Shifted>): Shifted[][] {
   return chains;
 }
 
-function toShiftedText(chain: readonly Shifted[], near: Neighbours): ShiftedText | undefined {
+/** Tells whether a text stands on the line of another, or is shifted beside one that does. */
+function isOnLineOf(base: TextRun, run: TextRun, found: ReadonlyMap<TextRun, Shifted>): boolean {
+  const line = found.get(run)?.base ?? run;
+  return Math.abs(line.y - base.y) < 0.5 * base.size;
+}
+
+interface Page {
+  readonly near: Neighbours;
+  readonly found: ReadonlyMap<TextRun, Shifted>;
+}
+
+function toShiftedText(chain: readonly Shifted[], { near, found }: Page): ShiftedText | undefined {
   const [first] = chain;
   const last = chain.at(-1);
   if (!first || !last) return undefined;
@@ -176,7 +209,8 @@ function toShiftedText(chain: readonly Shifted[], near: Neighbours): ShiftedText
   if (text.length > LONGEST) return undefined;
   const { base, shift } = first;
   const beside = near(first.run)
-    .filter((other) => !runs.includes(other) && Math.abs(other.y - base.y) < 0.5 * base.size)
+    .filter((other) => !runs.includes(other) && isOnLineOf(base, other, found))
+    .filter((other) => found.get(other)?.base !== base || !areStacked({ runs }, { runs: [other] }))
     .toSorted((a, b) => a.x - b.x);
   const inwards = DEEPEST * base.size;
   const ahead = beside.filter((other) => rightOf(other) <= first.run.x + inwards).slice(-CONTEXT);

@@ -1,14 +1,20 @@
 import { findShifted, type ShiftedText, type TextRun } from './find-shifted.js';
+import { inWriting } from './stacks.js';
 import { writtenShifted } from './write-shifted.js';
 
 /** A text as pdf.js gives it, with its matrix on the page; marks of content have none. */
 export interface TextContentItem {
   str?: string;
-  readonly transform?: readonly number[];
+  /** Whether the line ends with it. */
+  hasEOL?: boolean;
+  transform?: readonly number[];
   readonly width?: number;
   readonly height?: number;
   readonly fontName?: string;
 }
+
+/** Texts on one line differ by less in height, in sizes of their font. */
+const SAME_LINE = 0.5;
 
 /** A page of pdf.js. */
 export interface TextPage {
@@ -35,28 +41,68 @@ export function writeShiftedOn(page: TextPage): void {
   page.getTextContent = async (options) => {
     const content = await read(options);
     const runs = runsOf(content.items, page);
-    const items = new Map(runs.map(({ run, item }) => [run, item]));
-    const before = new Map(runs.map(({ run }, at) => [run, runs[at - 1]?.run]));
-    for (const shifted of findShifted(runs.map(({ run }) => run))) {
-      const shiftedItems = shifted.runs.map((run) => items.get(run));
-      const [base, written] = [items.get(shifted.base), writtenShifted(shifted)];
-      const isApart =
-        isBehind(shifted) && shifted.runs.slice(0, 1).every((run) => before.get(run) !== shifted.base);
-      if (base && isApart) base.str = `${base.str ?? ''}${written}`;
-      for (const [at, item] of shiftedItems.entries())
-        if (item) item.str = at === 0 && !isApart ? written : '';
+    const all = findShifted(runs.map(({ run }) => run));
+    if (all.length > 0) {
+      joinLines(content.items, runs, all);
+      writeShifted(runs, all);
     }
     return content;
   };
 }
 
+function writeShifted(runs: readonly PageRun[], all: readonly ShiftedText[]): void {
+  const items = new Map(runs.map(({ run, item }) => [run, item]));
+  const places = new Map(runs.map(({ run }, at) => [run, at]));
+  const placeOf = (run: TextRun): number => places.get(run) ?? 0;
+  const done = new Set<TextRun | undefined>();
+  for (const shifted of all) {
+    if (done.has(shifted.runs[0])) continue;
+    const stack = inWriting(shifted);
+    for (const { runs: own } of stack) done.add(own[0]);
+    const written = stack.map(writtenShifted).join('');
+    const own = stack.flatMap((each) => each.runs).toSorted((a, b) => placeOf(a) - placeOf(b));
+    const isApart = isBehind(shifted) && !own.some((run) => runs[placeOf(run) - 1]?.run === shifted.base);
+    const base = isApart ? items.get(shifted.base) : undefined;
+    if (base) base.str = `${base.str ?? ''}${written}`;
+    for (const [at, run] of own.entries()) {
+      const item = items.get(run);
+      if (item) item.str = at === 0 && !isApart ? written : '';
+    }
+  }
+}
+
+/** pdf.js ends a line where the next text stands much higher or lower: what is raised and lowered stays on the line of its base. */
+function joinLines(
+  items: readonly TextContentItem[],
+  runs: readonly PageRun[],
+  all: readonly ShiftedText[],
+): void {
+  const bases = new Map(all.flatMap(({ runs: own, base }) => own.map((run) => [run, base] as const)));
+  const transforms = new Map(runs.map(({ run, item }) => [run, item.transform]));
+  for (const { run, item } of runs) {
+    const base = bases.get(run);
+    const [, , , , , y] = base ? (transforms.get(base) ?? []) : [];
+    if (y !== undefined && item.transform) item.transform = item.transform.with(5, y);
+  }
+  const places = new Map(items.map((item, at) => [item, at]));
+  for (const [at, { run, item }] of runs.entries()) {
+    const next = runs[at + 1];
+    if (!next || !(bases.has(run) || bases.has(next.run))) continue;
+    const [line, below] = [bases.get(run) ?? run, bases.get(next.run) ?? next.run];
+    if (Math.abs(line.y - below.y) > SAME_LINE * line.size || next.run.x < line.x) continue;
+    for (const each of items.slice(places.get(item), places.get(next.item))) each.hasEOL = false;
+  }
+}
+
 const isBehind = ({ base, before, runs: [first] }: ShiftedText): boolean =>
   first !== undefined && first.x > base.x + base.width / 2 && before.endsWith(base.text);
 
-function runsOf(
-  items: readonly TextContentItem[],
-  page: TextPage,
-): { run: TextRun; item: TextContentItem }[] {
+interface PageRun {
+  readonly run: TextRun;
+  readonly item: TextContentItem;
+}
+
+function runsOf(items: readonly TextContentItem[], page: TextPage): PageRun[] {
   const shown = page.getViewport({ scale: 1 }).transform;
   return items.flatMap((item) => {
     const { str = '', transform = [], width = 0 } = item;

@@ -4,14 +4,12 @@ import { shiftText } from '../../baseline/raised-text.js';
 import { bottomOf, rightOf } from '../../pages/layout/piece.js';
 import type { SeenPage } from '../hidden.js';
 import type { ShiftedText, TextRun } from './find-shifted.js';
+import { gatherShifted } from './gather-shifted.js';
+import { endsOf, isFirst } from './stacks.js';
+import { bare, commonEnd, commonStart, isFar, lettersIn, type Letters } from './places.js';
 
 /** So many texts of a page are marked as raised and lowered. */
 const MOST = 2_000;
-/** So many characters before and behind tell which of several places in a text it is. */
-const CONTEXT = 8;
-/** How far it may stand from where it is expected by its place in the line, whose letters differ in width. */
-const FARTHEST = { letters: 3, share: 0.1 };
-
 const NUMBER = /^\p{Nd}{1,4}$/u;
 /** What stands behind the upper number of a fraction, and before the lower one. */
 const OVER = /^\s?(?:[⁄∕]|\/\s?\p{Nd})/u;
@@ -25,8 +23,9 @@ export function writtenShifted({ text, shift, before, after }: ShiftedText): str
 }
 
 /** The page with raised and lowered texts written as such, in its texts and in its tables. */
-export function withShifted(seen: SeenPage, all: readonly ShiftedText[]): SeenPage {
+export function withShifted(read: SeenPage, all: readonly ShiftedText[]): SeenPage {
   const shifted = all.slice(0, MOST);
+  const seen = gatherShifted(read, shifted);
   const written = new Map(seen.page.textItems.map((item) => [item, itemWith(item, shifted)]));
   const cells = (row: readonly LayoutCell[]) => row.map((cell) => cellWith(cell, shifted));
   const textItems = [...written.values()];
@@ -58,24 +57,32 @@ interface Edit {
   readonly from: number;
   readonly to: number;
   readonly written: string;
+  readonly shifted: ShiftedText;
 }
 
 function marked(text: string, { box, isOneLine }: Where, shifted: readonly ShiftedText[]): string {
   const within = shifted.filter((each) => isWithin(each, box));
   if (within.length === 0) return text;
-  const letters = [...text.matchAll(/\S/gu)].map(({ 0: letter, index }) => ({ letter, index }));
-  const compact = bare(letters.map(({ letter }) => letter).join(''));
-  // Letters beyond the basic plane would shift the places.
-  if (compact.length !== letters.length) return text;
   const edits: Edit[] = [];
   for (const each of within) {
-    const edit = editOf(each, { compact, letters, box, isOneLine }, edits);
+    const edit = editOf(each, { ...lettersIn(text), box, isOneLine }, edits);
     if (edit) edits.push(edit);
   }
   let written = text;
-  for (const edit of edits.toSorted((a, b) => b.from - a.from))
+  for (const edit of inOrder(edits).toSorted((a, b) => b.from - a.from))
     written = written.slice(0, edit.from) + edit.written + written.slice(edit.to);
   return written;
+}
+
+/** Of two that stand over each other, the one that is written first comes first, whichever a file shows first. */
+function inOrder(edits: readonly Edit[]): Edit[] {
+  return edits.flatMap((edit) => {
+    const other = edits.find(({ shifted }) => shifted.runs[0] === edit.shifted.stacked?.runs[0]);
+    if (!other) return [edit];
+    const [one, next] = edit.from < other.from ? [edit, other] : [other, edit];
+    if (one.to !== next.from || isFirst(one.shifted)) return [edit];
+    return edit === one ? [{ ...one, to: next.to, written: next.written + one.written }] : [];
+  });
 }
 
 /** Where a text stands, and whether in one line. */
@@ -87,27 +94,21 @@ interface Where {
 /** Tells whether a shifted text stands in a box, or the line beside which it is shifted does. */
 function isWithin({ runs, base }: ShiftedText, box: Rectangle): boolean {
   const [first] = runs;
-  const last = runs.at(-1);
-  if (!first || !last) return false;
-  const middle = (first.x + rightOf(last)) / 2;
+  if (!first) return false;
+  const ends = endsOf({ runs });
+  const middle = (ends.x + ends.right) / 2;
   const isAt = ({ y, size }: TextRun) => y - 0.3 * size > box.y && y - 0.3 * size < bottomOf(box);
   return middle >= box.x - 1 && middle <= rightOf(box) + 1 && (isAt(base) || isAt(first));
 }
 
-interface Place extends Where {
-  /** The text without blanks, and where its letters stand in it. */
-  readonly compact: string;
-  readonly letters: readonly { readonly letter: string; readonly index: number }[];
-}
+type Place = Where & Letters;
 
 /** Finds a shifted text within a text, by what stands around it and where it stands: another one is not touched. */
-function editOf(
-  shifted: ShiftedText,
-  { compact, letters, box, isOneLine }: Place,
-  edits: readonly Edit[],
-): Edit | undefined {
+function editOf(shifted: ShiftedText, place: Place, edits: readonly Edit[]): Edit | undefined {
+  const { compact, letters, box, isOneLine } = place;
   const text = bare(shifted.text);
   const [before, after] = [bare(shifted.before), bare(shifted.after)];
+  const over = bare(shifted.stacked?.text ?? '');
   const [first] = shifted.runs;
   const expected = first ? ((first.x - box.x) / box.width) * compact.length : 0;
   const least = Math.min(isOneLine ? 2 : 3, before.length + after.length);
@@ -116,30 +117,24 @@ function editOf(
   for (let at = compact.indexOf(text); at >= 0; at = compact.indexOf(text, at + 1)) {
     const isWhole = text.length === compact.length;
     const off = Math.abs(at - expected);
-    if (isOneLine && !isWhole && off > FARTHEST.letters + FARTHEST.share * compact.length) continue;
+    if (isOneLine && !isWhole && isFar(off, place)) continue;
     const around =
-      commonEnd(compact.slice(0, at), before) + commonStart(compact.slice(at + text.length), after);
-    const value = isWhole || around >= least ? 1 + around + 1 / (1 + off) : 0;
+      ending(compact.slice(0, at), before, over) + starting(compact.slice(at + text.length), after, over);
+    // In a short text, all of the rest tells.
+    const isTold = around >= least || around >= compact.length - text.length;
+    const value = isWhole || isTold ? 1 + around + 1 / (1 + off) : 0;
     const from = letters[at]?.index ?? 0;
     const end = letters[at + text.length - 1];
     if (value <= score || !end || edits.some((edit) => from < edit.to && end.index >= edit.from)) continue;
     score = value;
-    best = { from, to: end.index + 1, written: writtenShifted(shifted) };
+    best = { from, to: end.index + 1, written: writtenShifted(shifted), shifted };
   }
   return best;
 }
 
-/** The two readers do not always give the same dash. */
-const bare = (text: string): string => text.replace(/\s+/g, '').replace(/[\u2010-\u2015\u2212]/g, '-');
+/** What stands over or under a text may come before or behind it. */
+const ending = (text: string, before: string, over: string): number =>
+  Math.max(commonEnd(text, before), over === '' ? 0 : commonEnd(text, before + over));
 
-function commonEnd(one: string, other: string): number {
-  let count = 0;
-  while (count < CONTEXT && count < other.length && one.at(-1 - count) === other.at(-1 - count)) count += 1;
-  return count;
-}
-
-function commonStart(one: string, other: string): number {
-  let count = 0;
-  while (count < CONTEXT && count < other.length && one[count] === other[count]) count += 1;
-  return count;
-}
+const starting = (text: string, after: string, over: string): number =>
+  Math.max(commonStart(text, after), over === '' ? 0 : commonStart(text, over + after));
