@@ -34,6 +34,8 @@ import { distinguishMissing } from './wait-for-storage.js';
 import { createFailDocument } from './ingestion/fail-document.js';
 import { createPrepareMirrors } from './ingestion/prepare-mirrors.js';
 import { createPublish } from './ingestion/publish.js';
+import { chunkCosts } from './ingestion/room/chunk-costs.js';
+import { createRoom } from './ingestion/room/room.js';
 import { createPoisonJobs } from './poison-jobs.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
@@ -50,6 +52,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const isEmbeddingRemote = isRemoteEmbedder(settings.embedder);
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   const metrics = openMetrics(redis, logger);
+  const embedding = openEmbedding(embedder, settings, logger);
   const workOffSet = createWorkOffSet({ logger, metrics });
   return {
     settings,
@@ -65,11 +68,11 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     workOffSet,
     aggregateUsage: createAggregateUsage(redis, workOffSet),
     ...openStorage(ownStorage, redis),
-    embedding: openEmbedding(embedder, settings, logger),
+    embedding,
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     poisonJobs: createPoisonJobs({ redis, logger }),
-    ...openMemory(redis, records, settings.ingest.maxMemoryShare),
+    ...openMemory({ settings, redis, records, dataSet, embedding, isEmbeddingRemote }),
     caches: createCacheStore(redis, logMalformedCache(logger)),
     cacheEngines: openCacheEngines({ settings, completer, redis }),
     failDocument: createFailDocument({ records, jobs, metrics }),
@@ -109,11 +112,13 @@ function openStorage(storage: ObjectStorage, redis: Redis) {
 }
 
 /** The memory of Redis, and what waits only while there is enough of it. */
-function openMemory(redis: Redis, records: Records, share: number) {
-  const memory = createMemoryWatch(redis, share);
+function openMemory({ records, ...parts }: Parameters<typeof chunkCosts>[0] & { readonly records: Records }) {
+  const { redis, settings } = parts;
+  const memory = createMemoryWatch(redis, settings.ingest.maxMemoryShare);
   return {
     memory,
     prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrorPreparation(redis), memory }),
+    room: createRoom({ redis, memory, costs: () => chunkCosts(parts) }),
   };
 }
 

@@ -21,6 +21,7 @@ import { createPrepareMirrors } from '../../../src/workers/ingestion/prepare-mir
 import { createPublish } from '../../../src/workers/ingestion/publish.js';
 import { makeDocument } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
+import { ENDLESS_ROOM } from '../../support/endless-room.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
 const records = createRecords(redis);
@@ -63,12 +64,13 @@ async function ingest() {
     jobs,
     failDocument,
     readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}'), attachments: [] }),
-    reserveMemory: () => Promise.resolve(),
+    room: ENDLESS_ROOM,
     attachments: null,
     ingestShort: null,
   })(fence, { requestId: 'r', signal });
   const memory = createMemoryWatch(redis, 0.5);
   const embed = createEmbedJob({
+    room: ENDLESS_ROOM,
     records,
     chunks,
     metrics,

@@ -26,6 +26,7 @@ import { makeDocument } from '../../support/documents.js';
 import { rejection } from '../../support/rejection.js';
 import { until } from '../../support/until.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
+import { ENDLESS_ROOM } from '../../support/endless-room.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
 const records = createRecords(redis);
@@ -60,6 +61,7 @@ async function ingest(chunkCount: number) {
   const made = { texts: 0 };
   const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
   const embed = createEmbedJob({
+    room: ENDLESS_ROOM,
     records,
     chunks,
     metrics,
@@ -94,7 +96,7 @@ async function ingest(chunkCount: number) {
     jobs,
     failDocument,
     readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}'), attachments: [] }),
-    reserveMemory: () => Promise.resolve(),
+    room: ENDLESS_ROOM,
     attachments: null,
     ingestShort: null,
   })(fence, { requestId: 'r', signal });
