@@ -38,7 +38,8 @@ export function startMakingRoom(parts: Parts): { close(): void } {
   let shortSince: number | null = null;
   let isLooking = false;
   const look = async () => {
-    if (!(await memory.isShort())) {
+    // What is taken back makes room in memory, but nothing smaller of a file that is appended to.
+    if ((await memory.shortage()) !== 'memory') {
       shortSince = null;
       return;
     }

@@ -21,7 +21,11 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
   const retag = createRetagWithMemory(context);
   const removeReplaced = createRemoveReplaced(context);
   const keepMilliseconds = settings.workers.keepSourcesSeconds * 1_000;
-  const objects = createObjectLists({ ...context, keepMilliseconds });
+  const objects = createObjectLists({
+    ...context,
+    keepMilliseconds,
+    isDiskShort: context.disks.data.isShort,
+  });
   const removeObjects = createRemoveUnreferencedObjects({ ...context, objects });
   if (keepMilliseconds === 0) logger.warn(KEEPS_NO_SOURCES);
   // Earlier versions ran sweeps as jobs of a scheduler.

@@ -33,6 +33,7 @@ async function roomFor(documents: number) {
     redis,
     memory: {
       state: () => Promise.resolve(state),
+      shortage: () => Promise.resolve(null),
       isShort: () => Promise.resolve(false),
       isFull: () => Promise.resolve(false),
     },
