@@ -11,6 +11,7 @@ import {
   type DataSet,
   type WantedData,
 } from '../shared/data-set/data-set.js';
+import { openDisks } from '../shared/disk/open-disks.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
@@ -62,7 +63,8 @@ export async function createApiContext(options: ContextOptions) {
   const { settings, logger } = options;
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
   const { embedder, completer, limitLocal } = await openModels(options);
-  const ownStorage = await createObjectStorage(settings, logger);
+  const disks = openDisks(settings, logger);
+  const ownStorage = await createObjectStorage(settings, logger, { disk: disks.data });
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   // The index comes first: its thread reads all data while everything else is loaded and opened here.
@@ -78,9 +80,10 @@ export async function createApiContext(options: ContextOptions) {
     index,
     records,
     chunks: createChunks(redis, dataSet.vectors),
+    disks,
     completer,
     countTokens,
-    memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
+    memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis),
     usage: createUsage(redis),
     caches: createCacheStore(redis, logMalformedCache(logger)),
     drafts,

@@ -23,13 +23,14 @@ export function createOperatorPages(
   { secrets, processMetrics, guesses, bodies }: PageOptions,
 ): NonNullable<AppOptions['pages']> {
   const { settings, redis, jobs, index, logger, records, chunks } = context;
+  const metrics = { redis, jobs, index, logger, disks: context.disks.all };
   const { devMode } = settings;
   const authenticateToken = createAuthentication({ secrets, devMode: false });
   return [
     {
       path: '/metrics',
       handler: createMetricsPage({
-        sources: [() => processMetrics.render(), createServiceMetrics({ redis, jobs, index, logger })],
+        sources: [() => processMetrics.render(), createServiceMetrics(metrics)],
         authenticate: authenticateToken,
         token: settings.metrics.token,
         devMode,

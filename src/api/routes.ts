@@ -62,10 +62,10 @@ interface RouteParts {
 
 /** Creates all routes of the API. */
 export function createRoutes(context: RouteContext, { secrets, guesses, phase }: RouteParts): Route[] {
-  const { settings, redis, index, storage, usage } = context;
+  const { settings, disks, redis, index, storage, usage } = context;
   const links = createDownloadLinks({ secrets, validSeconds: settings.api.downloadUrlSeconds });
   const { uriScheme: scheme, uriHost: host, uriPort: port } = settings.api;
-  const readiness = createReadiness(readinessChecks({ redis, index, storage, queues: QUEUES }));
+  const readiness = createReadiness(readinessChecks({ redis, index, storage, queues: QUEUES }), disks.all);
   return [
     ...createHealthRoutes({ readiness: untilStopping(readiness, phase), phase }),
     ...createTokenRoutes({

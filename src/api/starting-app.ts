@@ -9,7 +9,8 @@ export function createStartingApp(
   options: Omit<AppOptions, 'routes'>,
   phase: () => LifecyclePhase,
 ): RequestListener {
-  const readiness = () => Promise.resolve({ ready: false, components: { redis: 'unavailable' as const } });
+  const readiness = () =>
+    Promise.resolve({ ready: false, components: { redis: 'unavailable' as const }, disks: {} });
   const refuse = () => {
     throw new UnavailableError('redis');
   };

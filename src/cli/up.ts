@@ -107,25 +107,26 @@ interface Running {
   readonly redis: Child[];
 }
 
+/** Resolves with what the processes have to know of it. */
 async function startRedis(
   settings: SupervisorSettings,
   env: Environment,
   stop: Stop,
   running: Running,
-): Promise<string> {
+): Promise<Environment> {
   if (settings.redisUrl !== '') {
     await untilRedisAnswers(settings.redisUrl, 5_000, stop.signal).catch((error: unknown) => {
       if (stop.signal.aborted) throw error;
       throw new UserError('The Redis of REDIS_URL (redis.url) does not answer.', { cause: error });
     });
-    return settings.redisUrl;
+    return { REDIS_URL: settings.redisUrl };
   }
   const server = findOrInstallRedisServer(env);
   const own = await startOwnRedis({ server, dataDirectory: settings.dataDirectory, onHopeless: stop.ask });
   running.redis.push(own.child);
   // Loading a large data set may take long. If Redis fails to load it, `onHopeless` ends the wait.
   await untilRedisAnswers(own.url, 3_600_000, stop.signal);
-  return own.url;
+  return { REDIS_URL: own.url, QUIRE_REDIS_DIRECTORY: own.directory };
 }
 
 async function stopAll({ services, redis }: Running, drainSeconds: number): Promise<void> {
@@ -156,9 +157,9 @@ export async function up(env: Environment): Promise<void> {
     process.exit(130);
   });
   try {
-    const redisUrl = await startRedis(settings, env, stop, running);
+    const redis = await startRedis(settings, env, stop, running);
     const { QUIRE_REDIS_URL: _, ...others } = env;
-    const own = { ...others, ...modelsVariables(settings), REDIS_URL: redisUrl };
+    const own = { ...others, ...modelsVariables(settings), ...redis };
     const started = settings.models ? [modelsProcess, ...processes] : processes;
     running.services.push(...startProcesses(started, own, stop.ask));
     const address = addressOf(settings);

@@ -4,6 +4,7 @@ import type { Llama } from 'node-llama-cpp';
 import { availableParallelism } from 'node:os';
 import { createFingerprints } from '../shared/local-models/fingerprints.js';
 import { loadCrashesPath } from '../shared/local-models/load-crashes.js';
+import { openDisks } from '../shared/disk/open-disks.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { loadOnce } from '../shared/tools/load-once.js';
 import type { Settings } from '../shared/settings/schema.js';
@@ -29,7 +30,8 @@ export async function createModelsContext(settings: Settings, logger: Logger) {
   const engine = createEngine(limits.threads, logger);
   const metrics = createModelsMetrics();
   const maxBytes = settings.caches.stateMegabytes * 1024 ** 2;
-  const states = await openStateFiles(join(settings.dataDirectory, 'states'), { maxBytes, logger });
+  const { data: disk } = openDisks(settings, logger);
+  const states = await openStateFiles(join(settings.dataDirectory, 'states'), { maxBytes, disk, logger });
   const catalog = createModelCatalog({
     directory,
     fingerprints: createFingerprints(directory),

@@ -1,20 +1,25 @@
 import { join } from 'node:path';
 import { createDiskStorage, type DiskStorageOptions } from './adapters/disk-storage/disk-storage.js';
+import type { DiskWatch } from './disk/disk-watch.js';
 import type { Logger } from './observability/logger.js';
 import type { ObjectStorage } from './ports.js';
 import { SettingsError } from './settings/settings-error.js';
 import type { Problem } from './settings/rules.js';
 import type { Settings } from './settings/schema.js';
+import { withRoom } from './storage/with-room.js';
 
 /** @throws SettingsError when S3 answers that it refuses the settings; an S3 that is away is not waited for */
 export async function createObjectStorage(
   settings: Settings,
   logger: Logger,
-  disk: Omit<DiskStorageOptions, 'directory'> = {},
+  { disk, ...options }: Omit<DiskStorageOptions, 'directory'> & { readonly disk: DiskWatch },
 ): Promise<ObjectStorage> {
   switch (settings.objectStorage) {
     case 'disk':
-      return createDiskStorage({ directory: join(settings.dataDirectory, 'objects'), ...disk });
+      return withRoom(
+        await createDiskStorage({ directory: join(settings.dataDirectory, 'objects'), ...options }),
+        disk,
+      );
     case 's3':
       return createS3(settings, logger);
   }

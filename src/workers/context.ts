@@ -9,8 +9,8 @@ import {
   IncompatibleDataError,
   inspectServer,
   openDataSet,
-  type WantedData,
 } from '../shared/data-set/data-set.js';
+import { openDisks, type Disks } from '../shared/disk/open-disks.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
 import { createMirrorPreparation } from '../shared/mirror-preparation/mirror-preparation.js';
@@ -34,6 +34,8 @@ import { distinguishMissing } from './wait-for-storage.js';
 import { createFailDocument } from './ingestion/fail-document.js';
 import { createPrepareMirrors } from './ingestion/prepare-mirrors.js';
 import { createPublish } from './ingestion/publish.js';
+import { chunkCosts } from './ingestion/room/chunk-costs.js';
+import { createRoom } from './ingestion/room/room.js';
 import { createPoisonJobs } from './poison-jobs.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
@@ -43,17 +45,18 @@ export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
  * @throws IncompatibleDataError for a Redis that would lose data or mix up data of two models
  */
 export async function createWorkerContext(settings: Settings, logger: Logger) {
-  const ownStorage = await createObjectStorage(settings, logger, { blockingReadBytes: MAX_SHORT_BYTES });
+  const { disks, ownStorage } = await openOwnStorage(settings, logger);
   const { embedder, completer } = await openModels(settings, logger);
-  const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
-  const { redis, dataSet, connection, jobs } = await connect(settings.redis.url, wanted, logger);
+  const { redis, dataSet, connection, jobs } = await connect(settings, embedder, logger);
   const isEmbeddingRemote = isRemoteEmbedder(settings.embedder);
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   const metrics = openMetrics(redis, logger);
+  const embedding = openEmbedding(embedder, settings, logger);
   const workOffSet = createWorkOffSet({ logger, metrics });
   return {
     settings,
     logger,
+    disks,
     redis,
     metrics,
     connection,
@@ -65,11 +68,11 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     workOffSet,
     aggregateUsage: createAggregateUsage(redis, workOffSet),
     ...openStorage(ownStorage, redis),
-    embedding: openEmbedding(embedder, settings, logger),
+    embedding,
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     poisonJobs: createPoisonJobs({ redis, logger }),
-    ...openMemory(redis, records, settings.ingest.maxMemoryShare),
+    ...openMemory({ settings, disks, redis, records, dataSet, embedding, isEmbeddingRemote }),
     caches: createCacheStore(redis, logMalformedCache(logger)),
     cacheEngines: openCacheEngines({ settings, completer, redis }),
     failDocument: createFailDocument({ records, jobs, metrics }),
@@ -100,6 +103,12 @@ async function openModels(settings: Settings, logger: Logger) {
   return { embedder, completer: await createCompleter(settings, { onWaiting }) };
 }
 
+async function openOwnStorage(settings: Settings, logger: Logger) {
+  const disks = openDisks(settings, logger);
+  const options = { disk: disks.data, blockingReadBytes: MAX_SHORT_BYTES };
+  return { disks, ownStorage: await createObjectStorage(settings, logger, options) };
+}
+
 /** The storage, in which a missing object is told apart from a storage that is not the API's. */
 function openStorage(storage: ObjectStorage, redis: Redis) {
   const drafts = createDraftObjects(redis);
@@ -109,11 +118,17 @@ function openStorage(storage: ObjectStorage, redis: Redis) {
 }
 
 /** The memory of Redis, and what waits only while there is enough of it. */
-function openMemory(redis: Redis, records: Records, share: number) {
-  const memory = createMemoryWatch(redis, share);
+function openMemory({
+  records,
+  disks,
+  ...parts
+}: Parameters<typeof chunkCosts>[0] & { readonly records: Records; readonly disks: Disks }) {
+  const { redis, settings } = parts;
+  const memory = createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis);
   return {
     memory,
     prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrorPreparation(redis), memory }),
+    room: createRoom({ redis, memory, costs: () => chunkCosts(parts) }),
   };
 }
 
@@ -126,7 +141,8 @@ function openMetrics(redis: Redis, logger: Logger) {
 }
 
 /** Connects to a Redis whose data fits the settings, and opens its queues. */
-async function connect(url: string, wanted: WantedData, logger: Logger) {
+async function connect({ redis: { url }, embedding }: Settings, { model }: Embedder, logger: Logger) {
+  const wanted = { model, vectorType: embedding.vectorType };
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
   const { redis, data: dataSet } = await openRedis(
     url,

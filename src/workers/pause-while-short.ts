@@ -24,13 +24,15 @@ export function pauseWhileShort({ queue, memory, lanes, logger, onPaused }: Paus
   let isPaused = false;
   let isLooking = false;
   const look = async () => {
-    const isShort = await memory.isShort();
+    const shortage = await memory.shortage();
+    const isShort = shortage !== null;
     if (isShort === isPaused) return;
     isPaused = isShort;
     await Promise.all(lanes.map((lane) => (isShort ? lane.pause() : lane.resume())));
     if (isShort) onPaused();
     const { used, share } = await memory.state();
-    logger.warn({ queue, used, share }, isShort ? 'queue held: Redis is nearly full' : 'queue goes on');
+    const full = shortage === 'disk' ? 'its disk is nearly full' : 'Redis is nearly full';
+    logger.warn({ queue, used, share }, isShort ? `queue held: ${full}` : 'queue goes on');
   };
   const timer = setInterval(() => {
     if (isLooking) return;

@@ -55,7 +55,7 @@ beforeAll(async () => {
       password: 'x'.repeat(16),
     }),
     ...createHealthRoutes({
-      readiness: () => Promise.resolve({ ready: true, components: {} }),
+      readiness: () => Promise.resolve({ ready: true, components: {}, disks: {} }),
       phase: () => 'serving',
     }),
   ];

@@ -35,7 +35,7 @@ test('/health/ready is 200 only while Redis, index, storage and every kind of wo
   const queues = ['ingestion', 'embedding'] as const;
   api = await startApi({
     routes: createHealthRoutes({
-      readiness: createReadiness(readinessChecks({ ...parts, redis, queues })),
+      readiness: createReadiness(readinessChecks({ ...parts, redis, queues }), []),
       phase,
     }),
   });
@@ -84,17 +84,16 @@ test('/health/ready is 200 only while Redis, index, storage and every kind of wo
 
 test('a check that hangs counts as unavailable, and is not asked by everyone who asks us', async () => {
   let asked = 0;
-  const readiness = createReadiness({
-    slow: () => {
-      asked += 1;
-      return new Promise(() => undefined);
-    },
-  });
+  const slow = () => {
+    asked += 1;
+    return new Promise<never>(() => undefined);
+  };
+  const readiness = createReadiness({ slow }, []);
   api = await startApi({ routes: createHealthRoutes({ readiness, phase }) });
   const answers = await Promise.all([api.request('/health/ready'), api.request('/health/ready')]);
   for (const { status, body } of answers) {
     expect(status).toBe(503);
-    expect(body).toEqual({ status: 'not_ready', components: { slow: 'unavailable' } });
+    expect(body).toEqual({ status: 'not_ready', components: { slow: 'unavailable' }, disks: {} });
   }
   expect(asked).toBe(1);
 });
@@ -117,7 +116,7 @@ test('/health/serving is 200 only between start and stop, and asks for no token'
 
 test('/health/ready is 503 in a process that stops, however well everything is', async () => {
   let current: LifecyclePhase = 'serving';
-  const all = createReadiness({ redis: () => Promise.resolve('ready' as const) });
+  const all = createReadiness({ redis: () => Promise.resolve('ready' as const) }, []);
   const readiness = untilStopping(all, () => current);
   api = await startApi({ routes: createHealthRoutes({ readiness, phase: () => current }) });
   expect(await api.request('/health/ready')).toMatchObject({ status: 200 });

@@ -1,7 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
@@ -9,6 +6,7 @@ import { createRedis } from '../../src/shared/redis/client.js';
 import { createClient, type Client, type Reply, type WireDocument } from '../support/client.js';
 import { describeOnEachIndex } from '../support/each-index.js';
 import { startService, type Service } from '../support/service.js';
+import { fillDisk, mountSmallDisk } from '../support/small-disk.js';
 import { until } from '../support/until.js';
 
 let service: Service;
@@ -43,46 +41,18 @@ async function storedFiles(): Promise<string[]> {
 
 const isReady = async () => (await client.get('/health/ready')).status === 200;
 
-/** A file system of two megabytes; null, with a printed reason, where none can be mounted. */
-function mountSmallDisk(): string | null {
-  const directory = mkdtempSync(join(tmpdir(), 'quire-small-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', directory], { stdio: 'pipe' });
-    return directory;
-  } catch (error) {
-    console.warn(`skipped: no small disk can be mounted (${String(error).split('\n')[0] ?? ''})`);
-    rmSync(directory, { recursive: true });
-    return null;
-  }
-}
-
-function fill(path: string): void {
-  const file = openSync(path, 'w');
-  try {
-    for (let size = 65_536; size >= 1;) {
-      try {
-        writeSync(file, Buffer.alloc(size));
-      } catch {
-        size = Math.floor(size / 2);
-      }
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-
-const disk = mountSmallDisk();
+const disk = mountSmallDisk(2);
 
 afterAll(() => {
-  if (disk === null) return;
-  execFileSync('umount', ['-l', disk]);
-  rmSync(disk, { recursive: true });
+  disk?.unmount();
 });
 
 (disk === null ? describe.skip : describe)('a full disk', () => {
   test('refuses what needs it with a 503, keeps what was there, and takes more once there is room', async () => {
-    const directory = disk ?? '';
-    service = await startService({ dataDirectory: directory });
+    const directory = disk?.directory ?? '';
+    // Here the disk is filled to its last byte; what stays free otherwise has tests of its own.
+    const env = { QUIRE_DISK_MIN_FREE_MEGABYTES: '0' };
+    service = await startService({ dataDirectory: directory, env });
     client = createClient(service.url);
     const { body: kept } = await client.ingestFile(text(50_000), 'kept.txt');
     const files = await storedFiles();
@@ -92,7 +62,7 @@ afterAll(() => {
     expectUnavailable(await client.ingestFile(text(3_000_000), 'large.txt'));
     expect(await storedFiles()).toEqual(files);
 
-    fill(join(directory, 'filler'));
+    fillDisk(join(directory, 'filler'));
     expectUnavailable(await client.ingestFile(text(10_000), 'small.txt'));
     expectUnavailable(await client.ingestText(text(10_000).toString()));
     const longer = { content: text(10_000).toString() };

@@ -16,7 +16,8 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const logger = createLogger({ level: 'silent', process: 'test' });
-const openFiles = () => openStateFiles(directory, { maxBytes: 1024 ** 2, logger });
+const openFiles = () =>
+  openStateFiles(directory, { maxBytes: 1024 ** 2, disk: { requireRoom: () => Promise.resolve() }, logger });
 
 const owner = { fingerprint: 'f', template: 't', window: 4_096, engine: 'e' };
 test('a manifest of another format is none, and goes with its state at the next start', async () => {

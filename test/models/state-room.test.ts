@@ -25,7 +25,8 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const logger = createLogger({ level: 'silent', process: 'test' });
-const openFiles = (maxBytes: number) => openStateFiles(directory, { maxBytes, logger });
+const openFiles = (maxBytes: number) =>
+  openStateFiles(directory, { maxBytes, disk: { requireRoom: () => Promise.resolve() }, logger });
 
 async function save(
   files: StateFiles,

@@ -15,6 +15,7 @@ import { createFailDocument } from '../../src/workers/ingestion/fail-document.js
 import { createIngestJob } from '../../src/workers/ingestion/ingest-job.js';
 import { createPrepareMirrors } from '../../src/workers/ingestion/prepare-mirrors.js';
 import { createPublish } from '../../src/workers/ingestion/publish.js';
+import { ENDLESS_ROOM } from './endless-room.js';
 import { useJobs } from './use-jobs.js';
 
 const { signal } = new AbortController();
@@ -50,11 +51,12 @@ export function useLongIngest(server: { readonly url: string; readonly redis: Re
       jobs,
       failDocument,
       readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}'), attachments: [] }),
-      reserveMemory: () => Promise.resolve(),
+      room: ENDLESS_ROOM,
       attachments: null,
       ingestShort: null,
     })(fence, { requestId: 'r', signal });
     const embed = createEmbedJob({
+      room: ENDLESS_ROOM,
       records,
       chunks,
       metrics,

@@ -28,6 +28,7 @@ import { dying, forgetful } from '../support/dying.js';
 import { isAtRest, statisticsDifferences } from '../support/recount-statistics.js';
 import { useJobs } from '../support/use-jobs.js';
 import { useTestRedis } from '../support/use-test-redis.js';
+import { ENDLESS_ROOM } from '../support/endless-room.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
 const jobs = useJobs({ url, redis });
@@ -77,7 +78,7 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     failDocument,
     jobs: kept,
     readContent: () => Promise.resolve({ chunks: texts, receipt: unpackReceipt('{}'), attachments: [] }),
-    reserveMemory: () => Promise.resolve(),
+    room: ENDLESS_ROOM,
     attachments: null,
     ingestShort: isShort
       ? createIngestShort({
@@ -91,7 +92,7 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
   return {
     records,
     ingest,
-    embed: createEmbedJob(common),
+    embed: createEmbedJob({ ...common, room: ENDLESS_ROOM }),
     clean: createCleanJob({ chunks, statistics }),
     retag: createRetagJob({ records, chunks, statistics }),
     takeEmbeds: () => embeds.splice(0),

@@ -9,6 +9,9 @@ const readinessView = z
   .object({
     status: z.enum(['ready', 'not_ready']),
     components: z.record(z.string(), z.enum(['ready', 'loading', 'unavailable'])),
+    disks: z
+      .record(z.string(), z.object({ free_bytes: z.number(), least_bytes: z.number() }))
+      .meta({ description: 'What is free on each disk of ours. Below `least_bytes` it takes nothing more.' }),
   })
   .meta({
     id: 'Readiness',
@@ -51,12 +54,21 @@ const readinessRoute = (read: HealthOptions['readiness']) =>
     responses: { 200: readinessView, 503: readinessView },
     examples: readinessExamples,
     handle: async (_request, reply) => {
-      const { ready, components } = await read();
+      const { ready, components, disks } = await read();
+      const view = { components, disks: viewOf(disks) };
       return ready
-        ? reply.json(200, { status: 'ready', components })
-        : reply.json(503, { status: 'not_ready', components }, COME_AGAIN);
+        ? reply.json(200, { status: 'ready', ...view })
+        : reply.json(503, { status: 'not_ready', ...view }, COME_AGAIN);
     },
   });
+
+/** A disk of which nothing can be found out is left out. */
+const viewOf = (disks: Readiness['disks']) =>
+  Object.fromEntries(
+    Object.entries(disks)
+      .filter(([, { free }]) => Number.isFinite(free))
+      .map(([disk, { free, least }]) => [disk, { free_bytes: free, least_bytes: least }]),
+  );
 
 /**
  * Redis and the workers do not count here: all processes share them, so that their absence would take every process out

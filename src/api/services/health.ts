@@ -1,3 +1,4 @@
+import type { DiskState, DiskWatch } from '../../shared/disk/disk-watch.js';
 import type { Index, ObjectStorage } from '../../shared/ports.js';
 import type { QueueName } from '../../shared/queues/lanes.js';
 import type { Redis } from '../../shared/redis/client.js';
@@ -9,6 +10,8 @@ export type ComponentState = 'ready' | 'loading' | 'unavailable';
 
 export interface Readiness {
   readonly ready: boolean;
+  /** Bytes that are free on each disk, and below which it takes nothing more. */
+  readonly disks: Readonly<Record<string, DiskState>>;
   readonly components: Readonly<Record<string, ComponentState>>;
 }
 
@@ -18,15 +21,26 @@ const CACHED_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 2_000;
 
 /** Tells whether every component that a request may need is available. The checks run at most once a second. */
-export function createReadiness(checks: Readonly<Record<string, Check>>): () => Promise<Readiness> {
-  return shareResult(CACHED_MILLISECONDS, () => checkAll(checks));
+export function createReadiness(
+  checks: Readonly<Record<string, Check>>,
+  disks: readonly DiskWatch[],
+): () => Promise<Readiness> {
+  return shareResult(CACHED_MILLISECONDS, () => checkAll(checks, disks));
 }
 
-async function checkAll(checks: Readonly<Record<string, Check>>): Promise<Readiness> {
+async function checkAll(
+  checks: Readonly<Record<string, Check>>,
+  watched: readonly DiskWatch[],
+): Promise<Readiness> {
+  const disks = await Promise.all(watched.map(async ({ disk, state }) => [disk, await state()] as const));
   const states = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => [name, await stateWithin(check)] as const),
   );
-  return { ready: states.every(([, state]) => state === 'ready'), components: Object.fromEntries(states) };
+  return {
+    ready: states.every(([, state]) => state === 'ready'),
+    components: Object.fromEntries(states),
+    disks: Object.fromEntries(disks),
+  };
 }
 
 async function stateWithin(check: Check): Promise<ComponentState> {
@@ -52,10 +66,10 @@ export function untilStopping(
   phase: () => LifecyclePhase,
 ): () => Promise<Readiness> {
   return async () => {
-    const { ready, components } = await read();
+    const { ready, components, disks } = await read();
     return phase() === 'stopping'
-      ? { ready: false, components: { api: 'unavailable', ...components } }
-      : { ready, components };
+      ? { ready: false, components: { api: 'unavailable', ...components }, disks }
+      : { ready, components, disks };
   };
 }
 

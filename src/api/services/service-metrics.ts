@@ -1,5 +1,6 @@
 import { valueOf } from '../../shared/at.js';
 import { readReindexing } from '../../shared/data-set/reindexing.js';
+import type { DiskState, DiskWatch } from '../../shared/disk/disk-watch.js';
 import { countUnfinishedIngests, countIngestingCallers } from '../../shared/documents/unfinished-ingests.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { readWorkerMetrics } from '../../shared/observability/worker-metrics.js';
@@ -25,6 +26,7 @@ export interface ServiceMetricsParts {
   readonly redis: Redis;
   readonly jobs: Jobs;
   readonly index: Pick<Index, 'name' | 'state'>;
+  readonly disks: readonly DiskWatch[];
   readonly logger: Logger;
 }
 
@@ -37,7 +39,7 @@ export function createServiceMetrics(parts: ServiceMetricsParts): () => Promise<
 }
 
 async function readAll(parts: ServiceMetricsParts): Promise<string> {
-  const index = await indexFamily(parts.index);
+  const ofProcess = [await indexFamily(parts.index), ...(await diskFamilies(parts.disks))];
   try {
     const read = Promise.all([
       readQueues(parts.jobs),
@@ -48,11 +50,11 @@ async function readAll(parts: ServiceMetricsParts): Promise<string> {
       readWorkerMetrics(parts.redis),
     ]);
     const families = await within(TIMEOUT_MILLISECONDS, read);
-    return await renderFamilies([index, redisFamily(1), ...families.flat()]);
+    return await renderFamilies([...ofProcess, redisFamily(1), ...families.flat()]);
   } catch (error) {
     // The other metrics are needed most during an outage.
     parts.logger.warn({ err: error }, 'metrics of redis cannot be read');
-    return await renderFamilies([index, redisFamily(0)]);
+    return await renderFamilies([...ofProcess, redisFamily(0)]);
   }
 }
 
@@ -85,6 +87,25 @@ async function indexFamily(index: ServiceMetricsParts['index']): Promise<MetricF
   return gauge('quire_index_ready', "Whether this process's index answers searches.", [
     { labels: { engine: index.name }, value },
   ]);
+}
+
+async function diskFamilies(disks: readonly DiskWatch[]): Promise<MetricFamily[]> {
+  const states = await Promise.all(disks.map(async ({ disk, state }) => ({ disk, ...(await state()) })));
+  const known = states.filter(({ free }) => Number.isFinite(free));
+  const of = (read: (state: DiskState) => number) =>
+    known.map((each) => ({ labels: { disk: each.disk }, value: read(each) }));
+  return [
+    gauge(
+      'quire_disk_free_bytes',
+      'What is free on a disk that is filled.',
+      of(({ free }) => free),
+    ),
+    gauge(
+      'quire_disk_least_bytes',
+      'Below so much it takes nothing more.',
+      of(({ least }) => least),
+    ),
+  ];
 }
 
 async function readQueues(jobs: Jobs): Promise<MetricFamily[]> {

@@ -8,6 +8,7 @@ import { systemErrorCode } from '../../shared/system-error-code.js';
 import { freePort } from '../free-port.js';
 import { urlOf, withClient } from './reach-redis.js';
 import { superviseChild, type Child } from '../supervise-child.js';
+import { keepReserve } from './reserve.js';
 import { say } from '../user-messages.js';
 
 /** Ends a Redis that was left running on our data when its supervisor was killed. Two servers would corrupt the files. */
@@ -81,6 +82,8 @@ function serverOptions(port: number, directory: string): string[] {
 
 export interface OwnRedis {
   readonly url: string;
+  /** The folder of its data. */
+  readonly directory: string;
   readonly child: Child;
 }
 
@@ -106,9 +109,12 @@ export async function startOwnRedis({
   await writeFile(portFile, String(port));
   const [command, ...prefix] = endingWithUs(server);
   const options = serverOptions(port, directory);
-  const start = (): ChildProcess =>
+  const reserve = keepReserve(directory);
+  const start = (): ChildProcess => {
+    reserve.beforeStart();
     // Redis gets its own process group, so that Ctrl-C in a terminal does not reach it: it has to end last.
-    spawn(command, [...prefix, ...options], { detached: true, stdio: ['ignore', 2, 2] });
+    return spawn(command, [...prefix, ...options], { detached: true, stdio: ['ignore', 2, 2] });
+  };
   const child = superviseChild({
     name: 'redis',
     start,
@@ -116,5 +122,5 @@ export async function startOwnRedis({
       onHopeless(`${reason}, see ${join(directory, 'redis.log')}`);
     },
   });
-  return { url: urlOf(port), child };
+  return { url: urlOf(port), directory, child };
 }

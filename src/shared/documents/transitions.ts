@@ -160,6 +160,13 @@ export function replaceContent(
   };
 }
 
+/** Takes back what an attempt has written, which makes room for others; it starts again when there is room. */
+export function giveBack(record: DocumentRecord): Change | null {
+  const change = record.status === 'processing' ? requeue(record) : null;
+  if (!change?.record) return null;
+  return { record: { ...change.record, progress: 0 }, discard: latestAttempts(record), evenWhenFull: true };
+}
+
 export function retry(record: DocumentRecord, operation: IngestOperation): Change | null {
   if (record.status !== 'failed' && record.status !== 'cancelled') return null;
   const queued = { status: 'queued', stage: 'queued', progress: 0, error: null } as const;

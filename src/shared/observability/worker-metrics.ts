@@ -51,6 +51,11 @@ const definitions = {
     help: 'Document versions that failed, by code.',
     labels: ['code'],
   },
+  quire_ingests_taken_back_total: {
+    type: 'counter',
+    help: 'Ingests that lost what they had written and wait for room, because Redis was nearly full.',
+    labels: [],
+  },
   quire_queue_holds_total: {
     type: 'counter',
     help: 'Times that a worker took no jobs of a queue any more because Redis was nearly full.',

@@ -43,8 +43,12 @@ export const keys = {
    */
   ingests: `${prefix}ingests`,
   ingestsByCaller: `${prefix}ingests:callers`,
-  /** Bytes that long documents which are being ingested will take, by document. */
+  /** Hashes: document → bytes of Redis that it will take while it is ingested, and those for which it waits. */
   reservedRoom: `${prefix}reserved-room`,
+  waitingForRoom: `${prefix}waiting-for-room`,
+  /** String with a short life: the process that takes room back. And a string that lives until it may do so again. */
+  roomLease: `${prefix}room:lease`,
+  roomPause: `${prefix}room:pause`,
   /** String with a short life: the process that sweeps. And a string that lives until the next sweep is due. */
   sweepLease: `${prefix}sweep:lease`,
   sweepPause: `${prefix}sweep:pause`,

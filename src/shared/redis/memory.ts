@@ -1,3 +1,4 @@
+import type { DiskWatch } from '../disk/disk-watch.js';
 import { shareResult } from '../tools/share-result.js';
 import type { Redis } from './client.js';
 
@@ -13,7 +14,9 @@ export interface MemoryState {
 /** Reads the memory of Redis a few times a second at most, however many callers ask. */
 export interface MemoryWatch {
   state(): Promise<MemoryState>;
-  /** Whether writes that make Redis grow have to wait. */
+  /** What writes that make Redis grow have to wait for: memory, or the disk on which it keeps what it holds. */
+  shortage(): Promise<'memory' | 'disk' | null>;
+  /** Whether such writes have to wait. */
   isShort(): Promise<boolean>;
   /** Whether Redis refuses commands that need memory, or is about to. Queues stand still then. */
   isFull(): Promise<boolean>;
@@ -23,8 +26,11 @@ const KNOWN_MILLISECONDS = 250;
 /** Redis frees and takes memory all the time, so that it counts as full a little before its limit. */
 const FULL_SHARE = 0.99;
 
-/** @param share the share of `maxmemory` that growth may use; the rest is for what removes */
-export function createMemoryWatch(redis: Redis, share: number): MemoryWatch {
+/**
+ * @param share the share of `maxmemory` that growth may use; the rest is for what removes
+ * @param disk that of Redis' data, if it is one of this machine
+ */
+export function createMemoryWatch(redis: Redis, share: number, disk: DiskWatch | null = null): MemoryWatch {
   const state = shareResult(KNOWN_MILLISECONDS, async (): Promise<MemoryState> => {
     const info = await redis.info('memory');
     const max = figure(info, 'maxmemory') || Infinity;
@@ -32,12 +38,15 @@ export function createMemoryWatch(redis: Redis, share: number): MemoryWatch {
     const used = figure(info, 'used_memory') - figure(info, 'mem_not_counted_for_evict');
     return { used, max, share: share * max };
   });
+  const shortage = async () => {
+    const { used, share: limit } = await state();
+    if (used >= limit) return 'memory';
+    return (await disk?.isShort()) === true ? 'disk' : null;
+  };
   return {
     state,
-    isShort: async () => {
-      const { used, share: limit } = await state();
-      return used >= limit;
-    },
+    shortage,
+    isShort: async () => (await shortage()) !== null,
     isFull: async () => {
       const { used, max } = await state();
       return used >= FULL_SHARE * max;

@@ -4,7 +4,7 @@ import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js
 import { api } from './sections/api.js';
 import { chunk, ingest } from './sections/ingest.js';
 import { caches, models } from './sections/models.js';
-import { admin, log, metrics, redis, usage } from './sections/operations.js';
+import { admin, disk, log, metrics, redis, usage } from './sections/operations.js';
 import { completion, embedding } from './sections/providers.js';
 import { queryEngine } from './sections/query-engine.js';
 import { reranking } from './sections/reranking.js';
@@ -43,6 +43,7 @@ export const fileSettingsSchema = z.strictObject({
   ),
   api: api.prefault({}),
   redis: redis.prefault({}),
+  disk: disk.prefault({}),
   s3: s3.prefault({}),
   ingest: ingest.prefault({}),
   chunk: chunk.prefault({}),

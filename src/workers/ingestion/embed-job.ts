@@ -23,6 +23,7 @@ import { embedMeasured, type EmbedPiecesParts } from './embed-pieces.js';
 import type { FailDocument } from './fail-document.js';
 import { isPrepared, type PrepareMirrors } from './prepare-mirrors.js';
 import type { Publish } from './publish.js';
+import type { Room } from './room/room.js';
 import { updateTermCounts } from './update-term-counts.js';
 import { shownWhenPublished, writeAllTags } from './write-tags.js';
 
@@ -39,6 +40,7 @@ interface Dependencies extends EmbedPiecesParts {
   readonly prepareMirrors: PrepareMirrors;
   readonly publish: Publish;
   readonly metrics: WorkerMetrics;
+  readonly room: Pick<Room, 'spend'>;
 }
 
 /** Embeds one batch of an attempt's chunks and counts its terms. The job that finishes the last batch publishes. */
@@ -79,11 +81,16 @@ export function createEmbedJob(parts: Dependencies) {
     await updateTermCounts({ records, statistics }, run, () => chunks.readTerms(generation, numbers));
     const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
     if (left === null) return 'stale';
-    return left === 0 ? publishGeneration(parts, record) : progress(records, run, left);
+    return left === 0 ? publishGeneration(parts, record) : progress(parts, record, { job: run, left });
   };
 }
 
-async function progress(records: Records, job: Batch, left: number): Promise<Outcome> {
+async function progress(
+  { records, room }: Pick<Dependencies, 'records' | 'room'>,
+  record: DocumentRecord,
+  { job, left }: { readonly job: Batch; readonly left: number },
+): Promise<Outcome> {
+  await room.spend(record, left / job.batches);
   const done = (job.batches - left) / job.batches;
   const report = { ...job, stage: 'embedding', progress: READING_SHARE + (1 - READING_SHARE) * done };
   await records.update(job.documentId, (each) => reportProgress(each, report));

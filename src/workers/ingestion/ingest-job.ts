@@ -28,7 +28,7 @@ import { removeAttachments } from '../parse/take-attachments.js';
 import type { MakeAttachments } from './attachments/make-attachments.js';
 import type { FailDocument } from './fail-document.js';
 import type { IngestShort } from './ingest-short.js';
-import type { ReserveMemory } from './reserve-memory.js';
+import type { Room } from './room/room.js';
 import { marksOf, shownWhenPublished, writeAllTags } from './write-tags.js';
 import { watchReading } from './watch-reading.js';
 
@@ -62,7 +62,7 @@ interface IngestParts {
   readonly chunks: Chunks;
   readonly jobs: Jobs;
   readonly readContent: ReadContent;
-  readonly reserveMemory: ReserveMemory;
+  readonly room: Room;
   readonly failDocument: FailDocument;
   /** Null where files that a document carries are never read. */
   readonly attachments: Attachments | null;
@@ -86,6 +86,8 @@ export function createIngestJob(parts: IngestParts) {
     const isShort = (known.attachments ?? []).length === 0;
     const outcome = isShort ? await ingestShort?.(fence, known, { signal }) : null;
     if (outcome) return outcome;
+    const refused = await refuseAgain(parts, known, fence);
+    if (refused) return refused;
     const start = (each: DocumentRecord) => startAttempt(each, fence);
     const { record, changed } = await records.update(fence.documentId, start, known);
     if (!record?.pending || !changed) return 'stale';
@@ -112,13 +114,29 @@ async function writeDocument(
   const noted = receipt && (await noteReceipt(parts.records, record, { run, receipt }));
   if (!noted) return 'stale';
   if (!(await writeTexts(parts, noted, { run, read: { ...read, receipt } }))) return 'stale';
+  await parts.room.spend(noted, 1);
   await addEmbeds(parts, noted, { run, batches: batchCount(read.chunks.length), requestId });
   return 'done';
 }
 
+/** A document that waits for room stays queued meanwhile. Resolves with null once it may be read. */
+async function refuseAgain(
+  { room, failDocument }: Pick<IngestParts, 'room' | 'failDocument'>,
+  known: DocumentRecord,
+  fence: Fence,
+): Promise<Outcome | null> {
+  try {
+    await room.reserveAgain(known);
+    return null;
+  } catch (error) {
+    if (!(error instanceof IngestError)) throw error;
+    return failDocument(fence, { code: error.code, message: error.message, stage: 'parsing' });
+  }
+}
+
 /** Resolves with the document's chunks, or with the outcome of the job when there is nothing to write. */
 async function readDocument(
-  { records, readContent, reserveMemory, failDocument, ...parts }: IngestParts,
+  { records, readContent, room, failDocument, ...parts }: IngestParts,
   { record, content, run }: { record: DocumentRecord; content: Content; run: Run },
   signal: AbortSignal,
 ): Promise<ReadDocument | Outcome> {
@@ -129,7 +147,7 @@ async function readDocument(
     const options = { callerId: callerOf(record), signal: ending, onProgress, attachments };
     const read = await readContent(content, options);
     try {
-      await reserveMemory(record, read.chunks);
+      await room.reserve(record, read.chunks);
     } catch (error) {
       await removeAttachments(read.attachments);
       throw error;

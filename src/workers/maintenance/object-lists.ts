@@ -7,6 +7,9 @@ import { documentOfSource } from '../../shared/storage/object-key.js';
 /** How long a draft is kept, which is longer than any upload may take. */
 const DRAFT_MILLISECONDS = 2 * 86_400_000;
 
+/** How long an object without a record is kept while the disk is nearly full. */
+const SHORT_MILLISECONDS = 60_000;
+
 /** The lists of objects without a record: those that a record once referred to, and those that none ever did. */
 export type ObjectList = 'unreferenced' | 'drafts';
 
@@ -27,23 +30,31 @@ interface ObjectListOptions {
   readonly redis: Redis;
   readonly records: Pick<Records, 'read'>;
   readonly keepMilliseconds: number;
+  /** Tells that the disk of the objects is nearly full. They are then kept for a minute only. */
+  readonly isDiskShort: () => Promise<boolean>;
 }
 
 /**
  * The lists of objects without a record. These objects are kept for a while, since a Redis that comes back without its last
  * seconds, or from a copy, may hold a record again that refers to one. All times are Redis' own.
  */
-export function createObjectLists({ redis, records, keepMilliseconds }: ObjectListOptions): ObjectLists {
+export function createObjectLists({
+  redis,
+  records,
+  keepMilliseconds,
+  isDiskShort,
+}: ObjectListOptions): ObjectLists {
   const places = {
     unreferenced: { key: keys.unreferencedObjects, wait: keepMilliseconds },
     drafts: { key: keys.draftObjects, wait: Math.max(DRAFT_MILLISECONDS, keepMilliseconds) },
   };
   return {
-    due: (list, limit) =>
-      dueScript.run(redis, {
-        keys: [places[list].key],
-        arguments: [String(places[list].wait), String(limit)],
-      }),
+    due: async (list, limit) => {
+      const { key, wait } = places[list];
+      const isShort = list === 'unreferenced' && (await isDiskShort());
+      const waited = isShort ? Math.min(wait, SHORT_MILLISECONDS) : wait;
+      return dueScript.run(redis, { keys: [key], arguments: [String(waited), String(limit)] });
+    },
     isReferred: (key) => isReferred(redis, records, key),
     forget: async (list, key) => {
       await redis.zRem(places[list].key, key);

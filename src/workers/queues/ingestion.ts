@@ -10,7 +10,6 @@ import { createRefuseToWait } from '../ingestion/attachments/refuse-to-wait.js';
 import { createIngestJob, type ReadContent } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { createReadContent, createReadText } from '../ingestion/read-content.js';
-import { createReserveMemory } from '../ingestion/reserve-memory.js';
 import { warnOfMissingLanguages } from '../parse/formats/ocr/warn-of-missing-languages.js';
 import { startParserPool } from '../parse/start-pool.js';
 import { failJob } from './fail-job.js';
@@ -28,7 +27,6 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   const run = createIngestJob({
     ...context,
     chunks: writeOnlyWithMemory(context.chunks, context.memory),
-    reserveMemory: createReserveMemory({ ...context, vectorBytes: await vectorBytes(context) }),
     readContent,
     ingestShort: createShort(context),
     attachments,
@@ -127,17 +125,6 @@ const passToEmbedding = ({ jobs }: WorkerContext): LaneService['handlers'][strin
     return 'done';
   },
 });
-
-/** Assumed for a model with unknown dimensions until its first vector. */
-const LIKELY_DIMENSIONS = 1_536;
-
-async function vectorBytes({ settings, dataSet, embedding, isEmbeddingRemote }: WorkerContext) {
-  const { dimensions, vectorType } = settings.embedding;
-  const unknown = isEmbeddingRemote ? dimensions || LIKELY_DIMENSIONS : await embedding.dimensions();
-  // The Query Engine keeps its own copy of each vector.
-  const copies = dataSet.index === null ? 1 : 2;
-  return copies * (dataSet.dimensions ?? unknown) * (vectorType === 'float16' ? 2 : 4);
-}
 
 function createShort(context: WorkerContext): IngestShort | null {
   const { settings, storage, isEmbeddingRemote } = context;

@@ -4,6 +4,7 @@ import { createCleanJob } from '../maintenance/clean-job.js';
 import { createLongJobs } from '../maintenance/long-jobs.js';
 import { createRemoveUnreferencedObjects } from '../maintenance/remove-unreferenced-objects.js';
 import { createRetagWithMemory } from '../maintenance/retag-with-memory.js';
+import { startMakingRoom } from '../maintenance/make-room.js';
 import { startSweepSchedule } from '../maintenance/sweep/schedule.js';
 import { createSweep } from '../maintenance/sweep/sweep.js';
 import { attachmentsJob } from '../../shared/queues/payloads.js';
@@ -20,7 +21,11 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
   const retag = createRetagWithMemory(context);
   const removeReplaced = createRemoveReplaced(context);
   const keepMilliseconds = settings.workers.keepSourcesSeconds * 1_000;
-  const objects = createObjectLists({ ...context, keepMilliseconds });
+  const objects = createObjectLists({
+    ...context,
+    keepMilliseconds,
+    isDiskShort: context.disks.data.isShort,
+  });
   const removeObjects = createRemoveUnreferencedObjects({ ...context, objects });
   if (keepMilliseconds === 0) logger.warn(KEEPS_NO_SOURCES);
   // Earlier versions ran sweeps as jobs of a scheduler.
@@ -42,5 +47,10 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
     'remove-replaced': { run: ({ data }) => removeReplaced(attachmentsJob.parse(data)) },
     sweep: { run: () => Promise.resolve('stale') },
   };
-  return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], sweepSchedule };
+  const makingRoom = startMakingRoom(context);
+  const close = () => {
+    makingRoom.close();
+    return Promise.resolve();
+  };
+  return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], sweepSchedule, close };
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const routes = [
     ...createUsageRoutes({ usage: { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) } }),
     ...createHealthRoutes({
-      readiness: () => Promise.resolve({ ready: true, components: {} }),
+      readiness: () => Promise.resolve({ ready: true, components: {}, disks: {} }),
       phase: () => 'serving',
     }),
   ];

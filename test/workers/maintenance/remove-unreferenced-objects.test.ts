@@ -11,6 +11,7 @@ import { createRemoveUnreferencedObjects } from '../../../src/workers/maintenanc
 import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
+const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
 const { redis } = useTestRedis({ failFast: false });
@@ -22,7 +23,7 @@ beforeAll(() => {
 beforeEach(() => redis.flushAll());
 
 /** Removes from a storage that cannot remove `broken`; answers what it was asked to remove. */
-async function run({ keepMilliseconds = HOUR, broken = [] as readonly string[] } = {}) {
+async function run({ keepMilliseconds = HOUR, broken = [] as readonly string[], isShort = false } = {}) {
   const asked: string[] = [];
   const storage = {
     remove: async (key: string) => {
@@ -31,7 +32,8 @@ async function run({ keepMilliseconds = HOUR, broken = [] as readonly string[] }
       if (broken.includes('all') || broken.includes(key)) throw new UnavailableError('object storage');
     },
   };
-  const objects = createObjectLists({ redis, records, keepMilliseconds });
+  const isDiskShort = () => Promise.resolve(isShort);
+  const objects = createObjectLists({ redis, records, keepMilliseconds, isDiskShort });
   const counts = await createRemoveUnreferencedObjects({
     objects,
     storage,
@@ -80,6 +82,15 @@ test('the source of a replaced or deleted document is kept for the grace, by the
   expect((await run()).asked).toEqual([]);
   expect((await run({ keepMilliseconds: 0 })).asked).toEqual([newKey]);
   expect(await redis.zCard(keys.unreferencedObjects)).toBe(0);
+});
+
+test('while the disk is nearly full, sources without a record are kept for a minute, and drafts as ever', async () => {
+  const sources = [1, 2].map((version) => sourceKey({ documentId: makeDocument().id, version }));
+  await note(keys.unreferencedObjects, sources.slice(0, 1), 2 * MINUTE);
+  await note(keys.unreferencedObjects, sources.slice(1), MINUTE / 2);
+  await note(keys.draftObjects, ['draft'], 2 * MINUTE);
+  expect((await run()).asked).toEqual([]);
+  expect((await run({ isShort: true })).asked).toEqual(sources.slice(0, 1));
 });
 
 test('what a record refers to after all stays, and is noted no more', async () => {

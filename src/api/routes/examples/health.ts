@@ -11,10 +11,12 @@ const components = {
   'worker-maintenance': 'ready',
 } as const;
 
+const disks = { data: { free_bytes: 12_884_901_888, least_bytes: 599_785_472 } } as const;
+
 export const readinessExamples = {
   responses: {
-    200: { status: 'ready', components },
-    503: { status: 'not_ready', components: { ...components, 'worker-ingestion': 'unavailable' } },
+    200: { status: 'ready', components, disks },
+    503: { status: 'not_ready', components: { ...components, 'worker-ingestion': 'unavailable' }, disks },
   },
 } as const;
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
+import type { DiskWatch } from '../../../shared/disk/disk-watch.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { onMissing } from '../../../shared/tools/on-missing.js';
 import { chooseSpare, createStateIndex, type StateSummary } from './state-index.js';
@@ -35,13 +36,15 @@ const MANIFEST = '.json';
 interface StateFileOptions {
   /** Of all states together; when there are more, the least recently used ones of whoever has most go. */
   readonly maxBytes: number;
+  /** Is asked before a state is written. */
+  readonly disk: Pick<DiskWatch, 'requireRoom'>;
   readonly logger: Logger;
 }
 
 /** The states of a folder that no other process writes to. */
 export async function openStateFiles(
   directory: string,
-  { maxBytes, logger }: StateFileOptions,
+  { maxBytes, disk, logger }: StateFileOptions,
 ): Promise<StateFiles> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const index = createStateIndex(await readStates(directory));
@@ -71,7 +74,7 @@ export async function openStateFiles(
     save: (id, state) =>
       inTurn(async () => {
         index.remove(id);
-        const { bytes } = await saveState(id, pathsOf(id), state);
+        const { bytes } = await saveState(disk, pathsOf(id), { id, ...state });
         index.set({ id, group: state.group, bytes, tokens: state.tokens.length, usedAt: Date.now() });
         for (const spare of chooseSpare(index.list(), { kept: id, maxBytes })) await remove(spare.id);
         return { bytes };
@@ -120,15 +123,16 @@ async function removeFiles({ state, manifest }: StatePaths): Promise<void> {
 
 /** Writes the state, then what it is good for. Whatever ends the process meanwhile, no other state is taken for this one. */
 async function saveState(
-  id: string,
+  disk: StateFileOptions['disk'],
   paths: StatePaths,
-  { sequence, ...manifest }: NewState,
+  { sequence, ...manifest }: NewState & { readonly id: string },
 ): Promise<{ readonly bytes: number }> {
   await removeFiles(paths);
+  await disk.requireRoom();
   const draft = `${paths.state}.draft`;
   const bytes = await writeDraft(draft, sequence);
   await rename(draft, paths.state);
-  await writeManifest(paths.manifest, { ...manifest, id, bytes });
+  await writeManifest(paths.manifest, { ...manifest, bytes });
   return { bytes };
 }
 

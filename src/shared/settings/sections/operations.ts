@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { choice, flag, isRedisUrl, orEmpty, text, whole } from '../setting-kinds.js';
 
@@ -7,6 +8,19 @@ export const redis = z.strictObject({
     orEmpty({ accepts: isRedisUrl, allowed: 'a redis:// or rediss:// address' }),
     'Redis to use; empty: `npm start` finds or starts one.',
     { secret: true, alias: 'REDIS_URL' },
+  ),
+  directory: text(
+    '',
+    orEmpty({ accepts: isAbsolute, allowed: 'an absolute path' }),
+    "The folder of Redis' data where it is on a disk of this machine, so that the disk is not filled; `npm start` sets it for its own Redis.",
+  ),
+});
+
+export const disk = z.strictObject({
+  minFreeMegabytes: whole(
+    512,
+    { min: 0, max: 1_000_000 },
+    'What stays free on each disk that is written. Below that nothing is taken that makes data grow.',
   ),
 });
 

@@ -7,6 +7,7 @@ import type { Redis } from '../../../../shared/redis/client.js';
 import type { MemoryWatch } from '../../../../shared/redis/memory.js';
 import { createArrivals, type Arrival } from './arriving.js';
 import { createCountOnce } from './count-once.js';
+import { noRoomFor, RETRY_LATER } from './require-room.js';
 
 /** Admits an ingest of a caller. @throws TooManyError, TryLaterError */
 export type Admit = (callerId: string) => Promise<Arrival>;
@@ -34,12 +35,6 @@ export interface AdmissionLimits {
 }
 
 /**
- * Long enough for a busy service to make progress, and far shorter than the work on thousands of waiting documents, so
- * that workers never become idle while callers stay away. It is fixed, because no process knows the pace of all workers.
- */
-export const RETRY_LATER = { retryAfterSeconds: 30 };
-
-/**
  * Refuses ingests while too many are unfinished, or while Redis is nearly full; searches, deletions and revocations need
  * the memory that is left. The counts in Redis are exact, and what this process has admitted is added until it is in
  * them. Other processes may admit as many at the same moment.
@@ -52,15 +47,15 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
     const before = arrivals.figures(callerId);
     const arrival = arrivals.enter(callerId, wanted);
     try {
-      const [all, own, isFull] = await Promise.all([
+      const [all, own, shortage] = await Promise.all([
         countUnfinishedIngests(redis),
         countUnfinishedIngestsOf(redis, callerId),
-        memory.isShort(),
+        memory.shortage(),
       ]);
-      let found = roomFor({ all: all + before.all, own: own + before.own, isFull }, limits);
+      let found = roomFor({ all: all + before.all, own: own + before.own, shortage }, limits);
       // Near a limit it matters that each counts once. What is in Redis takes its room in any case.
-      const most = Math.min(wanted, roomFor({ all, own, isFull }, limits).room);
-      if (found.room < most) found = roomFor({ ...(await countOnce(arrival)), isFull }, limits);
+      const most = Math.min(wanted, roomFor({ all, own, shortage }, limits).room);
+      if (found.room < most) found = roomFor({ ...(await countOnce(arrival)), shortage }, limits);
       const admitted = Math.min(wanted, found.room);
       arrival.reduceTo(admitted);
       return { admitted, refusal: admitted < wanted ? found.refusal : null, arrival };
@@ -83,21 +78,21 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
 interface Figures {
   readonly all: number;
   readonly own: number;
-  /** Whether Redis is short of memory. */
-  readonly isFull: boolean;
+  /** What Redis is short of. */
+  readonly shortage: Awaited<ReturnType<MemoryWatch['shortage']>>;
 }
 
 /** How many more documents there is room for, and why there is none for others. */
-function roomFor({ all, own, isFull }: Figures, { maxWaiting, maxWaitingPerCaller }: AdmissionLimits) {
+function roomFor({ all, own, shortage }: Figures, { maxWaiting, maxWaitingPerCaller }: AdmissionLimits) {
   const ofCaller = Math.max(0, maxWaitingPerCaller - own);
   const ofAll = Math.max(0, maxWaiting - all);
-  if (ofCaller === 0 || (!isFull && ofCaller <= ofAll)) {
+  if (ofCaller === 0 || (!shortage && ofCaller <= ofAll)) {
     const refusal = new TooManyError('Too many of your documents are waiting to be ingested', RETRY_LATER);
     return { room: ofCaller, refusal };
   }
-  if (ofAll === 0 || !isFull) {
+  if (ofAll === 0 || !shortage) {
     const refusal = new TryLaterError('Too many documents are waiting to be ingested', RETRY_LATER);
     return { room: ofAll, refusal };
   }
-  return { room: 0, refusal: new TryLaterError('There is no room for more documents', RETRY_LATER) };
+  return { room: 0, refusal: noRoomFor('more documents', shortage) };
 }

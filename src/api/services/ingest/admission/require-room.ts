@@ -1,9 +1,20 @@
 import { TryLaterError } from '../../../../shared/errors.js';
 import type { MemoryWatch } from '../../../../shared/redis/memory.js';
-import { RETRY_LATER } from './admission.js';
+
+/**
+ * Long enough for a busy service to make progress, and far shorter than the work on thousands of waiting documents, so
+ * that workers never become idle while callers stay away. It is fixed, because no process knows the pace of all workers.
+ */
+export const RETRY_LATER = { retryAfterSeconds: 30 };
 
 /** The part of the memory above the share that revocations may use. They need some for the new, shorter lists. */
 const REVOCATION_RESERVE = 2 / 3;
+
+/** Says what there is no room for, and what is short. */
+export function noRoomFor(what: string, shortage: 'memory' | 'disk'): TryLaterError {
+  const full = shortage === 'disk' ? ': the disk is nearly full' : '';
+  return new TryLaterError(`There is no room for ${what}${full}`, RETRY_LATER);
+}
 
 /** Checks for memory before changes that are no ingests. Both functions throw TryLaterError. */
 export interface RequireRoom {
@@ -16,7 +27,8 @@ export interface RequireRoom {
 export function createRequireRoom(memory: MemoryWatch): RequireRoom {
   return {
     forGrowth: async (what) => {
-      if (await memory.isShort()) throw new TryLaterError(`There is no room for ${what}`, RETRY_LATER);
+      const shortage = await memory.shortage();
+      if (shortage) throw noRoomFor(what, shortage);
     },
     forRevocation: async () => {
       const { used, share, max } = await memory.state();

@@ -1,0 +1,99 @@
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UnavailableError } from '../errors.js';
+import { shareResult } from '../tools/share-result.js';
+
+/** The file system of a folder that is written, in bytes. */
+export interface DiskState {
+  /** What is free for us. */
+  readonly free: number;
+  /** Below so much nothing is written that can wait. The rest is for removals, and for Redis when it writes its file anew. */
+  readonly least: number;
+}
+
+/** Looks at a disk twenty times a second at most, however many ask. */
+export interface DiskWatch {
+  /** How operators and callers know it, such as `data`. */
+  readonly disk: string;
+  readonly state: () => Promise<DiskState>;
+  readonly isShort: () => Promise<boolean>;
+  /** @throws UnavailableError while too little is free */
+  readonly requireRoom: () => Promise<void>;
+}
+
+export interface DiskWatchOptions {
+  readonly disk: string;
+  /** A folder on it. One that does not exist, yet or any more, is told of by whatever writes there. */
+  readonly directory: string;
+  /** What stays free in any case. */
+  readonly spare: number;
+  /** The folder of Redis' data, if it is on this machine. */
+  readonly redisDirectory: string | null;
+  /** Is called when it becomes short, and when it has room again. */
+  readonly onChange: (isShort: boolean, state: DiskState) => void;
+}
+
+const KNOWN_MILLISECONDS = 50;
+const RETRY_SECONDS = 30;
+
+export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
+  const { disk } = options;
+  const state = shareResult(KNOWN_MILLISECONDS, () => look(options));
+  let wasShort = false;
+  const isShort = async () => {
+    const now = await state();
+    const isNow = now.free < now.least;
+    if (isNow !== wasShort) options.onChange(isNow, now);
+    wasShort = isNow;
+    return isNow;
+  };
+  return {
+    disk,
+    state,
+    isShort,
+    requireRoom: async () => {
+      if (!(await isShort())) return;
+      throw new UnavailableError(`room on the disk (${disk})`, { retryAfterSeconds: RETRY_SECONDS });
+    },
+  };
+}
+
+async function look({ directory, spare, redisDirectory }: DiskWatchOptions): Promise<DiskState> {
+  const free = await freeBytes(directory);
+  const isOfRedis = redisDirectory !== null && (await areTogether(directory, redisDirectory));
+  return { free, least: spare + (isOfRedis ? await rewriteBytes(redisDirectory) : 0) };
+}
+
+/** What of the file system of a folder is free for this user; infinite where that cannot be found out. */
+async function freeBytes(directory: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await statfs(directory);
+    return bavail * bsize;
+  } catch {
+    return Infinity;
+  }
+}
+
+async function areTogether(one: string, other: string): Promise<boolean> {
+  try {
+    const [first, second] = await Promise.all([stat(one), stat(other)]);
+    return first.dev === second.dev;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * What Redis takes beside its append-only files while it writes them anew: at most as much as they take, since it leaves out
+ * what is not there any more.
+ */
+async function rewriteBytes(redisDirectory: string): Promise<number> {
+  const folder = join(redisDirectory, 'appendonlydir');
+  try {
+    const sizes = (await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size);
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  } catch {
+    // One that is being replaced at this moment is counted next time.
+    return 0;
+  }
+}

@@ -1,0 +1,73 @@
+import type { ChunkText } from '../../../shared/chunks/fields.js';
+import { maxTagBytes } from '../../../shared/chunks/tag-budget.js';
+import type { DocumentRecord } from '../../../shared/document.js';
+import { IngestError, UnavailableError } from '../../../shared/errors.js';
+import type { Redis } from '../../../shared/redis/client.js';
+import { keys } from '../../../shared/redis/keys.js';
+import type { MemoryWatch } from '../../../shared/redis/memory.js';
+import { shownWhenPublished } from '../write-tags.js';
+import type { ChunkCosts } from './chunk-costs.js';
+import { estimateRoom, type RoomEstimate } from './estimate.js';
+import { reserveScript, spendScript } from './room-scripts.js';
+
+const RETRY_SECONDS = 5;
+/** Smaller documents need no reservation: the memory above the share is enough for all that run at the same time. */
+const MIN_RESERVED_CHUNKS = 64;
+
+/**
+ * The memory of Redis that long documents will need while they are ingested. It is reserved, so that a document which was
+ * begun can be finished; otherwise several half-written documents could use up the memory and wait for each other. A document
+ * that waits for room holds none. Where an estimate was too low, `maintenance/make-room.ts` takes back what was begun.
+ */
+export interface Room {
+  /**
+   * Reserves what a document wanted that had to wait for room before, so that it is not read again in vain.
+   * @throws IngestError, UnavailableError
+   */
+  readonly reserveAgain: (record: DocumentRecord) => Promise<void>;
+  /** Must be called before the first chunk of a document is written. @throws IngestError, UnavailableError */
+  readonly reserve: (record: DocumentRecord, pieces: readonly ChunkText[]) => Promise<void>;
+  /** Notes how much is still to be written once all texts are: a share, from 1 down to 0, of what embedding adds. */
+  readonly spend: (record: Pick<DocumentRecord, 'id' | 'version'>, left: number) => Promise<void>;
+}
+
+interface RoomParts {
+  readonly redis: Redis;
+  readonly memory: MemoryWatch;
+  readonly costs: () => Promise<ChunkCosts>;
+}
+
+export function createRoom({ redis, memory, costs }: RoomParts): Room {
+  const reserveBytes = async (record: DocumentRecord, { all, embedding }: RoomEstimate) => {
+    const { used, share } = await memory.state();
+    const free = Math.max(0, Math.floor(share - used));
+    const reserved = await reserveScript.run(redis, {
+      keys: [keys.reservedRoom, keys.waitingForRoom, keys.ingests],
+      arguments: [record.id, String(record.version), String(all), String(embedding), String(free)],
+    });
+    if (Math.abs(reserved) > share)
+      throw new IngestError('too_large', 'The document needs more memory than the service has.');
+    if (reserved < 0) throw new UnavailableError('room in Redis', { retryAfterSeconds: RETRY_SECONDS });
+  };
+  const isBounded = async () => (await memory.state()).share !== Infinity;
+  return {
+    reserveAgain: async (record) => {
+      if (!(await isBounded()) || !(await redis.hExists(keys.waitingForRoom, record.id))) return;
+      await reserveBytes(record, { all: 0, embedding: 0 });
+    },
+    reserve: async (record, pieces) => {
+      const { tags, naming } = shownWhenPublished(record);
+      if (tags.length > maxTagBytes(pieces.length))
+        throw new IngestError('too_large', 'The document holds too much text for so much metadata.');
+      if (!(await isBounded()) || pieces.length <= MIN_RESERVED_CHUNKS) return;
+      await reserveBytes(record, await estimateRoom(pieces, { ...(await costs()), tags, naming }));
+    },
+    spend: async ({ id, version }, left) => {
+      if (!(await isBounded())) return;
+      await spendScript.run(redis, {
+        keys: [keys.reservedRoom],
+        arguments: [id, String(version), String(left)],
+      });
+    },
+  };
+}

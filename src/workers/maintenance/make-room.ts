@@ -1,0 +1,117 @@
+import type { Records } from '../../shared/documents/records.js';
+import { giveBack } from '../../shared/documents/transitions.js';
+import type { Logger } from '../../shared/observability/logger.js';
+import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
+import type { Jobs } from '../../shared/queues/jobs.js';
+import type { Redis } from '../../shared/redis/client.js';
+import { keys } from '../../shared/redis/keys.js';
+import { takeLease } from '../../shared/redis/lease.js';
+import type { MemoryWatch } from '../../shared/redis/memory.js';
+import { takeBackScript } from '../ingestion/room/room-scripts.js';
+
+const LOOK_EVERY_MILLISECONDS = 1_000;
+/** A shortage that passes by itself is waited for: removals under way, or a document that is published in place of another. */
+const SHORT_MILLISECONDS = 3_000;
+/** What was taken back is removed meanwhile, so that one document at a time loses what it has. */
+const PAUSE_MILLISECONDS = 3_000;
+/** A document that was begun in vain waits for this much more room than it had. */
+const MORE = 1.5;
+/** Documents without a reservation are small, so that several are taken at once. */
+const SMALL_ONES = 50;
+
+interface Parts {
+  readonly redis: Redis;
+  readonly memory: MemoryWatch;
+  readonly records: Records;
+  readonly jobs: Pick<Jobs, 'addIngest' | 'addCleans'>;
+  readonly metrics: WorkerMetrics;
+  readonly logger: Logger;
+}
+
+/**
+ * Takes back what half-written documents hold while Redis is short of memory, so that no document stands still with room that
+ * others could use. Queues are paused then, so that documents cannot give back by themselves. The document of the caller who
+ * has reserved most goes first. It waits in the queue, without holding anything, until there is more room than it had.
+ */
+export function startMakingRoom(parts: Parts): { close(): void } {
+  const { memory, logger } = parts;
+  let shortSince: number | null = null;
+  let isLooking = false;
+  const look = async () => {
+    // What is taken back makes room in memory, but nothing smaller of a file that is appended to.
+    if ((await memory.shortage()) !== 'memory') {
+      shortSince = null;
+      return;
+    }
+    shortSince ??= performance.now();
+    if (performance.now() - shortSince >= SHORT_MILLISECONDS) await makeRoom(parts);
+  };
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    look()
+      .catch((error: unknown) => {
+        logger.warn({ err: error }, 'room is not taken back');
+      })
+      .finally(() => {
+        isLooking = false;
+      });
+  }, LOOK_EVERY_MILLISECONDS);
+  return {
+    close: () => {
+      clearInterval(timer);
+    },
+  };
+}
+
+async function makeRoom(parts: Parts): Promise<void> {
+  const lease = await takeLease(parts.redis, {
+    key: keys.roomLease,
+    pauseKey: keys.roomPause,
+    pauseMilliseconds: PAUSE_MILLISECONDS,
+    milliseconds: 10 * PAUSE_MILLISECONDS,
+  });
+  if (!lease) return;
+  try {
+    for (const id of await reservedDocuments(parts.redis)) if (await takeBack(parts, id)) return;
+    const unfinished = await parts.redis.zRange(keys.unfinished, 0, SMALL_ONES - 1, { REV: true });
+    await Promise.all(unfinished.map((id) => takeBack(parts, id)));
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Documents that have reserved room: those of the caller who has most of it first, and of these the largest first. */
+async function reservedDocuments(redis: Redis): Promise<string[]> {
+  const reserved = Object.entries(await redis.hGetAll(keys.reservedRoom));
+  if (reserved.length === 0) return [];
+  const callers = await redis.hmGet(
+    keys.ingests,
+    reserved.map(([id]) => id),
+  );
+  const documents = reserved.map(([id, value], i) => ({
+    id,
+    caller: callers[i] ?? '',
+    bytes: Number(value.split(':')[1]),
+  }));
+  const most = new Map<string, number>();
+  for (const { caller, bytes } of documents) most.set(caller, (most.get(caller) ?? 0) + bytes);
+  return documents
+    .sort((a, b) => (most.get(b.caller) ?? 0) - (most.get(a.caller) ?? 0) || b.bytes - a.bytes)
+    .map(({ id }) => id);
+}
+
+/** Resolves with whether the document had begun to write. */
+async function takeBack({ redis, records, jobs, metrics, logger }: Parts, id: string): Promise<boolean> {
+  const { record, changed, discarded } = await records.update(id, giveBack);
+  if (!record || !changed) return false;
+  await takeBackScript.run(redis, {
+    keys: [keys.reservedRoom, keys.waitingForRoom],
+    arguments: [id, String(MORE)],
+  });
+  metrics.add('quire_ingests_taken_back_total', {});
+  logger.warn({ documentId: id }, 'Redis is nearly full: what an ingest has written is taken back');
+  await jobs.addCleans(discarded, record.ownerId);
+  await jobs.addIngest(record, { requestId: 'room', isPatient: true });
+  return true;
+}

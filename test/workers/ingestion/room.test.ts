@@ -1,0 +1,97 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import type { ChunkText } from '../../../src/shared/chunks/fields.js';
+import type { DocumentRecord } from '../../../src/shared/document.js';
+import { createRecords } from '../../../src/shared/documents/records.js';
+import { cancel } from '../../../src/shared/documents/transitions.js';
+import type { MemoryState } from '../../../src/shared/redis/memory.js';
+import { estimateRoom } from '../../../src/workers/ingestion/room/estimate.js';
+import { createRoom } from '../../../src/workers/ingestion/room/room.js';
+import { shownWhenPublished } from '../../../src/workers/ingestion/write-tags.js';
+import { makeDocument } from '../../support/documents.js';
+import { rejection } from '../../support/rejection.js';
+import { useTestRedis } from '../../support/use-test-redis.js';
+
+const { redis } = useTestRedis();
+const records = createRecords(redis);
+const costs = { vectorBytes: 4_096, isIndexed: false };
+const pieces: ChunkText[] = Array.from({ length: 100 }, (_, n) => ({
+  text: `otter ${String(n)}`,
+  tokenCount: 2,
+  overlap: 0,
+}));
+
+const wanted = async (record: DocumentRecord) => {
+  const { tags, naming } = shownWhenPublished(record);
+  return (await estimateRoom(pieces, { ...costs, tags, naming })).all;
+};
+
+/** A Redis that has room for so many documents of a hundred short chunks, while it counts nothing of what is written. */
+async function roomFor(documents: number) {
+  const free = documents * (await wanted(makeDocument()));
+  const state: MemoryState = { used: 1_000_000, share: 1_000_000 + free, max: 2_000_000 + free };
+  return createRoom({
+    redis,
+    memory: {
+      state: () => Promise.resolve(state),
+      shortage: () => Promise.resolve(null),
+      isShort: () => Promise.resolve(false),
+      isFull: () => Promise.resolve(false),
+    },
+    costs: () => Promise.resolve(costs),
+  });
+}
+
+async function documentOf(ownerId: string): Promise<DocumentRecord> {
+  const record = makeDocument({ ownerId });
+  await records.create(record);
+  return record;
+}
+
+beforeEach(async () => {
+  await redis.flushAll();
+});
+
+const noRoom = { message: expect.stringContaining('room in Redis') };
+
+test('documents get room until all of it is promised; one that waits holds none of it', async () => {
+  const room = await roomFor(3.5);
+  const large = [await documentOf('ann'), await documentOf('ann'), await documentOf('ann')];
+  for (const record of large) await room.reserve(record, pieces);
+  const waiting = await documentOf('bob');
+  expect(await rejection(room.reserve(waiting, pieces))).toMatchObject(noRoom);
+  await records.update(large[0]?.id ?? '', (each) => cancel(each));
+  // What came free is for whoever asks next.
+  await room.reserve(await documentOf('eve'), pieces);
+  expect(await rejection(room.reserveAgain(waiting))).toMatchObject(noRoom);
+  await records.update(large[1]?.id ?? '', (each) => cancel(each));
+  await room.reserveAgain(waiting);
+});
+
+test('what a document has written is not counted twice', async () => {
+  const room = await roomFor(1.5);
+  const record = await documentOf('ann');
+  await room.reserve(record, pieces);
+  const other = await documentOf('ann');
+  expect(await rejection(room.reserve(other, pieces))).toMatchObject(noRoom);
+  await room.spend(record, 0);
+  await room.reserve(other, pieces);
+});
+
+test('one caller gets at most half of the room while others wait for some', async () => {
+  const room = await roomFor(4.5);
+  for (let number = 0; number < 4; number += 1) await room.reserve(await documentOf('ann'), pieces);
+  expect(await rejection(room.reserve(await documentOf('bob'), pieces))).toMatchObject(noRoom);
+  const larger = await roomFor(5.5);
+  // There would be room for it, but Bob waits.
+  expect(await rejection(larger.reserve(await documentOf('ann'), pieces))).toMatchObject(noRoom);
+  await larger.reserve(await documentOf('bob'), pieces);
+});
+
+test('a document that needs more than there is at all is refused for good', async () => {
+  const room = await roomFor(0.01);
+  const record = await documentOf('ann');
+  const bytes = await wanted(record);
+  expect(bytes).toBeGreaterThan(pieces.length * costs.vectorBytes);
+  const error = rejection(room.reserve(record, Array.from({ length: 300 }, () => pieces).flat()));
+  expect(await error).toMatchObject({ code: 'too_large' });
+});
