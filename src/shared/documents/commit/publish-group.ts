@@ -103,7 +103,10 @@ function rowsOf(
   const counted = settledField(0, owner);
   const tagged = newTags === null ? [] : ['tags', newTags];
   return [
-    ...withLengths([[...Object.entries(changed).flat(), ...tagged], [...fields, counted.field, counted.value]]),
+    ...withLengths([
+      [...Object.entries(changed).flat(), ...tagged],
+      [...fields, counted.field, counted.value],
+    ]),
     String(rows.length),
     ...withLengths(rows),
   ];

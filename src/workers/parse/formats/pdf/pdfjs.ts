@@ -10,7 +10,7 @@ import { extrasOf, listedFiles, type PageExtras } from './carried/annotations.js
 import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
 import { isMisread, repairMisread } from './judging/misread-text.js';
 import { signsOfPage, type PageSign, type SignPage } from './marks/page-signs.js';
-import type { ShiftedText } from './shifted/find-shifted.js';
+import type { ShiftedText } from './shifted/shifted-text.js';
 import { columnPartsOn } from './vertical/column-parts.js';
 import { findColumns, type TextColumn } from './vertical/find-columns.js';
 import { shiftedOnPage, writeShiftedOn, type TextPage } from './shifted/shifted-on-page.js';

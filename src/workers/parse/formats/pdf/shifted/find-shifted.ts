@@ -1,29 +1,6 @@
 import { areStacked, withStacks } from './stacks.js';
 import type { Shift } from '../../baseline/shift.js';
-
-/** A text of a page in one font size on one baseline. In points, `y` from the top of the page down to the baseline. */
-export interface TextRun {
-  readonly text: string;
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly size: number;
-}
-
-/** Text that is set smaller than the text beside it, and above or below its line. */
-export interface ShiftedText {
-  /** Its runs, from the left. */
-  readonly runs: readonly TextRun[];
-  readonly text: string;
-  readonly shift: Shift;
-  /** The text beside which it is shifted. */
-  readonly base: TextRun;
-  /** What stands directly before and behind it, with a blank where there is a gap. */
-  readonly before: string;
-  readonly after: string;
-  /** What is shifted the other way at the same place, over or under it. */
-  readonly stacked?: ShiftedText | undefined;
-}
+import type { ShiftedText, TextRun } from './shifted-text.js';
 
 /** A page of more runs is read as it is. */
 const MOST_RUNS = 8_000;

@@ -2,7 +2,7 @@ import type { LayoutCell, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { around, bottomOf, rightOf } from '../../pages/layout/piece.js';
 import type { SeenPage } from '../hidden.js';
-import type { ShiftedText, TextRun } from './find-shifted.js';
+import type { ShiftedText, TextRun } from './shifted-text.js';
 import { endsOf, inWriting } from './stacks.js';
 import { bare, commonEnd, commonStart, isFar, lettersIn } from './places.js';
 

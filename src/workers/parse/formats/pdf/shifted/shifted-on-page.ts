@@ -1,4 +1,5 @@
-import { findShifted, type ShiftedText, type TextRun } from './find-shifted.js';
+import { findShifted } from './find-shifted.js';
+import type { ShiftedText, TextRun } from './shifted-text.js';
 import { inWriting } from './stacks.js';
 import { writtenShifted } from './write-shifted.js';
 

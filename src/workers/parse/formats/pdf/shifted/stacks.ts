@@ -1,4 +1,4 @@
-import type { ShiftedText, TextRun } from './find-shifted.js';
+import type { ShiftedText, TextRun } from './shifted-text.js';
 
 /** Texts of which one stands over or under more of the other are at the same place. */
 const LEAST_SHARED = 0.5;

@@ -3,7 +3,7 @@ import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { shiftText } from '../../baseline/raised-text.js';
 import { bottomOf, rightOf } from '../../pages/layout/piece.js';
 import type { SeenPage } from '../hidden.js';
-import type { ShiftedText, TextRun } from './find-shifted.js';
+import type { ShiftedText, TextRun } from './shifted-text.js';
 import { gatherShifted } from './gather-shifted.js';
 import { endsOf, isFirst } from './stacks.js';
 import { bare, commonEnd, commonStart, isFar, lettersIn, type Letters } from './places.js';
