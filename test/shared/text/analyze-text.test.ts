@@ -114,6 +114,8 @@ describe('terms of a text', () => {
     ['lowered digits', 'H₂O', 'H2O'],
     ['raised digits', 'treaty¹ 10⁶ 10⁻⁶', 'treaty 1 10 6 10 6'],
     ['trade marks', 'Zebra™', 'zebra'],
+    ['nasals of Hindi', 'हिन्दी सम्बन्ध अण्डा गङ्गा पञ्चांग चाँद ज़रूर', 'हिंदी संबंध अंडा गंगा पंचांग चांद जरूर'],
+    ['the ring and the tone of Thai', 'น\u0e4d\u0e49\u0e32', 'น\u0e49\u0e33'],
   ])('are the same for %s', (_name, one, other) => {
     expectSame(one, other);
   });

@@ -17,6 +17,9 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map(
 );
 const SPELLED = new RegExp(`[${[...SPELLINGS.keys()].join('')}]`, 'gu');
 
+/** Devanagari: a nasal without a vowel before a consonant of its own class is also written as a dot: `हिन्दी`, `हिंदी`. */
+const DEAD_NASAL =
+  /\u0919\u094d(?=[\u0915-\u0918])|\u091e\u094d(?=[\u091a-\u091d])|\u0923\u094d(?=[\u091f-\u0922])|\u0928\u094d(?=[\u0924-\u0927])|\u092e\u094d(?=[\u092a-\u092d])/gu;
 const LEADING_MARKS = /^\p{M}+/u;
 const GREEK_LETTER = /(\p{sc=Greek})\p{M}+/gu;
 /** Marks that readers do not need beside the accents of Greek: stress of Cyrillic, points of Hebrew and Arabic, Arabic's long line. */
@@ -46,7 +49,8 @@ export function foldLetters(lower: string): string {
     .replace(OLD_WORD.test(lower) ? EVERY_I : OLD_I, 'и')
     .replace(OLD_END, '')
     .replace(ARABIC_ARTICLE, '')
-    .replace(SPELLED, (letter) => SPELLINGS.get(letter) ?? letter);
+    .replace(SPELLED, (letter) => SPELLINGS.get(letter) ?? letter)
+    .replace(DEAD_NASAL, '\u0902');
 }
 
 /** The digits of a script stand in a row of ten. */

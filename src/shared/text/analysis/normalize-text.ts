@@ -12,8 +12,12 @@ export function normalizeText(text: string): string {
     .replace(SET_APART, prepare)
     .replace(MARK_RUNS, '$1')
     .normalize('NFKC')
+    .replace(RING_BEFORE_TONE, '$1\u0e4d')
     .replace(BETWEEN_LETTERS, joinLetters);
 }
+
+/** Thai: the ring of `ำ` and a tone are typed in either order, and look the same. */
+const RING_BEFORE_TONE = /\u0e4d([\u0e48-\u0e4b])/gu;
 
 /** What Unicode says has no look of its own, what colours an emoji or frames a sign, and what is not to be joined by NFKC. */
 const SET_APART =
