@@ -1,5 +1,6 @@
 import { hashTerm } from '../hash-term.js';
 import { stopWords } from '../stop-words.js';
+import { foldAccents } from './fold-letters.js';
 import { isDotted, isParagraph, standsOut } from '../word-spans.js';
 
 const FULL_STOP = 0x2e;
@@ -8,16 +9,46 @@ const LAST_CAPITAL = 0x5a;
 const isCapital = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a;
 const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
 
-/** A term that is there because of what stands around a word: `.net`, `§12`, or `IT` where it is no stop word. */
+/** A term that is there because of what stands around a word: `.net`, `§12`, `art 6`, or `IT` where it is no stop word. */
 export function markedTerm(text: string, start: number, end: number): number | null {
   const first = text.charCodeAt(start);
   const before = text.charCodeAt(start - 1);
   // Nearly all words are such, so that this is quick.
   if (first > LAST_CAPITAL && before === BLANK) return null;
-  if (isDigit(first)) return isParagraph(text, start) ? hashTerm(`§${text.slice(start, end)}`) : null;
+  if (isDigit(first))
+    return isParagraph(text, start) ? hashTerm(`§${text.slice(start, end)}`) : numberedTerm(text, start, end);
   if (before === FULL_STOP && isDotted(text, start))
     return hashTerm(`.${text.slice(start, end).toLowerCase()}`);
   return isCapital(first) && end - start <= LONGEST ? capitalTerm(text, start, end) : null;
+}
+
+const NUMBERED = /(?<![\p{L}\p{M}\p{N}])(\p{L}[\p{L}\p{M}]{0,13})(\.?) $/u;
+const BEFORE_NUMBER = 17;
+const LONGEST_ABBREVIATION = 5;
+const MOST_DIGITS = 4;
+/** Words that number the parts of a text, without accents, in the languages of most laws and contracts here. */
+const DESIGNATIONS = new Set(
+  [
+    'article section paragraph clause chapter part title annex appendix schedule rule item figure table page version',
+    'art sec par cl ch fig tab vol pp',
+    'artikel abschnitt absatz ziffer kapitel teil titel anhang anlage regel abbildung tabelle seite nummer satz',
+    'abs kap nr ziff anh abb lit rn rz',
+    'alinea chapitre partie titre annexe regle tableau numero',
+    'articulo seccion parrafo clausula capitulo parte titulo anexo regla figura tabla pagina',
+    'articolo sezione paragrafo comma clausola capitolo titolo allegato regola tabella',
+    'artigo secao paragrafo regra tabela lid hoofdstuk deel bijlage pagina',
+  ].flatMap((words) => words.split(' ')),
+);
+
+/** What a number is the number of: `Art. 6`, `Section 4`. So `Art. 6 Abs. 1` is not `Art. 1 Abs. 6`. */
+function numberedTerm(text: string, start: number, end: number): number | null {
+  if (end - start > MOST_DIGITS || text.charCodeAt(start - 1) !== BLANK) return null;
+  for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return null;
+  const found = NUMBERED.exec(text.slice(Math.max(0, start - BEFORE_NUMBER), start));
+  const word = foldAccents(found?.[1]?.toLowerCase() ?? '');
+  const isAbbreviated = found?.[2] === '.' && word.length <= LONGEST_ABBREVIATION;
+  if (!isAbbreviated && !DESIGNATIONS.has(word)) return null;
+  return stopWords.has(word) ? null : hashTerm(`${word} ${text.slice(start, end)}`);
 }
 
 const LONGEST = 4;
