@@ -9,6 +9,7 @@ import { destinationOf, type Destination } from './destinations.js';
 import { createRtfTables, type RtfTables } from './document-tables.js';
 import { createFormField, type RtfFormField } from '../forms/rtf-field.js';
 import { changeState, reasonHidden, shiftOf } from './group-state.js';
+import { createRtfFormula, type RtfFormula } from './formula.js';
 import { createGroupStack, type GroupStack } from './group-stack.js';
 import { createParagraphs, type RtfParagraphs } from './paragraphs.js';
 import { createPendingBytes, type PendingBytes } from './pending-bytes.js';
@@ -33,6 +34,7 @@ interface Reader extends RtfOptions {
   readonly texts: DestinationTexts;
   readonly form: RtfFormField;
   readonly signs: SignReader;
+  readonly formula: RtfFormula;
   readonly state: State;
 }
 
@@ -47,14 +49,12 @@ interface State {
   isAnswered: boolean;
   /** Whether signs of the current font come in the private use area, so that letters in it are not signs. */
   hasPrivateSigns: boolean;
-  formulas: number;
 }
 
 const newState = (): State => ({
   start: 'none',
   notes: 0,
   pictures: 0,
-  formulas: 0,
   answer: undefined,
   isAnswered: false,
   hasPrivateSigns: false,
@@ -75,6 +75,7 @@ export function createRtfReader(options: RtfOptions): RtfReader {
     texts: createDestinationTexts({ form, paragraphs, receipt: options.receipt }),
     form,
     signs: createSignReader(options.receipt),
+    formula: createRtfFormula(),
     state: newState(),
   };
   return {
@@ -84,24 +85,15 @@ export function createRtfReader(options: RtfOptions): RtfReader {
     take: () => paragraphs.writer.take(),
     end: () => {
       flushBytes(reader);
+      addFormula(reader, reader.formula.end());
       paragraphs.end();
       reader.texts.end();
       reader.signs.report();
-      const { pictures, formulas } = reader.state;
+      const { pictures } = reader.state;
       if (pictures > 0) options.receipt.addGap('skipped', `${String(pictures)} pictures are not read.`);
-      noteFormulas(options.receipt, formulas);
       return paragraphs.writer.end();
     },
   };
-}
-
-function noteFormulas(receipt: ReceiptWriter, count: number): void {
-  if (count === 0) return;
-  const noun = count === 1 ? 'formula is read as its' : 'formulas are read as their';
-  receipt.addGap(
-    'skipped',
-    `${String(count)} ${noun} signs in a row, without fractions, roots and the like.`,
-  );
 }
 
 function addToken(reader: Reader, token: RtfToken): void {
@@ -121,13 +113,16 @@ function addToken(reader: Reader, token: RtfToken): void {
 
 function changeGroup(reader: Reader, change: 'open' | 'close'): void {
   flushBytes(reader);
-  const { state, bytes, groups, texts, form } = reader;
+  const { state, bytes, groups, texts, form, formula } = reader;
   bytes.skip(0);
   state.hasPrivateSigns = false;
   state.start = change === 'open' ? 'begun' : 'none';
-  if (change === 'open') groups.open();
-  else {
+  if (change === 'open') {
+    groups.open();
+    formula.openGroup();
+  } else {
     const ended = groups.close();
+    addFormula(reader, formula.closeGroup());
     if (ended !== undefined) texts.endGroup(ended);
     if (ended === 'form') state.answer = form.take();
     else if (ended === 'ignored') addAnswer(reader);
@@ -156,6 +151,7 @@ function control(reader: Reader, word: string, parameter: number | undefined): v
     return;
   }
   if (isIgnored || (CHARACTERS.has(word) && bytes.skipsCharacter())) return;
+  if (start !== 'none') reader.formula.begin(word);
   if (!applyToTables(reader, word, parameter ?? 0)) applyControl(reader, word, parameter);
 }
 
@@ -191,7 +187,6 @@ function applyToTables({ groups, tables, receipt, form }: Reader, word: string, 
 function applyControl(reader: Reader, word: string, parameter: number | undefined): void {
   const { groups, tables, paragraphs } = reader;
   const { destination } = groups.current;
-  if (word === 'moMath') reader.state.formulas += 1;
   groups.current = changeState(groups.current, word, parameter) ?? groups.current;
   if (word === 'f' || word === 'plain') reader.state.hasPrivateSigns = false;
   const character = word === 'chftn' ? noteMark(reader) : CHARACTERS.get(word);
@@ -244,7 +239,7 @@ function flushBytes(reader: Reader): void {
 }
 
 function addText(reader: Reader, written: string): void {
-  const { groups, tables, paragraphs, hidden, texts, signs, state } = reader;
+  const { groups, tables, paragraphs, hidden, signs, state } = reader;
   const { destination, font } = groups.current;
   if (destination === 'ignored' || destination === 'form') return;
   const isPlain = state.hasPrivateSigns && written < '\uf000';
@@ -257,6 +252,16 @@ function addText(reader: Reader, written: string): void {
     isOnPage: paragraphs.isOnPage(),
   });
   if (kind !== undefined && !hidden.accepts(kind, text)) return;
+  if (reader.formula.isOpen()) reader.formula.text(text);
+  else addPiece(reader, text);
+}
+
+function addFormula(reader: Reader, text: string | undefined): void {
+  if (text !== undefined && reader.groups.current.destination !== 'ignored') addPiece(reader, text);
+}
+
+function addPiece({ groups, paragraphs, texts }: Reader, text: string): void {
+  const { destination } = groups.current;
   const shift = shiftOf(groups.current);
   const piece = { text, shifts: shift === undefined ? [] : [shift] };
   if (destination === 'body') paragraphs.append(piece);

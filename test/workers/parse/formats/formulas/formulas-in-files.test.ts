@@ -103,13 +103,14 @@ describe('a formula', () => {
     ]);
   });
 
-  it('of RTF is read in a row, which is named', async () => {
+  it('of RTF is read as that of Word', async () => {
     const formula =
-      '{\\*\\moMathPara{\\*\\moMathParaPr{\\mjc1}}{\\*\\moMath{\\mf{\\mnum{\\mr a+b}}{\\mden{\\mr c}}}}}';
+      '{\\*\\moMathPara{\\*\\moMathParaPr{\\mjc1}}{\\*\\moMath{\\mf{\\mnum{\\mr a+b}}{\\mden{\\mr\\mscr0 c}}}{\\mr =}' +
+      '{\\msSup{\\me{\\mr x}}{\\msup{\\mf{\\mnum{\\mr 1}}{\\mden{\\mr 2}}}}}{\\mr +}' +
+      '{\\mnary{\\mnaryPr{\\mchr \\u8721?}}{\\msub{\\mr i=1}}{\\msup{\\mr n}}{\\me{\\mrad{\\mradPr{\\mdegHide 1}}{\\mdeg}{\\me{\\mr y}}}}}' +
+      '{\\md{\\mdPr{\\mbegChr [}{\\mendChr ]}}{\\me{\\mr z}}}}}';
     const { text, gaps } = await readBlocks('rtf', Buffer.from(`{\\rtf1 so ${formula} holds\\par}`));
-    expect(text).toContain('a+b');
-    expect(gaps).toEqual([
-      'skipped: 1 formula is read as its signs in a row, without fractions, roots and the like.',
-    ]);
+    expect(text.trim()).toBe('so (a+b)/c=x^(1/2)+∑_(i=1)^n √y[z] holds');
+    expect(gaps).toEqual([]);
   });
 });
