@@ -57,6 +57,14 @@ test('a calendar of many entries within each other is read in a time that grows 
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
+test('a value over many lines is read in a time that grows with its length', async () => {
+  const lines = `${'a'.repeat(70)}=\r\n`.repeat(40_000);
+  const raw = calendar(entry('VEVENT', `DESCRIPTION;ENCODING=QUOTED-PRINTABLE:${lines}b`));
+  const start = process.cpuUsage();
+  expect((await readBlocks('ics', raw)).text).toContain('ab');
+  expect(process.cpuUsage(start).user / 1e6).toBeLessThan(5);
+});
+
 test('how long something takes is said as it is written, however long', async () => {
   const durations = [`P${'9'.repeat(400)}D`, 'PT001H', 'P0D', `PT${'1'.repeat(25)}M`];
   const entries = durations.map((duration) =>
