@@ -64,8 +64,9 @@ function marked(text: string, { box, isOneLine }: Where, shifted: readonly Shift
   const within = shifted.filter((each) => isWithin(each, box));
   if (within.length === 0) return text;
   const edits: Edit[] = [];
+  const place = { ...lettersIn(text), box, isOneLine };
   for (const each of within) {
-    const edit = editOf(each, { ...lettersIn(text), box, isOneLine }, edits);
+    const edit = editOf(each, place, edits);
     if (edit) edits.push(edit);
   }
   let written = text;
