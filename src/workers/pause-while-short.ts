@@ -1,5 +1,6 @@
 import type { Logger } from '../shared/observability/logger.js';
 import type { MemoryWatch } from '../shared/redis/memory.js';
+import { lookRegularly } from './look-regularly.js';
 
 const LOOK_EVERY_MILLISECONDS = 500;
 
@@ -22,7 +23,6 @@ interface PauseOptions {
  */
 export function pauseWhileShort({ queue, memory, lanes, logger, onPaused }: PauseOptions): { close(): void } {
   let isPaused = false;
-  let isLooking = false;
   const look = async () => {
     const shortage = await memory.shortage();
     const isShort = shortage !== null;
@@ -34,21 +34,8 @@ export function pauseWhileShort({ queue, memory, lanes, logger, onPaused }: Paus
     const full = shortage === 'disk' ? 'its disk is nearly full' : 'Redis is nearly full';
     logger.warn({ queue, used, share }, isShort ? `queue held: ${full}` : 'queue goes on');
   };
-  const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
-    look()
-      // While Redis is away nothing changes; each job checks the memory itself as well.
-      .catch((error: unknown) => {
-        logger.debug({ queue, err: error }, 'memory of redis is unknown');
-      })
-      .finally(() => {
-        isLooking = false;
-      });
-  }, LOOK_EVERY_MILLISECONDS);
-  return {
-    close: () => {
-      clearInterval(timer);
-    },
-  };
+  return lookRegularly(LOOK_EVERY_MILLISECONDS, look, (error) => {
+    // While Redis is away nothing changes; each job checks the memory itself as well.
+    logger.debug({ queue, err: error }, 'memory of redis is unknown');
+  });
 }

@@ -18,12 +18,13 @@ const LOOK_EVERY_MILLISECONDS = 60_000;
  */
 export function keepReserve(directory: string): { readonly beforeStart: () => void } {
   const path = join(directory, 'reserve');
+  // A folder that is away, or a disk that fails, is told of by Redis, and ends nothing here.
   const make = () => {
-    const { bsize, blocks, bavail } = statfsSync(directory);
-    const bytes = Math.floor(Math.min(MOST_BYTES, SHARE_OF_DISK * blocks * bsize));
-    // As much again has to stay free, so that the file is not made of what Redis needs now.
-    if (existsSync(path) || bavail * bsize < 2 * bytes + NOTHING_LEFT) return;
     try {
+      const { bsize, blocks, bavail } = statfsSync(directory);
+      const bytes = Math.floor(Math.min(MOST_BYTES, SHARE_OF_DISK * blocks * bsize));
+      // As much again has to stay free, so that the file is not made of what Redis needs now.
+      if (existsSync(path) || bavail * bsize < 2 * bytes + NOTHING_LEFT) return;
       writeWhole(path, bytes);
     } catch {
       rmSync(path, { force: true });
@@ -32,8 +33,7 @@ export function keepReserve(directory: string): { readonly beforeStart: () => vo
   setInterval(make, LOOK_EVERY_MILLISECONDS).unref();
   return {
     beforeStart: () => {
-      const { bsize, bavail } = statfsSync(directory);
-      if (bavail * bsize > NOTHING_LEFT) {
+      if (!isFull(directory)) {
         make();
         return;
       }
@@ -42,6 +42,15 @@ export function keepReserve(directory: string): { readonly beforeStart: () => vo
       say(`The disk of ${directory} is full. Its reserve is given up, so that documents can be deleted.`);
     },
   };
+}
+
+function isFull(directory: string): boolean {
+  try {
+    const { bsize, bavail } = statfsSync(directory);
+    return bavail * bsize <= NOTHING_LEFT;
+  } catch {
+    return false;
+  }
 }
 
 /** Bytes that no file system makes smaller. */

@@ -7,6 +7,7 @@ import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import { takeLease } from '../../shared/redis/lease.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
+import { lookRegularly } from '../look-regularly.js';
 import { takeBackScript } from '../ingestion/room/room-scripts.js';
 
 const LOOK_EVERY_MILLISECONDS = 1_000;
@@ -36,7 +37,6 @@ interface Parts {
 export function startMakingRoom(parts: Parts): { close(): void } {
   const { memory, logger } = parts;
   let shortSince: number | null = null;
-  let isLooking = false;
   const look = async () => {
     // What is taken back makes room in memory, but nothing smaller of a file that is appended to.
     if ((await memory.shortage()) !== 'memory') {
@@ -46,22 +46,9 @@ export function startMakingRoom(parts: Parts): { close(): void } {
     shortSince ??= performance.now();
     if (performance.now() - shortSince >= SHORT_MILLISECONDS) await makeRoom(parts);
   };
-  const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
-    look()
-      .catch((error: unknown) => {
-        logger.warn({ err: error }, 'room is not taken back');
-      })
-      .finally(() => {
-        isLooking = false;
-      });
-  }, LOOK_EVERY_MILLISECONDS);
-  return {
-    close: () => {
-      clearInterval(timer);
-    },
-  };
+  return lookRegularly(LOOK_EVERY_MILLISECONDS, look, (error) => {
+    logger.warn({ err: error }, 'room is not taken back');
+  });
 }
 
 async function makeRoom(parts: Parts): Promise<void> {

@@ -85,7 +85,7 @@ const OTHERS: Readonly<Record<string, Uint8Array>> = {
     LOUD,
   ),
   'loud sound behind a table of small numbers': of(
-    [1, 2, 3, 4, 5, 6, 7].flatMap((each) => [each, each, each]),
+    [1, 2, 3, 4, 5, 6, 14].flatMap((each) => [each, each, each]),
     LOUD,
   ),
   'sound without a header': sound(9_000),

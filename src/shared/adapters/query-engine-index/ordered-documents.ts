@@ -32,6 +32,7 @@ const loading = ({ by }: EngineOrder) => (by === 'updated' ? { LOAD: '@updatedAt
 
 /** Finds documents by a query in the engine's language, in order. */
 export interface OrderedDocuments {
+  /** Returns as many documents as are asked for, unless no more follow. */
   page(
     query: string,
     range: { readonly from: number; readonly size: number; readonly order: EngineOrder },
@@ -44,12 +45,16 @@ export interface OrderedDocuments {
 export function createOrderedDocuments(client: Redis, timeoutMilliseconds: number): OrderedDocuments {
   const limits = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
   return {
-    page: async (query, { order, ...range }) => {
-      const steps = [sorting(order), { type: 'LIMIT' as const, ...range }];
-      const request = { STEPS: steps, ...loading(order), ...limits };
-      const { results, warnings } = await client.ft.aggregate(alias, query, request);
-      refuseWarnings(warnings);
-      return placesOf(results, order);
+    page: async (query, { order, from, size: wanted }) => {
+      // Where some were deleted meanwhile, more are asked for: a page that is short counts as the end of the list.
+      for (let size = wanted; ; size *= 2) {
+        const steps = [sorting(order), { type: 'LIMIT' as const, from, size }];
+        const request = { STEPS: steps, ...loading(order), ...limits };
+        const { results, warnings } = await client.ft.aggregate(alias, query, request);
+        refuseWarnings(warnings);
+        const placed = placesOf(results, order);
+        if (placed.length >= wanted || results.length < size) return placed.slice(0, wanted);
+      }
     },
     count: async (query) => {
       const reply = await client.ft.search(alias, query, { LIMIT: { from: 0, size: 0 }, ...limits });

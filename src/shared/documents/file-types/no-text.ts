@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { at } from '../../at.js';
+import { isControl } from '../../encoding/control-bytes.js';
 
 /** The beginning tells more than the rest: there are the headers of files that are mostly pixels or sound. */
 const HEADER = { bytes: 1_024, zeros: 8 };
@@ -70,8 +71,7 @@ function countSigns(bytes: Uint8Array): Signs {
     const byte = bytes[index] ?? 0;
     if (byte === 0) zerosAt[index % 4] = at(zerosAt, index % 4) + 1;
     else if (byte === 0x7f) deletes += 1;
-    // Bell to carriage return, and escape: terminals and manual pages have them.
-    else if (byte < 0x07 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b)) controls += 1;
+    else if (isControl(byte)) controls += 1;
   }
   return { zerosAt, controls, deletes };
 }

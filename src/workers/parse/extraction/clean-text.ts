@@ -7,7 +7,10 @@ const COMMAND =
   /\u001b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\u0007\u001b]{0,2000}(?:\u0007|\u001b\\)|[ -/]{0,4}[0-Z\\^-~])/g;
 /** A letter that another one is printed upon: manual pages are bold and underlined so. */
 const OVERSTRUCK = /[^\n\u0008]\u0008/g;
-const CONTROL = /[\0-\u0008\u000e-\u001f\u007f]/g;
+/** What parts fields and records of old files: what stands beside it are no parts of one word. */
+const SEPARATOR = /[\u001c-\u001f]/g;
+/** The last five are no letters of windows-1252 either. */
+const CONTROL = /[\0-\u0008\u000e-\u001b\u007f\u0081\u008d\u008f\u0090\u009d]/g;
 /** Letters of windows-1252 that a program has taken for ISO 8859-1, where they are controls. NEL is a line end. */
 const MISTAKEN = /[\u0080-\u0084\u0086-\u009f]/g;
 
@@ -24,5 +27,6 @@ const withoutControls = (text: string): string =>
   text
     .replace(COMMAND, '')
     .replace(OVERSTRUCK, '')
+    .replace(SEPARATOR, ' ')
     .replace(CONTROL, '')
     .replace(MISTAKEN, (sign) => decodeAs(Buffer.from(sign, 'latin1'), 'windows-1252'));

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { keys } from '../../../../src/shared/redis/keys.js';
 import { createRecords } from '../../../../src/shared/documents/records.js';
 import type { ListPosition } from '../../../../src/shared/documents/list-order.js';
 import { makeDocument } from '../../../support/documents.js';
@@ -20,6 +21,7 @@ describeWithQueryEngine('the next page of a Query Engine list', (engine) => {
     const asked = async () =>
       Number(/cmdstat_ft\.aggregate:calls=(\d+)/i.exec(await client.info('commandstats'))?.[1] ?? 0);
     return {
+      client,
       records,
       fill: async (first: number, last: number) => {
         const days = Array.from({ length: last - first }, (_, i) => new Date(Date.UTC(2020, 0, first + i)));
@@ -63,5 +65,19 @@ describeWithQueryEngine('the next page of a Query Engine list', (engine) => {
     expect(found.requests).toBeLessThan(10);
     next = found.next;
     expect(await page(next)).toMatchObject({ ids: [ids[2]], requests: 1 });
+  });
+
+  test('is there although documents before it are gone when the engine reads them', async () => {
+    const { client, fill, page } = await opened();
+    const ids = await fill(0, 8);
+    // The engine answers for them as for documents that are deleted between its search and its reading.
+    for (const id of ids.slice(3, 7)) await client.hDel(keys.document(id), 'id');
+    const first = await page(null);
+    expect(first.ids).toEqual([ids[7]]);
+    const second = await page(first.next);
+    expect(second.ids).toEqual([ids[2]]);
+    const third = await page(second.next);
+    expect(third.ids).toEqual([ids[1]]);
+    expect(await page(third.next)).toMatchObject({ ids: [ids[0]], next: null });
   });
 });

@@ -25,6 +25,10 @@ test('letters of windows-1252 that became controls on the way to UTF-8 are lette
   expect(cleanText('isn\u0092t \u009350 \u0080\u0094 \u0096 a\u0085b')).toBe('isn’t “50 €” – a\u0085b');
 });
 
+test('what stands beside a separator of fields, or is in no letter of windows-1252, joins no words', () => {
+  expect(cleanText('name\u001fplace\u001enext, a\u0081b')).toBe('name place next, ab');
+});
+
 test('blanks, line ends and signs of all scripts stay', () => {
   const text = 'a\tb\r\nc\fd\u00a0é 語 😀 e\u0301';
   expect(cleanText(text)).toBe(text);

@@ -51,16 +51,18 @@ export function readComponents(text: string): readonly Component[] {
 }
 
 function* linesOf(text: string): Iterable<string> {
-  let start = '';
+  // The parts of a line are joined at its end, so that many take time in proportion.
+  const parts: string[] = [];
   for (const part of text
     .replace(/\r\n?/g, '\n')
     .replace(/\n[ \t]/g, '')
     .split('\n')) {
-    const line = start + part;
-    start = line.endsWith('=') && QUOTED.test(line.slice(0, LONGEST_NAME)) ? line.slice(0, -1) : '';
-    if (start === '') yield line;
+    const [start = part] = parts;
+    const goesOn = part.endsWith('=') && QUOTED.test(start.slice(0, LONGEST_NAME));
+    parts.push(goesOn ? part.slice(0, -1) : part);
+    if (!goesOn) yield parts.splice(0).join('');
   }
-  if (start !== '') yield start;
+  if (parts.length > 0) yield parts.join('');
 }
 
 /** What stands before a value is no longer. */

@@ -28,27 +28,28 @@ interface OpenList {
 /** Numbers of more digits are no numbers of items. */
 const INTEGER = /^\s*([+-]?\d{1,9})(?!\d)/;
 
-/** Values of `list-style-type` that show a bullet. Where they show nothing (`none`), counters often show numbers. */
-const BULLETS = new Set(['disc', 'circle', 'square']);
+/** Values of `list-style-type` that show a bullet or a text. Where they show nothing (`none`), counters often show numbers. */
+const BULLET = /^(?:disc|circle|square|disclosure-.*|symbols\(.*|["'].*)$/;
 const DEEPEST_INDENT = 8;
 
 export function createHtmlLists(): HtmlLists {
   const lists: OpenList[] = [];
-  let reversed: readonly number[] = [];
+  let firsts: readonly number[] = [];
+  let countdowns = 0;
   return {
     get depth() {
       return lists.length;
     },
     open: (name, attributes) => {
       if (!LISTS.has(name)) return;
-      lists.push(openList(name, attributes, reversed[0] ?? 1));
-      if (isCountdown(name, attributes)) reversed = reversed.slice(1);
+      lists.push(openList(name, attributes, firsts[countdowns] ?? 1));
+      if (isCountdown(name, attributes)) countdowns += 1;
     },
     close: (name) => {
       if (LISTS.has(name)) lists.pop();
     },
-    countDown: (firsts) => {
-      reversed = firsts;
+    countDown: (counted) => {
+      firsts = counted;
     },
     item: (attributes, style) => {
       const indent = '  '.repeat(Math.min(Math.max(lists.length - 1, 0), DEEPEST_INDENT));
@@ -61,8 +62,11 @@ function markOf(list: OpenList | undefined, { value, type }: Attributes, style: 
   if (!list) return '-';
   const number = integerOf(value) ?? list.next;
   list.next = number + list.step;
-  if (style === undefined) return list.isOrdered ? `${shownNumber(number, type?.trim() ?? list.type)}.` : '-';
-  return BULLETS.has(style) ? '-' : `${styledNumber(number, style)}.`;
+  if (style !== undefined && BULLET.test(style)) return '-';
+  const styled = style === undefined ? undefined : styledNumber(number, style);
+  const own = list.isOrdered ? shownNumber(number, type?.trim() ?? list.type) : undefined;
+  const shown = styled ?? own;
+  return shown === undefined ? '-' : `${shown}.`;
 }
 
 /** Whether a list counts down from the number of its items. */

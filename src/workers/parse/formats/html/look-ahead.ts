@@ -18,7 +18,7 @@ export function lookAhead(
 
 /** Counts the items of each list that counts down to 1, in the order in which these lists begin. */
 function countReversed(markup: string, options: Options): number[] {
-  if (!/<ol[^>]{0,1000}\sreversed/i.test(markup)) return [];
+  if (!/<ol[^<>]{0,1000}\sreversed/i.test(markup)) return [];
   const counts: { items: number }[] = [];
   const open: { items: number }[] = [];
   let dropped = 0;

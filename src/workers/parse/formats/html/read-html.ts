@@ -219,6 +219,7 @@ function closeElement(state: State, name: string): void {
 function addFormula(state: State, text: string | undefined): void {
   if (text === undefined || text === '') return;
   const kind = state.visibility?.reason();
+  if (kind !== undefined) passUnshown(state);
   if (kind !== undefined && state.drawn.keep({ text, kind })) return;
   addText(state, text);
   state.drawn.note('formula');

@@ -49,9 +49,11 @@ export function shownNumber(number: number, type: string): string {
   }
 }
 
-/** Writes a number as `list-style-type` of CSS says (CSS Counter Styles 3, 6); in digits where that is not known. */
-export function styledNumber(number: number, style: string): string {
+/** Writes a number as `list-style-type` of CSS says (CSS Counter Styles 3, 6); undefined for what is not known. */
+export function styledNumber(number: number, style: string): string | undefined {
   switch (style) {
+    case 'decimal':
+      return String(number);
     case 'decimal-leading-zero':
       return number < 0 ? String(number) : String(number).padStart(2, '0');
     case 'lower-roman':
@@ -67,7 +69,7 @@ export function styledNumber(number: number, style: string): string {
     case 'lower-greek':
       return number < 1 ? String(number) : lettersInTurn(number, 'αβγδεζηθικλμνξοπρστυφχψω');
     default:
-      return String(number);
+      return undefined;
   }
 }
 

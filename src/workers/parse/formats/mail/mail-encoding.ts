@@ -25,7 +25,7 @@ export function toReadableMail(bytes: Uint8Array, receipt?: ReceiptWriter): Buff
   if (isUtf8(buffer)) return buffer;
   const charset = namedCharset(buffer);
   return charset === undefined
-    ? Buffer.from(decodeText(buffer, { receipt }))
+    ? Buffer.from(decodeText(buffer, { receipt, hasKnownFiles: true }))
     : withHeadersInUtf8(buffer, charset);
 }
 

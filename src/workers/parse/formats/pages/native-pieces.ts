@@ -1,10 +1,11 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { bottomOf, rightOf, type Piece } from './layout/piece.js';
+import { WIDE } from './layout/unspaced-lines.js';
 import type { Turn } from './pdfium.js';
 
-const BETWEEN_WIDE =
-  /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff01-\uff60…]) (?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff01-\uff60…])/gu;
+const WIDE_OR_BLANK = `(?:${WIDE}|[\\u3000…])`;
+const BETWEEN_WIDE = new RegExp(`(?<=${WIDE_OR_BLANK}) (?=${WIDE_OR_BLANK})`, 'gu');
 
 /** The texts of a page as pieces for its layout. */
 export function toPieces(items: readonly TextItem[]): Piece[] {

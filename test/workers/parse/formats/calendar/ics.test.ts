@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import iconv from 'iconv-lite';
 import { detectFileType } from '../../../../../src/shared/documents/file-types/detect.js';
 import { mailLines } from '../../../../support/mail-headers.js';
+import { processorTimeOf } from '../../../../support/processor-time.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 const entry = (kind: string, ...lines: readonly string[]): string =>
@@ -55,6 +56,15 @@ test('a calendar of many entries within each other is read in a time that grows 
   await readBlocks('ics', calendar(...Array.from({ length: 20_000 }, () => entry('VEVENT', 'SUMMARY:x'))));
   await readBlocks('ics', `BEGIN:VEVENT\nSUMMARY${';A=B'.repeat(100_000)}\n`);
   expect(performance.now() - started).toBeLessThan(20_000);
+});
+
+test('a value over many lines is read in a time that grows with its length', async () => {
+  const lines = `${'a'.repeat(70)}=\r\n`.repeat(40_000);
+  const raw = calendar(entry('VEVENT', `DESCRIPTION;ENCODING=QUOTED-PRINTABLE:${lines}b`));
+  let text = '';
+  const taken = await processorTimeOf(async () => ({ text } = await readBlocks('ics', raw)));
+  expect(text).toContain('ab');
+  expect(taken).toBeLessThan(5_000);
 });
 
 test('how long something takes is said as it is written, however long', async () => {

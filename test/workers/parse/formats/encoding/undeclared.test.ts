@@ -76,6 +76,13 @@ describe('a short text that names no encoding', () => {
     expect((await readBlocks('text', bytes)).text).toBe(text);
   });
 
+  test.each(['first line\n\0second lines', 'a first line\r\n\0the second'])(
+    'is UTF-8 where a program has left a zero behind the end of a line: %j',
+    async (text) => {
+      expect((await readBlocks('text', Buffer.from(text))).text).toBe(text);
+    },
+  );
+
   test('has the letters of Vietnamese in one piece, whose tones are apart in windows-1258', async () => {
     const written = 'Hôm qua trời mưa rất to, chúng tôi phải ở nhà đọc sách và uống trà.';
     const apart = Array.from(written, (letter) => {

@@ -60,6 +60,12 @@ describe('a formula', () => {
     expect(receipt.gaps).toMatchObject([{ reason: 'hidden' }]);
   });
 
+  it('of a page that is not shown is named, also where another one stands directly behind it', async () => {
+    const unshown = '<span style="display:none"><math alttext="c^2"><mi>c</mi></math></span>';
+    const { gaps } = await readBlocks('html', `<p>so ${unshown}${unshown} holds`);
+    expect(gaps).toEqual(['hidden: Text that is not shown (display: none): 2 characters.']);
+  });
+
   it('of JATS is read once, beside its number', async () => {
     const article = (inside: string) =>
       `<article dtd-version="1"><body><p>so ${inside} holds</p></body></article>`;

@@ -42,6 +42,12 @@ describe('HTML', () => {
       ['I. a', 'II. b'],
     ],
     ['<ul style="list-style-type: decimal-leading-zero"><li>a<li>b</ul>', ['01. a', '02. b']],
+    [`<ul style="list-style-type: '→ '"><li>a<li>b</ul>`, ['- a', '- b']],
+    [
+      '<ul style="list-style: initial"><li>a</ul><ol style="list-style: var(--x)"><li>b</ol>',
+      ['- a', '1. b'],
+    ],
+    ['<ul style="list-style-type: disclosure-closed"><li>a<li>b</ul>', ['- a', '- b']],
     ['<ol type="a"><li type="1">a<li>b</ol>', ['1. a', 'b. b']],
     ['<ol type="a" start="26"><li>a<li>b<li>c</ol>', ['z. a', 'aa. b', 'ab. c']],
     ['<ol type="I" start="4"><li>a</ol><ol type="A"><li>b</ol>', ['IV. a', 'A. b']],

@@ -162,3 +162,24 @@ test('names of attachments are decoded in their charsets, in sections, and as ra
     expect(receipt.attachments).toMatchObject([{ filename }]);
   }
 });
+
+test('attachments of a mail whose letters nothing names an encoding for are attachments', async () => {
+  const raw = mailLines(
+    'Subject: Grüße',
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    'Schöne Grüße',
+    '--b',
+    'Content-Type: application/pdf; name=plan.pdf',
+    'Content-Transfer-Encoding: base64',
+    '',
+    Buffer.from(`%PDF-1.4\n${'1 0 obj <</Type /Catalog>> endobj\n'.repeat(20)}`).toString('base64'),
+    '--b--',
+  );
+  const { text, gaps } = await readBlocks('eml', Buffer.from(raw, 'latin1'));
+  expect(text).toContain('Schöne Grüße');
+  expect(gaps).toEqual([expect.stringContaining('plan.pdf')]);
+});

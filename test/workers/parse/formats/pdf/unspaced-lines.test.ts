@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { toPieces } from '../../../../../src/workers/parse/formats/pages/native-pieces.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, FIRST_OBJECT } from '../../../../support/drawn-pdf.js';
 import { japaneseFont, koreanFont, wideLine } from '../../../../support/japanese-text.js';
@@ -59,6 +60,12 @@ describe('lines of Chinese and Japanese in a PDF', () => {
     expect(await read(content)).toContain(
       `| 山 | 海 |\n| --- | --- |\n| ${left.join('')} | ${right.join('')} |`,
     );
+  });
+
+  test('have no spaces between their characters, long vowels among them', () => {
+    const item = { x: 0, y: 0, width: 100, height: 10, rotation: 0, fontHeight: 8 };
+    const texts = toPieces([{ ...item, text: 'ケ ー キ と 、 お茶 Tee ３' }]).map(({ text }) => text);
+    expect(texts).toEqual(['ケーキと、お茶 Tee ３']);
   });
 
   test('keep the spaces of Korean at their ends', async () => {

@@ -1,3 +1,4 @@
+import { isControl } from '../../../../../shared/encoding/control-bytes.js';
 import { decodeAs } from '../../../../../shared/encoding/decode-as.js';
 import { CANDIDATES, WIDE_CANDIDATES, type Candidate } from './candidates.js';
 import { foreignText, textCost } from './text-cost.js';
@@ -50,7 +51,7 @@ export function likeliestWide(buffer: Buffer, { isCertain }: WideOptions): strin
   const [best] = rankAll(WIDE_CANDIDATES, sample);
   if (!best || isCertain) return best?.encoding;
   const narrow = rankAll(CANDIDATES, foreignPieces(sample))[0]?.cost ?? 0;
-  const controls = sample.reduce((sum, byte) => sum + (CONTROLS.has(byte) ? 1 : 0), 0);
+  const controls = sample.reduce((sum, byte) => sum + (byte !== END_OF_FILE && isControl(byte) ? 1 : 0), 0);
   return narrow + controls * CONTROL_BITS > best.cost ? best.encoding : undefined;
 }
 
@@ -105,12 +106,8 @@ function foreignPieces(buffer: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Control characters that are in no text: all but blanks, those of terminals and the end of a file of DOS. */
-const CONTROLS = new Set(
-  Array.from({ length: 32 }, (_, code) => code).filter(
-    (code) => code < 7 || (code > 13 && code !== 0x1a && code !== 0x1b),
-  ),
-);
+/** With it, texts of DOS end. */
+const END_OF_FILE = 0x1a;
 const CONTROL_BITS = 22;
 const LAST_SEPARATOR = 0x2c;
 const BLANK = Buffer.from(' ');

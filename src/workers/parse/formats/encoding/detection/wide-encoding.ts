@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isControl } from '../../../../../shared/encoding/control-bytes.js';
 import { likeliestWide } from './detect-encoding.js';
 
 const SAMPLE_BYTES = 65_536;
@@ -19,7 +20,8 @@ export function wideEncoding(buffer: Buffer, declared: string | undefined): stri
     return odd >= even ? 'utf-16le' : 'utf-16be';
   }
   if (buffer.length % 2 === 1 || buffer.length === 0) return undefined;
-  if (lines > 0 && (even === 0 || odd === 0)) return odd > 0 ? 'utf-16le' : 'utf-16be';
+  if (lines > 0 && (even === 0 || odd === 0) && !hasStrayZeros(buffer, head))
+    return odd > 0 ? 'utf-16le' : 'utf-16be';
   const hasControls = controls * 20 > head.length;
   const isDeclared = declared !== undefined && /^utf-(?:16|32)/.test(declared);
   if (!hasControls && isUtf8(buffer)) return undefined;
@@ -43,6 +45,10 @@ function countSigns(head: Buffer): { even: number; odd: number; controls: number
   }
   return counts;
 }
+
+/** Tells whether bytes are text but for zeros, of which programs leave one or two in their logs. */
+const hasStrayZeros = (buffer: Buffer, head: Buffer): boolean =>
+  isUtf8(buffer) && !head.some((byte) => byte !== 0 && isControl(byte));
 
 /** A zero beside it within two bytes is its other half. */
 const isLineEnd = (byte: number | undefined): boolean => byte === 0x0a || byte === 0x0d;

@@ -61,7 +61,7 @@ const SHORT_PAIR = 12;
  * @param width that of its column
  */
 export function joinParagraph(lines: readonly Piece[], width: number): string {
-  const widest = Math.max(...lines.map((line) => line.width));
+  const widest = lines.reduce((most, line) => Math.max(most, line.width), 0);
   const size = median(lines.map((line) => line.size));
   const full = lines.filter((line) => line.width > widest - 2 * size).length;
   const areTold = lines.length >= ENOUGH_LINES && full >= 2 && widest >= SHORT * size;

@@ -114,8 +114,11 @@ function isStack(lines: readonly TextLine[], { lines: fewest, share }: Stack): b
 function areBroken(lines: readonly TextLine[]): boolean {
   const columns = new Map<number, Piece[]>();
   for (const { pieces, columns: own } of lines)
-    for (const [index, piece] of pieces.entries())
-      columns.set(own[index] ?? 0, [...(columns.get(own[index] ?? 0) ?? []), piece]);
+    for (const [index, piece] of pieces.entries()) {
+      const column = columns.get(own[index] ?? 0);
+      if (column) column.push(piece);
+      else columns.set(own[index] ?? 0, [piece]);
+    }
   const flags = [...columns.values()].flatMap((column) => {
     const width = column.reduce((most, piece) => Math.max(most, piece.width), 0);
     return column.slice(1).flatMap((piece, index) => {

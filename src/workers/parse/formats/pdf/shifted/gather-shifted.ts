@@ -1,9 +1,9 @@
 import type { LayoutCell, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
-import { around, bottomOf, rightOf } from '../../pages/layout/piece.js';
+import { around, rightOf } from '../../pages/layout/piece.js';
 import type { SeenPage } from '../hidden.js';
-import type { ShiftedText, TextRun } from './shifted-text.js';
-import { endsOf, inWriting } from './stacks.js';
+import type { ShiftedText } from './shifted-text.js';
+import { endsOf, inWriting, isAt } from './stacks.js';
 import { bare, commonEnd, commonStart, isFar, lettersIn } from './places.js';
 
 /** How far the text that a shifted one belongs to may be from it, in sizes of that text. */
@@ -76,9 +76,6 @@ function withoutShifted(item: TextItem, shifted: ShiftedText): TextItem | undefi
   const x = next.index > last.index + 1 ? right + SPACE * shifted.base.size : right;
   return { ...item, text: item.text.slice(next.index), x, width: rightOf(item) - x };
 }
-
-const isAt = ({ y, size }: TextRun, box: Rectangle): boolean =>
-  y - 0.3 * size > box.y && y - 0.3 * size < bottomOf(box);
 
 /** The text with a shifted one in it; undefined for one that does not hold what that belongs to. */
 function withShiftedIn(item: TextItem, own: TextItem, shifted: ShiftedText): TextItem | undefined {

@@ -1,3 +1,5 @@
+import type { Rectangle } from '../../../../../shared/extraction/location.js';
+import { bottomOf } from '../../pages/layout/piece.js';
 import type { ShiftedText, TextRun } from './shifted-text.js';
 
 /** Texts of which one stands over or under more of the other are at the same place. */
@@ -25,6 +27,10 @@ export function endsOf({ runs }: Pick<ShiftedText, 'runs'>): { readonly x: numbe
   const [first, last] = [runs[0], runs.at(-1)];
   return { x: first?.x ?? 0, right: last ? last.x + last.width : 0 };
 }
+
+/** Tells whether the small letters of a text are within the height of a box. */
+export const isAt = ({ y, size }: TextRun, box: Rectangle): boolean =>
+  y - 0.3 * size > box.y && y - 0.3 * size < bottomOf(box);
 
 /** A shifted text, with the one over or under it, in the order in which they are written. */
 export function inWriting(shifted: ShiftedText): readonly ShiftedText[] {

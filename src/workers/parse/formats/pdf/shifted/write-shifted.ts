@@ -1,11 +1,11 @@
 import type { LayoutCell, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { shiftText } from '../../baseline/raised-text.js';
-import { bottomOf, rightOf } from '../../pages/layout/piece.js';
+import { rightOf } from '../../pages/layout/piece.js';
 import type { SeenPage } from '../hidden.js';
-import type { ShiftedText, TextRun } from './shifted-text.js';
+import type { ShiftedText } from './shifted-text.js';
 import { gatherShifted } from './gather-shifted.js';
-import { endsOf, isFirst } from './stacks.js';
+import { endsOf, isAt, isFirst } from './stacks.js';
 import { bare, commonEnd, commonStart, isFar, lettersIn, type Letters } from './places.js';
 
 /** So many texts of a page are marked as raised and lowered. */
@@ -64,8 +64,9 @@ function marked(text: string, { box, isOneLine }: Where, shifted: readonly Shift
   const within = shifted.filter((each) => isWithin(each, box));
   if (within.length === 0) return text;
   const edits: Edit[] = [];
+  const place = { ...lettersIn(text), box, isOneLine };
   for (const each of within) {
-    const edit = editOf(each, { ...lettersIn(text), box, isOneLine }, edits);
+    const edit = editOf(each, place, edits);
     if (edit) edits.push(edit);
   }
   let written = text;
@@ -97,8 +98,7 @@ function isWithin({ runs, base }: ShiftedText, box: Rectangle): boolean {
   if (!first) return false;
   const ends = endsOf({ runs });
   const middle = (ends.x + ends.right) / 2;
-  const isAt = ({ y, size }: TextRun) => y - 0.3 * size > box.y && y - 0.3 * size < bottomOf(box);
-  return middle >= box.x - 1 && middle <= rightOf(box) + 1 && (isAt(base) || isAt(first));
+  return middle >= box.x - 1 && middle <= rightOf(box) + 1 && (isAt(base, box) || isAt(first, box));
 }
 
 type Place = Where & Letters;
