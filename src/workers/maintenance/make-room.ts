@@ -92,7 +92,8 @@ async function reservedDocuments(redis: Redis): Promise<string[]> {
   const documents = reserved.map(([id, value], i) => ({
     id,
     caller: callers[i] ?? '',
-    bytes: Number(value.split(':')[1]),
+    // Earlier versions noted the bytes alone.
+    bytes: Number(value.split(':')[1] ?? value),
   }));
   const most = new Map<string, number>();
   for (const { caller, bytes } of documents) most.set(caller, (most.get(caller) ?? 0) + bytes);
