@@ -48,16 +48,13 @@ interface RoomParts {
 
 export function createRoom({ redis, memory, costs }: RoomParts): Room {
   const reserveBytes = async (record: DocumentRecord, { all, embedding }: RoomEstimate) => {
+    const retryAfterSeconds = await pauseOf(redis, callerOf(record));
     const { used, share } = await memory.state();
     const free = Math.max(0, Math.floor(share - used));
-    const retryAfterSeconds = await pauseOf(redis, callerOf(record));
+    const figures = [all, embedding, free, WAITING_PAUSES * retryAfterSeconds * 1_000];
     const reserved = await reserveScript.run(redis, {
       keys: [keys.reservedRoom, keys.waitingForRoom, keys.ingests, keys.callersWaitingForRoom],
-      arguments: [
-        record.id,
-        String(record.version),
-        ...[all, embedding, free, WAITING_PAUSES * retryAfterSeconds * 1_000].map(String),
-      ],
+      arguments: [record.id, ...[record.version, ...figures].map(String)],
     });
     if (Math.abs(reserved) > share) {
       // Who tries it again wants no more than the document takes.
