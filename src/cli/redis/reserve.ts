@@ -12,7 +12,7 @@ const SHARE_OF_DISK = 1 / 16;
 const NOTHING_LEFT = 1 / 4;
 const LOOK_EVERY_MILLISECONDS = 60_000;
 
-export interface Reserve {
+interface Reserve {
   /** Makes the file where it is missing or not whole, and there is room. Never rejects. */
   readonly make: () => Promise<void>;
   /** Gives the file up if the disk is full. Never throws. */

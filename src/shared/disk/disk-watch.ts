@@ -10,6 +10,8 @@ export interface DiskState {
   readonly free: number;
   /** Below so much nothing is written that can wait. The rest is for removals, and for Redis when it writes its file anew. */
   readonly least: number;
+  /** How much of that is for Redis. */
+  readonly rewrite: number;
 }
 
 /** Looks at a disk twenty times a second at most, however many ask. */
@@ -40,7 +42,7 @@ export interface DiskWatchOptions {
 const KNOWN_MILLISECONDS = 50;
 const RETRY_SECONDS = 30;
 const PATIENCE_MILLISECONDS = 1_000;
-const UNKNOWN: DiskState = { free: Infinity, least: 0 };
+const UNKNOWN: DiskState = { free: Infinity, least: 0, rewrite: 0 };
 
 export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
   const { disk } = options;
@@ -73,8 +75,8 @@ async function look({ directories, spare, redisDirectory }: DiskWatchOptions): P
   const states = await Promise.all(
     directories.map(async (directory) => {
       const isOfRedis = redisDirectory !== null && (await areTogether(directory, redisDirectory));
-      const least = spare + (isOfRedis ? await rewriteBytes(redisDirectory) : 0);
-      return { free: await freeBytes(directory), least };
+      const rewrite = isOfRedis ? await rewriteBytes(redisDirectory) : 0;
+      return { free: await freeBytes(directory), least: spare + rewrite, rewrite };
     }),
   );
   return states.reduce((worst, each) => (each.free - each.least < worst.free - worst.least ? each : worst));

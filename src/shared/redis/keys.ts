@@ -51,6 +51,8 @@ export const keys = {
   /** String with a short life: the process that takes room back. And a string that lives until it may do so again. */
   roomLease: `${prefix}room:lease`,
   roomPause: `${prefix}room:pause`,
+  /** String that lives until Redis may be asked again to write its append-only files anew. */
+  rewritePause: `${prefix}room:rewrite-pause`,
   /** String with a short life: the process that sweeps. And a string that lives until the next sweep is due. */
   sweepLease: `${prefix}sweep:lease`,
   sweepPause: `${prefix}sweep:pause`,

@@ -1,3 +1,4 @@
+import type { Disks } from '../../shared/disk/open-disks.js';
 import type { Records } from '../../shared/documents/records.js';
 import { giveBack } from '../../shared/documents/transitions.js';
 import type { Logger } from '../../shared/observability/logger.js';
@@ -8,6 +9,7 @@ import { keys } from '../../shared/redis/keys.js';
 import { takeLease } from '../../shared/redis/lease.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
 import { takeBackScript } from '../ingestion/room/room-scripts.js';
+import { rewriteRedisFiles } from './rewrite-redis-files.js';
 
 const LOOK_EVERY_MILLISECONDS = 1_000;
 /** A shortage that passes by itself is waited for: removals under way, or a document that is published in place of another. */
@@ -21,6 +23,7 @@ const SMALL_ONES = 50;
 
 interface Parts {
   readonly redis: Redis;
+  readonly disks: Pick<Disks, 'redis'>;
   readonly memory: MemoryWatch;
   readonly records: Records;
   readonly jobs: Pick<Jobs, 'addIngest' | 'addCleans'>;
@@ -38,13 +41,15 @@ export function startMakingRoom(parts: Parts): { close(): void } {
   let shortSince: number | null = null;
   let isLooking = false;
   const look = async () => {
-    // What is taken back makes room in memory, but nothing smaller of a file that is appended to.
-    if ((await memory.shortage()) !== 'memory') {
+    const shortage = await memory.shortage();
+    if (shortage === null) {
       shortSince = null;
       return;
     }
     shortSince ??= performance.now();
-    if (performance.now() - shortSince >= SHORT_MILLISECONDS) await makeRoom(parts);
+    if (performance.now() - shortSince < SHORT_MILLISECONDS) return;
+    // What is taken back makes room in memory, but nothing smaller of a file that is appended to.
+    await (shortage === 'memory' ? makeRoom(parts) : rewriteRedisFiles(parts));
   };
   const timer = setInterval(() => {
     if (isLooking) return;
