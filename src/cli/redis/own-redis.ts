@@ -112,6 +112,7 @@ export async function startOwnRedis({
   const reserve = keepReserve(directory);
   const start = (): ChildProcess => {
     reserve.beforeStart();
+    void reserve.make();
     // Redis gets its own process group, so that Ctrl-C in a terminal does not reach it: it has to end last.
     return spawn(command, [...prefix, ...options], { detached: true, stdio: ['ignore', 2, 2] });
   };

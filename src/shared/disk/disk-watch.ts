@@ -1,6 +1,7 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnavailableError } from '../errors.js';
+import { askOneAtATime } from '../tools/ask-one-at-a-time.js';
 import { shareResult } from '../tools/share-result.js';
 
 /** The file system of a folder that is written, in bytes. */
@@ -9,6 +10,8 @@ export interface DiskState {
   readonly free: number;
   /** Below so much nothing is written that can wait. The rest is for removals, and for Redis when it writes its file anew. */
   readonly least: number;
+  /** How much of that is for Redis. */
+  readonly rewrite: number;
 }
 
 /** Looks at a disk twenty times a second at most, however many ask. */
@@ -23,8 +26,11 @@ export interface DiskWatch {
 
 export interface DiskWatchOptions {
   readonly disk: string;
-  /** A folder on it. One that does not exist, yet or any more, is told of by whatever writes there. */
-  readonly directory: string;
+  /**
+   * Folders on it. Where they lie on several, the fullest counts. One that does not exist, yet or any more, is told of by
+   * whatever writes there.
+   */
+  readonly directories: readonly string[];
   /** What stays free in any case. */
   readonly spare: number;
   /** The folder of Redis' data, if it is on this machine. */
@@ -35,10 +41,17 @@ export interface DiskWatchOptions {
 
 const KNOWN_MILLISECONDS = 50;
 const RETRY_SECONDS = 30;
+const PATIENCE_MILLISECONDS = 1_000;
+const UNKNOWN: DiskState = { free: Infinity, least: 0, rewrite: 0 };
 
 export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
   const { disk } = options;
-  const state = shareResult(KNOWN_MILLISECONDS, () => look(options));
+  // A disk may not answer at all, such as one of a server that is away.
+  const limits = { milliseconds: PATIENCE_MILLISECONDS, otherwise: UNKNOWN };
+  const state = shareResult(
+    KNOWN_MILLISECONDS,
+    askOneAtATime(() => look(options), limits),
+  );
   let wasShort = false;
   const isShort = async () => {
     const now = await state();
@@ -58,10 +71,15 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
   };
 }
 
-async function look({ directory, spare, redisDirectory }: DiskWatchOptions): Promise<DiskState> {
-  const free = await freeBytes(directory);
-  const isOfRedis = redisDirectory !== null && (await areTogether(directory, redisDirectory));
-  return { free, least: spare + (isOfRedis ? await rewriteBytes(redisDirectory) : 0) };
+async function look({ directories, spare, redisDirectory }: DiskWatchOptions): Promise<DiskState> {
+  const states = await Promise.all(
+    directories.map(async (directory) => {
+      const isOfRedis = redisDirectory !== null && (await areTogether(directory, redisDirectory));
+      const rewrite = isOfRedis ? await rewriteBytes(redisDirectory) : 0;
+      return { free: await freeBytes(directory), least: spare + rewrite, rewrite };
+    }),
+  );
+  return states.reduce((worst, each) => (each.free - each.least < worst.free - worst.least ? each : worst));
 }
 
 /** What of the file system of a folder is free for this user; infinite where that cannot be found out. */
@@ -88,12 +106,25 @@ async function areTogether(one: string, other: string): Promise<boolean> {
  * what is not there any more.
  */
 async function rewriteBytes(redisDirectory: string): Promise<number> {
-  const folder = join(redisDirectory, 'appendonlydir');
+  // Before version 7, Redis keeps one file and no folder.
+  const names = await namesIn(redisDirectory, (name) => name.startsWith('appendonly.aof'));
+  const paths = [...names, ...(await namesIn(join(redisDirectory, 'appendonlydir'), () => true))];
+  // One that is being replaced at this moment is counted next time.
+  const sizes = await Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function namesIn(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
   try {
-    const sizes = (await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size);
-    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    return (await readdir(folder)).filter(isWanted).map((name) => join(folder, name));
   } catch {
-    // One that is being replaced at this moment is counted next time.
-    return 0;
+    return [];
   }
 }

@@ -46,9 +46,13 @@ export const keys = {
   /** Hashes: document → bytes of Redis that it will take while it is ingested, and those for which it waits. */
   reservedRoom: `${prefix}reserved-room`,
   waitingForRoom: `${prefix}waiting-for-room`,
+  /** Sorted set: caller (as in `ingests`) → time in ms until which they count as one who waits for room. */
+  callersWaitingForRoom: `${prefix}waiting-for-room:callers`,
   /** String with a short life: the process that takes room back. And a string that lives until it may do so again. */
   roomLease: `${prefix}room:lease`,
   roomPause: `${prefix}room:pause`,
+  /** String that lives until Redis may be asked again to write its append-only files anew. */
+  rewritePause: `${prefix}room:rewrite-pause`,
   /** String with a short life: the process that sweeps. And a string that lives until the next sweep is due. */
   sweepLease: `${prefix}sweep:lease`,
   sweepPause: `${prefix}sweep:pause`,

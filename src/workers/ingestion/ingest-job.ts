@@ -86,6 +86,8 @@ export function createIngestJob(parts: IngestParts) {
     const isShort = (known.attachments ?? []).length === 0;
     const outcome = isShort ? await ingestShort?.(fence, known, { signal }) : null;
     if (outcome) return outcome;
+    // A run that is over must not reserve room for one that is still to come.
+    if (!isCurrent(known, fence)) return 'stale';
     const refused = await refuseAgain(parts, known, fence);
     if (refused) return refused;
     const start = (each: DocumentRecord) => startAttempt(each, fence);

@@ -1,3 +1,4 @@
+import type { Disks } from '../../shared/disk/open-disks.js';
 import type { Records } from '../../shared/documents/records.js';
 import { giveBack } from '../../shared/documents/transitions.js';
 import type { Logger } from '../../shared/observability/logger.js';
@@ -9,6 +10,7 @@ import { takeLease } from '../../shared/redis/lease.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
 import { lookRegularly } from '../look-regularly.js';
 import { takeBackScript } from '../ingestion/room/room-scripts.js';
+import { rewriteRedisFiles } from './rewrite-redis-files.js';
 
 const LOOK_EVERY_MILLISECONDS = 1_000;
 /** A shortage that passes by itself is waited for: removals under way, or a document that is published in place of another. */
@@ -22,6 +24,7 @@ const SMALL_ONES = 50;
 
 interface Parts {
   readonly redis: Redis;
+  readonly disks: Pick<Disks, 'redis'>;
   readonly memory: MemoryWatch;
   readonly records: Records;
   readonly jobs: Pick<Jobs, 'addIngest' | 'addCleans'>;
@@ -38,13 +41,15 @@ export function startMakingRoom(parts: Parts): { close(): void } {
   const { memory, logger } = parts;
   let shortSince: number | null = null;
   const look = async () => {
-    // What is taken back makes room in memory, but nothing smaller of a file that is appended to.
-    if ((await memory.shortage()) !== 'memory') {
+    const shortage = await memory.shortage();
+    if (shortage === null) {
       shortSince = null;
       return;
     }
     shortSince ??= performance.now();
-    if (performance.now() - shortSince >= SHORT_MILLISECONDS) await makeRoom(parts);
+    if (performance.now() - shortSince < SHORT_MILLISECONDS) return;
+    // What is taken back makes room in memory, but nothing smaller of a file that is appended to.
+    await (shortage === 'memory' ? makeRoom(parts) : rewriteRedisFiles(parts));
   };
   return lookRegularly(LOOK_EVERY_MILLISECONDS, look, (error) => {
     logger.warn({ err: error }, 'room is not taken back');
@@ -79,7 +84,8 @@ async function reservedDocuments(redis: Redis): Promise<string[]> {
   const documents = reserved.map(([id, value], i) => ({
     id,
     caller: callers[i] ?? '',
-    bytes: Number(value.split(':')[1]),
+    // Earlier versions noted the bytes alone.
+    bytes: Number(value.split(':')[1] ?? value),
   }));
   const most = new Map<string, number>();
   for (const { caller, bytes } of documents) most.set(caller, (most.get(caller) ?? 0) + bytes);

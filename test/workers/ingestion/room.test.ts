@@ -6,6 +6,8 @@ import { cancel } from '../../../src/shared/documents/transitions.js';
 import type { MemoryState } from '../../../src/shared/redis/memory.js';
 import { estimateRoom } from '../../../src/workers/ingestion/room/estimate.js';
 import { createRoom } from '../../../src/workers/ingestion/room/room.js';
+import { takeBackScript } from '../../../src/workers/ingestion/room/room-scripts.js';
+import { keys } from '../../../src/shared/redis/keys.js';
 import { shownWhenPublished } from '../../../src/workers/ingestion/write-tags.js';
 import { makeDocument } from '../../support/documents.js';
 import { rejection } from '../../support/rejection.js';
@@ -94,4 +96,60 @@ test('a document that needs more than there is at all is refused for good', asyn
   expect(bytes).toBeGreaterThan(pieces.length * costs.vectorBytes);
   const error = rejection(room.reserve(record, Array.from({ length: 300 }, () => pieces).flat()));
   expect(await error).toMatchObject({ code: 'too_large' });
+});
+
+/** What is done to a document that has begun, when Redis becomes short of memory. */
+const takeBack = ({ id }: DocumentRecord) =>
+  takeBackScript.run(redis, { keys: [keys.reservedRoom, keys.waitingForRoom], arguments: [id, '1.5'] });
+
+test('a document that has to give back twice wants more each time, and never fails for that alone', async () => {
+  const room = await roomFor(1.6);
+  const record = await documentOf('ann');
+  await room.reserve(record, pieces);
+  await takeBack(record);
+  await room.reserveAgain(record);
+  await room.reserve(record, pieces);
+  await takeBack(record);
+  const roomier = await roomFor(2.5);
+  // Half as much again as it had at its second try, although it was read anew in between.
+  expect(await rejection(room.reserveAgain(record))).toMatchObject(noRoom);
+  await roomier.reserveAgain(record);
+  const large = await roomFor(7);
+  for (let times = 0; times < 20; times += 1) {
+    await large.reserveAgain(record);
+    await large.reserve(record, pieces);
+    await takeBack(record);
+  }
+});
+
+test('a document that was too large with what it gave back is tried as it is when somebody retries it', async () => {
+  const record = await documentOf('ann');
+  const bytes = await wanted(record);
+  await redis.hSet(keys.waitingForRoom, record.id, `1:${String(100 * bytes)}:0`);
+  const room = await roomFor(2);
+  expect(await rejection(room.reserveAgain(record))).toMatchObject({ code: 'too_large' });
+  await room.reserveAgain(record);
+  await room.reserve(record, pieces);
+});
+
+test('where many documents wait, each is tried less often, and none of it takes Redis longer', async () => {
+  const room = await roomFor(0.5);
+  await room.reserve(await documentOf('bob'), pieces).catch(() => undefined);
+  const record = await documentOf('ann');
+  const waiting: Record<string, string> = {};
+  const ingests: Record<string, string> = {};
+  for (let number = 0; number < 20_000; number += 1) {
+    waiting[`waiting${String(number)}`] = '1:1000000:0';
+    ingests[`waiting${String(number)}`] = 'ann';
+  }
+  await redis.hSet(keys.waitingForRoom, waiting);
+  await redis.hSet(keys.ingests, ingests);
+  await redis.zAdd(keys.ingestsByCaller, { value: 'ann', score: 20_000 });
+  await redis.configResetStat();
+  const { retryAfterSeconds } = (await rejection(room.reserve(record, pieces))) as {
+    retryAfterSeconds: number;
+  };
+  expect(retryAfterSeconds).toBeGreaterThanOrEqual(400);
+  const calls = (await redis.info('commandstats')).match(/cmdstat_(?:hget|hexists):calls=\d+/g) ?? [];
+  for (const each of calls) expect(Number(each.split('=')[1])).toBeLessThan(30);
 });

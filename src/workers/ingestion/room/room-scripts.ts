@@ -7,42 +7,55 @@ import { SERVER_TIME } from '../../../shared/redis/server-time.js';
  * Whatever ends an ingest takes its document out of `ingests`; what is noted of such a document is removed here.
  */
 
-/** A document that has not asked again for so long does not wait any more. */
-const WAITING_MILLISECONDS = 60_000;
+/** What was noted for a document makes it want at most so many times its estimate, so that no number of returns fails it. */
+const MOST_NOTED = 4;
 
 /**
- * KEYS: reservations, waiting documents, ingests. ARGV: the document, its version, the bytes that it wants, those of
- * embedding, and the room that nothing has taken yet. A document that had to give back wants what was noted then, if that is
- * more. Answers the bytes that are reserved, or minus those that are wanted.
+ * KEYS: reservations, waiting documents, ingests, callers who wait. ARGV: the document, its version, the bytes that it wants,
+ * those of embedding, the room that nothing has taken yet, and for how many ms its caller counts as one who waits. A document
+ * that had to give back wants what was noted then, if that is more, also after it was begun again. Answers the bytes that are
+ * reserved, or minus those that are wanted.
  *
- * While others wait, one caller gets at most half of the room, except for a document that is the only one of its caller.
+ * While others wait, one caller gets at most half of the room, except for a document that is the only one of its caller. It
+ * takes no longer however many documents wait.
  */
 export const reserveScript = defineScript<number>(`${SERVER_TIME}
-local reserved, waiting, ingests = KEYS[1], KEYS[2], KEYS[3]
+local reserved, waiting, ingests, callers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, version, all, embedding, room = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local now, caller = serverTime(), redis.call('HGET', ingests, id)
-local noted, bytes = string.match(redis.call('HGET', waiting, id) or '', '^(%d+):(%d+):')
-if noted == version then all = math.max(all, tonumber(bytes)) end
-local promised, own, othersWait = 0, 0, false
-local entries = redis.call('HGETALL', reserved)
-for i = 1, #entries, 2 do
-  local of, left = redis.call('HGET', ingests, entries[i]), tonumber(string.match(entries[i + 1], '(%d+)$'))
-  if not of then redis.call('HDEL', reserved, entries[i])
-  elseif entries[i] ~= id then
-    promised = promised + left
-    if of == caller then own = own + left end
+local now, caller = serverTime(), redis.call('HGET', ingests, id) or ''
+local function whole(number) return string.format('%.0f', number) end
+local function notedIn(hash)
+  local of, bytes = string.match(redis.call('HGET', hash, id) or '', '^(%d+):(%d+):')
+  return of == version and tonumber(bytes) or 0
+end
+local noted = math.max(notedIn(waiting), notedIn(reserved))
+if all > 0 then noted = math.min(noted, ${String(MOST_NOTED)} * all) end
+if noted > all then all, embedding = noted, embedding + noted - all end
+local promised, own, entries = 0, 0, redis.call('HGETALL', reserved)
+for first = 1, #entries, 1000 do
+  local last = math.min(first + 999, #entries)
+  local ids = {}
+  for i = first, last, 2 do ids[#ids + 1] = entries[i] end
+  for n, of in ipairs(redis.call('HMGET', ingests, unpack(ids))) do
+    local left = tonumber(string.match(entries[first + 2 * n - 1], '(%d+)$'))
+    if not of then redis.call('HDEL', reserved, ids[n])
+    elseif ids[n] ~= id then
+      promised = promised + left
+      if of == caller then own = own + left end
+    end
   end
 end
-entries = redis.call('HGETALL', waiting)
-for i = 1, #entries, 2 do
-  local of, time = redis.call('HGET', ingests, entries[i]), tonumber(string.match(entries[i + 1], '(%d+)$'))
-  if not of then redis.call('HDEL', waiting, entries[i])
-  elseif of ~= caller and now - time < ${String(WAITING_MILLISECONDS)} then othersWait = true end
+-- A few at a time, and more than are added.
+for _, each in ipairs(redis.call('HRANDFIELD', waiting, 10)) do
+  if redis.call('HEXISTS', ingests, each) == 0 then redis.call('HDEL', waiting, each) end
 end
-local function whole(number) return string.format('%.0f', number) end
+redis.call('ZREMRANGEBYSCORE', callers, '-inf', whole(now))
+local othersWait = false
+for _, each in ipairs(redis.call('ZRANGE', callers, 0, 1)) do othersWait = othersWait or each ~= caller end
 if promised + all > room or (othersWait and own > 0 and own + all > room / 2) then
   redis.call('HDEL', reserved, id)
   redis.call('HSET', waiting, id, version .. ':' .. whole(all) .. ':' .. whole(now))
+  redis.call('ZADD', callers, whole(now + ARGV[6]), caller)
   return -all
 end
 redis.call('HDEL', waiting, id)

@@ -1,6 +1,10 @@
 import type { ChunkText } from '../../../shared/chunks/fields.js';
 import { maxTagBytes } from '../../../shared/chunks/tag-budget.js';
-import type { DocumentRecord } from '../../../shared/document.js';
+import { callerOf, type DocumentRecord } from '../../../shared/document.js';
+import {
+  countUnfinishedIngests,
+  countUnfinishedIngestsOf,
+} from '../../../shared/documents/unfinished-ingests.js';
 import { IngestError, UnavailableError } from '../../../shared/errors.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
@@ -10,7 +14,12 @@ import type { ChunkCosts } from './chunk-costs.js';
 import { estimateRoom, type RoomEstimate } from './estimate.js';
 import { reserveScript, spendScript } from './room-scripts.js';
 
+/** A document that waits is tried again after so long, and later where many are unfinished. */
 const RETRY_SECONDS = 5;
+/** Of one caller, and of all together, no more documents than these are tried in a second. */
+const TRIES_A_SECOND = { own: 50, all: 500 };
+/** A caller waits until a document of theirs has not asked again for so many pauses. */
+const WAITING_PAUSES = 3;
 /** Smaller documents need no reservation: the memory above the share is enough for all that run at the same time. */
 const MIN_RESERVED_CHUNKS = 64;
 
@@ -39,15 +48,20 @@ interface RoomParts {
 
 export function createRoom({ redis, memory, costs }: RoomParts): Room {
   const reserveBytes = async (record: DocumentRecord, { all, embedding }: RoomEstimate) => {
+    const retryAfterSeconds = await pauseOf(redis, callerOf(record));
     const { used, share } = await memory.state();
     const free = Math.max(0, Math.floor(share - used));
+    const figures = [all, embedding, free, WAITING_PAUSES * retryAfterSeconds * 1_000];
     const reserved = await reserveScript.run(redis, {
-      keys: [keys.reservedRoom, keys.waitingForRoom, keys.ingests],
-      arguments: [record.id, String(record.version), String(all), String(embedding), String(free)],
+      keys: [keys.reservedRoom, keys.waitingForRoom, keys.ingests, keys.callersWaitingForRoom],
+      arguments: [record.id, ...[record.version, ...figures].map(String)],
     });
-    if (Math.abs(reserved) > share)
+    if (Math.abs(reserved) > share) {
+      // Who tries it again wants no more than the document takes.
+      await redis.hDel(keys.waitingForRoom, record.id);
       throw new IngestError('too_large', 'The document needs more memory than the service has.');
-    if (reserved < 0) throw new UnavailableError('room in Redis', { retryAfterSeconds: RETRY_SECONDS });
+    }
+    if (reserved < 0) throw new UnavailableError('room in Redis', { retryAfterSeconds });
   };
   const isBounded = async () => (await memory.state()).share !== Infinity;
   return {
@@ -70,4 +84,12 @@ export function createRoom({ redis, memory, costs }: RoomParts): Room {
       });
     },
   };
+}
+
+async function pauseOf(redis: Redis, callerId: string): Promise<number> {
+  const [own, all] = await Promise.all([
+    countUnfinishedIngestsOf(redis, callerId),
+    countUnfinishedIngests(redis),
+  ]);
+  return Math.ceil(Math.max(RETRY_SECONDS, own / TRIES_A_SECOND.own, all / TRIES_A_SECOND.all));
 }

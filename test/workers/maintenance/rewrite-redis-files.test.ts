@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { createRedis } from '../../../src/shared/redis/client.js';
+import { rewriteRedisFiles } from '../../../src/workers/maintenance/rewrite-redis-files.js';
+import { startTestRedis } from '../../support/redis.js';
+import { until } from '../../support/until.js';
+
+const MEGABYTE = 2 ** 20;
+
+test('what was removed leaves the files of Redis while their disk is short, if there is room to write them anew', async () => {
+  const server = await startTestRedis();
+  const redis = createRedis(server.url, { failFast: true, onError: () => undefined });
+  await redis.connect();
+  try {
+    const sizeOf = async () => Number(/aof_current_size:(\d+)/.exec(await redis.info('persistence'))?.[1]);
+    await redis.set('removed', 'x'.repeat(5 * MEGABYTE));
+    await redis.del('removed');
+    const look = (free: number) => {
+      const state = { free, least: 37 * MEGABYTE, rewrite: 5 * MEGABYTE };
+      const disks = { redis: { state: () => Promise.resolve(state) } };
+      return rewriteRedisFiles({ redis, disks, logger: pino({ level: 'silent' }) });
+    };
+    await look(10 * MEGABYTE);
+    expect(await redis.info('persistence')).toContain('aof_rewrite_in_progress:0');
+    expect(await sizeOf()).toBeGreaterThan(5 * MEGABYTE);
+    await look(30 * MEGABYTE);
+    await until(async () => (await sizeOf()) < MEGABYTE);
+    // Once is enough for a while, and nothing is asked of a Redis that would save nothing.
+    await look(30 * MEGABYTE);
+  } finally {
+    redis.destroy();
+    await server.stop();
+  }
+});
