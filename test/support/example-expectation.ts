@@ -8,6 +8,8 @@ const variable = new Set([
   'prompt_tokens',
   'completion_tokens',
   'total_tokens',
+  'free_bytes',
+  'least_bytes',
 ]);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const STORAGE_KEY = /^\d{4}-\d\d-\d\dT\d\d\/[\w-]+$/;
