@@ -32,6 +32,7 @@ const LOUD = Uint8Array.from({ length: 60_000 }, (_, index) => Math.round(128 + 
 const WORDS = 'The wheel turns. '.repeat(600);
 const OTHERS: Readonly<Record<string, Uint8Array>> = {
   zeros: fill(0, 5_000),
+  'bells alone': fill(7, 70_000),
   white: fill(0xff, 60_000),
   'light pixels of three bytes': of(
     fill(0xf0, 30_000),

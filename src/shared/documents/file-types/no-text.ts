@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { at } from '../../at.js';
-import { isControl } from '../../encoding/control-bytes.js';
+import { isControl, isForTerminals } from '../../encoding/control-bytes.js';
 
 /** The beginning tells more than the rest: there are the headers of files that are mostly pixels or sound. */
 const HEADER = { bytes: 1_024, zeros: 8 };
@@ -10,6 +10,7 @@ const WIDE_SAMPLE = 8_192;
 const FEWEST_WIDE = 4;
 /** Short texts may have so many zeros by chance. */
 const FEW_ZEROS = 2;
+const MOST_FOR_TERMINALS = 0.4;
 /** No sign of a text is met more often than in this share of it, blanks neither. */
 const MOST_OFTEN = 1 / 3;
 const MOSTLY = 0.98;
@@ -60,27 +61,33 @@ interface Signs {
   readonly zerosAt: readonly number[];
   readonly controls: number;
   readonly deletes: number;
+  /** Signs for terminals. A manual page has one in three bytes at most: a letter, a step back, and the letter again. */
+  readonly forTerminals: number;
 }
 
 function countSigns(bytes: Uint8Array): Signs {
   const zerosAt = [0, 0, 0, 0];
   let controls = 0;
   let deletes = 0;
+  let forTerminals = 0;
   // The loop goes by index, because an iterator can make a pair for each byte.
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index] ?? 0;
     if (byte === 0) zerosAt[index % 4] = at(zerosAt, index % 4) + 1;
     else if (byte === 0x7f) deletes += 1;
     else if (isControl(byte)) controls += 1;
+    else if (isForTerminals(byte)) forTerminals += 1;
   }
-  return { zerosAt, controls, deletes };
+  return { zerosAt, controls, deletes, forTerminals };
 }
 
 const zerosOf = ({ zerosAt }: Signs): number => zerosAt.reduce((sum, count) => sum + count, 0);
 
 /** One or two stray zeros in a text are tolerated. */
 const hasTooMany = (signs: Signs, { length }: Uint8Array): boolean =>
-  zerosOf(signs) > Math.max(FEW_ZEROS, length / 1000) || signs.controls > Math.max(1, length / 50);
+  zerosOf(signs) > Math.max(FEW_ZEROS, length / 1000) ||
+  signs.controls > Math.max(1, length / 50) ||
+  signs.forTerminals > Math.max(1, length * MOST_FOR_TERMINALS);
 
 /** An encoding of two or four bytes a character, whose last or first byte comes first. */
 interface Wide {
