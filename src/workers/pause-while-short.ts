@@ -1,6 +1,6 @@
 import type { Logger } from '../shared/observability/logger.js';
 import type { MemoryWatch } from '../shared/redis/memory.js';
-import { lookRegularly } from './look-regularly.js';
+import { lookRegularly } from '../shared/tools/look-regularly.js';
 
 const LOOK_EVERY_MILLISECONDS = 500;
 
@@ -31,7 +31,7 @@ export function pauseWhileShort({ queue, memory, lanes, logger, onPaused }: Paus
     await Promise.all(lanes.map((lane) => (isShort ? lane.pause() : lane.resume())));
     if (isShort) onPaused();
     const { used, share } = await memory.state();
-    const full = shortage === 'disk' ? 'its disk is nearly full' : 'Redis is nearly full';
+    const full = shortage === 'disk' ? 'the disk of Redis is nearly full' : 'Redis is nearly full';
     logger.warn({ queue, used, share }, isShort ? `queue held: ${full}` : 'queue goes on');
   };
   return lookRegularly(LOOK_EVERY_MILLISECONDS, look, (error) => {

@@ -11,11 +11,14 @@ export interface MemoryState {
   readonly max: number;
 }
 
-/** Reads the memory of Redis a few times a second at most, however many callers ask. */
+/** What Redis is short of. */
+export type Shortage = 'memory' | 'disk';
+
+/** Looks at the room that Redis has, in memory and on its disk, a few times a second at most, however many callers ask. */
 export interface MemoryWatch {
   state(): Promise<MemoryState>;
   /** What writes that make Redis grow have to wait for: memory, or the disk on which it keeps what it holds. */
-  shortage(): Promise<'memory' | 'disk' | null>;
+  shortage(): Promise<Shortage | null>;
   /** Whether such writes have to wait. */
   isShort(): Promise<boolean>;
   /** Whether Redis refuses commands that need memory, or is about to. Queues stand still then. */
@@ -38,7 +41,7 @@ export function createMemoryWatch(redis: Redis, share: number, disk: DiskWatch |
     const used = figure(info, 'used_memory') - figure(info, 'mem_not_counted_for_evict');
     return { used, max, share: share * max };
   });
-  const shortage = async () => {
+  const shortage = async (): Promise<Shortage | null> => {
     const { used, share: limit } = await state();
     if (used >= limit) return 'memory';
     return (await disk?.isShort()) === true ? 'disk' : null;

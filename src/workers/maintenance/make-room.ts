@@ -8,7 +8,7 @@ import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import { takeLease } from '../../shared/redis/lease.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
-import { lookRegularly } from '../look-regularly.js';
+import { lookRegularly } from '../../shared/tools/look-regularly.js';
 import { takeBackScript } from '../ingestion/room/room-scripts.js';
 import { rewriteRedisFiles } from './rewrite-redis-files.js';
 

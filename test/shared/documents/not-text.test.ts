@@ -22,6 +22,21 @@ const number = (value: number): readonly number[] => [
 ];
 const fill = (value: number, length: number): Uint8Array => new Uint8Array(length).fill(value);
 
+const wavOf8Bits = (samples: Uint8Array): Uint8Array =>
+  of(
+    'RIFF',
+    number(60_036),
+    'WAVEfmt ',
+    number(16),
+    [1, 0, 1, 0],
+    number(8_000),
+    number(8_000),
+    [1, 0, 8, 0],
+    'data',
+    number(60_000),
+    samples,
+  );
+
 /** Sound of 16 bits, as loud as `most`. */
 const sound = (most: number, count = 8_000): Uint8Array =>
   new Uint8Array(
@@ -59,32 +74,8 @@ const OTHERS: Readonly<Record<string, Uint8Array>> = {
     number(16_000),
     sound(90),
   ),
-  'wav of 8 bits': of(
-    'RIFF',
-    number(16_036),
-    'WAVEfmt ',
-    number(16),
-    [1, 0, 1, 0],
-    number(8_000),
-    number(8_000),
-    [1, 0, 8, 0],
-    'data',
-    number(60_000),
-    fill(0x80, 60_000),
-  ),
-  'wav of 8 bits, loud': of(
-    'RIFF',
-    number(60_036),
-    'WAVEfmt ',
-    number(16),
-    [1, 0, 1, 0],
-    number(8_000),
-    number(8_000),
-    [1, 0, 8, 0],
-    'data',
-    number(60_000),
-    LOUD,
-  ),
+  'wav of 8 bits': wavOf8Bits(fill(0x80, 60_000)),
+  'wav of 8 bits, loud': wavOf8Bits(LOUD),
   'loud sound behind a table of small numbers': of(
     [1, 2, 3, 4, 5, 6, 14].flatMap((each) => [each, each, each]),
     LOUD,

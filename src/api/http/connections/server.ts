@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { KEEP_ALIVE_MILLISECONDS } from '../../../shared/keep-alive.js';
+import { KEEP_ALIVE_MILLISECONDS } from '../../../shared/tools/keep-alive.js';
 import { expectContinue } from './expect-continue.js';
 import { closeLingering } from './lingering-close.js';
 import type { Messages } from './messages.js';

@@ -3,7 +3,7 @@ import { SERVER_TIME } from '../../../shared/redis/server-time.js';
 
 /*
  * The hash of reservations holds `version:all:embedding:left` of a document: the bytes that it wants in all, those of them
- * that embedding writes, and those that are still to be written. The hash of waiting documents holds `version:all:time`.
+ * that embedding writes, and those that are still to be written. The hash of waiting documents holds `version:all`.
  * Whatever ends an ingest takes its document out of `ingests`; what is noted of such a document is removed here.
  */
 
@@ -25,7 +25,7 @@ local id, version, all, embedding, room = ARGV[1], ARGV[2], tonumber(ARGV[3]), t
 local now, caller = serverTime(), redis.call('HGET', ingests, id) or ''
 local function whole(number) return string.format('%.0f', number) end
 local function notedIn(hash)
-  local of, bytes = string.match(redis.call('HGET', hash, id) or '', '^(%d+):(%d+):')
+  local of, bytes = string.match(redis.call('HGET', hash, id) or '', '^(%d+):(%d+)')
   return of == version and tonumber(bytes) or 0
 end
 local noted = math.max(notedIn(waiting), notedIn(reserved))
@@ -54,7 +54,7 @@ local othersWait = false
 for _, each in ipairs(redis.call('ZRANGE', callers, 0, 1)) do othersWait = othersWait or each ~= caller end
 if promised + all > room or (othersWait and own > 0 and own + all > room / 2) then
   redis.call('HDEL', reserved, id)
-  redis.call('HSET', waiting, id, version .. ':' .. whole(all) .. ':' .. whole(now))
+  redis.call('HSET', waiting, id, version .. ':' .. whole(all))
   redis.call('ZADD', callers, whole(now + ARGV[6]), caller)
   return -all
 end
@@ -76,12 +76,12 @@ return redis.call('HSET', KEYS[1], ARGV[1], version .. ':' .. all .. ':' .. embe
  * reservations, waiting documents. ARGV: the document, and by how much more.
  */
 export const takeBackScript = defineScript<number>(
-  `${SERVER_TIME}
+  `
 local version, all = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^(%d+):(%d+):')
 if not version then return 0 end
 redis.call('HDEL', KEYS[1], ARGV[1])
 local more = string.format('%.0f', tonumber(all) * tonumber(ARGV[2]))
-redis.call('HSET', KEYS[2], ARGV[1], version .. ':' .. more .. ':' .. string.format('%.0f', serverTime()))
+redis.call('HSET', KEYS[2], ARGV[1], version .. ':' .. more)
 return 1
 `,
   { evenWhenFull: true },

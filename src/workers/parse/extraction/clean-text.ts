@@ -6,7 +6,7 @@ const MAY_HOLD_CONTROLS = /[\0-\u0008\u000e-\u001f\u007f-\u009f]/;
 const COMMAND =
   /\u001b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\u0007\u001b]{0,2000}(?:\u0007|\u001b\\)|[ -/]{0,4}[0-Z\\^-~])/g;
 /** A letter that another one is printed upon: manual pages are bold and underlined so. */
-const OVERSTRUCK = /[^\n\u0008]\u0008/g;
+const OVERSTRUCK = /[^\n\u0008]\u0008/gu;
 /** What parts fields and records of old files: what stands beside it are no parts of one word. */
 const SEPARATOR = /[\u001c-\u001f]/g;
 /** The last five are no letters of windows-1252 either. */

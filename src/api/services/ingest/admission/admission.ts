@@ -4,7 +4,7 @@ import {
 } from '../../../../shared/documents/unfinished-ingests.js';
 import { TooManyError, TryLaterError } from '../../../../shared/errors.js';
 import type { Redis } from '../../../../shared/redis/client.js';
-import type { MemoryWatch } from '../../../../shared/redis/memory.js';
+import type { MemoryWatch, Shortage } from '../../../../shared/redis/memory.js';
 import { createArrivals, type Arrival } from './arriving.js';
 import { createCountOnce } from './count-once.js';
 import { noRoomFor, RETRY_LATER } from './require-room.js';
@@ -79,7 +79,7 @@ interface Figures {
   readonly all: number;
   readonly own: number;
   /** What Redis is short of. */
-  readonly shortage: Awaited<ReturnType<MemoryWatch['shortage']>>;
+  readonly shortage: Shortage | null;
 }
 
 /** How many more documents there is room for, and why there is none for others. */

@@ -1,5 +1,5 @@
 import { TryLaterError } from '../../../../shared/errors.js';
-import type { MemoryWatch } from '../../../../shared/redis/memory.js';
+import type { MemoryWatch, Shortage } from '../../../../shared/redis/memory.js';
 
 /**
  * Long enough for a busy service to make progress, and far shorter than the work on thousands of waiting documents, so
@@ -11,7 +11,7 @@ export const RETRY_LATER = { retryAfterSeconds: 30 };
 const REVOCATION_RESERVE = 2 / 3;
 
 /** Says what there is no room for, and what is short. */
-export function noRoomFor(what: string, shortage: 'memory' | 'disk'): TryLaterError {
+export function noRoomFor(what: string, shortage: Shortage): TryLaterError {
   const full = shortage === 'disk' ? ': the disk is nearly full' : '';
   return new TryLaterError(`There is no room for ${what}${full}`, RETRY_LATER);
 }
