@@ -8,7 +8,11 @@ const LEAST_SHARED = 0.5;
 /** The texts, with those over and under each other known to each other. */
 export function withStacks(all: readonly ShiftedText[]): ShiftedText[] {
   const ofBase = new Map<TextRun, ShiftedText[]>();
-  for (const each of all) ofBase.set(each.base, [...(ofBase.get(each.base) ?? []), each]);
+  for (const each of all) {
+    const others = ofBase.get(each.base);
+    if (others) others.push(each);
+    else ofBase.set(each.base, [each]);
+  }
   return all.map((each) => {
     const others = ofBase.get(each.base) ?? [];
     const stacked = others.find((other) => other.shift !== each.shift && areStacked(each, other));
