@@ -4,6 +4,7 @@ import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { toError, UnavailableError } from '../../errors.js';
 import { createBoundedFetch } from '../../provider-http/bounded-fetch.js';
 import { withReadableErrors } from '../../provider-http/error-body.js';
+import { withWholeAnswers } from '../../provider-http/whole-answer.js';
 import { describeFailure, RefusedError, type ProviderFailure } from './provider-errors.js';
 
 export interface OpenAIConnection {
@@ -95,7 +96,9 @@ function connect(
 ): OpenAI {
   return new OpenAI({
     fetch: withReadableErrors(
-      createBoundedFetch({ send, bytes, lineBytes: reads === 'lines' ? MAX_LINE_BYTES : Infinity }),
+      reads === 'lines'
+        ? withWholeAnswers(createBoundedFetch({ send, bytes, lineBytes: MAX_LINE_BYTES }))
+        : createBoundedFetch({ send, bytes, lineBytes: Infinity }),
     ),
     apiKey: apiKey ?? 'none',
     ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),

@@ -35,11 +35,14 @@ const usageSchema = z.object({
   completion_tokens: z.int().nonnegative(),
   prompt_tokens_details: z.object({ cached_tokens: z.int().nonnegative().nullish() }).nullish(),
 });
+const wordsSchema = z.object({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish();
 const chunkSchema = z.object({
   choices: z
     .array(
       z.object({
-        delta: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
+        delta: wordsSchema,
+        /** What servers that do not stream have in its place. */
+        message: wordsSchema,
         finish_reason: z.string().nullish(),
       }),
     )
@@ -179,7 +182,8 @@ function ofStream(
 function readChunk(raw: unknown) {
   const { choices, usage = null } = chunkSchema.parse(raw);
   const choice = choices?.[0];
-  const text = choice?.delta?.content ?? choice?.delta?.refusal ?? '';
+  const words = choice?.delta ?? choice?.message;
+  const text = words?.content ?? words?.refusal ?? '';
   return { text, finishReason: choice?.finish_reason ?? null, usage };
 }
 
