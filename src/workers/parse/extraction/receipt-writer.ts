@@ -1,3 +1,4 @@
+import { cleanText } from './clean-text.js';
 import { boundedNames } from './bounded-names.js';
 import type { MailHeaders } from '../../../shared/extraction/mail-headers.js';
 import {
@@ -136,8 +137,7 @@ const shortened = (attachment: Attachment): Attachment => ({
 });
 
 const shorten = (text: string): string =>
-  text
-    .slice(0, 4 * MOST_CHARACTERS)
+  cleanText(text.slice(0, 4 * MOST_CHARACTERS))
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, MOST_CHARACTERS);

@@ -28,3 +28,11 @@ test('a receipt names a hundred gaps and attachments, and counts all gaps', () =
   const { gaps, gap_count, gap_counts, attachments } = receipt.findings();
   expect([gaps.length, gap_count, gap_counts.empty, attachments.length]).toEqual([100, 150, 150, 100]);
 });
+
+test('titles and sentences of a receipt hold no control characters', () => {
+  const receipt = createReceiptWriter();
+  receipt.setTitle('\u001b[31mOld\u0000 \ud800Mill\u0007');
+  receipt.addGap('skipped', 'The file a\u0008b\u001b[0m.txt is not read.');
+  const { title, gaps } = receipt.findings();
+  expect([title, gaps[0]?.detail]).toEqual(['Old \ufffdMill', 'The file b.txt is not read.']);
+});

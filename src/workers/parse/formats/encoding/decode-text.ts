@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { withoutDataUris } from './data-uris.js';
+import { withoutUuencoded } from './uuencoded.js';
 import { decodeAs } from '../../../../shared/encoding/decode-as.js';
 import { detectEncoding, isLikelier, type Detection } from './detection/detect-encoding.js';
 import { wideEncoding } from './detection/wide-encoding.js';
@@ -13,8 +14,8 @@ interface DecodeOptions {
   /** What the file or what brought it says its charset is, in any spelling. It counts where it can be. */
   readonly declared?: string | undefined;
   /**
-   * Is told where two encodings are about as likely and the text differs, and of the data URIs, which are then left out: the
-   * text is for reading.
+   * Is told where two encodings are about as likely and the text differs, and of the data URIs and the uuencoded files, which
+   * are then left out: the text is for reading.
    */
   readonly receipt?: Pick<ReceiptWriter, 'addGap'> | undefined;
   /** Whether the format has a place for files in Base64, so that its reader treats them. */
@@ -42,8 +43,11 @@ export function decodeText(
     );
   const text = decodeAs(buffer, encoding);
   if (!receipt) return text;
+  const plain = withoutUuencoded(text, ({ name, length }) => {
+    receipt.addGap('skipped', `A file that is uuencoded, ${name}, ${sizeOf(length)} long, is not read.`);
+  });
   return withoutDataUris(
-    text,
+    plain,
     ({ type, isUri, length }) => {
       const form = isUri ? 'data URI of' : 'file in Base64,';
       receipt.addGap('skipped', `A ${form} ${type}, ${sizeOf(length)} long, is not read.`);

@@ -1,0 +1,67 @@
+/** The first line of a file as uuencode writes it (POSIX): its mode and its name. */
+const BEGIN = /^begin(?:-base64)? 0?[0-7]{3} ([^\r\n]{1,255})\r?$/gm;
+const LINE = /([^\r\n]*)(\r?\n|$)/y;
+/** Fewer lines than these, the empty one and `end` among them, are an example. */
+const LEAST_LINES = 3;
+/** Spaces that mail programs have cut at the end of a line. */
+const MOST_CUT = 8;
+
+interface LeftOut {
+  readonly name: string;
+  /** In characters, as the file is written. */
+  readonly length: number;
+}
+
+/**
+ * Leaves the files out of a text that were written into it by uuencode, as mails before MIME have them, and tells of each.
+ * Their line ends stay, so that what follows keeps its line. It takes time in proportion to the text.
+ */
+export function withoutUuencoded(text: string, tell: (file: LeftOut) => void): string {
+  let kept = '';
+  let from = 0;
+  BEGIN.lastIndex = 0;
+  for (let start = BEGIN.exec(text); start; start = BEGIN.exec(text)) {
+    const end = endOfFile(text, BEGIN.lastIndex, start[0].startsWith('begin-'));
+    if (end === null) continue;
+    tell({ name: (start[1] ?? '').trim(), length: end.at - start.index });
+    kept += text.slice(from, start.index) + '\n'.repeat(end.lines);
+    from = end.at;
+    BEGIN.lastIndex = end.at;
+  }
+  return from === 0 ? text : kept + text.slice(from);
+}
+
+/** Where the file ends that begins before a line end; null where what follows is none. A file may be cut, or lack its last line. */
+function endOfFile(
+  text: string,
+  start: number,
+  isBase64: boolean,
+): { readonly at: number; readonly lines: number } | null {
+  LINE.lastIndex = start;
+  LINE.exec(text);
+  let at = LINE.lastIndex;
+  let lines = 1;
+  while (at < text.length) {
+    LINE.lastIndex = at;
+    const line = LINE.exec(text)?.[1] ?? '';
+    const isLast = isBase64 ? line === '====' : line === 'end';
+    // The last line of a file is a blank for no bytes, which may be cut.
+    const isEmpty = !isBase64 && line === '' && /^end\b/.test(text.slice(LINE.lastIndex, LINE.lastIndex + 4));
+    if (!isLast && !isEmpty && !isDataLine(line, isBase64)) break;
+    at = LINE.lastIndex;
+    lines += 1;
+    if (isLast) break;
+  }
+  return lines > LEAST_LINES ? { at, lines } : null;
+}
+
+function isDataLine(line: string, isBase64: boolean): boolean {
+  if (isBase64) return line.length >= 4 && /^[\w+/]{2,100}={0,2}$/.test(line);
+  if (line === '') return false;
+  // The first character says how many bytes the line holds, of which three are four characters.
+  const bytes = (line.charCodeAt(0) - 0x20) & 0x3f;
+  const length = 1 + 4 * Math.ceil(bytes / 3);
+  // Some write one more character, a check or a blank.
+  if (line.length > length + 1 || line.length < length - MOST_CUT) return false;
+  return /^[ -`]+$/.test(line);
+}
