@@ -33,6 +33,27 @@ program
   .action(async () => (await import('./reindex.js')).reindex(process.env));
 
 program
+  .command('backup')
+  .description('copy all data, as it is at one moment, while the service goes on')
+  .argument('<place>', 'a folder, or s3://bucket/prefix with the credentials and endpoint of the settings')
+  .action(async (place: string) => {
+    const { backup } = await import('./backup/backup.js');
+    process.stdout.write(`${await backup(place, process.env)}\n`);
+  });
+
+program
+  .command('restore')
+  .description(
+    'put a backup into a Redis and an object storage that hold no documents; the service must not run',
+  )
+  .argument('<place>', 'where the backup is')
+  .option('--check', 'only compare every part of it with its hash')
+  .action(async (place: string, options: { check?: true }) => {
+    const { restore } = await import('./backup/restore.js');
+    process.stdout.write(`${await restore(place, options, process.env)}\n`);
+  });
+
+program
   .command('settings')
   .description('print all settings with their defaults, as a Markdown table')
   .option('--toml', 'as the text of quire.toml')

@@ -5,16 +5,10 @@ import { modelsAddressesOf } from '../shared/local-models/processes/models-addre
 import { modelsDirectoryOf } from '../shared/local-models/models-directory.js';
 import { embeddingFileOf } from '../shared/local-models/named-models.js';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
-import type { Child } from './supervise-child.js';
-import { findOrInstallRedisServer } from './redis/find-redis.js';
-import { lockDataDirectory } from './lock-data-directory.js';
-import { startOwnRedis } from './redis/own-redis.js';
-import { findOwnRedis, untilRedisAnswers } from './redis/reach-redis.js';
+import { reachRedis } from './redis/reach-own-data.js';
 import { findDescription } from './models/ask-models.js';
 import { withModelsProcess } from './models/with-models-process.js';
 import { say, UserError } from './user-messages.js';
-
-const redisPatienceMs = 3_000;
 
 /**
  * Reindexes the data of a service. If the service does not run, its own Redis is started for that time.
@@ -22,14 +16,14 @@ const redisPatienceMs = 3_000;
  */
 export async function reindex(env: Environment): Promise<void> {
   const settings = loadSettings(env, []);
-  const { url, own } = await reachRedis(settings, env);
+  const { url, stop } = await reachRedis(settings, env);
   try {
     const { QUIRE_REDIS_URL: _, ...others } = env;
     await withLocalModels(settings, env, (variables, signal) =>
       run({ ...others, ...variables, REDIS_URL: url }, signal),
     );
   } finally {
-    await own?.stop(redisPatienceMs);
+    await stop();
   }
 }
 
@@ -58,24 +52,4 @@ async function withLocalModels(
   await withModelsProcess(env, modelsDirectoryOf(settings), ({ variables, signal }) =>
     task(variables, signal),
   );
-}
-
-async function reachRedis(settings: Settings, env: Environment): Promise<{ url: string; own: Child | null }> {
-  if (settings.redis.url !== '') return { url: settings.redis.url, own: null };
-  const { dataDirectory } = settings;
-  const running = await findOwnRedis(dataDirectory);
-  if (running !== null) return { url: running, own: null };
-  await lockDataDirectory(dataDirectory);
-  const server = findOrInstallRedisServer(env);
-  const hopeless = new AbortController();
-  const own = await startOwnRedis({
-    server,
-    dataDirectory,
-    onHopeless: (reason) => {
-      say(reason);
-      hopeless.abort(new UserError(reason));
-    },
-  });
-  await untilRedisAnswers(own.url, 3_600_000, hopeless.signal);
-  return { url: own.url, own: own.child };
 }

@@ -14,16 +14,29 @@ export async function createObjectStorage(
   logger: Logger,
   { disk, ...options }: Omit<DiskStorageOptions, 'directory'> & { readonly disk: DiskWatch },
 ): Promise<ObjectStorage> {
+  const storage = await openStorage(settings, logger, options);
+  return settings.objectStorage === 'disk' ? withRoom(storage, disk) : storage;
+}
+
+/** The same, but writing goes on until the disk is full. */
+export async function openStorage(
+  settings: Settings,
+  logger: Logger,
+  options: Omit<DiskStorageOptions, 'directory'> = {},
+): Promise<ObjectStorage> {
   switch (settings.objectStorage) {
     case 'disk':
-      return withRoom(
-        await createDiskStorage({ directory: join(settings.dataDirectory, 'objects'), ...options }),
-        disk,
-      );
+      return openFolder(join(settings.dataDirectory, 'objects'), options);
     case 's3':
       return createS3(settings, logger);
   }
 }
+
+/** A folder as a storage of objects. */
+export const openFolder = (
+  directory: string,
+  options: Omit<DiskStorageOptions, 'directory'> = {},
+): Promise<ObjectStorage> => createDiskStorage({ directory, ...options });
 
 async function createS3({ s3 }: Settings, logger: Logger): Promise<ObjectStorage> {
   const { createS3Storage } = await import('./adapters/s3-storage/s3-storage.js');

@@ -44,8 +44,13 @@ export interface WantedData {
   readonly vectorType: VectorType;
 }
 
-/** @throws IncompatibleDataError for data of another key layout */
+/** @throws IncompatibleDataError for data of another key layout, and for data that is not restored to its end */
 export async function readDataSet(redis: Redis): Promise<DataSet | null> {
+  const restoring = await redis.get(keys.restoring);
+  if (restoring !== null)
+    throw new IncompatibleDataError(
+      `the restore of ${restoring} has not come to its end: run \`npx quire restore\` again, or empty this Redis.`,
+    );
   const found = await redis.hGetAll(keys.schema);
   if (found['version'] === undefined) return null;
   const { version, model, vectorField, vectorType, dimensions, analysis, index } = schemaSchema.parse({

@@ -2,7 +2,8 @@ import { at } from '../at.js';
 import { escapeInner, escapeLast, unescapePart } from './key-parts.js';
 
 /** The prefix of every Redis key of the service. All keys but those of BullMQ's queues are defined in this file. */
-const prefix = 'quire:';
+export const KEY_PREFIX = 'quire:';
+const prefix = KEY_PREFIX;
 /** The prefix of BullMQ's keys. */
 export const QUEUE_PREFIX = `${prefix}queue`;
 
@@ -20,6 +21,8 @@ export const keys = {
   schema: `${prefix}schema`,
   /** Hash: how far a reindexing has come, while one is under way. */
   reindexing: `${prefix}reindexing`,
+  /** String: the backup that is being restored into this Redis. No process may use the data until it is whole. */
+  restoring: `${prefix}restoring`,
   /** Set: fields of chunk hashes with vectors that nothing uses any more. */
   garbageVectors: `${prefix}garbage:vectors`,
   /** String: the random id of this installation, which tells what it keeps elsewhere from what others keep there. */

@@ -1,0 +1,28 @@
+import { createClient, RESP_TYPES } from 'redis';
+import { KEY_PREFIX } from '../../shared/redis/keys.js';
+
+/**
+ * Connects for a backup or a restore. A connection that is lost is not made again: what changed meanwhile would not be known.
+ * @param options.tellsChanges whether the client emits `invalidate` with each key of the service that anybody writes
+ */
+export async function connect(url: string, { tellsChanges = false } = {}) {
+  const client = createClient({
+    url,
+    RESP: 3,
+    emitInvalidate: tellsChanges,
+    socket: { connectTimeout: 5_000, reconnectStrategy: false },
+  });
+  // A lost connection also rejects the commands that wait, and all later ones.
+  client.on('error', () => undefined);
+  await client.connect();
+  if (tellsChanges) {
+    // The client asks for changes of what it has read. It reads nothing, and needs those of all keys.
+    await client.sendCommand(['CLIENT', 'TRACKING', 'OFF']);
+    await client.sendCommand(['CLIENT', 'TRACKING', 'ON', 'BCAST', 'PREFIX', KEY_PREFIX]);
+  }
+  return client;
+}
+export type Client = Awaited<ReturnType<typeof connect>>;
+
+/** The same connection, whose replies are bytes and not texts. */
+export const inBytes = (client: Client) => client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });

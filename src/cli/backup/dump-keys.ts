@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { KEY_PREFIX, keys } from '../../shared/redis/keys.js';
+import { isShortSource } from '../../shared/storage/short-sources.js';
+import { inBytes, type Client } from './connect.js';
+import type { KeyRecord } from './key-records.js';
+
+const KEYS_AT_ONCE = 500;
+const stateSchema = z.object({ storageKey: z.string() }).nullable();
+
+/** What a backup holds of a key. */
+export interface Dumped extends KeyRecord {
+  /** The sources in the object storage that the record of a document refers to; null for other keys. */
+  readonly sources: readonly string[] | null;
+}
+
+/** Goes through all keys of the service, some at once. A key that is written meanwhile may be there twice, or not at all. */
+export async function* allKeys(client: Client): AsyncIterable<readonly string[]> {
+  for await (const found of client.scanIterator({ MATCH: `${KEY_PREFIX}*`, COUNT: KEYS_AT_ONCE }))
+    if (found.length > 0) yield found;
+}
+
+/** Reads keys as they are, each for itself. */
+export async function* dumpKeys(client: Client, names: Iterable<string>): AsyncIterable<Dumped[]> {
+  const all = [...names];
+  for (let from = 0; from < all.length; from += KEYS_AT_ONCE)
+    yield await Promise.all(all.slice(from, from + KEYS_AT_ONCE).map((key) => dumpKey(client, key)));
+}
+
+async function dumpKey(client: Client, key: string): Promise<Dumped> {
+  const isDocument = key.startsWith(keys.documentPrefix);
+  const [left, value, states] = await Promise.all([
+    client.pTTL(key),
+    inBytes(client).dump(key) as Promise<Buffer | null>,
+    isDocument ? client.hmGet(key, ['published', 'pending']) : null,
+  ]);
+  return {
+    key,
+    expiresAt: left < 0 ? null : Date.now() + left,
+    value,
+    sources: states?.flatMap(sourceOf) ?? null,
+  };
+}
+
+/** A record that cannot be read refers to no source that could be known. */
+function sourceOf(state: string | null): readonly string[] {
+  const parsed = state === null ? null : stateSchema.safeParse(parseJson(state));
+  const key = parsed?.data?.storageKey;
+  return key === undefined || isShortSource(key) ? [] : [key];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { ObjectStorage } from '../../shared/ports.js';
+import { once, openVerified, putHashed, readAll } from './hashed.js';
+import { readKeyRecords, writeKeyRecord, type KeyRecord } from './key-records.js';
+import { placeOfKeys, type Part } from './manifest.js';
+
+/** Bytes of records in a part, of which memory holds one. A larger value has a part of its own. */
+const PART_BYTES = 16 * 2 ** 20;
+
+/** Writes keys into the place of a backup, some MiB at a time. */
+export function createKeyParts(place: ObjectStorage) {
+  const parts: Part[] = [];
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  const write = async (): Promise<void> => {
+    if (waiting.length === 0) return;
+    const name = placeOfKeys(parts.length + 1);
+    // Vectors hardly become smaller, so that more effort would be of no use.
+    const packed = await promisify(gzip)(Buffer.concat(waiting), { level: 1 });
+    waiting = [];
+    bytes = 0;
+    parts.push({ name, ...(await putHashed(place, name, once(packed))) });
+  };
+  return {
+    add: async (record: KeyRecord): Promise<void> => {
+      const written = writeKeyRecord(record);
+      waiting.push(written);
+      bytes += written.length;
+      if (bytes >= PART_BYTES) await write();
+    },
+    /** Writes what waits, and answers all parts. */
+    end: async (): Promise<readonly Part[]> => {
+      await write();
+      return parts;
+    },
+  };
+}
+
+/** Reads the keys of a part. @throws UserError when it is damaged */
+export async function readKeyPart(place: ObjectStorage, part: Part): Promise<Iterable<KeyRecord>> {
+  const packed = await readAll(openVerified(place, part.name, part));
+  return readKeyRecords(await promisify(gunzip)(packed));
+}

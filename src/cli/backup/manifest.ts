@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/** The version of what a backup consists of. */
+export const FORMAT = 1;
+
+const partSchema = z.object({
+  /** Its key in the place of the backup. */
+  name: z.string(),
+  bytes: z.int().nonnegative(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+/** A part of a backup, with the hash of its bytes as they are stored. */
+export type Part = z.infer<typeof partSchema>;
+
+/** What a backup consists of. It is written last, so that a backup which has one is whole. */
+export const manifestSchema = z.object({
+  format: z.literal(FORMAT),
+  /** The moment, by the clock of Redis, at which the data was as it is here. */
+  moment: z.iso.datetime(),
+  /** For how many ms writers waited for that. */
+  waited: z.number().nonnegative(),
+  /** The server that wrote the values. An older one cannot read them. */
+  redis: z.string(),
+  documents: z.int().nonnegative(),
+  /** The keys of Redis, in the order in which they are restored; a later part overrides an earlier one. */
+  keys: z.array(partSchema),
+  /** The list of the sources: a line of JSON for each, of this form. */
+  sources: partSchema,
+  /** Sources that records refer to and that the storage did not have. */
+  missing: z.array(z.string()),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export const MANIFEST = 'manifest.json';
+export const SOURCE_LIST = 'sources.jsonl';
+
+/** A line of the list of sources. Its name is the source's key in the object storage. */
+export const sourceSchema = partSchema;
+
+/** Where a source lies in the place of the backup. */
+export const placeOfSource = (storageKey: string): string => `sources/${storageKey}`;
+
+/** Where a part with keys of Redis lies, by its number from 1. */
+export const placeOfKeys = (number: number): string => `keys/${String(number).padStart(6, '0')}.gz`;

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { openStorage } from '../../shared/create-storage.js';
+import { createLogger } from '../../shared/observability/logger.js';
+import type { ObjectStorage } from '../../shared/ports.js';
+import { keys } from '../../shared/redis/keys.js';
+import { loadSettings, type Environment } from '../../shared/settings/load.js';
+import { reachRedis } from '../redis/reach-own-data.js';
+import { UserError } from '../user-messages.js';
+import { connect, type Client } from './connect.js';
+import { openVerified, readAll } from './hashed.js';
+import { readKeyPart } from './key-parts.js';
+import { placeOfSource, sourceSchema, type Manifest, type Part } from './manifest.js';
+import { findManifest, openPlace } from './open-place.js';
+import { prepareTarget } from './prepare-target.js';
+import { restoreKeys } from './restore-keys.js';
+
+const SOURCES_AT_ONCE = 4;
+
+/**
+ * Puts a backup into the Redis and the object storage of the settings, which hold no documents. Sources come first, and the data
+ * in Redis counts only when all of it is there, so that a restore which was interrupted can be run again.
+ * @returns a sentence for the operator
+ * @throws UserError when the backup is damaged, or when there is data already
+ */
+export async function restore(
+  place: string,
+  { check }: { readonly check?: true },
+  env: Environment,
+): Promise<string> {
+  const settings = loadSettings(env, []);
+  const logger = createLogger({ level: 'warn', process: 'restore' });
+  const from = await openPlace(place, settings, logger);
+  const manifest = await findManifest(from);
+  if (!manifest) throw new UserError(`There is no whole backup in ${place}.`);
+  const sources = await readSourceList(from, manifest);
+  for (const part of manifest.keys) await readKeyPart(from, part);
+  if (check) {
+    await eachSource(sources, async (source) => {
+      for await (const _ of openSource(from, source));
+    });
+    return `${told(manifest)} can be restored from ${place}: each part has the bytes that were written.`;
+  }
+  const { url, stop } = await reachRedis(settings, env);
+  try {
+    await write({ url, from, to: await openStorage(settings, logger), manifest, sources, place });
+  } finally {
+    await stop();
+  }
+  return `${told(manifest)} are restored from ${place}.`;
+}
+
+const told = ({ documents, moment }: Manifest): string =>
+  `${String(documents)} documents, as they were at ${moment},`;
+
+interface Writing {
+  readonly url: string;
+  readonly from: ObjectStorage;
+  readonly to: ObjectStorage;
+  readonly manifest: Manifest;
+  readonly sources: readonly Part[];
+  readonly place: string;
+}
+
+async function write({ url, from, to, manifest, sources, place }: Writing): Promise<void> {
+  const client = await connect(url);
+  try {
+    await prepareTarget(client, place);
+    await eachSource(sources, (source) => to.put(source.name, openSource(from, source)));
+    for (const part of manifest.keys) await restoreKeys(client, await readKeyPart(from, part), manifest);
+    await open(client);
+  } finally {
+    client.destroy();
+  }
+}
+
+/**
+ * Makes the data count. Mirrors that have seen other data of this Redis start over by the new epoch. It is another installation
+ * from now on: the first may live on, and what models have read for its caches is its own.
+ */
+async function open(client: Client): Promise<void> {
+  await client.multi().set(keys.epoch, randomUUID()).del([keys.installation, keys.restoring]).exec();
+}
+
+async function readSourceList(from: ObjectStorage, { sources }: Manifest): Promise<readonly Part[]> {
+  const text = (await readAll(openVerified(from, sources.name, sources))).toString();
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => sourceSchema.parse(JSON.parse(line)));
+}
+
+const openSource = (from: ObjectStorage, source: Part): AsyncGenerator<Uint8Array> =>
+  openVerified(from, placeOfSource(source.name), source);
+
+async function eachSource(sources: readonly Part[], work: (source: Part) => Promise<void>): Promise<void> {
+  const queue = sources.values();
+  await Promise.all(
+    Array.from({ length: SOURCES_AT_ONCE }, async () => {
+      for (const source of queue) await work(source);
+    }),
+  );
+}
