@@ -4,7 +4,7 @@ import type { Filter } from '../../../src/shared/filters/parse.js';
 import type { MatchableDocument } from '../../../src/shared/document.js';
 import type { Candidate } from '../../../src/shared/ports.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import type { AnswerEvent } from '../../../src/shared/search/answer-event.js';
+import { expectedDocuments, type AnswerEvent } from '../../../src/shared/search/answer-event.js';
 import { createCheckCandidates, takeHits } from '../../../src/shared/search/check-candidates.js';
 import { createReadHits } from '../../../src/shared/search/read-hits.js';
 import { createUsage, usageEvent } from '../../../src/shared/usage/usage.js';
@@ -196,3 +196,12 @@ test('whatever the names of callers, it is appended only for an answer of which 
   );
   expect(appended).toBeGreaterThan(15);
 }, 60_000);
+
+test('hits of two generations of one document are no answer that Redis could count with its event', () => {
+  const hit = (documentId: string, generation: string) => ({ documentId, generation }) as Candidate;
+  expect(expectedDocuments([hit('a', 'a.1'), hit('b', 'b.1'), hit('a', 'a.1')])).toEqual([
+    { documentId: 'a', generation: 'a.1', hits: 2 },
+    { documentId: 'b', generation: 'b.1', hits: 1 },
+  ]);
+  expect(expectedDocuments([hit('a', 'a.1'), hit('b', 'b.1'), hit('a', 'a.2')])).toBeNull();
+});
