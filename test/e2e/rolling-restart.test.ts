@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 
 const ROUNDS = 2;
 
-const KINDS = ['asks', 'tries'] as const;
+const KINDS = ['asks', 'tries', 'asks and trusts'] as const;
 
 interface Outcome {
   readonly asked: number;

@@ -28,15 +28,16 @@ interface BalancerOptions {
    * `asks`: sends requests only to those that answer `/health/serving` with 200, over connections that it keeps.
    * `tries`: knows nothing of them, and opens a connection for each request.
    * Both send a request elsewhere where no connection comes about, which is the one failure before which nothing was sent.
+   * `asks and trusts`: as `asks`, but a request that finds no connection has failed.
    */
-  readonly kind: 'asks' | 'tries';
+  readonly kind: 'asks' | 'tries' | 'asks and trusts';
 }
 
 /** The least that may stand in front of several APIs. */
 export async function startBalancer({ ports, kind }: BalancerOptions): Promise<Balancer> {
-  const up = new Set(kind === 'asks' ? [] : ports);
+  const up = new Set(kind === 'tries' ? ports : []);
   const answers = new Map<number, number>();
-  const agent = kind === 'asks' ? new Agent({ keepAlive: true }) : false;
+  const agent = kind === 'tries' ? false : new Agent({ keepAlive: true });
   let turn = 0;
   const next = (): number | undefined => {
     const all = ports.filter((port) => up.has(port));
@@ -61,7 +62,7 @@ export async function startBalancer({ ports, kind }: BalancerOptions): Promise<B
         return;
       } catch (error) {
         // Nothing was sent.
-        if (isOfConnecting(error)) continue;
+        if (isOfConnecting(error) && kind !== 'asks and trusts') continue;
         response.writeHead(502).end(JSON.stringify({ detail: `port ${String(port)}: ${String(error)}` }));
         return;
       }
@@ -86,7 +87,7 @@ export async function startBalancer({ ports, kind }: BalancerOptions): Promise<B
       await sleep(CHECK_MILLISECONDS);
     }
   };
-  const checking = kind === 'asks' ? ports.map(check) : [];
+  const checking = kind === 'tries' ? [] : ports.map(check);
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return {

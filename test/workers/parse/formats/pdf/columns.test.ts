@@ -50,4 +50,27 @@ describe('what stands side by side on a page', () => {
     const marks = ['one0', 'one7', 'two0', 'two7', 'A sentence', 'three0', 'three7', 'four0', 'four7'];
     expect(marks.toSorted((a, b) => text.indexOf(a) - text.indexOf(b))).toEqual(marks);
   });
+
+  test('is read by rows where it is one text with wide gaps in some of its lines, which others cross', () => {
+    const gapped = (name: string, y: number) => [
+      at(60, y, `${name} left and words of prose`),
+      at(320, y, `${name} right and words of prose`),
+    ];
+    const text = read([
+      ...gapped('one', 100),
+      ...gapped('two', 114),
+      ...gapped('three', 128),
+      at(60, 142, ACROSS),
+      at(60, 156, ACROSS),
+      ...gapped('four', 170),
+      ...gapped('five', 184),
+      at(60, 198, ACROSS),
+      at(60, 212, ACROSS),
+    ]);
+    const marks = ['one', 'two', 'three', 'four', 'five'].flatMap((name) => [
+      `${name} left`,
+      `${name} right`,
+    ]);
+    expect(marks.toSorted((a, b) => text.indexOf(a) - text.indexOf(b))).toEqual(marks);
+  });
 });
