@@ -160,4 +160,31 @@ describe('tables that the reader of PDF pages finds', () => {
     const longer = [piece('Peru and its neighbours', 0, 20), piece('Mali and its neighbours', 0, 40)];
     expect(cellsOf([...inNumbers, ...longer], numbers)).toBeUndefined();
   });
+
+  test('are none where they are cut out of lines of text, whose words stand apart as in justified columns', () => {
+    const slice: LayoutBlock = {
+      ...tableOf(
+        [
+          ['of', 200],
+          ['and from here on', 240],
+        ],
+        [
+          ['the', 200],
+          ['the second column', 240],
+        ],
+        [
+          ['last', 200],
+          ['goes on beside it', 240],
+        ],
+      ),
+      bbox: { x: 195, y: 0, width: 205, height: 60 },
+    };
+    const words = ['of', 'the', 'last'].map((word, row) => piece(word, 200, 20 * row));
+    const beside = ['and from here on', 'the second column', 'goes on beside it'].map((text, row) =>
+      piece(text, 240, 20 * row),
+    );
+    const before = (gap: number) => [0, 20, 40].map((y) => piece('words before', 200 - gap - 96, y));
+    expect(cellsOf([...before(10), ...words, ...beside], slice)).toBeUndefined();
+    expect(cellsOf([...before(40), ...words, ...beside], slice)).toHaveLength(3);
+  });
 });
