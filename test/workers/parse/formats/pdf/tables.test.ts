@@ -187,4 +187,40 @@ describe('tables that the reader of PDF pages finds', () => {
     expect(cellsOf([...before(10), ...words, ...beside], slice)).toBeUndefined();
     expect(cellsOf([...before(40), ...words, ...beside], slice)).toHaveLength(3);
   });
+
+  describe('without names of their columns', () => {
+    const towns = [
+      ['01', 'Granville', '040'],
+      ['02', 'Bird Island', '041'],
+    ] as const;
+    const block = tableOf(
+      ...towns.map(([code, name, ward]): [string, number][] => [
+        [code, 20],
+        [name, 100],
+        [ward, 300],
+      ]),
+    );
+    const below = towns.flatMap((row, at) =>
+      row.map((text, place) => piece(text, [20, 100, 300][place] ?? 0, 20 * at)),
+    );
+
+    test('take them from the lines above, of which some have two and others stand beside the texts', () => {
+      const names = [
+        piece('Code', 10, -26),
+        piece('of it', 10, -15),
+        piece('Name', 220, -20),
+        piece('Ward', 295, -15),
+      ];
+      expect(cellsOf([...names, ...below], block)).toEqual([['Code of it', 'Name', 'Ward'], ...towns]);
+    });
+
+    test('take no sentences, texts over two columns, or what stands far above', () => {
+      const others = [
+        [piece('These are the towns and their codes, and wards.', 20, -15)],
+        [piece('Code and a name', 20, -15), piece('Ward', 300, -15)],
+        [piece('Code', 20, -40), piece('Name', 100, -40), piece('Ward', 300, -40)],
+      ];
+      for (const above of others) expect(cellsOf([...above, ...below], block)).toEqual(towns);
+    });
+  });
 });

@@ -1,6 +1,7 @@
 import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { inReadingOrder } from './reading-order.js';
+import { namesAbove } from '../tables/names-above.js';
 import { joinRun, rowsOf } from './lines.js';
 import { joinTexts, WIDE } from './unspaced-lines.js';
 import { putBackLost, type FoundCell } from './lost-texts.js';
@@ -66,16 +67,21 @@ const isAtHeight = ({ y, height }: Rectangle, piece: Piece): boolean =>
 
 function tablesOf({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly Piece[]): Piece[] {
   if (!bbox) return [];
-  const within = pieces.filter((piece) => !piece.table && holds(bbox, piece));
+  const texts = pieces.filter((piece) => !standsAlone(piece));
   const found = [header, ...rows].filter((cells) => cells.length > 0).map((cells) => cells.map(toCell));
-  return toTable(found, bbox, within);
+  const [table] = toTable(found, bbox, texts);
+  const names = table && namesAbove(found, bbox, texts);
+  if (!table?.table || !names) return table ? [table] : [];
+  const row = toRow(names);
+  return [{ ...table, ...around([table, row.box ?? table]), table: [row, ...table.table] }];
 }
 
 function toTable(
   found: readonly (readonly FoundCell[])[],
   box: Rectangle,
-  within: readonly Piece[],
+  pieces: readonly Piece[],
 ): Piece[] {
+  const within = pieces.filter((piece) => holds(box, piece));
   const columns = Math.max(0, ...found.slice(0, 1_000).map((cells) => cells.length));
   if (found.length < 2 || columns < 2) return [];
   const table = holdsAll(found, within) ? found : putBackLost(found, within);
