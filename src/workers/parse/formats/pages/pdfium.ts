@@ -53,7 +53,11 @@ export interface Pdfium {
   /** The pages of a document, in batches; none for a batch that cannot be read. @throws when the file cannot be opened */
   readonly readBatches: (bytes: Uint8Array, how: Reading) => AsyncIterable<PageBatch>;
   /** Pages whose content appears turned clockwise by these degrees, set upright. */
-  readonly readUpright: (bytes: Uint8Array, turns: readonly Turn[]) => Promise<readonly ParsedPage[]>;
+  readonly readUpright: (
+    bytes: Uint8Array,
+    turns: readonly Turn[],
+    how: Pick<Reading, 'withShapes'>,
+  ) => Promise<readonly ParsedPage[]>;
   /** How much of each of these pages is covered by pictures and drawings. */
   readonly readCoverage: (
     bytes: Uint8Array,
@@ -124,9 +128,10 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
       const options = { ...LAYOUT, extractVectorGraphics: withShapes, extractFormFields: withFields };
       return readBatches(bytes, (targetPages) => create({ ...options, targetPages }).parse(shared(bytes)));
     },
-    async readUpright(bytes, turns) {
+    async readUpright(bytes, turns, { withShapes }) {
       const targetPages = turns.map(({ page }) => String(page)).join(',');
-      const options = { targetPages, pageOrientationCorrections: [...turns] };
+      const how = { pageOrientationCorrections: [...turns], extractVectorGraphics: withShapes };
+      const options = Object.assign({ targetPages }, how);
       return (await create(Object.assign(options, LAYOUT)).parse(shared(bytes))).pages;
     },
     readCoverage: (bytes, pages) => readCoverage(create, bytes, pages),

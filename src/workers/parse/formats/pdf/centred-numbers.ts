@@ -27,7 +27,7 @@ export async function addCentredNumbers(
   const incomplete = pages.filter((page) => !turns.has(page.pageNum) && missesNumbers(page));
   if (incomplete.length === 0) return pages;
   const askedFor = incomplete.map(({ pageNum }) => ({ page: pageNum, angle: ANGLE }) as const);
-  const read = await pdfium.readUpright(bytes, askedFor).catch(() => []);
+  const read = await pdfium.readUpright(bytes, askedFor, { withShapes: false }).catch(() => []);
   const sideways = new Map(read.map((page) => [page.pageNum, page]));
   return pages.map((page) => {
     const other = incomplete.includes(page) ? sideways.get(page.pageNum) : undefined;

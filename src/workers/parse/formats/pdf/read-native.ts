@@ -73,9 +73,11 @@ function createReaders(
   const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines, mayLoseCharacters } = lookThrough(bytes);
   if (mayLoseCharacters) receipt.addGap('garbled', LOST_CHARACTERS);
   const objects = createPageObjects(bytes);
+  const withShapes = mayHaveBars || mayHaveLines;
   const readers: Readers = {
     pdfium,
     bytes,
+    withShapes,
     second,
     signs: createSignFinder({ bytes, second, objects, receipt }),
     receipt,
@@ -90,7 +92,7 @@ function createReaders(
     mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),
   };
-  return { readers, how: { withShapes: mayHaveBars || mayHaveLines, withFields: mayHoldForm(bytes) } };
+  return { readers, how: { withShapes, withFields: mayHoldForm(bytes) } };
 }
 
 /** The batches of a document, until one fails. */
@@ -153,10 +155,10 @@ async function resolveBatch(
 async function setUpright(
   pages: readonly ParsedPage[],
   turns: readonly Turn[],
-  { pdfium, bytes, fonts }: Readers,
+  { pdfium, bytes, fonts, withShapes }: Readers,
 ): Promise<readonly ParsedPage[]> {
   if (turns.length === 0) return pages;
-  const upright = await pdfium.readUpright(bytes, turns).catch(() => []);
+  const upright = await pdfium.readUpright(bytes, turns, { withShapes }).catch(() => []);
   const byNumber = new Map(upright.map((page) => [page.pageNum, withCodes(page, fonts)]));
   return pages.map((page) => byNumber.get(page.pageNum) ?? page);
 }

@@ -37,6 +37,8 @@ export interface Readers {
   readonly recognizer: Recognizer;
   readonly receipt: ReceiptWriter;
   readonly bytes: Uint8Array;
+  /** Whether the shapes that pages draw are read. */
+  readonly withShapes: boolean;
   readonly hiddenText: HiddenText;
   /** The time that is left to look for hidden text. */
   readonly budget: LookBudget;

@@ -73,4 +73,27 @@ describe('what stands side by side on a page', () => {
     ]);
     expect(marks.toSorted((a, b) => text.indexOf(a) - text.indexOf(b))).toEqual(marks);
   });
+
+  test('is read column by column below a table and a text across, however many lines these have', () => {
+    const table: Piece = { ...at(60, 340, ''), width: 480, height: 90, table: [] };
+    const across = Array.from({ length: 16 }, (_, index) => at(60, 100 + 14 * index, ACROSS));
+    const side = (name: string, x: number) =>
+      Array.from({ length: 10 }, (_, index) =>
+        at(x, 450 + 14 * index, `${name}${String(index)} and words of ordinary prose`),
+      );
+    const text = read([...across, table, ...side('one', 60), ...side('two', 320)]);
+    const marks = ['A sentence', 'one0', 'one9', 'two0', 'two9'];
+    expect(marks.toSorted((a, b) => text.indexOf(a) - text.indexOf(b))).toEqual(marks);
+  });
+
+  test('is read by rows below a table where it is names with short values', () => {
+    const table: Piece = { ...at(60, 340, ''), width: 480, height: 90, table: [] };
+    const across = Array.from({ length: 16 }, (_, index) => at(60, 100 + 14 * index, ACROSS));
+    const names = Array.from({ length: 10 }, (_, index) => [
+      at(60, 450 + 14 * index, `Name ${String(index)} of a long and ordinary kind`),
+      at(320, 456 + 14 * index, `VALUE${String(index)}`),
+    ]);
+    const text = read([...across, table, ...names.flat()]);
+    expect(text.indexOf('VALUE0')).toBeLessThan(text.indexOf('Name 1'));
+  });
 });

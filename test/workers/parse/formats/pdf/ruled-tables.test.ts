@@ -154,4 +154,33 @@ describe('ruled tables of a PDF', () => {
         expect.stringMatching(`^\\| ${String(name)} \\| ${numbers.join(' \\| ')} \\|`),
       );
   });
+
+  test('are read by their lines on a page that lies on its side, too', async () => {
+    const names = ruled(
+      700,
+      [60, 200, 300, 480],
+      [
+        ['', '', ''],
+        ['Alder Marsh', '112', '14'],
+        ['Birch Fen', '87', '9'],
+      ],
+    );
+    const content = [
+      '0 1 -1 0 720 0 cm\n',
+      // Between the first two columns of numbers, there is no line in the row of names.
+      names.replace('300 700 m 300 640 l', '300 690 m 300 640 l'),
+      '200 690 m 480 690 l S\n',
+      line(64, 686, 'Wetland'),
+      line(320, 692, 'Birds', { size: 7 }),
+      line(204, 682, 'Herons', { size: 7 }),
+      line(304, 682, 'Storks', { size: 7 }),
+    ].join('');
+    expect(await read(content)).toEqual([
+      '| Wetland | Birds | Birds |',
+      '| --- | --- | --- |',
+      '| Wetland | Herons | Storks |',
+      '| Alder Marsh | 112 | 14 |',
+      '| Birch Fen | 87 | 9 |',
+    ]);
+  });
 });

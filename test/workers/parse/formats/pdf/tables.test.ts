@@ -160,4 +160,67 @@ describe('tables that the reader of PDF pages finds', () => {
     const longer = [piece('Peru and its neighbours', 0, 20), piece('Mali and its neighbours', 0, 40)];
     expect(cellsOf([...inNumbers, ...longer], numbers)).toBeUndefined();
   });
+
+  test('are none where they are cut out of lines of text, whose words stand apart as in justified columns', () => {
+    const slice: LayoutBlock = {
+      ...tableOf(
+        [
+          ['of', 200],
+          ['and from here on', 240],
+        ],
+        [
+          ['the', 200],
+          ['the second column', 240],
+        ],
+        [
+          ['last', 200],
+          ['goes on beside it', 240],
+        ],
+      ),
+      bbox: { x: 195, y: 0, width: 205, height: 60 },
+    };
+    const words = ['of', 'the', 'last'].map((word, row) => piece(word, 200, 20 * row));
+    const beside = ['and from here on', 'the second column', 'goes on beside it'].map((text, row) =>
+      piece(text, 240, 20 * row),
+    );
+    const before = (gap: number) => [0, 20, 40].map((y) => piece('words before', 200 - gap - 96, y));
+    expect(cellsOf([...before(10), ...words, ...beside], slice)).toBeUndefined();
+    expect(cellsOf([...before(40), ...words, ...beside], slice)).toHaveLength(3);
+  });
+
+  describe('without names of their columns', () => {
+    const towns = [
+      ['01', 'Granville', '040'],
+      ['02', 'Bird Island', '041'],
+    ] as const;
+    const block = tableOf(
+      ...towns.map(([code, name, ward]): [string, number][] => [
+        [code, 20],
+        [name, 100],
+        [ward, 300],
+      ]),
+    );
+    const below = towns.flatMap((row, at) =>
+      row.map((text, place) => piece(text, [20, 100, 300][place] ?? 0, 20 * at)),
+    );
+
+    test('take them from the lines above, of which some have two and others stand beside the texts', () => {
+      const names = [
+        piece('Code', 10, -26),
+        piece('of it', 10, -15),
+        piece('Name', 220, -20),
+        piece('Ward', 295, -15),
+      ];
+      expect(cellsOf([...names, ...below], block)).toEqual([['Code of it', 'Name', 'Ward'], ...towns]);
+    });
+
+    test('take no sentences, texts over two columns, or what stands far above', () => {
+      const others = [
+        [piece('These are the towns and their codes, and wards.', 20, -15)],
+        [piece('Code and a name', 20, -15), piece('Ward', 300, -15)],
+        [piece('Code', 20, -40), piece('Name', 100, -40), piece('Ward', 300, -40)],
+      ];
+      for (const above of others) expect(cellsOf([...above, ...below], block)).toEqual(towns);
+    });
+  });
 });

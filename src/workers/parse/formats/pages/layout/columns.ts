@@ -24,7 +24,7 @@ interface Cut {
 export function orderColumns(lines: readonly Piece[], depth = 0): (readonly Piece[])[] {
   if (lines.length === 0) return [];
   const cut = depth < DEEPEST ? bestCut(lines) : undefined;
-  if (!cut) return [lines];
+  if (!cut) return depth < DEEPEST ? aroundTable(lines, depth) : [lines];
   const isReversed = isRightToLeft(lines.map(({ text }) => text).join(''));
   return bandsOf(cut).flatMap((band) => {
     if ('crossing' in band) return [band.crossing];
@@ -32,6 +32,23 @@ export function orderColumns(lines: readonly Piece[], depth = 0): (readonly Piec
     const sides = isReversed ? [band.after, band.before] : [band.before, band.after];
     return sides.flatMap((side) => orderColumns(side, depth + 1));
   });
+}
+
+/** Columns of prose above and below a table, beside which nothing stands, are parted on their own. */
+function aroundTable(lines: readonly Piece[], depth: number): (readonly Piece[])[] {
+  const isFree = (table: Piece): boolean => !lines.some((other) => other !== table && isBeside(other, table));
+  const table = lines.find((line) => line.table && isFree(line));
+  if (!table) return [lines];
+  const above = lines.filter((line) => middleOf(line) < middleOf(table));
+  const below = lines.filter((line) => middleOf(line) > middleOf(table));
+  if (![above, below].some(isInColumns)) return [lines];
+  const ordered = (part: readonly Piece[]) => (isInColumns(part) ? orderColumns(part, depth + 1) : [part]);
+  return [...ordered(above), [table], ...ordered(below)].filter((part) => part.length > 0);
+}
+
+function isInColumns(lines: readonly Piece[]): boolean {
+  const cut = bestCut(lines);
+  return cut !== undefined && shortestOf(cut) >= PROSE_CHARACTERS;
 }
 
 /** Finds the gap from top to bottom that parts the most lines. */
@@ -82,9 +99,12 @@ function areColumns({ before, after, crossing }: Cut): boolean {
   const [left, right] = [around(before), around(after)];
   const shared = Math.min(bottomOf(left), bottomOf(right)) - Math.max(left.y, right.y);
   if (shared < 0.3 * Math.min(left.height, right.height)) return false;
-  const shortest = Math.min(charactersOf(before), charactersOf(after));
-  return shortest >= PROSE_CHARACTERS || alignedShare(before, after) < 0.5;
+  return shortestOf({ before, after }) >= PROSE_CHARACTERS || alignedShare(before, after) < 0.5;
 }
+
+/** The usual number of characters of a line of the side whose lines are shorter. */
+const shortestOf = ({ before, after }: Pick<Cut, 'before' | 'after'>): number =>
+  Math.min(charactersOf(before), charactersOf(after));
 
 /** The usual number of characters of a line; a wide character counts as two. */
 function charactersOf(lines: readonly Piece[]): number {

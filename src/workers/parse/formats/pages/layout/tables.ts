@@ -1,10 +1,21 @@
 import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { inReadingOrder } from './reading-order.js';
+import { namesAbove } from '../tables/names-above.js';
 import { joinRun, rowsOf } from './lines.js';
 import { joinTexts, WIDE } from './unspaced-lines.js';
 import { putBackLost, type FoundCell } from './lost-texts.js';
-import { around, bottomOf, holds, lettersOf, rightOf, type Piece, type TableRow } from './piece.js';
+import {
+  around,
+  bottomOf,
+  holds,
+  lettersOf,
+  rightOf,
+  standsAlone,
+  WIDEST_SPACE,
+  type Piece,
+  type TableRow,
+} from './piece.js';
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
 const LONGEST_MEAN_CELL = 80;
@@ -12,6 +23,9 @@ const LONGEST_MEAN_CELL = 80;
 const LONGEST_MEAN_WHERE_LOST = 20;
 /** The largest share of letters that may stand in a table more than once. */
 const MOST_REPEATED = 0.3;
+
+/** The largest share of lines that may go on beside a table. */
+const MOST_GOING_ON = 0.5;
 
 const SPACED_WIDE = new RegExp(`${WIDE} ${WIDE}`, 'u');
 
@@ -21,7 +35,7 @@ export function placeTables(pieces: readonly Piece[], blocks: readonly LayoutBlo
   for (const block of blocks) {
     if (block.kind !== 'table') continue;
     const { bbox } = block;
-    if (bbox && left.some((piece) => piece.table && overlaps(piece, bbox))) continue;
+    if (!bbox || left.some((piece) => piece.table && overlaps(piece, bbox)) || isCutOut(bbox, left)) continue;
     for (const table of tablesOf(block, left)) {
       const rest = left.filter((piece) => piece.table !== undefined || !holds(table, piece));
       left = [...rest, table];
@@ -34,18 +48,40 @@ const overlaps = (one: Rectangle, other: Rectangle): boolean =>
   Math.min(rightOf(one), rightOf(other)) - Math.max(one.x, other.x) > 1 &&
   Math.min(bottomOf(one), bottomOf(other)) - Math.max(one.y, other.y) > 1;
 
+/** Tells whether most lines of a table go on beside it as lines of text do, such as those of justified columns. */
+function isCutOut(box: Rectangle, pieces: readonly Piece[]): boolean {
+  const beside = pieces.filter((piece) => !standsAlone(piece) && isAtHeight(box, piece));
+  const rows = rowsOf(beside).filter((row) => row.some((piece) => holds(box, piece)));
+  const goesOn = rows.filter((row) =>
+    row.some((piece, index) => {
+      const before = row[index - 1];
+      const isAtEdge = before !== undefined && holds(box, piece) !== holds(box, before);
+      return isAtEdge && piece.x - rightOf(before) <= WIDEST_SPACE * Math.max(piece.size, before.size);
+    }),
+  );
+  return goesOn.length > MOST_GOING_ON * rows.length;
+}
+
+const isAtHeight = ({ y, height }: Rectangle, piece: Piece): boolean =>
+  holds({ x: piece.x, width: piece.width, y, height }, piece);
+
 function tablesOf({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly Piece[]): Piece[] {
   if (!bbox) return [];
-  const within = pieces.filter((piece) => !piece.table && holds(bbox, piece));
+  const texts = pieces.filter((piece) => !standsAlone(piece));
   const found = [header, ...rows].filter((cells) => cells.length > 0).map((cells) => cells.map(toCell));
-  return toTable(found, bbox, within);
+  const [table] = toTable(found, bbox, texts);
+  const names = table && namesAbove(found, bbox, texts);
+  if (!table?.table || !names) return table ? [table] : [];
+  const row = toRow(names);
+  return [{ ...table, ...around([table, row.box ?? table]), table: [row, ...table.table] }];
 }
 
 function toTable(
   found: readonly (readonly FoundCell[])[],
   box: Rectangle,
-  within: readonly Piece[],
+  pieces: readonly Piece[],
 ): Piece[] {
+  const within = pieces.filter((piece) => holds(box, piece));
   const columns = Math.max(0, ...found.slice(0, 1_000).map((cells) => cells.length));
   if (found.length < 2 || columns < 2) return [];
   const table = holdsAll(found, within) ? found : putBackLost(found, within);
