@@ -6,6 +6,7 @@ import type { Settings } from '../shared/settings/schema.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
 import { appOptionsOf } from './app-options.js';
+import { connectionLimitsOf } from './connection-limits.js';
 import { createStartingApp } from './starting-app.js';
 import { untilIndexIsRead, untilWorthListening } from './when-to-listen.js';
 import { createApiContext } from './context.js';
@@ -14,8 +15,7 @@ import { createApiServer } from './http/connections/server.js';
 import { createMessages, type Messages } from './http/connections/messages.js';
 import { listen, ListenError } from './http/connections/listen.js';
 import { createLifecycle, type Lifecycle } from './lifecycle.js';
-import { connectionsOfThisProcess, limitConnections } from './http/connections/limit-connections.js';
-import { createProcessMetrics } from './pages/process-metrics.js';
+import { createProcessMetrics, type ProcessMetrics } from './pages/process-metrics.js';
 import type { Secrets } from './routes.js';
 import { createAnswerMemory, type AnswerMemory } from './services/answer-memory/answer-memory.js';
 
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     logger,
     messages,
     answerMemory,
-    onCutOff: processMetrics.countCutOff,
+    processMetrics,
   });
   const lifecycle = createLifecycle(server);
   // While the process waits for Redis, this application reports that.
@@ -71,27 +71,21 @@ interface ServerParts {
   readonly logger: Logger;
   readonly messages: Messages;
   readonly answerMemory: AnswerMemory;
-  readonly onCutOff: () => void;
+  readonly processMetrics: ProcessMetrics;
 }
 
 /** The server, and its limits on connections. It does not listen yet. */
 function openServer(listener: RequestListener, parts: ServerParts): Server {
-  const { settings, logger, messages, answerMemory, onCutOff } = parts;
-  const server = createApiServer(listener, {
+  const { settings, logger, messages, answerMemory, processMetrics } = parts;
+  return createApiServer(listener, {
     requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
     messages,
     stalledMilliseconds: settings.api.stalledSeconds * 1_000,
     maxUnsentBytes: settings.api.answerMemoryMegabytes * MEGABYTE,
     answerMemory,
-    onCutOff,
+    onCutOff: processMetrics.countCutOff,
+    connections: connectionLimitsOf(settings, logger, processMetrics),
   });
-  limitConnections(server, {
-    max: connectionsOfThisProcess(),
-    onCrowded: (open) => {
-      logger.warn({ open }, 'too many connections: those without a request are closed');
-    },
-  });
-  return server;
 }
 
 interface Start {

@@ -2,8 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../support/client.js';
 import { openRaw, type RawConnection } from '../support/raw-http.js';
 
-export const openMany = (port: number, count: number): Promise<RawConnection[]> =>
-  Promise.all(Array.from({ length: count }, () => openRaw(port)));
+export const openMany = (port: number, count: number, localAddress?: string): Promise<RawConnection[]> =>
+  Promise.all(Array.from({ length: count }, () => openRaw(port, localAddress)));
+
+/** Begins uploads that never end, each with a part of its file, a few at a time. */
+export async function holdUploads(
+  { port, caller }: { readonly port: number; readonly caller: Client },
+  count: number,
+  localAddress: string,
+): Promise<RawConnection[]> {
+  const type = 'Content-Type: multipart/form-data; boundary=xx';
+  const head = headOf(caller, 'POST /ingest/file', type, 'Content-Length: 100000');
+  const part = '--xx\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nSome text';
+  const held: RawConnection[] = [];
+  while (held.length < count) {
+    const more = await openMany(port, Math.min(20, count - held.length), localAddress);
+    for (const { socket } of more) socket.write(head + part);
+    held.push(...more);
+    await sleep(20);
+  }
+  return held;
+}
 
 export function closeAll(connections: readonly RawConnection[]): void {
   for (const { socket } of connections) socket.destroy();

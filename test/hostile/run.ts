@@ -9,7 +9,7 @@ import { PATIENCE_SECONDS, together, type Attack, type Observed, type Target } f
 import { accessListAttacks } from './attacks/access-lists.js';
 import { bodyAttacks, drippingConnections } from './attacks/bodies.js';
 import { cacheAttacks } from './attacks/caches.js';
-import { connectionAttacks } from './attacks/connections.js';
+import { CONNECTIONS_PER_ADDRESS, connectionAttacks } from './attacks/connections.js';
 import { fileAttacks } from './attacks/files.js';
 import { headAttacks } from './attacks/headers.js';
 import { identityAttacks } from './attacks/identity.js';
@@ -95,6 +95,7 @@ export async function runHostile({
       QUIRE_INGEST_PARSE_MEMORY_MEGABYTES: '1536',
       QUIRE_INDEX: index,
       QUIRE_API_STALLED_SECONDS: String(stalledSeconds),
+      QUIRE_API_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS_PER_ADDRESS),
     },
   });
   const results: Result[] = [];

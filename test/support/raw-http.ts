@@ -13,9 +13,9 @@ export interface RawConnection {
   readonly closed: () => Promise<string>;
 }
 
-/** A TCP connection to talk HTTP by hand, for what proper clients do not send. */
-export async function openRaw(port: number): Promise<RawConnection> {
-  const socket = connect({ port, host: '127.0.0.1' });
+/** A TCP connection to talk HTTP by hand, for what proper clients do not send; of this machine's addresses, from any. */
+export async function openRaw(port: number, localAddress = '127.0.0.1'): Promise<RawConnection> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(socket, 'connect');
   let text = '';
   let isClosed = false;

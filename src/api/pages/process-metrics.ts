@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { DURATION_BUCKETS } from '../../shared/observability/duration-buckets.js';
 import type { RerankOutcome } from '../../shared/models/reranking.js';
 import { requestFacts } from '../http/logging/request-facts.js';
+import type { ConnectionRoom, Shortage } from '../http/connections/connection-room.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -14,6 +15,9 @@ export interface ProcessMetrics {
   readonly countCutOff: () => void;
   /** Counts what became of reranking, and how long it took, which is null where it was not tried. */
   readonly countRerank: (outcome: RerankOutcome, seconds: number | null) => void;
+  /** Counts a request that was refused because there was no room for its connection. */
+  readonly countRefused: (shortage: Shortage) => void;
+  readonly showConnections: (room: Pick<ConnectionRoom, 'open'>) => void;
   readonly showAnswerMemory: (memory: Pick<AnswerMemory, 'figures'>) => void;
   /** The metrics in the text format of Prometheus. */
   render(): Promise<string>;
@@ -29,8 +33,20 @@ export function createProcessMetrics(): ProcessMetrics {
     help: 'Clients that took too little of their answers.',
     registers: [registry],
   });
+  const refused = new Counter({
+    name: 'quire_http_connections_refused_total',
+    help: 'Requests that were refused because their address, or all, had too many connections.',
+    labelNames: ['reason'] as const,
+    registers: [registry],
+  });
   return {
     measure,
+    countRefused: (reason) => {
+      refused.inc({ reason });
+    },
+    showConnections: (room) => {
+      showConnections(registry, room);
+    },
     showAnswerMemory: (memory) => {
       showAnswerMemory(registry, memory);
     },
@@ -82,6 +98,17 @@ function createCountRerank(registry: Registry): ProcessMetrics['countRerank'] {
     outcomes.inc({ outcome });
     if (seconds !== null) durations.observe(seconds);
   };
+}
+
+function showConnections(registry: Registry, room: Pick<ConnectionRoom, 'open'>): void {
+  new Gauge({
+    name: 'quire_http_connections',
+    help: 'Connections of clients that are open.',
+    registers: [registry],
+    collect() {
+      this.set(room.open());
+    },
+  });
 }
 
 function showAnswerMemory(registry: Registry, memory: Pick<AnswerMemory, 'figures'>): void {

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { settingNotes } from './setting-kinds.js';
 
@@ -28,6 +28,24 @@ function isNetwork(network: string): boolean {
   if (prefix === undefined) return true;
   return /^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits;
 }
+
+/**
+ * Returns whether a connection from an address comes from a trusted proxy. Where only their number is known, nobody else
+ * connects.
+ */
+export function trustedProxyTest(proxies: TrustedProxies): (address: string) => boolean {
+  if (typeof proxies === 'number') return () => proxies > 0;
+  const list = new BlockList();
+  for (const network of proxies) {
+    const [address = '', prefix] = network.split('/');
+    const family = familyOf(address);
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
+}
+
+const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** A number may stand without quotes. `false` means none in earlier settings files. */
 const written = (value: unknown) =>

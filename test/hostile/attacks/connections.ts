@@ -1,8 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRaw, type RawConnection } from '../../support/raw-http.js';
 import { observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
-import { answersOf, closeAll, headOf, openMany, searchOf, statusLine, untilHeard } from '../connections.js';
+import {
+  answersOf,
+  closeAll,
+  headOf,
+  holdUploads,
+  openMany,
+  searchOf,
+  statusLine,
+  untilHeard,
+} from '../connections.js';
 
+/** Of the service under attack: nearly all that it can have, so that attacks from one address are strong. */
+export const CONNECTIONS_PER_ADDRESS = 300;
 const MEGABYTES_8 = 8 * 1024 * 1024;
 /** Every byte is a chunk of its own. */
 const inChunks = (text: string): string => text.replaceAll(/./g, '1\r\n$&\r\n');
@@ -141,6 +152,27 @@ export const connectionAttacks: readonly Attack[] = [
       const { answer, wrong } = observed(statusesOf(idle), oneOf(200));
       closeAll([...idle, ...fresh]);
       return { answer: `${answer}; then ${others.answer}`, wrong: wrong ?? others.wrong };
+    },
+  },
+  {
+    name: 'more half-sent uploads of one address than the process has descriptors',
+    run: async ({ url, port, as, attacker, slowness }) => {
+      const held = await holdUploads({ port, caller: attacker }, 800, '127.0.0.2');
+      await untilHeard(held.slice(CONNECTIONS_PER_ADDRESS), 10 * slowness);
+      const other = as('other');
+      const statuses: (number | string)[] = [];
+      for (let n = 0; n < 20; n += 1)
+        statuses.push(
+          await statusOf(fetch(`${url}/health`)),
+          await statusOf(other.searchChunks('canary', { k: 1 })),
+          await statusOf(other.ingestFile(Buffer.from('Some text.'), 'some.txt')),
+        );
+      const others = observed(statuses, oneOf(200));
+      const uploads = observed(statusesOf(held), oneOf('silent', 503));
+      const isAnswered = answersOf(503, held.map(({ received }) => received()).join('')) >= 800 / 2;
+      closeAll(held);
+      const wrong = isAnswered ? uploads.wrong : 'uploads beyond the share of their address got no answer';
+      return { answer: `${uploads.answer}; to others ${others.answer}`, wrong: others.wrong ?? wrong };
     },
   },
 ];

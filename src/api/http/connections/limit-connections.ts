@@ -1,46 +1,96 @@
-import type { Server } from 'node:http';
-import { z } from 'zod';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { clientAddressOf } from '../client-address.js';
+import { requestIdOf } from '../logging/request-id.js';
+import { sendJson } from '../response/send-json.js';
+import type { ConnectionRoom, Guest, Shortage } from './connection-room.js';
+import { refuseSocket } from './refuse-socket.js';
 
-/** Each connection takes some tens of kilobytes of memory. */
-const MAX_CONNECTIONS = 10_000;
-/** The share of file descriptors that connections may use. The rest is for files, Redis and threads. */
-const DESCRIPTOR_SHARE = 0.8;
-/** Idle connections are closed when this share of the maximum is reached. */
-const CROWDED_SHARE = 0.9;
-const CLOSE_EVERY_MILLISECONDS = 100;
+const RETRY_SECONDS = 2;
+/** What is served to operators on connections of the reserve. */
+const OPERATORS_PATH = /^\/(?:health|metrics|admin)(?:[/?]|$)/;
 
-const reportSchema = z.object({
-  userLimits: z.object({ open_files: z.object({ soft: z.union([z.number(), z.string()]) }) }),
-});
+export interface ConnectionLimits {
+  readonly room: ConnectionRoom;
+  readonly isTrustedProxy: (address: string) => boolean;
+  readonly onRefused: (shortage: Shortage, address: string) => void;
+}
 
-/** Returns how many connections this process can have and still open files. That depends on `ulimit -n`. */
-export function connectionsOfThisProcess(): number {
-  const { soft } = reportSchema.parse(process.report.getReport()).userLimits.open_files;
-  const descriptors = Number(soft);
-  // The report says `unlimited` where there is no limit.
-  return Number.isNaN(descriptors)
-    ? MAX_CONNECTIONS
-    : Math.min(MAX_CONNECTIONS, Math.floor(descriptors * DESCRIPTOR_SHARE));
+/** A connection, its requests under way, and whether it ever had one. */
+interface Line {
+  readonly guest: Guest;
+  requests: number;
+  hasAsked: boolean;
+  hasGivenWay: boolean;
 }
 
 /**
- * Limits the connections of a server. When the maximum is nearly reached, idle connections are closed, as a server may do
- * at any time (RFC 9112, 9.3). When it is reached, new connections are closed. `onCrowded` is called with the number of
- * open connections each time that idle ones are closed.
+ * Limits the connections of a server. All are accepted, so that those without room get an answer: 503 as soon as the head
+ * of a request has arrived. Operators are served even then. The returned function answers such a request; it returns false
+ * where the request is to be handled.
  */
 export function limitConnections(
   server: Server,
-  { max, onCrowded }: { readonly max: number; readonly onCrowded: (open: number) => void },
-): void {
-  server.maxConnections = max;
-  let open = 0;
-  let closedAt = -Infinity;
+  { room, isTrustedProxy, onRefused }: ConnectionLimits,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const lines = new WeakMap<Duplex, Line>();
   server.on('connection', (socket) => {
-    open += 1;
-    socket.once('close', () => (open -= 1));
-    if (open < CROWDED_SHARE * max || performance.now() - closedAt < CLOSE_EVERY_MILLISECONDS) return;
-    closedAt = performance.now();
-    onCrowded(open);
-    server.closeIdleConnections();
+    lines.set(socket, open(socket, room, isTrustedProxy(socket.remoteAddress ?? '')));
   });
+  return (request, response) => {
+    const line = lines.get(request.socket);
+    if (!line) return false;
+    // Its head was on its way while the connection was ended.
+    if (line.hasGivenWay) return true;
+    const shortage = begin(line, room, response);
+    if (shortage === null) return false;
+    response.setHeader('Connection', 'close');
+    if (OPERATORS_PATH.test(request.url ?? '')) {
+      room.serveOperator(line.guest);
+      return false;
+    }
+    onRefused(shortage, line.guest.address);
+    refuse(request, response, shortage);
+    return true;
+  };
+}
+
+function open(socket: Socket, room: ConnectionRoom, isTrustedProxy: boolean): Line {
+  const address = clientAddressOf({ ip: socket.remoteAddress });
+  const giveWay = (shortage: Shortage) => {
+    // A kept connection ends without a word. The client of another one waits for an answer.
+    line.hasGivenWay = true;
+    refuseSocket(socket, line.hasAsked ? null : { ...OVERLOADED, detail: DETAILS[shortage] });
+  };
+  const guest = { address, isTrustedProxy, giveWay };
+  const line: Line = { guest, requests: 0, hasAsked: false, hasGivenWay: false };
+  room.enter(line.guest);
+  socket.once('close', () => {
+    room.leave(line.guest);
+  });
+  return line;
+}
+
+/** Requests that a client sends without waiting for answers are under way together. */
+function begin(line: Line, room: ConnectionRoom, response: ServerResponse): Shortage | null {
+  line.hasAsked = true;
+  line.requests += 1;
+  response.once('close', () => {
+    line.requests -= 1;
+    if (line.requests === 0) room.endRequest(line.guest);
+  });
+  return room.beginRequest(line.guest);
+}
+
+const OVERLOADED = { status: 503, retryAfterSeconds: RETRY_SECONDS };
+const DETAILS: Readonly<Record<Shortage, string>> = {
+  address: 'Too many connections from this address',
+  process: 'Too many connections',
+};
+
+function refuse(request: IncomingMessage, response: ServerResponse, shortage: Shortage): void {
+  response.setHeader('X-Request-Id', requestIdOf(request.headers['x-request-id']));
+  response.setHeader('Retry-After', String(RETRY_SECONDS));
+  sendJson(response, OVERLOADED.status, { detail: DETAILS[shortage] });
 }

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import {
   createServer,
-  STATUS_CODES,
   type RequestListener,
   type Server,
   type ServerOptions,
@@ -12,6 +10,8 @@ import { KEEP_ALIVE_MILLISECONDS } from '../../../shared/tools/keep-alive.js';
 import { expectContinue } from './expect-continue.js';
 import { closeLingering } from './lingering-close.js';
 import type { Messages } from './messages.js';
+import { limitConnections, type ConnectionLimits } from './limit-connections.js';
+import { refuseSocket } from './refuse-socket.js';
 import { limitRequestTime } from './request-time.js';
 import { serializePipelined } from './serialize-pipelined.js';
 import { sendJson } from '../response/send-json.js';
@@ -25,6 +25,7 @@ interface ApiServerOptions extends SlowClientLimits {
   readonly requestTimeoutSeconds: number;
   /** The application may have adapted these to itself. */
   readonly messages?: Messages;
+  readonly connections?: ConnectionLimits;
 }
 
 /**
@@ -33,7 +34,7 @@ interface ApiServerOptions extends SlowClientLimits {
  */
 export function createApiServer(
   listener: RequestListener,
-  { requestTimeoutSeconds, messages, ...sending }: ApiServerOptions,
+  { requestTimeoutSeconds, messages, connections, ...sending }: ApiServerOptions,
 ): Server {
   const requestTimeout = requestTimeoutSeconds * 1_000;
   const server = createServer({ ...serverOptions(requestTimeout), ...classesOf(messages) });
@@ -43,8 +44,10 @@ export function createApiServer(
     responses.set(request.socket, response);
     listener(request, response);
   });
+  const refuse = connections ? limitConnections(server, connections) : () => false;
   const accept: RequestListener = (request, response) => {
     closeLingering(request, response);
+    if (refuse(request, response)) return;
     limitRequestTime(request, requestTimeout, () => {
       server.emit('clientError', requestTimedOut(), request.socket);
     });
@@ -91,10 +94,11 @@ function refuseOthers(server: Server, responses: WeakMap<Duplex, ServerResponse>
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const response = responses.get(socket);
     const isResponding = response !== undefined && response.headersSent && !response.writableFinished;
-    refuse(socket, isResponding ? null : statusOf(error));
+    const status = isResponding ? null : statusOf(error);
+    refuseSocket(socket, status === null ? null : { status });
   });
   server.on('connect', (_request, socket) => {
-    refuse(socket, 405);
+    refuseSocket(socket, { status: 405 });
   });
 }
 
@@ -113,23 +117,4 @@ function statusOf({ code }: NodeJS.ErrnoException): number | null {
     default:
       return 400;
   }
-}
-
-function refuse(socket: Duplex, status: number | null): void {
-  if (status === null || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const reason = STATUS_CODES[status] ?? 'Bad Request';
-  const body = JSON.stringify({ detail: reason });
-  const lines = [
-    `HTTP/1.1 ${String(status)} ${reason}`,
-    'Content-Type: application/json',
-    `Content-Length: ${String(Buffer.byteLength(body))}`,
-    `X-Request-Id: ${randomUUID()}`,
-    'Connection: close',
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => {
-    socket.destroy();
-  });
 }

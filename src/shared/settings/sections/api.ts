@@ -49,6 +49,11 @@ export const api = z.strictObject({
     { min: 1, max: day },
     'Longest time for a request, upload included, to arrive.',
   ),
+  connectionsPerAddress: whole(
+    0,
+    { min: 0, max: 10_000 },
+    'Connections that an address may have to an API process; 0: a quarter of all. Trusted proxies may have all.',
+  ),
   stalledSeconds: whole(
     60,
     { min: 1, max: hour },
