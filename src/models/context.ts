@@ -46,6 +46,7 @@ export async function createModelsContext(settings: Settings, logger: Logger) {
     named: new Set(namedModels(settings).map(({ name }) => name)),
     limits,
     onRestored: (milliseconds) => metrics.observeRestore(milliseconds),
+    onGaveWay: () => metrics.countGivingWay(),
     journal: await openCrashJournal(loadCrashesPath(settings.dataDirectory)),
   });
   metrics.watch(models, states);

@@ -125,6 +125,7 @@ export async function createCompleter(settings: Settings, options: FindOptions):
         model: `${model.id}@${model.fingerprint}`,
         name: `local:${model.id}`,
         contextWindow: Math.min(contextWindow, model.window),
+        tellsCaller: true,
         timeoutMilliseconds: completion.timeoutSeconds * 1_000,
       });
     }

@@ -103,5 +103,12 @@ async function openCompleter({
 }: CompleterParts): Promise<Completer> {
   const { createOpenAICompleter } = await import('./adapters/openai/completer.js');
   const name = `local:${model}`;
-  return createOpenAICompleter({ ...options, model, name, apiKey: token, baseUrl: `${url}/v1` });
+  return createOpenAICompleter({
+    ...options,
+    model,
+    name,
+    apiKey: token,
+    baseUrl: `${url}/v1`,
+    tellsCaller: true,
+  });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient } from '../support/client.js';
 import { ingestText } from '../support/cache-client.js';
@@ -55,3 +56,19 @@ test.each(['/cache/port/query', '/query'])(
     expect(new Set(await Promise.all(flood))).toEqual(new Set([200]));
   },
 );
+
+test('two long answers of a caller, which are all that the model gives at once, leave one of its places to another', async () => {
+  const [greedy, modest] = [user('greedy for long'), user('modest beside long')];
+  await greedy.ingestText('Everything about harbours and cranes.');
+  await modest.ingestText('Everything about lighthouses and fog.');
+  let answered = 0;
+  const long = ['harbours', 'cranes'].map(async (word) => {
+    const { status } = await greedy.post('/query', { query: `What about ${word}?`, max_tokens: 3_000 });
+    answered += 1;
+    return status;
+  });
+  await sleep(300);
+  expect(await modest.post('/query', { query: 'And fog?', max_tokens: 4 })).toMatchObject({ status: 200 });
+  expect(answered).toBe(0);
+  expect(await Promise.all(long)).toEqual([200, 200]);
+});

@@ -14,6 +14,7 @@ import { fileAttacks } from './attacks/files.js';
 import { headAttacks } from './attacks/headers.js';
 import { identityAttacks } from './attacks/identity.js';
 import { malformedAttacks } from './attacks/malformed.js';
+import { pageAttacks } from './attacks/pages.js';
 import { patternAttacks } from './attacks/patterns.js';
 import { queueAttacks } from './attacks/queues.js';
 import { searchAttacks } from './attacks/searches.js';
@@ -36,6 +37,7 @@ const ATTACKS: readonly Attack[] = [
   ...malformedAttacks,
   ...accessListAttacks,
   ...fileAttacks,
+  ...pageAttacks,
   ...cacheAttacks,
   ...queueAttacks,
 ];

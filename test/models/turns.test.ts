@@ -1,5 +1,6 @@
-import { expect, test } from '@jest/globals';
-import { createTurns } from '../../src/models/engine/turns.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, jest, test } from '@jest/globals';
+import { createTurns, type Turn, type Turns } from '../../src/models/engine/turns.js';
 
 const { signal } = new AbortController();
 
@@ -56,4 +57,88 @@ test('one who leaves gives up the place in the queue, which holds no more than i
   expect(turns.waiting).toBe(0);
   await Promise.all([first, run('next', signal)]);
   expect(begun).toEqual(['first', 'next']);
+});
+
+/** Holds a place until it is told to end, or to look whether it is to give way. */
+function holding(turns: Turns, by: string, isUrgent = true) {
+  let turn: Turn | null = null;
+  let end: () => void = () => undefined;
+  const done = turns.take({ by, isUrgent, signal }, (given) => {
+    turn = given;
+    return new Promise<void>((resolve) => (end = resolve));
+  });
+  return {
+    done,
+    hasBegun: () => turn !== null,
+    isWanted: () => turn?.isWanted(),
+    end: async () => {
+      end();
+      await done;
+    },
+  };
+}
+
+test('of those who wait, who has fewest conversations goes first, and then who has used least', async () => {
+  const turns = createTurns({ atOnce: 1, maxWaiting: 100 });
+  const first = holding(turns, 'greedy');
+  await sleep(50);
+  const [again, other] = [holding(turns, 'greedy'), holding(turns, 'modest')];
+  await first.end();
+  await sleep(0);
+  expect([again.hasBegun(), other.hasBegun()]).toEqual([false, true]);
+  await other.end();
+  await sleep(0);
+  expect(again.hasBegun()).toBe(true);
+  await again.end();
+});
+
+test('who has all conversations gives one of them to another soon, the one that began last, and no more', async () => {
+  const turns = createTurns({ atOnce: 2, maxWaiting: 100 });
+  const [first, second] = [holding(turns, 'greedy'), holding(turns, 'greedy')];
+  await sleep(600);
+  expect([first.isWanted(), second.isWanted()]).toEqual([false, false]);
+  const third = holding(turns, 'greedy');
+  await sleep(0);
+  expect([first.isWanted(), second.isWanted()]).toEqual([false, false]);
+  const other = holding(turns, 'modest');
+  await sleep(0);
+  expect([first.isWanted(), second.isWanted()]).toEqual([false, true]);
+  await second.end();
+  await sleep(0);
+  expect([third.hasBegun(), other.hasBegun()]).toEqual([false, true]);
+  // They now have one each, and a turn is not yet over after a second.
+  expect([first.isWanted(), other.isWanted()]).toEqual([false, false]);
+  await Promise.all([first.end(), other.end()]);
+  await sleep(0);
+  await third.end();
+});
+
+test('the only conversation is given to another after five seconds, and that of the background to any answer', async () => {
+  jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
+  try {
+    const turns = createTurns({ atOnce: 1, maxWaiting: 1 });
+    const building = holding(turns, 'greedy', false);
+    await sleep(0);
+    jest.advanceTimersByTime(6_000);
+    const answer = holding(turns, 'greedy');
+    expect(building.isWanted()).toBe(true);
+    await building.end();
+    await sleep(0);
+    jest.advanceTimersByTime(4_000);
+    const other = holding(turns, 'modest');
+    expect(answer.isWanted()).toBe(false);
+    jest.advanceTimersByTime(2_000);
+    expect(answer.isWanted()).toBe(true);
+    // What gave way is not refused, although the queue is full.
+    const again = turns.take({ by: 'greedy', isUrgent: true, hasBegun: true, signal }, () =>
+      Promise.resolve('went on'),
+    );
+    await answer.end();
+    await sleep(0);
+    expect(other.hasBegun()).toBe(true);
+    await other.end();
+    expect(await again).toBe('went on');
+  } finally {
+    jest.useRealTimers();
+  }
 });

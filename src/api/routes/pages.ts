@@ -38,7 +38,8 @@ export function createPageRoutes({ readPage }: PageRouteDependencies): Route[] {
         'Renders a page of the published version of a PDF file or a picture, with the passage of a chunk marked if ' +
         '`highlight` names one. Answers 404 where the document has no such page or chunk, has no pages, or the page ' +
         'cannot be rendered, 409 while nothing is published, 429 while too many pages of the caller wait to be ' +
-        'rendered, and 503 while too many of all do, or when it takes too long.',
+        'rendered, and 503 while too many of all do, when it is not rendered in time, or gives way to others who wait. ' +
+        'A page that takes too long to render is answered 404 for an hour.',
       request: { path: pagePath, query: pageQuery },
       responses: { 200: 'png', 404: errorBody, 409: errorBody },
       examples: pageExamples,

@@ -43,6 +43,8 @@ export interface OpenParts {
   readonly limits: EngineLimits;
   readonly states: StateFiles;
   readonly onRestored: (milliseconds: number) => void;
+  /** Is told each time that a conversation gives way to another. */
+  readonly onGaveWay: () => void;
 }
 
 export interface OpenRequest extends KnownFile {
@@ -150,7 +152,7 @@ async function openRanking({ limits }: OpenParts, { header }: OpenRequest, model
 }
 
 async function openChat(
-  { limits, states, onRestored }: OpenParts,
+  { limits, states, onRestored, onGaveWay }: OpenParts,
   { header, fingerprint }: OpenRequest,
   model: LlamaModel,
 ) {
@@ -165,5 +167,9 @@ async function openChat(
   const turns = createTurns({ atOnce: limits.slots, background, maxWaiting: limits.maxWaiting });
   const slots = await openSlots({ contexts, turns, onRestored });
   const template = await openChatTemplate(model);
-  return { use: createChatModel({ llama: model.llama, model, template, slots, states, fingerprint }), turns };
+  const { llama } = model;
+  return {
+    use: createChatModel({ llama, model, template, slots, states, fingerprint, onGaveWay }),
+    turns,
+  };
 }

@@ -1,27 +1,51 @@
+import { createShares, type Shares } from '../../shared/fair-scheduling/shares.js';
 import { ModelError } from './model-error.js';
 
 export interface TurnRequest {
+  /** For whom it is done. Who has used the model least goes first. Empty where nobody says. */
+  readonly by?: string | undefined;
   /** Whether somebody waits for the answer, so that it comes before work of the background. */
   readonly isUrgent: boolean;
   readonly signal: AbortSignal;
+  /** Whether it has had a turn before, and gave way. It is not refused then, however many wait. */
+  readonly hasBegun?: boolean;
+}
+
+/** A turn that has begun. */
+export interface Turn {
+  /** Whether another goes first who waits. Who is told so ends the turn soon, and asks for another. */
+  readonly isWanted: () => boolean;
 }
 
 /** After this many urgent tasks that went before one of the background, that one goes. */
 const MOST_OVERTAKING = 8;
+/** A turn lasts at least this long, since it costs time to put a conversation aside. */
+const LEAST_MILLISECONDS = 5_000;
+/** The same for a caller who has all places. */
+const LEAST_OF_ALL_MILLISECONDS = 500;
 
-/** Lets a limited number of tasks run at once, the urgent ones first, but not for ever, else in order. */
+/** Lets a limited number of tasks run at once, the urgent ones first, but not for ever, else by who has used least, else in order. */
 export interface Turns {
   readonly waiting: number;
   /**
    * Runs a task when it is its turn.
    * @throws ModelError `overloaded` when too many wait; the signal's reason when it aborts before the turn
    */
-  take<Result>(request: TurnRequest, task: () => Promise<Result>): Promise<Result>;
+  take<Result>(request: TurnRequest, task: (turn: Turn) => Promise<Result>): Promise<Result>;
 }
 
-interface Waiting {
+interface Asking {
+  readonly by: string;
   readonly isUrgent: boolean;
+}
+
+interface Waiting extends Asking {
   readonly start: () => void;
+}
+
+interface Running extends Asking {
+  readonly since: number;
+  isLeaving: boolean;
 }
 
 interface TurnOptions {
@@ -31,51 +55,106 @@ interface TurnOptions {
   readonly background?: number;
 }
 
-export function createTurns({ atOnce, maxWaiting, background: most = atOnce }: TurnOptions): Turns {
+interface State {
+  readonly atOnce: number;
+  readonly background: number;
+  readonly shares: Shares;
+  readonly queue: Waiting[];
+  /** In the order in which they began. */
+  readonly running: Set<Running>;
+  /** Urgent tasks that went before one of the background since the last of those. */
+  overtaking: number;
+}
+
+export function createTurns({ atOnce, maxWaiting, background = atOnce }: TurnOptions): Turns {
   const queue: Waiting[] = [];
-  let running = 0;
-  let inBackground = 0;
-  let overtaking = 0;
-
-  const startNext = () => {
-    if (running >= atOnce) return;
-    const background = inBackground < most ? queue.findIndex(({ isUrgent }) => !isUrgent) : -1;
-    const urgent = queue.findIndex(({ isUrgent }) => isUrgent);
-    const isUrgentNext = urgent >= 0 && (background < 0 || overtaking < MOST_OVERTAKING);
-    const chosen = isUrgentNext ? urgent : background;
-    if (chosen < 0) return;
-    const [next] = queue.splice(chosen, 1);
-    if (!next) return;
-    overtaking = isUrgentNext && background >= 0 ? overtaking + 1 : 0;
-    running += 1;
-    if (!next.isUrgent) inBackground += 1;
-    next.start();
-  };
-
+  const shares = createShares();
+  const state: State = { atOnce, background, shares, queue, running: new Set(), overtaking: 0 };
   return {
     get waiting() {
       return queue.length;
     },
     take: async (request, task) => {
       request.signal.throwIfAborted();
-      if (queue.length >= maxWaiting)
+      if (queue.length >= maxWaiting && request.hasBegun !== true)
         throw new ModelError('overloaded', 'too many requests wait for the model');
-      const started = waitIn(queue, request);
-      startNext();
-      await started;
+      const started = waitIn(state, request);
+      startNext(state);
+      const leave = await started;
       try {
-        return await task();
+        return await task({ isWanted: leave.isWanted });
       } finally {
-        running -= 1;
-        if (!request.isUrgent) inBackground -= 1;
-        startNext();
+        leave.end();
+        startNext(state);
       }
     },
   };
 }
 
+/** What a task gets with its turn. */
+interface Entered extends Turn {
+  readonly end: () => void;
+}
+
+function startNext(state: State): void {
+  const { queue, running, atOnce, background: most } = state;
+  if (running.size >= atOnce) return;
+  const inBackground = [...running].filter(({ isUrgent }) => !isUrgent).length;
+  const background = inBackground < most ? firstOf(state, ({ isUrgent }) => !isUrgent) : null;
+  const urgent = firstOf(state, ({ isUrgent }) => isUrgent);
+  const isUrgentNext = urgent !== null && (!background || state.overtaking < MOST_OVERTAKING);
+  const next = isUrgentNext ? urgent : background;
+  if (!next) return;
+  queue.splice(queue.indexOf(next), 1);
+  state.overtaking = isUrgentNext && background ? state.overtaking + 1 : 0;
+  next.start();
+}
+
+/** Of those who wait the one whose caller has the fewest turns, or has used least, or who came first. */
+function firstOf({ queue, shares }: State, isMeant: (each: Waiting) => boolean): Waiting | null {
+  let first: Waiting | null = null;
+  for (const each of queue) {
+    if (!isMeant(each)) continue;
+    if (!first || (each.by !== first.by && shares.compare(each.by, first.by) < 0)) first = each;
+  }
+  return first;
+}
+
+function begin(state: State, { by, isUrgent }: Asking): Entered {
+  const endUse = state.shares.begin(by);
+  const one: Running = { by, isUrgent, since: performance.now(), isLeaving: false };
+  state.running.add(one);
+  return {
+    end: () => {
+      state.running.delete(one);
+      endUse();
+    },
+    isWanted: () => {
+      one.isLeaving ||= isWanted(state, one);
+      return one.isLeaving;
+    },
+  };
+}
+
+/** Whether more of those wait who go before this one than give way already. */
+function isWanted({ queue, running, shares, atOnce }: State, one: Running): boolean {
+  const hasAll = atOnce > 1 && shares.held(one.by) === atOnce;
+  const least = hasAll ? LEAST_OF_ALL_MILLISECONDS : LEAST_MILLISECONDS;
+  if (performance.now() - one.since < least) return false;
+  // Of a caller who has all places, the one that began last gives way.
+  if (hasAll && [...running].at(-1) !== one) return false;
+  const used = shares.used(one.by);
+  const isBefore = ({ by, isUrgent }: Waiting) => {
+    if (isUrgent !== one.isUrgent) return isUrgent;
+    return by !== one.by && shares.used(by) < used;
+  };
+  const leaving = [...running].filter(({ isLeaving }) => isLeaving).length;
+  return queue.filter(isBefore).length > leaving;
+}
+
 /** Resolves when the request is started, and leaves the queue when its signal aborts before that. */
-function waitIn(queue: Waiting[], { isUrgent, signal }: TurnRequest): Promise<void> {
+function waitIn(state: State, { by = '', isUrgent, signal }: TurnRequest): Promise<Entered> {
+  const { queue } = state;
   return new Promise((resolve, reject) => {
     const abort = () => {
       queue.splice(queue.indexOf(waiting), 1);
@@ -83,10 +162,11 @@ function waitIn(queue: Waiting[], { isUrgent, signal }: TurnRequest): Promise<vo
       reject(signal.reason as Error);
     };
     const waiting: Waiting = {
+      by,
       isUrgent,
       start: () => {
         signal.removeEventListener('abort', abort);
-        resolve();
+        resolve(begin(state, { by, isUrgent }));
       },
     };
     queue.push(waiting);

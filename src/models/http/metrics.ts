@@ -8,6 +8,7 @@ export interface ModelsMetrics {
   during<Result>(kind: ModelKind, task: () => Promise<Result>): Promise<Result>;
   addTokens(kind: ModelKind, what: 'read' | 'reused' | 'written', tokens: number): void;
   observeRestore(milliseconds: number): void;
+  countGivingWay(): void;
   render(): Promise<{ readonly type: string; readonly text: string }>;
 }
 
@@ -22,7 +23,7 @@ export function createModelsMetrics(): ModelsMetrics & Watching {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const { requests, tokens, restores } = createMeters(registers);
+  const { requests, tokens, restores, givingWay } = createMeters(registers);
   return {
     during: async (kind, task) => {
       const end = requests.startTimer({ kind });
@@ -37,6 +38,7 @@ export function createModelsMetrics(): ModelsMetrics & Watching {
     },
     addTokens: (kind, what, count) => tokens.inc({ kind, what }, count),
     observeRestore: (milliseconds) => restores.observe(milliseconds / 1_000),
+    countGivingWay: () => givingWay.inc(),
     render: async () => ({ type: registry.contentType, text: await registry.metrics() }),
     watch: (models, states) => {
       watchModels(models, registers);
@@ -65,7 +67,12 @@ function createMeters(registers: Registry[]) {
     buckets: SECONDS,
     registers,
   });
-  return { requests, tokens, restores };
+  const givingWay = new Counter({
+    name: 'quire_models_gave_way_total',
+    help: 'Times that a conversation was put aside for another that waited.',
+    registers,
+  });
+  return { requests, tokens, restores, givingWay };
 }
 
 /** Gauges of what is loaded, read when they are asked for. */

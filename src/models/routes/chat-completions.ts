@@ -18,6 +18,8 @@ const bodySchema = z.object({
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   n: z.literal(1).nullish(),
+  /** For whom it is answered: who has used the model least goes first. */
+  user: z.string().max(1_024).nullish(),
   /** The name of a saved state (`PUT /v1/states/{state}`) that holds the beginning of the conversation. */
   state: z.string().nullish(),
 });
@@ -33,7 +35,12 @@ export const chatCompletions =
       body.stream === true ? createStreamedReply(response, body) : createWholeReply(response, body);
     const end = await metrics.during('chat', () =>
       models.use(body.model, 'chat', (use) =>
-        use.complete(requestOf(body), { isUrgent: true, signal, onText: reply.text }),
+        use.complete(requestOf(body), {
+          by: body.user ?? undefined,
+          isUrgent: true,
+          signal,
+          onText: reply.text,
+        }),
       ),
     );
     metrics.addTokens('chat', 'read', end.promptTokens - end.reusedTokens);

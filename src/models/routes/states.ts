@@ -34,7 +34,7 @@ export const writeState =
         models.use(model, 'chat', (use) =>
           use.prepare(
             { turns: messages, id, group, from: from ?? undefined },
-            { isUrgent: false, signal, onProgress: (read, of) => send({ read, of }) },
+            { by: group, isUrgent: false, signal, onProgress: (read, of) => send({ read, of }) },
           ),
         ),
       )

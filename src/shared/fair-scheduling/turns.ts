@@ -1,5 +1,6 @@
 import { UnavailableError } from '../errors.js';
 import { createTally, type Tally } from '../tools/tally.js';
+import type { Shares } from './shares.js';
 import { callNext, createWaitingLines, refuseNewest, wait, type WaitingLines } from './waiting-lines.js';
 
 /** Who asks for a turn. */
@@ -19,6 +20,8 @@ export interface Turns {
   enter(request?: TurnRequest): Promise<() => void>;
   /** Runs a task in a turn. */
   run<Result>(task: () => Promise<Result>, request?: TurnRequest): Promise<Result>;
+  /** Whether another caller waits who has used less than this one. */
+  isWanted(by: string): boolean;
   figures(): { readonly running: number; readonly waiting: number };
 }
 
@@ -28,6 +31,8 @@ interface TurnLimits {
   /** How many turns a caller may have at once while others have some. With it, nobody goes beyond `maxAtOnce`. */
   readonly maxPerCaller?: number;
   readonly maxWaiting?: number;
+  /** What callers have used: who used least goes first. Without it, they take turns. */
+  readonly shares?: Shares;
   readonly name?: string;
 }
 
@@ -41,12 +46,13 @@ const COMPANY_MILLISECONDS = 1_000;
  */
 export function createTurns(
   maxAtOnce: number,
-  { maxAlone = maxAtOnce, maxPerCaller, maxWaiting = Infinity, name = 'queue' }: TurnLimits = {},
+  { maxAlone = maxAtOnce, maxPerCaller, maxWaiting = Infinity, shares, name = 'queue' }: TurnLimits = {},
 ): Turns {
   const places: Places = {
     maxAtOnce,
     maxAlone,
     maxPerCaller: maxPerCaller ?? null,
+    shares: shares ?? null,
     running: 0,
     runningOf: createTally(),
     latest: null,
@@ -66,10 +72,15 @@ export function createTurns(
     }
     return leaveOnce(places, queue, by);
   };
+  const isWanted = (by: string) => {
+    const used = shares?.used(by) ?? 0;
+    return [...queue.lines.keys()].some((other) => other !== by && (shares?.used(other) ?? 0) < used);
+  };
 
   return {
     enter,
     run: (task, request) => runInTurn(enter(request), task),
+    isWanted,
     figures: () => ({ running: places.running, waiting: queue.waiting }),
   };
 }
@@ -88,6 +99,7 @@ interface Places {
   readonly maxAtOnce: number;
   readonly maxAlone: number;
   readonly maxPerCaller: number | null;
+  readonly shares: Shares | null;
   running: number;
   readonly runningOf: Tally;
   /** The caller who came last. */
@@ -120,10 +132,12 @@ function count(places: Places, by: string, change: 1 | -1): void {
 
 /** Returns a function that ends a turn when it is first called. */
 function leaveOnce(places: Places, queue: WaitingLines, by: string): () => void {
+  const endUse = places.shares?.begin(by);
   let isOver = false;
   return () => {
     if (isOver) return;
     isOver = true;
+    endUse?.();
     count(places, by, -1);
     // More than one may enter when a caller has become alone.
     while (letNextIn(places, queue));
@@ -131,7 +145,7 @@ function leaveOnce(places: Places, queue: WaitingLines, by: string): () => void 
 }
 
 function letNextIn(places: Places, queue: WaitingLines): boolean {
-  const next = callNext(queue, (by) => mayEnter(places, by));
+  const next = callNext(queue, { mayEnter: (by) => mayEnter(places, by), shares: places.shares });
   if (next !== null) count(places, next, 1);
   return next !== null;
 }

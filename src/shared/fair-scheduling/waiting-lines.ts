@@ -1,4 +1,5 @@
 import { toError } from '../errors.js';
+import type { Shares } from './shares.js';
 
 /** The requests that wait for a turn: one line for each caller, and the callers in turn. */
 export interface WaitingLines {
@@ -47,10 +48,20 @@ export function wait(
   });
 }
 
+interface Calling {
+  readonly mayEnter: (by: string) => boolean;
+  /** What callers have used, by which they go; null when they take turns. */
+  readonly shares: Shares | null;
+}
+
 /** Lets in the first request of the next caller who may enter. @returns that caller, or null when nobody may enter */
-export function callNext(queue: WaitingLines, mayEnter: (by: string) => boolean): string | null {
-  for (const [by, line] of queue.lines) {
-    if (!mayEnter(by)) continue;
+export function callNext(queue: WaitingLines, { mayEnter, shares }: Calling): string | null {
+  const callers = shares
+    ? [...queue.lines.keys()].sort((one, other) => shares.compare(one, other))
+    : queue.lines.keys();
+  for (const by of callers) {
+    const line = queue.lines.get(by);
+    if (!line || !mayEnter(by)) continue;
     for (const waiter of line) {
       leave(queue, by, waiter);
       // The line goes to the end, because the turn of the others comes first now.

@@ -33,6 +33,13 @@ const MAX_PICTURES = 500;
 const KEPT_MILLISECONDS = 300_000;
 /** A page that cannot be rendered is not tried again for so long, however often it is asked for. */
 const FAILED_MILLISECONDS = 30_000;
+/** A page that took too long is as slow the next time, and keeps others waiting again. */
+const LATE_SECONDS = 3_600;
+const LATE = {
+  type: 'failed',
+  code: 'timeout',
+  message: 'Rendering it took too long, so that it is not tried again for an hour.',
+} as const satisfies RenderOutcome;
 /** What failed by our fault may succeed soon. */
 const OUR_FAILURE_MILLISECONDS = 3_000;
 
@@ -46,7 +53,13 @@ export function createPagePictures(redis: Redis) {
   const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
   return {
     /** Null while there is none. */
-    outcome: (id: PageId) => readOutcome(redis, keyOf(id)),
+    outcome: async (id: PageId): Promise<RenderOutcome | null> => {
+      const [outcome, isLate] = await Promise.all([
+        readOutcome(redis, keyOf(id)),
+        redis.sIsMember(keys.latePages(id.generation), String(id.page)),
+      ]);
+      return outcome ?? (isLate === 1 ? LATE : null);
+    },
     /** Null when it has expired or made room for others. */
     read: async (id: PageId): Promise<Buffer | null> => {
       const png = await binary.hGet(keyOf(id), 'png');
@@ -56,10 +69,13 @@ export function createPagePictures(redis: Redis) {
     keep: (id: PageId, png: Buffer) =>
       write(redis, id, { code: '', message: '', png, milliseconds: KEPT_MILLISECONDS }),
     /** Notes that there is no picture, and wakes those who wait for it. */
-    fail: (id: PageId, { code, message }: RenderFailure) => {
+    fail: async (id: PageId, { code, message }: RenderFailure) => {
+      const isLate = code === 'timeout';
+      if (isLate) await noteLate(redis, id);
       const isOurs = code === 'internal' || code === 'stale';
       const milliseconds = isOurs ? OUR_FAILURE_MILLISECONDS : FAILED_MILLISECONDS;
-      return write(redis, id, { code, message, png: Buffer.alloc(0), milliseconds });
+      const told = isLate ? LATE.message : message;
+      await write(redis, id, { code, message: told, png: Buffer.alloc(0), milliseconds });
     },
     /** Wakes those who wait for a picture that is there already. */
     announce: async (id: PageId): Promise<void> => {
@@ -71,6 +87,12 @@ export function createPagePictures(redis: Redis) {
 /** The key of a picture, which is also what is published when it is there. */
 export const keyOf = ({ generation, page, chunk }: PageId): string =>
   keys.pagePicture(generation, page, chunk);
+
+/** Notes that this page of a version takes too long, with whatever chunk marked. */
+async function noteLate(redis: Redis, { generation, page }: PageId): Promise<void> {
+  const key = keys.latePages(generation);
+  await redis.multi().sAdd(key, String(page)).expire(key, LATE_SECONDS).exec();
+}
 
 const codeSchema = z.enum([...FAILURE_CODES, 'stale']);
 

@@ -10,7 +10,8 @@ export interface PageWaitLimits {
   readonly perCaller: number;
 }
 
-const LIMITS: PageWaitLimits = { all: 64, perCaller: 8 };
+export const MAX_PAGE_WAITS = 64;
+const LIMITS: PageWaitLimits = { all: MAX_PAGE_WAITS, perCaller: 8 };
 
 export type PageWaits = ReturnType<typeof createPageWaits>;
 

@@ -157,6 +157,8 @@ export const keys = {
     keyOf('page-picture', generation, String(page), chunk === null ? '' : String(chunk)),
   /** Sorted set: `bytes key` of each of these hashes → Redis' time in ms at which it expires. */
   pagePictures: `${prefix}page-pictures`,
+  /** Set with a life: pages of a generation that took too long to render. */
+  latePages: (generation: string) => keyOf('late-pages', generation),
   /** Sorted set: requests that wait for such a picture (id and caller) → Redis' time in ms until which they do. */
   pageWaits: `${prefix}page-waits`,
   /** Pub/sub channel: ids of documents, and keys of caches and pictures of pages, that have changed. */

@@ -4,6 +4,8 @@ import type { Content } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Box } from '../../shared/extraction/location.js';
+import { createGivingWay } from '../../shared/fair-scheduling/giving-way.js';
+import type { Turns } from '../../shared/fair-scheduling/turns.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import {
   MAX_PICTURE_BYTES,
@@ -17,9 +19,12 @@ import { createDeadline } from '../../shared/tools/deadline.js';
 import type { Outcome } from '../lane-worker.js';
 import type { ParserPool } from '../parse/pool.js';
 import { withSourceCopy } from '../parse/with-source-copy.js';
+import { whileWanted } from '../while-wanted.js';
 
 /** The maximum time for copying the source and rendering the page, so that no slow file holds up other pages for long. */
 const RENDER_MILLISECONDS = 20_000;
+/** The same while another waits who has used less. A request waits three times as long, and a page takes a tenth of it. */
+const CONTESTED_MILLISECONDS = 4_000;
 
 interface RenderParts {
   readonly records: Pick<Records, 'read'>;
@@ -28,6 +33,10 @@ interface RenderParts {
   readonly parser: Pick<ParserPool, 'incoming' | 'render'>;
   readonly pictures: PagePictures;
   readonly waits: PageWaits;
+  /** Of the process that renders pages: whoever has used least of it goes first. */
+  readonly turns: Turns;
+  /** By default `CONTESTED_MILLISECONDS`. */
+  readonly contestedMilliseconds?: number | undefined;
   readonly metrics: WorkerMetrics;
   readonly requireMemory: () => Promise<void>;
 }
@@ -45,24 +54,37 @@ export type RenderJob = z.infer<typeof renderJob>;
  * caller may see it is checked by the API, before it asks and before it sends the picture.
  */
 export function createRenderPage(parts: RenderParts) {
-  const { records, pictures, waits } = parts;
   return async (job: RenderJob, signal: AbortSignal): Promise<Outcome> => {
-    const { documentId, callerId, generation, page, chunk } = job;
-    const id = { generation, page, chunk };
-    if (!(await waits.isWaiting(callerId, job.wait))) return 'stale';
-    if (await pictures.outcome(id)) {
-      // Another request has asked for the same page.
-      await pictures.announce(id);
-      return 'done';
+    const isWanted = () => parts.waits.isWaiting(job.callerId, job.wait);
+    if (!(await isWanted())) return 'stale';
+    const leave = await whileWanted({ isWanted, signal }, (wanted) =>
+      parts.turns.enter({ by: job.callerId, signal: wanted }),
+    );
+    if (!leave) return 'stale';
+    try {
+      return await renderInTurn(parts, job, signal);
+    } finally {
+      leave();
     }
-    await parts.requireMemory();
-    const content = (await records.read(documentId))?.published;
-    if (content?.generation !== generation) {
-      await pictures.fail(id, { code: 'stale', message: 'The document has changed' });
-      return 'stale';
-    }
-    return await renderTimed(parts, { id, content, callerId }, signal);
   };
+}
+
+async function renderInTurn(parts: RenderParts, job: RenderJob, signal: AbortSignal): Promise<Outcome> {
+  const { records, pictures } = parts;
+  const { documentId, callerId, generation, page, chunk } = job;
+  const id = { generation, page, chunk };
+  if (await pictures.outcome(id)) {
+    // Another request has asked for the same page.
+    await pictures.announce(id);
+    return 'done';
+  }
+  await parts.requireMemory();
+  const content = (await records.read(documentId))?.published;
+  if (content?.generation !== generation) {
+    await pictures.fail(id, { code: 'stale', message: 'The document has changed' });
+    return 'stale';
+  }
+  return await renderTimed(parts, { id, content, callerId }, signal);
 }
 
 async function renderTimed(
@@ -72,7 +94,7 @@ async function renderTimed(
 ): Promise<'done' | 'failed'> {
   const { pictures, metrics } = parts;
   const started = performance.now();
-  const note = (outcome: 'rendered' | 'failed') => {
+  const note = (outcome: 'rendered' | 'failed' | 'gave_way') => {
     const seconds = (performance.now() - started) / 1_000;
     metrics.observe('quire_page_render_duration_seconds', { outcome }, seconds);
   };
@@ -84,24 +106,31 @@ async function renderTimed(
   } catch (error) {
     if (!(error instanceof IngestError)) throw error;
     await pictures.fail(rendering.id, error);
-    note('failed');
+    note(error.code === 'internal' ? 'gave_way' : 'failed');
     return 'failed';
   }
 }
 
 /** @throws IngestError when the page cannot be rendered, also in time */
 async function renderWithin(parts: RenderParts, rendering: Rendering, signal: AbortSignal): Promise<Buffer> {
-  const deadline = createDeadline(RENDER_MILLISECONDS, signal);
+  const { turns, contestedMilliseconds: milliseconds = CONTESTED_MILLISECONDS } = parts;
+  const isWanted = () => turns.isWanted(rendering.callerId);
+  const turn = createGivingWay({ milliseconds, isWanted, signal });
+  const deadline = createDeadline(RENDER_MILLISECONDS, turn.signal);
   try {
     const picture = await render(parts, rendering, deadline.signal);
     if (picture.length > MAX_PICTURE_BYTES)
       throw new IngestError('too_large', 'The picture of the page is too large.');
     return picture;
   } catch (error) {
-    if (!deadline.isOver || signal.aborted) throw error;
+    if (signal.aborted) throw error;
+    if (turn.gaveWay)
+      throw new IngestError('internal', 'The page takes long to render, and others wait', { cause: error });
+    if (!deadline.isOver) throw error;
     throw new IngestError('timeout', 'Rendering the page took too long.', { cause: error });
   } finally {
     deadline.clear();
+    turn.clear();
   }
 }
 

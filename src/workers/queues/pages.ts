@@ -1,5 +1,7 @@
 import { createPagePictures } from '../../shared/page-pictures/page-pictures.js';
-import { createPageWaits } from '../../shared/page-pictures/page-waits.js';
+import { createShares } from '../../shared/fair-scheduling/shares.js';
+import { createTurns } from '../../shared/fair-scheduling/turns.js';
+import { createPageWaits, MAX_PAGE_WAITS } from '../../shared/page-pictures/page-waits.js';
 import { renderJob } from '../../shared/queues/payloads.js';
 import type { WorkerContext } from '../context.js';
 import { requireMemory } from '../ingestion/write-only-with-memory.js';
@@ -7,8 +9,8 @@ import { createRenderPage } from '../pages/render-job.js';
 import type { ParserPool } from '../parse/pool.js';
 import type { LaneService } from './queue-service.js';
 
-/** While one page is rendered, the source of the next is copied. Others wait in their callers' turns. */
-const PAGES_AT_ONCE = 2;
+/** Every request that waits has its job in hand, so that the one goes next whose caller has used least. */
+const JOBS_AT_ONCE = MAX_PAGE_WAITS;
 
 /** The lane of pages that callers wait to see. */
 export function pageLane(context: WorkerContext, parser: ParserPool): LaneService {
@@ -18,11 +20,12 @@ export function pageLane(context: WorkerContext, parser: ParserPool): LaneServic
     parser,
     pictures,
     waits: createPageWaits(context.redis),
+    turns: createTurns(1, { shares: createShares() }),
     requireMemory: () => requireMemory(context.memory),
   });
   return {
     lane: 'ingestion-pages',
-    concurrency: PAGES_AT_ONCE,
+    concurrency: JOBS_AT_ONCE,
     handlers: {
       render: {
         run: ({ data }, signal) => run(renderJob.parse(data), signal),

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { UnavailableError } from '../../../src/shared/errors.js';
+import { createShares } from '../../../src/shared/fair-scheduling/shares.js';
 import { createTurns, type Turns } from '../../../src/shared/fair-scheduling/turns.js';
 import { rejection } from '../../support/rejection.js';
 
@@ -91,4 +92,30 @@ test('one who is alone has more at once; another has a turn at once, and takes t
   (await second)();
   for (const entered of heavy.slice(10)) (await entered)();
   expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
+});
+
+test('with shares, who used least goes first, and one who used much hears that another waits', async () => {
+  let time = 0;
+  const turns = createTurns(1, { shares: createShares({ now: () => time }) });
+  const leave = await turns.enter({ by: 'slow' });
+  expect(turns.isWanted('slow')).toBe(false);
+  time += 9_000;
+  const order: string[] = [];
+  const run = (by: string) =>
+    turns.run(
+      () => {
+        order.push(by);
+        time += 1_000;
+        return Promise.resolve();
+      },
+      { by },
+    );
+  const own = run('slow');
+  // Its own requests wait behind it.
+  expect(turns.isWanted('slow')).toBe(false);
+  const all = [own, run('slow'), run('quick'), run('new'), run('quick')];
+  expect(turns.isWanted('slow')).toBe(true);
+  leave();
+  await Promise.all(all);
+  expect(order).toEqual(['quick', 'new', 'quick', 'slow', 'slow']);
 });

@@ -1,10 +1,12 @@
-import type { Llama, LlamaModel } from 'node-llama-cpp';
+import type { Llama, LlamaModel, Token } from 'node-llama-cpp';
 import { ModelError } from '../model-error.js';
 import { withBegin } from '../tokenize.js';
 import type { TurnRequest } from '../turns.js';
 import type { ChatPrompt, ChatTemplate, ChatTurn } from './chat-template.js';
+import { inTurns } from './in-turns.js';
 import { prefill } from './prefill.js';
-import type { SavedState, StateFiles } from './saved-states.js';
+import type { SavedState } from './load-state.js';
+import type { StateFiles } from './saved-states.js';
 import type { Slot, Slots } from './slots.js';
 import type { StateOwner } from './state-manifest.js';
 import { createThoughtFilter } from './thought-filter.js';
@@ -66,6 +68,8 @@ interface Parts {
   readonly states: StateFiles;
   /** The model file that states belong to. */
   readonly fingerprint: string;
+  /** Is told each time that a conversation gives way to another. */
+  readonly onGaveWay: () => void;
 }
 
 export function createChatModel(parts: Parts): ChatModel {
@@ -74,13 +78,17 @@ export function createChatModel(parts: Parts): ChatModel {
     complete: async (request, call) => {
       checkCharacters(request.turns, slots.window);
       const prompt = template.render(request.turns);
-      const tokens = withBegin(model, prompt.tokens);
-      checkLength(tokens.length, slots.window);
+      const beginning = withBegin(model, prompt.tokens);
+      checkLength(beginning.length, slots.window);
       const saved = await findState(parts, request.state);
-      return slots.use(tokens, saved, call, async (slot) => {
-        const reusedTokens = await prefill(slot.sequence, tokens.slice(0, -1), call);
-        const end = await generate(parts, { slot, prompt, request, used: tokens.length }, call);
-        return { ...end, promptTokens: tokens.length, reusedTokens };
+      const writing = createWriting(parts, { prompt, request, used: beginning.length, onText: call.onText });
+      const tokens = () => [...beginning, ...writing.tokens];
+      let reusedTokens: number | null = null;
+      return inTurns(parts, { tokens, saved, call }, async (slot, signal) => {
+        const reused = await prefill(slot.sequence, tokens().slice(0, -1), { signal });
+        reusedTokens ??= reused;
+        const end = await writing.goOn(slot, signal);
+        return { ...end, promptTokens: beginning.length, reusedTokens };
       });
     },
     prepare: async ({ turns, id, group, from }, call) => {
@@ -88,8 +96,11 @@ export function createChatModel(parts: Parts): ChatModel {
       const tokens = withBegin(model, template.renderBeginning(turns));
       checkLength(tokens.length, slots.window);
       const saved = await findState(parts, from);
-      return slots.use(tokens, saved, call, async (slot) => {
-        const reusedTokens = await prefill(slot.sequence, tokens, call);
+      let reusedTokens: number | null = null;
+      const conversation = { tokens: () => tokens, saved, call };
+      return inTurns(parts, conversation, async (slot, signal) => {
+        const reused = await prefill(slot.sequence, tokens, { signal, onProgress: call.onProgress });
+        reusedTokens ??= reused;
         const state = { ...ownerOf(parts), group, tokens, sequence: slot.sequence };
         const { bytes } = await parts.states.save(id, state);
         return { tokens: tokens.length, reusedTokens, bytes };
@@ -132,42 +143,61 @@ function findState(parts: Parts, id: string | undefined): Promise<SavedState | n
   return id === undefined ? Promise.resolve(null) : parts.states.find(id, ownerOf(parts));
 }
 
-interface Generation {
-  readonly slot: Slot;
+interface Writing {
+  /** What was written so far. */
+  readonly tokens: readonly Token[];
+  /** Writes on until the end of the answer. What the signal interrupts can be continued, also in another slot. */
+  goOn(slot: Slot, signal: AbortSignal): Promise<Pick<ChatEnd, 'finishReason' | 'completionTokens'>>;
+}
+
+interface WritingOptions {
   readonly prompt: ChatPrompt;
   readonly request: ChatRequest;
   /** Tokens of the window that the prompt takes. */
   readonly used: number;
+  readonly onText: (text: string) => void;
 }
 
-async function generate(
+function createWriting(
   { model, template, slots }: Parts,
-  { slot, prompt, request, used }: Generation,
-  { signal, onText }: TurnRequest & { readonly onText: (text: string) => void },
-): Promise<Pick<ChatEnd, 'finishReason' | 'completionTokens'>> {
+  { prompt, request, used, onText }: WritingOptions,
+): Writing {
   const visible = createThoughtFilter(template.thoughts, model.detokenize(prompt.tokens.slice(-16), true));
   const show = (text: string) => {
     if (text !== '') onText(text);
   };
   const maxTokens = Math.min(request.maxTokens ?? Infinity, slots.window - used - 1);
-  let shownTokens = 0;
-  const { metadata } = await slot.completion.generateCompletionWithMeta(prompt.tokens, {
-    signal,
-    maxTokens,
-    temperature: request.temperature ?? 0,
-    ...(request.topP === undefined ? {} : { topP: request.topP }),
-    ...(request.seed === undefined ? {} : { seed: request.seed }),
-    repeatPenalty: false,
-    disableContextShift: true,
-    contextShiftSize: 1,
-    customStopTriggers: [...prompt.stops, ...(request.stop ?? [])],
-    onToken: (tokens) => {
-      shownTokens += tokens.length;
+  // Tokens that may begin a stop text are held back. They are written anew when the writing is interrupted.
+  const written: Token[] = [];
+  return {
+    tokens: written,
+    goOn: async (slot, signal) => {
+      const { metadata } = await slot.completion.generateCompletionWithMeta([...prompt.tokens, ...written], {
+        ...samplingOf(request, written.length),
+        signal,
+        maxTokens: maxTokens - written.length,
+        repeatPenalty: false,
+        disableContextShift: true,
+        contextShiftSize: 1,
+        customStopTriggers: [...prompt.stops, ...(request.stop ?? [])],
+        onToken: (tokens) => {
+          show(visible.push(model.detokenize(tokens, false, written)));
+          written.push(...tokens);
+        },
+      });
+      show(visible.end());
+      // What is held back is never shown when the answer ends there.
+      if (metadata.stopReason === 'maxTokens') return { finishReason: 'length', completionTokens: maxTokens };
+      return { finishReason: 'stop', completionTokens: written.length };
     },
-    onTextChunk: (text) => show(visible.push(text)),
-  });
-  show(visible.end());
-  // Tokens that may begin a stop text are held back, and never shown when the answer ends there.
-  if (metadata.stopReason === 'maxTokens') return { finishReason: 'length', completionTokens: maxTokens };
-  return { finishReason: 'stop', completionTokens: shownTokens };
+  };
+}
+
+/** An answer that was interrupted goes on with another seed: with the same, it would choose as at its beginning. */
+function samplingOf({ temperature = 0, topP, seed }: ChatRequest, written: number) {
+  return {
+    temperature,
+    ...(topP === undefined ? {} : { topP }),
+    ...(seed === undefined ? {} : { seed: (seed + written) % 2 ** 32 }),
+  };
 }

@@ -5,15 +5,10 @@ import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import type { DiskWatch } from '../../../shared/disk/disk-watch.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { onMissing } from '../../../shared/tools/on-missing.js';
+import { loadState, type SavedState } from './load-state.js';
+import { createPutAside, type PutAside } from './put-aside.js';
 import { chooseSpare, createStateIndex, type StateSummary } from './state-index.js';
 import { isOwnedBy, readManifest, writeManifest, type StateOwner } from './state-manifest.js';
-
-/** What a model knows after it has read a text, in a file. */
-export interface SavedState {
-  readonly tokens: readonly Token[];
-  /** Replaces what the sequence holds. When that fails, the sequence holds nothing, and the state is removed. */
-  load(sequence: LlamaContextSequence): Promise<void>;
-}
 
 interface NewState extends StateOwner {
   /** Whose it is: states of one group give way to each other first. */
@@ -23,6 +18,8 @@ interface NewState extends StateOwner {
 }
 
 export interface StateFiles {
+  /** Keeps what a conversation had in its slot, for as long as another has that. */
+  readonly putAside: PutAside;
   /** Null for a state that is not there, not whole, or not of this owner. */
   find(id: string, owner: StateOwner): Promise<SavedState | null>;
   save(id: string, state: NewState): Promise<{ readonly bytes: number }>;
@@ -46,8 +43,7 @@ export async function openStateFiles(
   directory: string,
   { maxBytes, disk, logger }: StateFileOptions,
 ): Promise<StateFiles> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const index = createStateIndex(await readStates(directory));
+  const index = createStateIndex(await openDirectory(directory));
   const pathsOf = (id: string) => pathsIn(directory, id);
   const remove = async (id: string) => {
     index.remove(id);
@@ -59,6 +55,7 @@ export async function openStateFiles(
   };
   const inTurn = createQueue();
   return {
+    putAside: createPutAside(directory, { disk, logger }),
     remove: (id) => inTurn(() => remove(id)),
     find: async (id, owner) => {
       const paths = pathsOf(id);
@@ -147,22 +144,9 @@ async function writeDraft(path: string, sequence: LlamaContextSequence): Promise
   }
 }
 
-async function loadState(
-  path: string,
-  sequence: LlamaContextSequence,
-  remove: (error: unknown) => Promise<void>,
-): Promise<void> {
-  try {
-    await sequence.loadStateFromFile(path, { acceptRisk: true });
-  } catch (error) {
-    // The text is read anew. The engine gives one vague reason for a file that is cut off and one of another shape.
-    await remove(error);
-    await sequence.clearHistory();
-  }
-}
-
-/** The states of a folder. Removes what an ended process was writing, and what no manifest tells the use of. */
-async function readStates(directory: string): Promise<StateSummary[]> {
+/** The states of a folder, which is made where it is not there. Removes what an ended process was writing, and what no manifest tells the use of. */
+async function openDirectory(directory: string): Promise<StateSummary[]> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   const names = await readdir(directory);
   const used = new Set<string>();
   const states: StateSummary[] = [];

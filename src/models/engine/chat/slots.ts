@@ -1,7 +1,7 @@
 import type { LlamaCompletion, LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
-import type { Turns, TurnRequest } from '../turns.js';
+import type { Turn, Turns, TurnRequest } from '../turns.js';
 import { commonLength } from './common-length.js';
-import type { SavedState } from './saved-states.js';
+import type { SavedState } from './load-state.js';
 
 /** A place in a model's memory that holds one conversation. It keeps it until another takes the place. */
 export interface Slot {
@@ -16,8 +16,8 @@ export interface Slots {
   use<Result>(
     prompt: readonly Token[],
     saved: SavedState | null,
-    turn: TurnRequest,
-    task: (slot: Slot) => Promise<Result>,
+    request: TurnRequest,
+    task: (slot: Slot, turn: Turn) => Promise<Result>,
   ): Promise<Result>;
 }
 
@@ -41,13 +41,13 @@ export async function openSlots({ contexts, turns, onRestored }: SlotOptions): P
   });
   return {
     window: Math.min(...contexts.map(({ contextSize }) => contextSize)),
-    use: (prompt, saved, turn, task) =>
-      turns.take(turn, async () => {
+    use: (prompt, saved, request, task) =>
+      turns.take(request, async (turn) => {
         const place = choose(places, prompt);
         place.isFree = false;
         try {
           await restore(place, { prompt, saved, onRestored });
-          return await task(place);
+          return await task(place, turn);
         } finally {
           place.isFree = true;
           place.usedAt = performance.now();

@@ -18,6 +18,8 @@ interface OpenAICompleterOptions extends OpenAIConnection {
   readonly name?: string;
   /** Tokens of prompt and completion together. */
   readonly contextWindow: number;
+  /** Whether the server is told for whom it answers (`user`): its callers take turns there. */
+  readonly tellsCaller?: boolean;
   /** Fields that a server wants beyond those of OpenAI's API. */
   readonly more?: Readonly<Record<string, string>>;
 }
@@ -77,7 +79,7 @@ export function createOpenAICompleter(options: OpenAICompleterOptions): Complete
       const opened = await client.request(
         (openai, request) =>
           openai.chat.completions.create(
-            { model, messages, stream: true, ...parametersOf(tried, call), ...options.more },
+            { model, messages, stream: true, ...parametersOf(tried, call), ...moreOf(options, call) },
             request,
           ),
         call.signal,
@@ -109,6 +111,11 @@ export function createOpenAICompleter(options: OpenAICompleterOptions): Complete
 
   return { model: options.name ?? `openai:${model}`, contextWindow, complete };
 }
+
+const moreOf = ({ more, tellsCaller = false }: OpenAICompleterOptions, { callerId }: CompletionOptions) => ({
+  ...(tellsCaller && callerId !== undefined ? { user: callerId } : {}),
+  ...more,
+});
 
 interface Reading {
   readonly messages: readonly ChatMessage[];

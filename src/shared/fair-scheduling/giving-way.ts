@@ -1,0 +1,48 @@
+/** How often a turn that has lasted long enough looks for others who wait. */
+const LOOK_MILLISECONDS = 200;
+
+interface GivingWayOptions {
+  /** How long the turn lasts at least, whoever waits. */
+  readonly milliseconds: number;
+  /** Whether another waits who goes first. */
+  readonly isWanted: () => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A signal that aborts when the caller's signal does, or when a turn has to give way to another who waits. */
+export interface GivingWay {
+  readonly signal: AbortSignal;
+  /** Whether it aborted for another. */
+  readonly gaveWay: boolean;
+  /** Ends the watch, and releases the caller's signal. */
+  clear(): void;
+}
+
+/** Watches a turn that has begun. */
+export function createGivingWay({ milliseconds, isWanted, signal }: GivingWayOptions): GivingWay {
+  const controller = new AbortController();
+  let gaveWay = false;
+  const look = () => {
+    if (isWanted()) {
+      gaveWay = true;
+      controller.abort(new Error('gave way to another'));
+    } else timer = setTimeout(look, LOOK_MILLISECONDS);
+  };
+  const abort = () => {
+    clearTimeout(timer);
+    controller.abort(signal?.reason);
+  };
+  let timer = setTimeout(look, milliseconds);
+  if (signal?.aborted === true) abort();
+  else signal?.addEventListener('abort', abort, { once: true });
+  return {
+    signal: controller.signal,
+    get gaveWay() {
+      return gaveWay;
+    },
+    clear: () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    },
+  };
+}

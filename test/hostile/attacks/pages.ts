@@ -1,0 +1,79 @@
+import { drawPdf, line } from '../../support/drawn-pdf.js';
+import type { Client } from '../../support/client.js';
+import { slowPdf } from '../../support/slow-page.js';
+import { observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
+
+const SLOW_PAGES = 24;
+/** A page takes far longer than a renderer may. */
+const LAYERS = 40;
+/** What somebody else waits for a plain page at most, beside pages that take all the time there is. */
+const WITHIN_SECONDS = 9;
+
+async function documentOf(client: Client, pdf: Uint8Array, filename: string): Promise<string> {
+  const { status, body } = await client.ingestFile(pdf, filename, { prefer: 'wait=60' });
+  if (status !== 200) throw new Error(`${filename}: ${String(status)}`);
+  return body.external_id;
+}
+
+async function pageOf({ url }: Target, client: Client, id: string, page: number) {
+  const response = await fetch(`${url}/documents/${id}/pages/${String(page)}.png`, {
+    headers: { authorization: client.authorization },
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** Asks for the pages of a document again and again, eight at once, until it is told to stop. */
+function flood(target: Target, client: Client, id: string) {
+  const statuses: (number | string)[] = [];
+  let isOver = false;
+  let next = 0;
+  const ask = async () => {
+    while (!isOver) {
+      next += 1;
+      statuses.push(await statusOf(pageOf(target, client, id, (next % SLOW_PAGES) + 1)));
+    }
+  };
+  const all = Promise.all(Array.from({ length: 8 }, ask));
+  return async () => {
+    isOver = true;
+    await all;
+    return statuses;
+  };
+}
+
+const pdfOf = (word: string) => drawPdf({ pages: [{ content: line(60, 700, `A ${word} of this kind.`) }] });
+
+export const pageAttacks: readonly Attack[] = [
+  {
+    name: 'a caller whose pages take longer to render than there is time',
+    patienceSeconds: 240,
+    run: async (target) => {
+      const [attacker, other] = [target.as('slow pages'), target.as('plain pages')];
+      const slow = await documentOf(
+        attacker,
+        slowPdf({ pages: SLOW_PAGES, layers: LAYERS, word: 'slow' }),
+        'slow.pdf',
+      );
+      const tries = target.isShort ? 3 : 12;
+      const plain: string[] = [];
+      for (let n = 0; n < tries; n += 1)
+        plain.push(await documentOf(other, pdfOf(`plain${String(n)}`), `plain-${String(n)}.pdf`));
+      const stop = flood(target, attacker, slow);
+      const others: (number | string)[] = [];
+      let longest = 0;
+      for (const id of plain) {
+        const start = performance.now();
+        others.push(await statusOf(pageOf(target, other, id, 1)));
+        longest = Math.max(longest, (performance.now() - start) / 1_000);
+      }
+      const flooded = observed(await stop(), oneOf(404, 429, 503));
+      const { answer, wrong } = observed(others, oneOf(200));
+      const late =
+        longest > WITHIN_SECONDS * target.slowness ? `another's page took ${longest.toFixed(1)} s` : null;
+      return {
+        answer: `${flooded.answer}; another's pages ${answer}, at most ${longest.toFixed(1)} s`,
+        wrong: wrong ?? late ?? flooded.wrong,
+      };
+    },
+  },
+];
