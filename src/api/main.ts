@@ -11,6 +11,7 @@ import { createStartingApp } from './starting-app.js';
 import { untilIndexIsRead, untilWorthListening } from './when-to-listen.js';
 import { createApiContext } from './context.js';
 import type { OnReranked } from './context/open-reranking.js';
+import { sourceOfBaseUrl } from './http/base-url.js';
 import { createApiServer } from './http/connections/server.js';
 import { createMessages, type Messages } from './http/connections/messages.js';
 import { listen, ListenError } from './http/connections/listen.js';
@@ -103,6 +104,9 @@ async function run(server: Server, { serving, redisAway, settings, logger, lifec
     await listen(server, settings.api);
     const { host, port } = settings.api;
     logger.info({ host, port, devMode: settings.devMode }, 'api listens');
+    const { publicUrl, trustProxy } = settings.api;
+    const from = sourceOfBaseUrl({ publicUrl, trustProxy });
+    logger.info({ from, publicUrl, trustProxy }, 'links in answers begin with the address that `from` names');
     await serving;
     logger.info('api serves');
   } catch (error) {

@@ -136,7 +136,7 @@ export class UnsupportedTypeError extends DomainError {
 /** The limit that was exceeded. */
 export interface ExceededLimit {
   readonly value: number;
-  readonly of: 'items' | 'bytes';
+  readonly of: 'items' | 'bytes' | 'characters';
 }
 
 /** The value of a field is refused because of what is stored already. */

@@ -84,8 +84,9 @@ async function comes(url: string, status: number, pattern = /./) {
 }
 
 test('it serves, finishes what it has begun when asked to stop, and exits with 0', async () => {
-  const api = await startProcess();
+  const api = await startProcess({ QUIRE_API_TRUST_PROXY: '1' });
   await comes(`${api.url}/usage/stats`, 200);
+  expect(api.output()).toMatch(/"from":"X-Forwarded-Host [^"]+","publicUrl":"","trustProxy":"1"/);
   const { socket, until: seen, closed } = await openRaw(api.port);
   socket.write(
     'POST /local/generate_uri HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"name":',

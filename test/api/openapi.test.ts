@@ -93,6 +93,19 @@ describe('the OpenAPI page', () => {
     expect(gapsOf(routes.map(({ route }) => route))).toEqual([]);
   });
 
+  test('describes what goes wrong within an answer in events', () => {
+    const { paths, components } = parsePage(allRoutes());
+    expect(components.schemas).toHaveProperty('StreamError');
+    for (const path of ['/query', '/cache/{name}/query']) {
+      const content = paths[path]?.['post']?.responses['200']?.content['text/event-stream'];
+      expect(JSON.stringify(content?.schema)).toContain('#/components/schemas/StreamError');
+      expect(content?.examples?.['error']?.value).toEqual({
+        event: 'error',
+        data: '{"type":"error","status":503,"detail":"completion provider is unavailable"}',
+      });
+    }
+  });
+
   test('shows where a new route has no examples and no description', () => {
     const added = defineRoute({
       method: 'post',

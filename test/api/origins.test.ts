@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sourceOfBaseUrl } from '../../src/api/http/base-url.js';
 import { startApi, type ApiClient } from '../support/api.js';
 import { createTestRoutes } from '../support/test-routes.js';
 
@@ -82,13 +83,26 @@ describe('the address of the service', () => {
     await api.close();
   });
 
-  test('is the public one, when there is one', async () => {
-    const api = await startApi({ routes: createTestRoutes(), publicUrl: 'https://example.com/quire/' });
-    expect(JSON.parse((await askAs(api.port, 'inner:8000')).body)).toMatchObject({
+  test('is the public one, when there is one, whatever a trusted proxy says', async () => {
+    const publicUrl = 'https://example.com/quire/';
+    const api = await startApi({ routes: createTestRoutes(), publicUrl, trustProxy: 1 });
+    const forwarded = { 'X-Forwarded-Host': 'docs.example.com', 'X-Forwarded-Proto': 'https' };
+    expect(JSON.parse((await askAs(api.port, 'inner:8000', forwarded)).body)).toMatchObject({
       baseUrl: 'https://example.com/quire',
     });
     await api.close();
   });
+});
+
+test.each([
+  [{ publicUrl: 'https://example.com', trustProxy: '1' }, 'api.public_url'],
+  [{ publicUrl: '', trustProxy: '0' }, 'Host'],
+  [
+    { publicUrl: '', trustProxy: '10.0.0.0/8' },
+    'X-Forwarded-Host and X-Forwarded-Proto of trusted proxies, else Host',
+  ],
+])('the log says where the address of the service comes from (%j)', (settings, source) => {
+  expect(sourceOfBaseUrl(settings)).toBe(source);
 });
 
 describe('dev mode', () => {

@@ -90,7 +90,7 @@ describe('server-sent events', () => {
     api = await startApi({ routes: [stream(iterate([{ n: 1 }], new Error('hunter2')))] });
     const { text } = await api.request('/events');
     expect(text).toBe(
-      'data: {"n":1}\n\nevent: error\ndata: {"status":500,"detail":"Internal server error"}\n\n',
+      'data: {"n":1}\n\nevent: error\ndata: {"type":"error","status":500,"detail":"Internal server error"}\n\n',
     );
   });
 

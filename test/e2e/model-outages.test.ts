@@ -62,7 +62,7 @@ test('kill -9 in the middle of answers: an error and no wrong text, and the next
     .join('')
     .split('\n\n')
     .filter((block) => /^(?:event|data):/.test(block));
-  expect(events.at(-1)).toMatch(/^event: error\ndata: \{"status":503/);
+  expect(events.at(-1)).toMatch(/^event: error\ndata: \{"type":"error","status":503,"detail":"/);
   const come = events
     .slice(0, -1)
     .map((block) => (JSON.parse(block.replace(/^data: /, '')) as { text: string }).text)

@@ -2,6 +2,7 @@ import { deepStrictEqual } from 'node:assert';
 import {
   errorBody,
   responsesOf,
+  streamError,
   validationErrorBody,
 } from '../../src/api/http/response/declared-responses.js';
 import { z } from 'zod';
@@ -73,7 +74,8 @@ function checkDeclared(route: Route, { status, headers, text, method }: SeenResp
 
 function checkEvents(schema: Exclude<Route['events'], undefined>, text: string, about: string): void {
   for (const block of text.split('\n\n')) {
-    if (block.startsWith('event: error')) continue;
+    const failure = 'event: error\ndata: ';
+    if (block.startsWith(failure)) checkBody(streamError, block.slice(failure.length), about);
     if (block.startsWith('data: ')) checkBody(schema, block.slice('data: '.length), about);
   }
 }

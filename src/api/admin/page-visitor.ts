@@ -135,7 +135,7 @@ function writeCookie(
 
 /** Only callers with the permission `admin` can log in. */
 function adminOf(id: string): Caller {
-  return { id, permissions: new Set(['read', 'write', 'admin']), type: 'user' };
+  return { id, permissions: new Set(['read', 'write', 'admin']), type: 'user', expiresAtMs: Infinity };
 }
 
 /** The browser's `Origin` header counts as well, because a proxy may end TLS without telling us. */

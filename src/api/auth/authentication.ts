@@ -18,12 +18,19 @@ export interface Caller {
   readonly id: string;
   readonly permissions: ReadonlySet<Permission>;
   readonly type: TokenType;
+  /** When the token ends that names the caller; never for a caller without one. */
+  readonly expiresAtMs: number;
 }
 
 /** The caller of an open route without a token. No access list contains an empty id. */
-export const anonymous: Caller = { id: '', permissions: new Set(), type: 'user' };
+export const anonymous: Caller = { id: '', permissions: new Set(), type: 'user', expiresAtMs: Infinity };
 
-const devUser: Caller = { id: 'dev_user', permissions: new Set(PERMISSIONS), type: 'developer' };
+const devUser: Caller = {
+  id: 'dev_user',
+  permissions: new Set(PERMISSIONS),
+  type: 'developer',
+  expiresAtMs: Infinity,
+};
 
 const entityId = z.string().refine(isCallerId).nullish();
 const claimsSchema = z
@@ -41,7 +48,8 @@ const claimsSchema = z
       context.addIssue({ code: 'custom', message: 'entity_id or sub is required' });
       return z.NEVER;
     }
-    return { holder: { id, type, permissions: withImplied(permissions) }, expiresAt: exp };
+    const holder = { id, type, permissions: withImplied(permissions), expiresAtMs: exp * 1_000 };
+    return { holder, expiresAt: exp };
   });
 
 function withImplied(permissions: readonly Permission[]): ReadonlySet<Permission> {
@@ -87,6 +95,11 @@ export function notAuthenticated(): HttpError {
   return new HttpError(401, 'Invalid authentication credentials', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   });
+}
+
+/** What a stream ends with that outlives the token that it was asked for with. */
+export function tokenEnded(): HttpError {
+  return new HttpError(401, 'The token has expired', { headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
 /** @throws HttpError 403 */

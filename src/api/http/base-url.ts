@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Request } from 'express';
+import { parseTrustedProxies } from '../../shared/settings/trusted-proxies.js';
 
 /** Returns the public address of the service without a trailing slash: as set, else as this request reached it. */
 export function baseUrlOf(request: Request, publicUrl: string): string {
@@ -9,6 +10,20 @@ export function baseUrlOf(request: Request, publicUrl: string): string {
   // @NOTE express's type does not say it: without a `Host` header (HTTP/1.0) `host` is undefined.
   const place = hostName(request.host) === null ? local : request.host;
   return `${request.protocol === 'https' ? 'https' : 'http'}://${place}`;
+}
+
+/** Says where `baseUrlOf` takes the address from that links and redirects begin with, for the log. */
+export function sourceOfBaseUrl({
+  publicUrl,
+  trustProxy,
+}: {
+  publicUrl: string;
+  trustProxy: string;
+}): string {
+  if (publicUrl !== '') return 'api.public_url';
+  return parseTrustedProxies(trustProxy) === 0
+    ? 'Host'
+    : 'X-Forwarded-Host and X-Forwarded-Proto of trusted proxies, else Host';
 }
 
 /** Removes slashes at the end. */

@@ -11,6 +11,7 @@ import {
   type ValidationItem,
 } from '../../shared/errors.js';
 import { toUnavailable } from '../../shared/redis/client.js';
+import { tokenEnded } from '../auth/authentication.js';
 import { HttpError } from './http-error.js';
 import { AbandonedError } from '../services/abandoned-error.js';
 import { aboutKey } from './idempotency/about-key.js';
@@ -26,7 +27,7 @@ export interface ErrorReply {
 
 /** Converts an error to an HTTP response. This is the only place that does so; unknown errors reveal nothing. */
 export function describeError(thrown: unknown): ErrorReply {
-  const error = toUnavailable(thrown);
+  const error = hasLostToken(thrown) ? tokenEnded() : toUnavailable(thrown);
   if (error instanceof HttpError) {
     const { status, detail, headers } = error;
     return { status, detail, headers };
@@ -44,6 +45,9 @@ export function describeError(thrown: unknown): ErrorReply {
     ? { status: 500, detail: 'Internal server error', headers: {} }
     : { status, detail: STATUS_CODES[status] ?? 'Bad Request', headers: {} };
 }
+
+const hasLostToken = (error: unknown): boolean =>
+  error instanceof AbandonedError && error.code === 'token_ended';
 
 const STATUSES: Readonly<Record<DomainErrorKind, number>> = {
   impossible: 400,
@@ -68,9 +72,19 @@ function detailOf(error: DomainError): ErrorReply['detail'] {
 }
 
 function itemOf({ field, message, limit }: InvalidFieldError): ValidationItem {
-  const type = limit.of === 'items' ? 'value_error.list.max_items' : 'value_error';
-  return { loc: ['body', field], msg: message, type, ctx: { limit_value: limit.value } };
+  return {
+    loc: ['body', field],
+    msg: message,
+    type: LIMIT_TYPES[limit.of],
+    ctx: { limit_value: limit.value },
+  };
 }
+
+const LIMIT_TYPES = {
+  items: 'value_error.list.max_items',
+  bytes: 'value_error',
+  characters: 'value_error.any_str.max_length',
+} as const;
 
 /** Returns the status of an error of Express. A path that cannot be decoded (400) counts as one that does not exist. */
 function statusOfExpress(error: unknown): number | null {
@@ -83,7 +97,7 @@ function statusOfExpress(error: unknown): number | null {
 export const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const isClientGone =
     error instanceof ClientGoneError ||
-    error instanceof AbandonedError ||
+    (error instanceof AbandonedError && !hasLostToken(error)) ||
     (request.socket.destroyed && !response.writableFinished);
   if (isClientGone) {
     requestLogger(request).debug('the client went away');

@@ -10,7 +10,6 @@ import type { RateLimit } from '../auth/rate-limit.js';
 import { noteRequest } from './connections/slow-clients.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import type { Idempotency } from '../services/idempotency/idempotency.js';
-import { createSharedController } from '../../shared/tools/shared-controller.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody } from './connections/expect-continue.js';
 import { baseUrlOf } from './base-url.js';
@@ -20,13 +19,13 @@ import { idempotencyKeyOf } from './idempotency/key.js';
 import type { ReadJson } from './json/reader.js';
 import { reply, type ApiReply, type PendingReply } from './response/reply.js';
 import { sendReply, type Exchange } from './response/send-reply.js';
-import { reasonOfEnd } from './connections/slow-clients.js';
 import { requestFacts } from './logging/request-facts.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
 import type { BodyReading } from './request/body.js';
 import { parseParts, queryOf, readBody, type RawBody } from './request/read-parts.js';
 import { parseIfMatch } from './request/if-match.js';
 import { parsePrefer } from './request/prefer.js';
+import { createRequestSignals } from './request-signals.js';
 import { createItemsReceiver } from './request/items/receive-items.js';
 import { createFilesReceiver } from './request/upload-files.js';
 import { createUploadReceiver } from './request/upload.js';
@@ -59,8 +58,8 @@ export interface RouteOptions {
 export function handleRoute(route: Route, options: RouteOptions): RequestHandler {
   return async (request, response) => {
     const startedAtMs = Date.now();
-    const signal = abortsWhenGone(request, response);
     const caller = authorize(route, request, options.authenticate);
+    const { gone: signal, whileValid } = createRequestSignals(request, response, caller);
     if (caller !== anonymous) await options.rateLimit?.(caller.id);
     noteRequest(request.socket, { callerId: caller.id, signal });
     const claim = options.bodies.claim(caller.id);
@@ -69,14 +68,15 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     const ignored = createIgnoredFields(prefer, options.unknownFields);
     let settled: ApiReply;
     try {
-      const exchange = { request, response, claim, caller, startedAtMs, signal, prefer, ignored };
+      const facts = { claim, caller, startedAtMs, signal, whileValid, prefer, ignored };
+      const exchange = { request, response, ...facts };
       const begun = await runHandler(route, exchange, options);
       if (begun.type === 'pending') claim.shrink(begun.heldBytes);
       settled = begun.type === 'pending' ? await begun.settled : begun;
       settled = { ...settled, headers: ignored.addTo(settled.headers ?? {}) };
       if (settled.type === 'lines') {
         // The request is still being read while the answer is sent.
-        await sendReply({ request, response, signal, hold }, settled);
+        await sendReply({ request, response, signal, whileValid, hold }, settled);
         return;
       }
     } catch (error) {
@@ -85,7 +85,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     } finally {
       claim.release();
     }
-    await sendReply({ request, response, signal, hold }, settled);
+    await sendReply({ request, response, signal, whileValid, hold }, settled);
   };
 }
 
@@ -97,6 +97,7 @@ interface AuthorizedRequest {
   readonly caller: Caller;
   readonly startedAtMs: number;
   readonly signal: AbortSignal;
+  readonly whileValid: () => AbortSignal;
   readonly prefer: Prefer;
   readonly ignored: IgnoredFields;
 }
@@ -107,7 +108,7 @@ async function runHandler(
   authorized: AuthorizedRequest,
   options: RouteOptions,
 ): Promise<ApiReply | PendingReply> {
-  const { request, response, caller, startedAtMs, signal, prefer, ignored } = authorized;
+  const { request, response, caller, startedAtMs, signal, whileValid, prefer, ignored } = authorized;
   const keyed = keyedRequest(route, request);
   const arrival = await route.admit?.(caller.id);
   try {
@@ -131,6 +132,7 @@ async function runHandler(
       baseUrl: baseUrlOf(request, options.publicUrl),
       startedAtMs,
       signal,
+      whileValid,
       arrival,
     };
     if (!keyed || !options.idempotency) return await route.handle(apiRequest, reply);
@@ -231,13 +233,4 @@ async function readRawBody(
   }
   await decide(body.type === 'json' || body.type === 'form' ? body.value : undefined);
   return body;
-}
-
-/** Returns a signal that aborts when the client goes away. Its reason is an AbandonedError. */
-function abortsWhenGone(request: Request, response: Response): AbortSignal {
-  const controller = createSharedController();
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort(reasonOfEnd(request.socket));
-  });
-  return controller.signal;
 }

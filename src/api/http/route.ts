@@ -32,6 +32,8 @@ export interface ApiRequest<Path, Query, Body> {
   readonly startedAtMs: number;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
+  /** A signal that aborts when the client goes away or its token ends: for streams, which may outlive it. */
+  readonly whileValid: () => AbortSignal;
   /** Undefined unless the route declares `admit`, and that admits one document. */
   readonly arrival?: Arrival | undefined;
   /** Undefined unless the route declares `idempotency` and the request has an `Idempotency-Key`. */

@@ -7,7 +7,7 @@ import type {
 } from 'zod-openapi';
 import { NDJSON } from '../http/request/items/receive-items.js';
 import type { ResponseShape } from '../http/response/reply.js';
-import { responsesOf } from '../http/response/declared-responses.js';
+import { responsesOf, streamError } from '../http/response/declared-responses.js';
 import type { Route } from '../http/route.js';
 import { errorDescriptions, errorExample } from './error-examples.js';
 
@@ -61,12 +61,18 @@ function lineContent(shape: ResponseShape, example: unknown) {
   return { [NDJSON]: mediaType(element, Array.isArray(example) ? (example[0] as unknown) : undefined) };
 }
 
-/** Server-sent events. The schema describes a single one, whose `data` is JSON. */
+const STREAM_ERROR: z.infer<typeof streamError> = {
+  type: 'error',
+  status: 503,
+  detail: 'completion provider is unavailable',
+};
+
+/** Server-sent events. The schema describes a single one, whose `data` is JSON; an answer that ends early has one that says why. */
 function eventContent(data: z.ZodType, values: readonly unknown[] = []) {
   const text = z.string().meta({
     description: 'JSON of one event.',
     contentMediaType: 'application/json',
-    contentSchema: referenceTo(data),
+    contentSchema: { anyOf: [referenceTo(data), referenceTo(streamError)] },
   });
   const type = z.string().optional().describe('`error` where the answer ends early, else absent.');
   const schema = z.object({ event: type, data: text });
@@ -74,9 +80,9 @@ function eventContent(data: z.ZodType, values: readonly unknown[] = []) {
     const name = `event-${String(number + 1)}`;
     return [name, { value: { data: JSON.stringify(value) } }] as const;
   });
-  const mediaTypeObject =
-    examples.length > 0 ? { schema, examples: Object.fromEntries(examples) } : { schema };
-  return { 'text/event-stream': mediaTypeObject };
+  if (examples.length === 0) return { 'text/event-stream': { schema } };
+  const failure = ['error', { value: { event: 'error', data: JSON.stringify(STREAM_ERROR) } }] as const;
+  return { 'text/event-stream': { schema, examples: Object.fromEntries([...examples, failure]) } };
 }
 
 function referenceTo(schema: z.ZodType) {
@@ -92,7 +98,7 @@ export function eventSchemas(routes: readonly Route[]): Record<string, z.ZodType
     const id = events && idOf(events);
     return events && id !== undefined ? [[id, events] as const] : [];
   });
-  return Object.fromEntries(named);
+  return Object.fromEntries(named.length > 0 ? [...named, ['StreamError', streamError]] : []);
 }
 
 const idOf = (schema: z.ZodType) => z.globalRegistry.get(schema)?.id;

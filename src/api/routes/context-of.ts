@@ -5,7 +5,8 @@ import type { RequestContext } from '../services/request-context.js';
 export function contextOf(request: ApiRequest<unknown, unknown, unknown>): RequestContext {
   const { caller, requestId, startedAtMs, prefer, precondition, signal, arrival, reservation } = request;
   const waitSeconds = waitSecondsOf(prefer);
-  const asked = { callerId: caller.id, requestId, startedAtMs, waitSeconds, precondition };
+  const { id: callerId, expiresAtMs } = caller;
+  const asked = { callerId, expiresAtMs, requestId, startedAtMs, waitSeconds, precondition };
   return { ...asked, signal, arrival, reservation };
 }
 

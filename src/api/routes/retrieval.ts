@@ -125,7 +125,8 @@ const queryRoute = (query: CompletionService) =>
     summary: 'Answer a question',
     description:
       'Completes over the chunks that fit the query best, and names them as its sources. With `stream`, the answer ' +
-      'comes as server-sent events: one for each piece of text, then one with the usage and the sources.',
+      'comes as server-sent events: one for each piece of text, then one with the usage and the sources. An answer that ' +
+      'fails after its first event, or outlives the token, ends with an event of the type `error`.',
     request: { body: queryBody },
     responses: { 200: completion, 400: errorBody },
     examples: queryExamples,
@@ -134,7 +135,7 @@ const queryRoute = (query: CompletionService) =>
       const { max_tokens: maxTokens, temperature, stream } = request.body;
       const asked = { ...toRequest(request), maxTokens, temperature };
       if (stream) {
-        const { events, rerank } = await query.stream(asked);
+        const { events, rerank } = await query.stream({ ...asked, signal: request.whileValid() });
         return reply.events(events, viewEvent, rerankHeaders(rerank));
       }
       const answer = await query.complete(asked);

@@ -9,6 +9,8 @@ export interface RequestContext {
   readonly startedAtMs: number;
   /** Null when the caller did not state it; the service's default then applies. */
   readonly waitSeconds: number | null;
+  /** When the caller's token ends, and with it every wait; absent for a caller without one. */
+  readonly expiresAtMs?: number | undefined;
   /** Aborts when the caller goes away. */
   readonly signal: AbortSignal;
   /** What counts the document that is to be written, until it counts by its record; undefined where nothing does. */
@@ -17,4 +19,15 @@ export interface RequestContext {
   readonly precondition?: Precondition | null;
   /** Undefined for a request without an `Idempotency-Key`. */
   readonly reservation?: Reservation | undefined;
+}
+
+/** What decides how long a caller waits. */
+export type WaitLimits = Pick<RequestContext, 'waitSeconds' | 'expiresAtMs'>;
+
+/** How long a caller waits from now on. @param usualSeconds for callers that do not state it */
+export function waitMilliseconds(
+  { waitSeconds, expiresAtMs = Infinity }: WaitLimits,
+  usualSeconds: number,
+): number {
+  return Math.max(0, Math.min((waitSeconds ?? usualSeconds) * 1_000, expiresAtMs - Date.now()));
 }

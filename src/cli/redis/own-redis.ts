@@ -1,52 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { chmod, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../shared/system-error-code.js';
-import { freePort } from '../free-port.js';
-import { urlOf, withClient } from './reach-redis.js';
 import { superviseChild, type Child } from '../supervise-child.js';
+import { endLeftover } from './end-leftover.js';
+import { chooseOwnAddress, noteOwnAddress, type OwnAddress } from './own-address.js';
 import { keepReserve } from './reserve.js';
-import { say } from '../user-messages.js';
-
-/** Ends a Redis that was left running on our data when its supervisor was killed. Two servers would corrupt the files. */
-async function endLeftover(portFile: string, directory: string): Promise<void> {
-  let port: number;
-  try {
-    port = Number(await readFile(portFile, 'utf8'));
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return;
-    throw error;
-  }
-  if (!Number.isInteger(port) || port <= 0) return;
-  for (let tries = 0; ; tries += 1) {
-    try {
-      await untilConnected(port);
-      const [, itsDirectory] = await withClient(urlOf(port), (client) =>
-        client.sendCommand<[string, string]>(['CONFIG', 'GET', 'dir']),
-      );
-      if (itsDirectory !== directory) return;
-      if (tries === 0) say('Ending the Redis that an earlier start left behind.');
-      await withClient(urlOf(port), (client) => client.sendCommand(['SHUTDOWN', 'NOSAVE']));
-    } catch (error) {
-      // Nothing listens there, or it is not our Redis.
-      if (systemErrorCode(error) === 'ECONNREFUSED' || tries >= 100) return;
-    }
-    await sleep(50);
-  }
-}
-
-/** @throws when nothing listens there */
-async function untilConnected(port: number): Promise<void> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-  } finally {
-    socket.destroy();
-  }
-}
 
 /** On Linux, Redis gets SIGTERM when this process dies for any reason. On other systems the next start ends it. */
 function endingWithUs(server: string): readonly [string, ...string[]] {
@@ -55,32 +14,14 @@ function endingWithUs(server: string): readonly [string, ...string[]] {
   return probe.status === 0 ? ['setpriv', '--pdeathsig', 'TERM', server] : [server];
 }
 
-function serverOptions(port: number, directory: string): string[] {
-  return [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--dir',
-    directory,
-    '--daemonize',
-    'no',
-    '--save',
-    '',
-    '--appendonly',
-    'yes',
-    '--appendfsync',
-    'always',
-    '--maxmemory-policy',
-    'noeviction',
-    '--loglevel',
-    'warning',
-    '--logfile',
-    'redis.log',
-  ];
+function serverOptions(directory: string, { options }: OwnAddress): string[] {
+  const kept = ['--dir', directory, '--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
+  const process = ['--daemonize', 'no', '--loglevel', 'warning', '--logfile', 'redis.log'];
+  return [...options, ...kept, '--maxmemory-policy', 'noeviction', ...process];
 }
 
 export interface OwnRedis {
+  /** May hold a password. */
   readonly url: string;
   /** The folder of its data. */
   readonly directory: string;
@@ -88,8 +29,8 @@ export interface OwnRedis {
 }
 
 /**
- * Starts `server` as a child on a free loopback port, with its data in `<data folder>/redis`. Writes are appended to a file
- * and synced before each reply, and nothing is ever evicted.
+ * Starts `server` as a child, with its data and its address in `<data folder>/redis`, which is for this user alone. Writes are
+ * appended to a file and synced before each reply, and nothing is ever evicted.
  */
 export async function startOwnRedis({
   server,
@@ -100,15 +41,12 @@ export async function startOwnRedis({
   dataDirectory: string;
   onHopeless: (reason: string) => void;
 }): Promise<OwnRedis> {
-  const folder = join(dataDirectory, 'redis');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const directory = await realpath(folder);
-  const portFile = join(directory, 'port');
-  await endLeftover(portFile, directory);
-  const port = await freePort();
-  await writeFile(portFile, String(port));
+  const directory = await openFolder(join(dataDirectory, 'redis'));
+  await endLeftover(directory);
+  const address = await chooseOwnAddress(directory);
+  await noteOwnAddress(directory, address);
   const [command, ...prefix] = endingWithUs(server);
-  const options = serverOptions(port, directory);
+  const options = serverOptions(directory, address);
   const reserve = keepReserve(directory);
   const start = (): ChildProcess => {
     reserve.beforeStart();
@@ -123,5 +61,15 @@ export async function startOwnRedis({
       onHopeless(`${reason}, see ${join(directory, 'redis.log')}`);
     },
   });
-  return { url: urlOf(port), directory, child };
+  return { url: address.url, directory, child };
+}
+
+/** Makes the folder, or closes one to others that was open to them. */
+async function openFolder(path: string): Promise<string> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await chmod(path, 0o700).catch((error: unknown) => {
+    // The folder belongs to somebody else, who let us use it.
+    if (systemErrorCode(error) !== 'EPERM') throw error;
+  });
+  return realpath(path);
 }

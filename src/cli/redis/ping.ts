@@ -1,10 +1,13 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { parseSocketUrl } from '../../shared/redis/socket-url.js';
 
 const PATIENCE_MS = 2_000;
 
-/** Whether an address says no more than host and port, so that `ping` is enough to ask whether a Redis answers there. */
+/** Whether an address says no more than host and port, or the path of a socket, so that `ping` can ask whether a Redis answers there. */
 export function isPlainAddress(url: string): boolean {
+  const socket = parseSocketUrl(url);
+  if (socket) return Object.keys(socket).length === 1;
   const { protocol, username, password, pathname, search } = new URL(url);
   return protocol === 'redis:' && [username, password, pathname, search].every((part) => part === '');
 }
@@ -15,8 +18,7 @@ export function isPlainAddress(url: string): boolean {
  * @throws when nothing answers, or anything else than PONG, such as LOADING
  */
 export async function ping(url: string): Promise<void> {
-  const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) });
+  const socket = connectTo(url);
   socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('Redis does not answer')));
   try {
     socket.write('PING\r\n');
@@ -26,6 +28,14 @@ export async function ping(url: string): Promise<void> {
   } finally {
     socket.destroy();
   }
+}
+
+/** Connects to where a Redis listens, without a login. */
+export function connectTo(url: string): Socket {
+  const socket = parseSocketUrl(url);
+  if (socket) return connect({ path: socket.path });
+  const { hostname, port } = new URL(url);
+  return connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) });
 }
 
 /** A server that closes the connection without a word raises no error. */

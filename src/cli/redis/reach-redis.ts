@@ -1,13 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../shared/system-error-code.js';
+import { readOwnAddress } from './own-address.js';
 import { isPlainAddress, ping } from './ping.js';
-
-/** Returns the address of a Redis on this machine. */
-export function urlOf(port: number): string {
-  return `redis://127.0.0.1:${String(port)}`;
-}
 
 /** The library is loaded only where it is needed: a start of the service on its own data asks nothing but PING. */
 async function clientOf(url: string) {
@@ -38,8 +33,7 @@ export async function untilRedisAnswers(url: string, patienceMs: number, signal:
   for (;;) {
     signal.throwIfAborted();
     try {
-      if (isPlainAddress(url)) await ping(url);
-      else await withClient(url, (client) => client.ping());
+      await ask(url);
       return;
     } catch (error) {
       if (Date.now() > deadline) throw error;
@@ -48,12 +42,18 @@ export async function untilRedisAnswers(url: string, patienceMs: number, signal:
   }
 }
 
+/** @throws when no Redis answers that has loaded its data */
+async function ask(url: string): Promise<void> {
+  if (isPlainAddress(url)) await ping(url);
+  else await withClient(url, (client) => client.ping());
+}
+
 /** Returns the address of the Redis that a running service has started on our data; null when none answers. */
 export async function findOwnRedis(dataDirectory: string): Promise<string | null> {
   try {
-    const port = Number(await readFile(join(dataDirectory, 'redis', 'port'), 'utf8'));
-    await ping(urlOf(port));
-    return urlOf(port);
+    const url = await readOwnAddress(join(dataDirectory, 'redis'));
+    if (url !== null) await ask(url);
+    return url;
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ECONNREFUSED') return null;
     throw error;

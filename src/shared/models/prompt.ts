@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ImpossibleError, type PromptTooLongError } from '../errors.js';
 import type { Passage, Prompt } from '../ports.js';
 import { countLongText, cutToTokens, type CountTokens } from '../text/token-budget.js';
+import { breakTurnMarkers } from './turn-markers.js';
 
 export interface ChatMessage {
   readonly role: 'system' | 'user';
@@ -82,18 +83,11 @@ function renderPassages(passages: readonly Passage[], fence: string): string {
 }
 
 function renderPassage({ text }: Passage, index: number, fence: string): string {
-  return `<passage-${fence} n="${String(index + 1)}">\n${defuse(text)}\n</passage-${fence}>\n`;
+  return `<passage-${fence} n="${String(index + 1)}">\n${breakTurnMarkers(text)}\n</passage-${fence}>\n`;
 }
 
 function renderQuestion(question: string): string {
-  return `\nQuestion: ${defuse(question)}`;
-}
-
-/** Words that end a turn in the chat templates of open models. Some servers read them as such even within a text. */
-const TURN_MARKERS = /<(?=\|[^<>|\n]{1,60}\|>|\/?s>|(?:start|end)_of_turn>)/g;
-
-function defuse(text: string): string {
-  return text.replace(TURN_MARKERS, '< ');
+  return `\nQuestion: ${breakTurnMarkers(question)}`;
 }
 
 interface PromptLimits {
@@ -193,9 +187,8 @@ async function fitPassages(
       const frame = countTokens(renderPassage({ ...passage, text: '' }, index, ANY_FENCE));
       const left = room - tokens - frame;
       if (left < MIN_PASSAGE_TOKENS) break;
-      // The cut is made in the defused text, which is what will be sent. It can only be longer, and defusing twice changes
-      // nothing.
-      const cut = { ...passage, text: cutToTokens(defuse(passage.text), left, countTokens) };
+      // The cut is made in the text without markers, which is what will be sent: breaking them twice changes nothing.
+      const cut = { ...passage, text: cutToTokens(breakTurnMarkers(passage.text), left, countTokens) };
       return { passages: [...kept, cut], tokens: room };
     }
     kept.push(passage);

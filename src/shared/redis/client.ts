@@ -16,6 +16,7 @@ import {
 } from 'redis';
 import { UnavailableError } from '../errors.js';
 import { reconnectDelay } from './reconnect-delay.js';
+import { parseSocketUrl } from './socket-url.js';
 
 /**
  * Creates the node-redis client for records, chunks, usage and caches. With `failFast`, the profile of the API, a Redis
@@ -41,7 +42,7 @@ export type Redis = ReturnType<typeof createRedis>;
 
 /** The options of an ioredis connection for BullMQ, with the same two profiles. */
 export function bullConnection(url: string, options: { failFast: boolean }) {
-  const common = { url, retryStrategy: reconnectDelay };
+  const common = { ...(parseSocketUrl(url) ?? { url }), retryStrategy: reconnectDelay };
   return options.failFast
     ? {
         ...common,
@@ -178,6 +179,8 @@ function isConnectionError(error: Error): boolean {
     CONNECTION_ERRORS.some((known) => error instanceof known) ||
     CONNECTION_ERROR_NAMES.includes(error.name) ||
     CONNECTION_ERROR_MESSAGES.includes(error.message) ||
-    SOCKET_ERROR_CODES.includes(code)
+    SOCKET_ERROR_CODES.includes(code) ||
+    // A server that is stopped has removed its socket, and one with too many connections takes no more for now.
+    (['ENOENT', 'EAGAIN'].includes(code) && 'syscall' in error && error.syscall === 'connect')
   );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseProviderClass } from '../models/provider-class.js';
+import { parseSocketUrl } from '../redis/socket-url.js';
 import { parseOptions } from './constructor-options.js';
 
 /** How a setting is written in the environment, and how it is described. */
@@ -73,7 +74,8 @@ function urlWith(protocols: readonly string[]): (value: string) => boolean {
   return (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol);
 }
 const isHttpUrl = urlWith(['http:', 'https:']);
-export const isRedisUrl = urlWith(['redis:', 'rediss:']);
+const isHostUrl = urlWith(['redis:', 'rediss:']);
+export const isRedisUrl = (value: string): boolean => isHostUrl(value) || parseSocketUrl(value) !== null;
 
 export const host = {
   accepts: (value: string) => /^[A-Za-z0-9._:-]{1,253}$/.test(value),

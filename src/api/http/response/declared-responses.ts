@@ -7,6 +7,18 @@ export const errorBody = z
   .object({ detail: z.string() })
   .meta({ id: 'Error', description: 'Why the request was refused.' });
 
+/** The last event of an answer in events that fails after its first one. */
+export const streamError = z
+  .object({
+    type: z.literal('error'),
+    status: z.int().describe('The status that an answer would have had that fails before its first event.'),
+    detail: z.string(),
+  })
+  .meta({
+    id: 'StreamError',
+    description: 'Why an answer in events ends early, in an event of the type `error`.',
+  });
+
 const validationItem = z
   .object({
     loc: z.array(z.union([z.string(), z.int()])),

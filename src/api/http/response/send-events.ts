@@ -1,45 +1,58 @@
 import type { Response } from 'express';
+import type { z } from 'zod';
+import { untilAborted } from '../../../shared/tools/until-aborted.js';
 import { describeError } from '../error-handler.js';
 import { abandonIterator } from './async-iterables.js';
+import type { streamError } from './declared-responses.js';
 import { writeWithBackpressure } from './write-with-backpressure.js';
 
 const HEARTBEAT_MILLISECONDS = 15_000;
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+};
 /** An error that comes before the first event and within this time is still answered with its own status. */
 const COMMIT_MILLISECONDS = 10_000;
 
+interface SendingEvents {
+  /** Aborts when the client goes away, or may no longer read what is sent. */
+  readonly signal: AbortSignal;
+  readonly onError: (error: unknown) => void;
+}
+
 /**
  * Sends server-sent events (HTML standard, section 9.2). Each item becomes one `data:` line of JSON. Comments are sent
- * while there are no events, so that proxies do not close the stream. An error after the first byte becomes an `error` event.
+ * while there are no events, so that proxies do not close the stream. An error after the first byte becomes an `error` event;
+ * a token that ends is one.
  */
 export async function sendEvents(
   response: Response,
   events: AsyncIterable<unknown>,
-  onError: (error: unknown) => void,
+  { signal, onError }: SendingEvents,
 ): Promise<void> {
   const iterator = events[Symbol.asyncIterator]();
-  let next = iterator.next();
+  const readNext = () => untilAborted(iterator.next(), signal);
+  let next = readNext();
   try {
     await settledWithin(next, COMMIT_MILLISECONDS);
-    response.status(200).set({
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'Cache-Control': 'no-cache, no-transform',
-      'X-Accel-Buffering': 'no',
-    });
-    response.flushHeaders();
+    response.status(200).set(HEADERS).flushHeaders();
     const heartbeat = setInterval(() => {
       if (!response.writableNeedDrain) response.write(': heartbeat\n\n');
     }, HEARTBEAT_MILLISECONDS);
     try {
       for (let item = await next; item.done !== true; item = await next) {
         await writeWithBackpressure(response, `data: ${JSON.stringify(item.value)}\n\n`);
-        next = iterator.next();
+        next = readNext();
       }
     } catch (error) {
       if (response.destroyed) throw error;
       abandonIterator(iterator, error).catch(onError);
       onError(error);
-      const { status, detail } = describeError(error);
-      await writeWithBackpressure(response, `event: error\ndata: ${JSON.stringify({ status, detail })}\n\n`);
+      await writeWithBackpressure(
+        response,
+        `event: error\ndata: ${JSON.stringify(toStreamError(error))}\n\n`,
+      );
     } finally {
       clearInterval(heartbeat);
     }
@@ -49,6 +62,13 @@ export async function sendEvents(
     abandonIterator(iterator, error).catch(onError);
     throw error;
   }
+}
+
+/** Says what a plain error would say, with its status. */
+function toStreamError(error: unknown): z.infer<typeof streamError> {
+  const { status, detail } = describeError(error);
+  const sentence = typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join('; ');
+  return { type: 'error', status, detail: sentence };
 }
 
 /** Waits for a promise, but not longer than `milliseconds`. Rejects if the promise rejects within that time. */

@@ -15,6 +15,8 @@ export interface Exchange {
   readonly response: Response;
   /** Aborts when the client goes away; its reason is an AbandonedError. */
   readonly signal: AbortSignal;
+  /** The same, and when its token ends. */
+  readonly whileValid: () => AbortSignal;
   /** Takes memory for a body that is built as one string, until it has been sent. */
   readonly hold: (bytes: number) => Promise<Lease>;
 }
@@ -39,8 +41,11 @@ export async function sendReply(exchange: Exchange, reply: ApiReply): Promise<vo
       await sendLines(response, reply);
       return;
     case 'events':
-      await sendEvents(response, reply.events, (error) => {
-        requestLogger(request).warn({ err: error }, 'event stream failed');
+      await sendEvents(response, reply.events, {
+        signal: exchange.whileValid(),
+        onError: (error) => {
+          requestLogger(request).warn({ err: error }, 'event stream failed');
+        },
       });
       return;
     case 'download':

@@ -204,11 +204,11 @@ const queryRoute = (caches: CacheService) =>
     responses: { 200: answer, 404: errorBody, 409: errorBody },
     examples: queryCacheExamples,
     events: answerEvent,
-    handle: async ({ caller, path, body, startedAtMs, signal }, reply) => {
+    handle: async ({ caller, path, body, startedAtMs, signal, whileValid }, reply) => {
       const { query, max_tokens: maxTokens, temperature, stream } = body;
       const named = { ownerId: caller.id, name: path.name, startedAtMs, signal };
       const asked = { ...named, query, maxTokens, temperature };
-      if (stream) return reply.events(caches.stream(asked), viewAnswerEvent);
+      if (stream) return reply.events(caches.stream({ ...asked, signal: whileValid() }), viewAnswerEvent);
       return reply.json(200, viewAnswer(await caches.query(asked)));
     },
   });

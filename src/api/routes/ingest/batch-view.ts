@@ -66,6 +66,7 @@ export function mayEndOtherwise(outcome: ItemOutcome): boolean {
 
 /** Kinds of errors for which a request of its own would get a status and a sentence. */
 const TYPES: Readonly<Record<number, string>> = {
+  401: 'auth_error.token_expired',
   413: 'value_error.too_large',
   415: 'value_error.unsupported_type',
   429: 'try_later.too_many',

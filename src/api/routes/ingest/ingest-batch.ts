@@ -81,7 +81,7 @@ export const ingestBatchRoute = ({
       if (!receiveItems) throw new Error('the route takes items');
       const withDigests = reservation !== undefined;
       const about = { field: 'documents', maxItems: maxDocuments, common, item: batchText };
-      const target = { ...about, parse, withDigests, stopping };
+      const target = { ...about, parse, withDigests, stopping, whileValid: request.whileValid() };
       const { isStream, groups } = await receiveItems(target);
       const context = contextOf(request);
       if (isStream) {

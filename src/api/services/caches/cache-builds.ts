@@ -16,7 +16,7 @@ import type { Logger } from '../../../shared/observability/logger.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import { keys } from '../../../shared/redis/keys.js';
 import type { ChangeWaiter } from '../ingest/change-waiter.js';
-import type { RequestContext } from '../request-context.js';
+import { waitMilliseconds, type RequestContext } from '../request-context.js';
 import type { CacheSelection } from './cache-selection.js';
 import { cacheNotFound, findCache, shownConfig } from './find-cache.js';
 
@@ -153,7 +153,7 @@ interface StartedBuild {
 
 async function waitForBuild(
   { caches, waiter, waitSeconds: usualSeconds }: CacheBuildParts,
-  { ownerId, name, waitSeconds, signal }: CacheRequest,
+  { ownerId, name, signal, ...limits }: CacheRequest,
   { build, revision: since, isOver }: StartedBuild,
 ): Promise<BuildResult> {
   // A whole record may name 100,000 documents, so it is read once, at the end. The next change of it ends this build.
@@ -161,7 +161,7 @@ async function waitForBuild(
     id: keys.cache(ownerId, name),
     read: () => caches.readRevision(ownerId, name),
     isDone: (revision) => isOver || revision !== since,
-    milliseconds: (waitSeconds ?? usualSeconds) * 1_000,
+    milliseconds: waitMilliseconds(limits, usualSeconds),
     signal,
   });
   const cache = await caches.read(ownerId, name);

@@ -90,7 +90,7 @@ async function patchDocument(
   { change, room, jobs, waitForDocument }: Dependencies,
   { documentId, changes, context }: PatchRequest,
 ): Promise<AwaitedDocument> {
-  const { callerId, waitSeconds, signal, precondition } = context;
+  const { callerId, waitSeconds, expiresAtMs, signal, precondition } = context;
   const fieldsOf = definedFields(changes);
   const right = changes.accessControl ? 'change access' : 'write';
   const asked = { documentId, callerId, right, precondition } as const;
@@ -108,7 +108,7 @@ async function patchDocument(
     ? await changeAccess(parts, asked, fieldsOf)
     : await change(asked, apply);
   if (record && changed && record.retag > 0) await jobs.retag(record, context);
-  return beginToWait(waitForDocument, record, { isDone: isRetagged, waitSeconds, signal });
+  return beginToWait(waitForDocument, record, { isDone: isRetagged, waitSeconds, expiresAtMs, signal });
 }
 
 async function retryDocument(

@@ -23,10 +23,10 @@ interface Dependencies {
 
 export function createAnswerAgain({ records, beginAgain, waitForDocument }: Dependencies): AnswerAgain {
   return async (documentId, context) => {
-    const { callerId, waitSeconds, signal } = context;
+    const { callerId, waitSeconds, expiresAtMs, signal } = context;
     const known = await readDocument(records, { documentId, callerId }, 'read');
     const record = await beginAgain(known, context);
-    return beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, signal });
+    return beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, expiresAtMs, signal });
   };
 }
 

@@ -107,8 +107,11 @@ async function put(
   if (lost !== null) ({ record, changed } = await replace(parts, { ...replacement, lost }, context));
   if (!changed) await sources.discard(replacement.content.storageKey);
   else if (record) await Promise.all([jobs.ingest(record, context), jobs.attachments(record, context)]);
-  const { waitSeconds, signal } = context;
-  return { ...beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, signal }), changed };
+  const { waitSeconds, expiresAtMs, signal } = context;
+  return {
+    ...beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, expiresAtMs, signal }),
+    changed,
+  };
 }
 
 async function replace(

@@ -92,8 +92,8 @@ async function acceptTogether(
   created: NewRecord,
   { context }: Accepting,
 ): Promise<AwaitedDocument> {
-  const { waitSeconds, signal, arrival } = context;
-  const options = { waitSeconds, signal, isDone: isFinal, isNew: true };
+  const { waitSeconds, expiresAtMs, signal, arrival } = context;
+  const options = { waitSeconds, expiresAtMs, signal, isDone: isFinal, isNew: true };
   const begun: AwaitedDocument[] = [];
   arrival?.becomes(created.record.id);
   const onWritten = () => void begun.push(beginToWait(waitForDocument, created.record, options));
@@ -111,8 +111,8 @@ async function accept(
   const known = await create(parts, created, { onDuplicate, context });
   if (known) return answerDuplicate(parts, known, { onDuplicate, context });
   // The wait begins before a worker can know of the document, so that it misses no change.
-  const { waitSeconds, signal } = context;
-  const options = { waitSeconds, signal, isDone: isFinal, isNew: true };
+  const { waitSeconds, expiresAtMs, signal } = context;
+  const options = { waitSeconds, expiresAtMs, signal, isDone: isFinal, isNew: true };
   const awaited = beginToWait(waitForDocument, record, options);
   await jobs.ingest(record, context);
   return awaited;
@@ -129,8 +129,8 @@ function answerDuplicate(
   { onDuplicate, context }: Accepting,
 ): AwaitedDocument {
   refuseOrReturn(known, onDuplicate);
-  const { waitSeconds, signal } = context;
-  const awaited = beginToWait(waitForDocument, known, { waitSeconds, signal, isDone: isFinal });
+  const { waitSeconds, expiresAtMs, signal } = context;
+  const awaited = beginToWait(waitForDocument, known, { waitSeconds, expiresAtMs, signal, isDone: isFinal });
   return { ...awaited, settled: awaited.settled.then(requireKnown) };
 }
 

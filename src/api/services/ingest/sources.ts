@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import type { Content } from '../../../shared/document.js';
 import { adviceFor, DETECTION_BYTES, detectFileType } from '../../../shared/documents/file-types/detect.js';
 import { KNOWN_CONTENT_TYPES } from '../../../shared/documents/file-types/formats.js';
-import { UnsupportedTypeError } from '../../../shared/errors.js';
+import { InvalidFieldError, UnsupportedTypeError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../../../shared/ports.js';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../../shared/storage/short-sources.js';
 import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
 import { sourceKey } from '../../../shared/storage/object-key.js';
-import { displayFilename } from '../../../shared/documents/display-filename.js';
+import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/documents/display-filename.js';
 import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming-file.js';
 
 /** The document and version that the bytes belong to. */
@@ -98,6 +98,7 @@ async function storeFile(
   { storageKey, version }: { readonly storageKey: string; readonly version: number },
   file: IncomingFile,
 ): Promise<Content> {
+  requireShortName(file.filename ?? '');
   const facts: FileFacts = { hash: createHash('sha256'), sizeBytes: 0, contentType: '' };
   await drafts.announce(storageKey);
   await storage.put(storageKey, inspect(file, facts, maxFileBytes));
@@ -105,6 +106,14 @@ async function storeFile(
   const filename = displayFilename(file.filename);
   const sha256 = hash.digest('hex');
   return newContent({ version, kind: 'file', contentType, filename, storageKey, sizeBytes, sha256 });
+}
+
+/** A name of a file is as long as one of a text at most. @throws InvalidFieldError */
+function requireShortName(name: string): void {
+  const value = MAX_FILENAME_CHARACTERS;
+  if (Array.from(name).length <= value) return;
+  const message = `ensure this value has at most ${String(value)} characters`;
+  throw new InvalidFieldError('filename', message, { value, of: 'characters' });
 }
 
 async function isLost(storage: ObjectStorage, storageKey: string): Promise<boolean> {

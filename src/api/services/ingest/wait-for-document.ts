@@ -1,11 +1,11 @@
 import type { DocumentRecord, DocumentState } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
-import type { RequestContext } from '../request-context.js';
+import { waitMilliseconds, type RequestContext, type WaitLimits } from '../request-context.js';
 import { heldByRecord } from '../answer-memory/memory-estimate.js';
 import type { ChangeWaiter } from './change-waiter.js';
 
-export interface WaitOptions extends Pick<RequestContext, 'waitSeconds' | 'signal'> {
+export interface WaitOptions extends WaitLimits, Pick<RequestContext, 'signal'> {
   /** True when nobody else can have changed the record yet; then it is not read before the first change. */
   readonly isNew?: boolean;
 }
@@ -30,10 +30,10 @@ export interface AwaitedDocument {
 export function beginToWait(
   waitForDocument: WaitForDocument,
   record: DocumentRecord | null,
-  { isDone, waitSeconds, signal, isNew = false }: WaitOptions & { isDone: IsDone },
+  { isDone, ...options }: WaitOptions & { isDone: IsDone },
 ): AwaitedDocument {
   if (!record) return { heldBytes: 0, settled: Promise.resolve(null) };
-  const settled = waitForDocument(record, isDone, { waitSeconds, signal, isNew });
+  const settled = waitForDocument(record, isDone, options);
   return { heldBytes: heldByRecord(record), settled };
 }
 
@@ -52,14 +52,14 @@ export function createWaitForDocument({
   /** How long callers wait that do not state it. */
   readonly waitSeconds: number;
 }): WaitForDocument {
-  return async (record, isDone, { waitSeconds, signal, isNew = false }) => {
-    const seconds = waitSeconds ?? usualSeconds;
-    if (seconds === 0 || isDone(record)) return record;
+  return async (record, isDone, { signal, isNew = false, ...limits }) => {
+    const milliseconds = waitMilliseconds(limits, usualSeconds);
+    if (milliseconds === 0 || isDone(record)) return record;
     const wait = {
       id: record.id,
       ...(isNew ? { known: record } : {}),
       isDone: (current: DocumentState | null) => current === null || isDone(current),
-      milliseconds: seconds * 1000,
+      milliseconds,
       signal,
     };
     try {

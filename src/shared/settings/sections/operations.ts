@@ -5,7 +5,7 @@ import { choice, flag, isRedisUrl, orEmpty, text, whole } from '../setting-kinds
 export const redis = z.strictObject({
   url: text(
     '',
-    orEmpty({ accepts: isRedisUrl, allowed: 'a redis:// or rediss:// address' }),
+    orEmpty({ accepts: isRedisUrl, allowed: 'a redis://, rediss:// or unix:// address' }),
     'Redis to use; empty: `npm start` finds or starts one.',
     { secret: true, alias: 'REDIS_URL' },
   ),

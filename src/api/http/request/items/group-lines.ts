@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, TryLaterError } from '../../../../shared/errors.js';
 import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { IncomingItem } from '../../../services/ingest/incoming-items.js';
+import { AbandonedError } from '../../../services/abandoned-error.js';
+import { tokenEnded } from '../../../auth/authentication.js';
 import { HttpError } from '../../http-error.js';
 import { parseRequest } from '../../validation/parse-request.js';
 import { ClientGoneError, type BodyReading } from '../body.js';
@@ -25,15 +27,11 @@ export async function* groupLines<Item, Common>(
   // This may throw, and so comes first.
   const lines = new LineSplitter({ maxLineBytes: maxBytes, claim });
   const stream = new BodyStream(request, graceSeconds);
-  const stop = () => {
-    stream.end(new TryLaterError('The service is stopping', { retryAfterSeconds: 2 }));
-  };
   const giveWay = () => {
     stream.end(new HttpError(408, 'The request body comes too slowly while others need the memory'));
   };
   const stopReading = claim.whileReading(giveWay);
-  target.stopping.addEventListener('abort', stop, { once: true });
-  if (target.stopping.aborted) stop();
+  const stopWatching = endWhen(stream, target);
   const common = parseRequest(target.common, {}, 'body');
   const parseLine = createParser(reading, target, { common, list: null });
   const parser: ParseItem<Item> = async (index, bytes) => {
@@ -55,9 +53,32 @@ export async function* groupLines<Item, Common>(
     yield [{ index: lines.next, error }];
   } finally {
     stopReading();
-    target.stopping.removeEventListener('abort', stop);
+    stopWatching();
     stream.close();
   }
+}
+
+/** Ends a stream when the service stops, or the token ends that it came with. Returns a function that ends the watch. */
+function endWhen(
+  stream: BodyStream,
+  { stopping, whileValid }: Pick<ItemsTarget<unknown, unknown>, 'stopping' | 'whileValid'>,
+): () => void {
+  const stop = () => {
+    stream.end(new TryLaterError('The service is stopping', { retryAfterSeconds: 2 }));
+  };
+  const expire = () => {
+    // A client that goes away breaks the stream off by itself.
+    const reason: unknown = whileValid.reason;
+    if (reason instanceof AbandonedError && reason.code === 'token_ended') stream.end(tokenEnded());
+  };
+  stopping.addEventListener('abort', stop, { once: true });
+  whileValid.addEventListener('abort', expire, { once: true });
+  if (stopping.aborted) stop();
+  if (whileValid.aborted) expire();
+  return () => {
+    stopping.removeEventListener('abort', stop);
+    whileValid.removeEventListener('abort', expire);
+  };
 }
 
 type ParseItem<Item> = (index: number, bytes: Buffer) => Promise<IncomingItem<Item>>;

@@ -15,4 +15,6 @@ export interface ItemsTarget<Item, Common> {
   readonly withDigests: boolean;
   /** Aborts when the service stops: what is left of a stream is then refused. */
   readonly stopping: AbortSignal;
+  /** Aborts when the caller's token ends, or the client goes away. */
+  readonly whileValid: AbortSignal;
 }

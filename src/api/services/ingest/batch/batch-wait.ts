@@ -1,4 +1,4 @@
-import type { RequestContext } from '../../request-context.js';
+import { waitMilliseconds, type RequestContext, type WaitLimits } from '../../request-context.js';
 import { createDocumentsWait, type DocumentsWait, type DocumentsWaitParts } from './documents-wait.js';
 import type { ItemOutcome, StoredItem } from './items.js';
 import { settleItems, type SettleParts } from './settle-items.js';
@@ -23,9 +23,9 @@ const ITEM_BYTES = 500;
 /** Begins to wait for documents of a request, from now on. */
 export function openWait(
   { records, waiter, logger, waitSeconds: usualSeconds }: BatchWaitParts,
-  { waitSeconds, signal }: Pick<RequestContext, 'waitSeconds' | 'signal'>,
+  { signal, ...limits }: WaitLimits & Pick<RequestContext, 'signal'>,
 ): DocumentsWait {
-  const milliseconds = 1_000 * (waitSeconds ?? usualSeconds);
+  const milliseconds = waitMilliseconds(limits, usualSeconds);
   return createDocumentsWait({ records, waiter, logger, milliseconds, signal });
 }
 
