@@ -7,7 +7,7 @@ import type { BodyBudget } from './http/request/body-budget.js';
 import { createMetricsPage } from './pages/metrics-page.js';
 import type { ProcessMetrics } from './pages/process-metrics.js';
 import type { Secrets } from './routes.js';
-import { createDocumentInspection } from './services/documents/document-inspection.js';
+import { createOperation } from './operation.js';
 import { createServiceMetrics } from './services/service-metrics.js';
 
 interface PageOptions {
@@ -22,7 +22,7 @@ export function createOperatorPages(
   context: ApiContext,
   { secrets, processMetrics, guesses, bodies }: PageOptions,
 ): NonNullable<AppOptions['pages']> {
-  const { settings, redis, jobs, index, logger, records, chunks } = context;
+  const { settings, redis, jobs, index, logger } = context;
   const metrics = { redis, jobs, index, logger, disks: context.disks.all };
   const { devMode } = settings;
   const authenticateToken = createAuthentication({ secrets, devMode: false });
@@ -48,7 +48,7 @@ export function createOperatorPages(
         guesses,
         bodies,
         bodyGraceSeconds: settings.api.slowBodySeconds,
-        inspect: createDocumentInspection({ records, chunks, jobs }),
+        ...createOperation(context),
         authenticate: createAuthentication({ secrets, devMode }),
         sessionMinutes: settings.admin.sessionMinutes,
         queuesReadOnly: settings.admin.queuesReadOnly,

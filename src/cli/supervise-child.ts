@@ -1,16 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
+import { createRestartPauses } from './restart-pauses.js';
 import { say } from './user-messages.js';
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 30_000;
-const STEADY_AFTER_MS = 60_000;
-/** After so many failures without having ever run for a minute, a process is not started again. */
+/** After so many failures without having ever run for a minute, a process that nothing works without is given up. */
 const HOPELESS_AFTER_FAILURES = 5;
 
 export interface ChildOptions {
   readonly name: string;
   readonly start: () => ChildProcess;
+  /** Starts it again for ever, because others go on without it. Its settings can end that all the same. */
+  readonly isForEver?: true;
   /** Is called when starting it again would be of no use. */
   readonly onHopeless: (reason: string) => void;
 }
@@ -27,8 +27,8 @@ function hasEnded(child: ChildProcess): boolean {
 }
 
 /** Keeps a process running. It is started again when it ends, after pauses that double while it keeps failing. */
-export function superviseChild({ name, start, onHopeless }: ChildOptions): Child {
-  const failures = createFailures();
+export function superviseChild({ name, start, isForEver, onHopeless }: ChildOptions): Child {
+  const pauses = createRestartPauses();
   let isStopping = false;
   let restart: NodeJS.Timeout | undefined;
   let current = run();
@@ -38,9 +38,10 @@ export function superviseChild({ name, start, onHopeless }: ChildOptions): Child
     const startedAt = Date.now();
     onceEnded(child, (reason, code) => {
       if (isStopping) return;
-      const pauseMs = failures.pauseAfter(Date.now() - startedAt);
+      const pauseMs = pauses.after(Date.now() - startedAt);
+      const isHopeless = !isForEver && !pauses.wasSteady && pauses.failures >= HOPELESS_AFTER_FAILURES;
       if (code === EXIT_WRONG_SETTINGS) onHopeless(`${name} cannot run with these settings and data`);
-      else if (pauseMs === null) onHopeless(`${name} keeps ending (${reason})`);
+      else if (isHopeless) onHopeless(`${name} keeps ending (${reason})`);
       else {
         say(`${name} ended (${reason}); starting it again in ${String(pauseMs / 1000)} s`);
         restart = setTimeout(() => (current = run()), pauseMs);
@@ -62,27 +63,6 @@ export function superviseChild({ name, start, onHopeless }: ChildOptions): Child
     kill: () => {
       startNoMore();
       if (!hasEnded(current)) current.kill('SIGKILL');
-    },
-  };
-}
-
-/** Decides how long to wait before the next start, based on the previous ones. */
-function createFailures() {
-  let nextPauseMs = FIRST_PAUSE_MS;
-  let failures = 0;
-  let wasSteady = false;
-  return {
-    /** Returns the pause in milliseconds; null when another start would be of no use. */
-    pauseAfter: (ranForMs: number): number | null => {
-      if (ranForMs > STEADY_AFTER_MS) {
-        nextPauseMs = FIRST_PAUSE_MS;
-        wasSteady = true;
-      }
-      failures += 1;
-      if (failures >= HOPELESS_AFTER_FAILURES && !wasSteady) return null;
-      const pauseMs = nextPauseMs;
-      nextPauseMs = Math.min(nextPauseMs * 2, MAX_PAUSE_MS);
-      return pauseMs;
     },
   };
 }

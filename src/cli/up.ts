@@ -89,6 +89,7 @@ function startProcesses(
     const path = fileURLToPath(new URL(script, import.meta.url));
     return superviseChild({
       name,
+      isForEver: true,
       onHopeless,
       // The child gets its own process group, so that Ctrl-C in a terminal reaches it only through us.
       start: () =>

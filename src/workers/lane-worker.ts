@@ -14,6 +14,7 @@ import type { LaneName } from '../shared/queues/lanes.js';
 import { toUnavailable } from '../shared/redis/client.js';
 import { createSharedController } from '../shared/tools/shared-controller.js';
 import { TurnOverError } from './job-turn.js';
+import type { NoteWait } from './note-wait.js';
 import { NotYetError } from './not-yet.js';
 import { DeadlyJobError, type PoisonJobs } from './poison-jobs.js';
 
@@ -45,6 +46,7 @@ export interface WorkerOptions {
   readonly handlers: Readonly<Record<string, JobHandler>>;
   readonly logger: Logger;
   readonly poisonJobs: PoisonJobs;
+  readonly noteWait: NoteWait;
   readonly onFinished?: (finished: {
     queue: LaneName;
     job: string;
@@ -99,7 +101,7 @@ async function processJob(options: WorkerOptions, taken: TakenJob, stopping: Abo
 }
 
 async function runJob(
-  { queue, handlers, logger, poisonJobs, onFinished }: WorkerOptions,
+  { queue, handlers, logger, poisonJobs, noteWait, onFinished }: WorkerOptions,
   { job, token }: TakenJob,
   stopping: AbortSignal,
 ): Promise<Outcome> {
@@ -129,7 +131,7 @@ async function runJob(
       if (error instanceof NotYetError) logger.debug({ ...fields, waits }, 'job waits');
       else logger.warn({ ...fields, waits, err: error }, 'job put off');
       finish('delayed');
-      return await putOff({ job, token }, waits);
+      return await putOff({ job, token }, waits, () => noteWait(job, reasonOf(error)));
     }
     finish('error');
     const isPoison = error instanceof DeadlyJobError;
@@ -144,9 +146,19 @@ function levelOf(outcome: Outcome, { isNews }: JobHandler): 'info' | 'debug' {
   return (isNews ?? (outcome === 'published' || outcome === 'failed')) ? 'info' : 'debug';
 }
 
-async function putOff({ job, token }: TakenJob, milliseconds: number): Promise<never> {
-  await job.moveToDelayed(Date.now() + milliseconds, token);
+async function putOff(
+  { job, token }: TakenJob,
+  milliseconds: number,
+  note: () => Promise<void>,
+): Promise<never> {
+  await Promise.all([note(), job.moveToDelayed(Date.now() + milliseconds, token)]);
   throw new DelayedError();
+}
+
+/** What operators are shown. Messages of other errors may quote a document. */
+function reasonOf(error: unknown): string {
+  if (error instanceof NotYetError) return error.waitsFor;
+  return error instanceof UnavailableError ? error.message : 'its worker stopped';
 }
 
 /** Runs a job until its end or that of its turn; it then waits in its line again. */

@@ -2,7 +2,11 @@
 export class NotYetError extends Error {
   override readonly name = 'NotYetError';
 
-  constructor(readonly milliseconds: number) {
+  /** @param waitsFor is shown to operators */
+  constructor(
+    readonly milliseconds: number,
+    readonly waitsFor: string,
+  ) {
     super(`not for another ${String(milliseconds)} ms`);
   }
 }

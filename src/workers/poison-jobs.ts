@@ -1,11 +1,9 @@
 import type { Job } from 'bullmq';
 import type { Logger } from '../shared/observability/logger.js';
+import { jobMarks, MAX_DEATHS } from '../shared/queues/job-marks.js';
 import { defineScript, type Redis } from '../shared/redis/client.js';
 import { queueKeys } from '../shared/redis/keys.js';
 import { untilAborted } from '../shared/tools/until-aborted.js';
-
-/** A job fails when this many worker processes have ended abnormally, or stopped answering, while they ran it. */
-export const MAX_DEATHS = 3;
 
 /** Thrown instead of running a poison job: one that has ended too many workers. Logs know it by this name. */
 export class DeadlyJobError extends Error {
@@ -51,16 +49,16 @@ export function createPoisonJobs(counting: Counting): PoisonJobs {
  */
 const countRun = defineScript<number>(
   `if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-  local count = tonumber(redis.call('HGET', KEYS[1], 'quire:deathsAlone') or '0') + 1
-  if count <= tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'quire:deathsAlone', count) end
+  local count = tonumber(redis.call('HGET', KEYS[1], '${jobMarks.deathsAlone}') or '0') + 1
+  if count <= tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], '${jobMarks.deathsAlone}', count) end
   return count`,
   { evenWhenFull: true },
 );
 
 /** KEYS[1] a job's hash, ARGV[1] the count of this run: another run that has counted since keeps its count. */
 const forgetRun = defineScript<number>(
-  `if redis.call('HGET', KEYS[1], 'quire:deathsAlone') ~= ARGV[1] then return 0 end
-  return redis.call('HDEL', KEYS[1], 'quire:deathsAlone')`,
+  `if redis.call('HGET', KEYS[1], '${jobMarks.deathsAlone}') ~= ARGV[1] then return 0 end
+  return redis.call('HDEL', KEYS[1], '${jobMarks.deathsAlone}')`,
   { evenWhenFull: true },
 );
 

@@ -1,10 +1,11 @@
-import type { QueueName } from '../shared/queues/lanes.js';
+import { GROWING_QUEUES, type QueueName } from '../shared/queues/lanes.js';
 import { keys } from '../shared/redis/keys.js';
 import { waitForRedis } from '../shared/redis/open.js';
 import { sendHeartbeat } from '../shared/redis/heartbeat.js';
 import type { WorkerContext } from './context.js';
 import { pauseWhileShort } from './pause-while-short.js';
 import { createLaneWorker } from './lane-worker.js';
+import { createNoteWait } from './note-wait.js';
 import { serveCache } from './queues/cache.js';
 import { serveEmbedding } from './queues/embedding.js';
 import { serveIngestion } from './queues/ingestion.js';
@@ -21,6 +22,7 @@ export interface ServedQueue {
 /** Serves one queue until it is closed. A sign of life in Redis tells `/health/ready` that the queue is served. */
 export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
   const { settings, connection, logger, metrics, memory, poisonJobs } = context;
+  const noteWait = createNoteWait(context.redis);
   const { lanes, sweepSchedule, close } = await openQueue(queue, context);
   const workers = lanes.map(({ lane, handlers, concurrency }) =>
     createLaneWorker({
@@ -30,6 +32,7 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
       handlers,
       logger,
       poisonJobs,
+      noteWait,
       lockMilliseconds: settings.workers.lockSeconds * 1_000,
       onFinished: ({ seconds, ...labels }) => {
         metrics.add('quire_jobs_total', labels);
@@ -38,7 +41,7 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
     }),
   );
   const onPaused = () => metrics.add('quire_queue_holds_total', { queue });
-  const pauser = GROWING.includes(queue)
+  const pauser = GROWING_QUEUES.includes(queue)
     ? pauseWhileShort({ queue, memory, lanes: workers, logger, onPaused })
     : null;
   const stopHeartbeat = await startHeartbeat(queue, context);
@@ -67,9 +70,6 @@ async function startHeartbeat(queue: QueueName, { redis, logger }: WorkerContext
   }, HEARTBEAT_MS);
   return () => clearInterval(heartbeat);
 }
-
-/** Queues whose jobs make Redis grow. Some jobs of `maintenance` do as well; they check the memory themselves. */
-const GROWING: readonly QueueName[] = ['ingestion', 'embedding', 'cache'];
 
 async function openQueue(queue: QueueName, context: WorkerContext): Promise<QueueService> {
   switch (queue) {

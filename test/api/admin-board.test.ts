@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { openQueue } from '../../src/shared/queues/lanes.js';
+import { LANE_PURPOSES, openQueue } from '../../src/shared/queues/lanes.js';
 import { adminToken, bearer, form, login, openBoard as open, page } from '../support/admin.js';
 import { makeToken } from '../support/api.js';
 import { ask } from '../support/ask.js';
@@ -85,7 +85,15 @@ browserTest('a click on the queue board pauses a queue', async () => {
 });
 
 describe('what the queue board shows', () => {
-  test('is ids only, of failed jobs too', async () => {
+  test('is what each of the nine lanes is for', async () => {
+    const { text } = await get('/admin/queues/api/queues', bearer(adminToken()));
+    const { queues } = JSON.parse(text) as { queues: { name: string; description?: string }[] };
+    expect(Object.fromEntries(queues.map(({ name, description }) => [name, description]))).toEqual(
+      LANE_PURPOSES,
+    );
+  });
+
+  test('is ids and names only, of failed jobs too', async () => {
     const queue = openQueue('ingestion', { url: service.redis.url });
     const job = await queue.add(
       'ingest',
@@ -144,13 +152,14 @@ describe('the page of a document', () => {
     return id;
   }
 
-  test('tells how it stands, and nothing of what its owner wrote', async () => {
+  test('tells how it stands and its name, and nothing else that its owner wrote', async () => {
     const id = await ingest();
     const json = await get(`/admin/documents/${id}`, { ...bearer(adminToken()), Accept: 'application/json' });
     expect(json.headers['content-type']).toBe('application/json');
     expect(JSON.parse(json.text)).toMatchObject({
       document_id: id,
       owner_id: '<b>alice</b>',
+      filename: 'vault-plan.txt',
       status: 'completed',
       stage: 'completed',
       error: null,
@@ -171,11 +180,12 @@ describe('the page of a document', () => {
     expect(shown.text).toContain(`href="/admin/queues/queue/ingestion-quick/ingest-${id}-1-1"`);
     expect(shown.text).toContain('&lt;b&gt;alice');
     for (const text of [json.text, shown.text]) {
-      for (const secret of ['vault', 'heist', 'project', 'text/plain']) expect(text).not.toContain(secret);
+      for (const secret of ['vault opens', 'heist', 'project', 'text/plain'])
+        expect(text).not.toContain(secret);
     }
   });
 
-  test('is 404 for no document, and read-only', async () => {
+  test('is 404 for no document, and 405 for methods that it does not have', async () => {
     expect((await get('/admin/documents/none', bearer(adminToken()))).status).toBe(404);
     const remove = { method: 'DELETE', headers: bearer(adminToken()) };
     expect((await ask(`${service.url}/admin/documents/none`, remove)).status).toBe(405);

@@ -77,6 +77,8 @@ async function processesOf(dataFolder: string): Promise<{ pid: number; command: 
   return found;
 }
 
+const readinessSchema = z.object({ components: z.record(z.string(), z.string()) });
+
 const idSchema = z.object({ external_id: z.string() });
 
 async function ingest(content: string): Promise<string> {
@@ -148,6 +150,34 @@ describe('quire up', () => {
     await eventually(async () => (await processesOf(folder)).length === 0);
     expect(await statusOf('/health')).toBe(0);
   });
+
+  test('a worker that keeps dying is started again for ever; the API serves on and says which one is missing', async () => {
+    const quire = startQuire();
+    await untilReady(quire);
+    const findWorker = async () =>
+      (await processesOf(folder)).find(({ command }) => command.includes('--queues embedding,'));
+    const isMissing = async () => {
+      const response = await fetch(`http://127.0.0.1:${String(port)}/health/ready`);
+      const { components } = readinessSchema.parse(await response.json());
+      return components['worker-embedding'] === 'unavailable' && components['worker-ingestion'] === 'ready';
+    };
+    let deaths = 0;
+    for (let known = 0; deaths < 6; deaths += 1) {
+      await eventually(async () => ![undefined, known].includes((await findWorker())?.pid));
+      known = (await findWorker())?.pid ?? 0;
+      process.kill(known, 'SIGKILL');
+    }
+    await eventually(isMissing);
+    const pauses = () => [...quire.output().matchAll(/worker-others ended \(SIGKILL\); .* in ([\d.]+) s/g)];
+    await eventually(() => pauses().length === 6);
+    expect(Number(pauses()[5]?.[1])).toBeGreaterThan(10);
+    expect(quire.child.exitCode).toBeNull();
+    expect(await statusOf('/health')).toBe(200);
+    expect(await statusOf('/documents')).toBe(200);
+    await eventually(async () => (await statusOf('/health/ready')) === 200);
+    quire.child.kill('SIGINT');
+    expect(await quire.exit).toBe(0);
+  }, 180_000);
 
   test('processes end whose supervisor was killed while they were still being loaded', async () => {
     const quire = startQuire();

@@ -3,9 +3,11 @@ import type { Job, Queue } from 'bullmq';
 import pino from 'pino';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { openQueue } from '../../src/shared/queues/lanes.js';
+import { jobMarks } from '../../src/shared/queues/job-marks.js';
 import { bullConnection } from '../../src/shared/redis/client.js';
 import { queueKeys } from '../../src/shared/redis/keys.js';
 import { createLaneWorker, type JobHandler, type WorkerOptions } from '../../src/workers/lane-worker.js';
+import { createNoteWait } from '../../src/workers/note-wait.js';
 import { createPoisonJobs, DeadlyJobError } from '../../src/workers/poison-jobs.js';
 import { until } from '../support/until.js';
 import { useTestRedis } from '../support/use-test-redis.js';
@@ -47,6 +49,7 @@ function startWorker(handler: JobHandler, onFinished?: WorkerOptions['onFinished
     lockMilliseconds: 10_000,
     handlers: { embed: handler },
     poisonJobs: createPoisonJobs(counting),
+    noteWait: createNoteWait(redis),
     logger,
     ...(onFinished && { onFinished }),
   });
@@ -116,6 +119,7 @@ test('a job that is put off while Redis is full is not given up, however often t
   await addStalled('innocent');
   let runs = 0;
   let given = 0;
+  const reasons = new Set<string | null>();
   const worker = startWorker({
     run: async () => {
       runs += 1;
@@ -128,6 +132,7 @@ test('a job that is put off while Redis is full is not given up, however often t
   try {
     for (let times = 1; times <= 4 && given === 0; times += 1) {
       await until(async () => given > 0 || (await queue.getJobCounts('delayed'))['delayed'] === 1);
+      reasons.add(await redis.hGet(queueKeys.job(LANE, 'innocent'), jobMarks.waitsFor));
       // A full Redis lets nobody take the job again.
       await redis.configSet('maxmemory', '0');
       await until(() => given > 0 || runs > times);
@@ -137,6 +142,8 @@ test('a job that is put off while Redis is full is not given up, however often t
     await worker.close(0);
   }
   expect([given, runs]).toEqual([0, 5]);
+  // Operators see why it waited.
+  expect([...reasons]).toEqual(['redis is unavailable']);
 });
 
 test('a job that is removed while it runs ends with its own result, and no count is left of it', async () => {

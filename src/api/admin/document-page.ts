@@ -1,39 +1,25 @@
-import type { RequestHandler } from 'express';
-import { NotFoundError } from '../../shared/errors.js';
-import { sendJson } from '../http/response/send-json.js';
-import { requestFacts } from '../http/logging/request-facts.js';
-import type { DocumentInspection, InspectDocument } from '../services/documents/document-inspection.js';
-import { html, sendPage, type Html } from './html.js';
-import { viewInspection } from './inspection-view.js';
+import { isFinal } from '../../shared/document.js';
+import { MAX_DEATHS } from '../../shared/queues/job-marks.js';
+import type { DocumentInspection } from '../services/documents/document-inspection.js';
+import { html, type Html } from './html.js';
 
-export interface DocumentPageOptions {
-  readonly inspect: InspectDocument;
+export interface PageParts {
   readonly adminPath: string;
+  /** The token that its forms send. */
+  readonly csrf: string;
 }
 
-/** Shows everything about a document except its content, as a page or, for clients that accept it, as JSON. */
-export function createDocumentPage({
-  inspect,
-  adminPath,
-}: DocumentPageOptions): RequestHandler<{ id: string }> {
-  return async (request, response) => {
-    requestFacts(request).route = '/admin/documents/{document_id}';
-    const document = await inspect(request.params.id);
-    if (!document) throw new NotFoundError('Document not found');
-    if (request.accepts(['json', 'html']) === 'html') {
-      sendPage(response, 200, { title: 'Document', body: page(document, adminPath) });
-    } else {
-      sendJson(response, 200, viewInspection(document));
-    }
-  };
-}
-
-function page(document: DocumentInspection, adminPath: string): Html {
+/** Shows everything about a document except its content, and what an operator can do with it. */
+export function documentPage(document: DocumentInspection, { adminPath, csrf }: PageParts): Html {
   const { generations, jobs } = document;
   return html`<p><a href="${adminPath}/queues">Queues</a></p>
     <section class="card">
       <h1>Document</h1>
       ${table(facts(document))}
+    </section>
+    <section class="card">
+      <h2>Actions</h2>
+      ${actionsFor(document).map((action) => actionForm(action, { document, adminPath, csrf }))}
     </section>
     <section class="card">
       <h2>Generations</h2>
@@ -48,9 +34,58 @@ function page(document: DocumentInspection, adminPath: string): Html {
       ${
         jobs.length === 0
           ? html`<p>The queues know none any more.</p>`
-          : table(jobs.map(({ queue, id, state }) => [state, jobLink(adminPath, queue, id)]))
+          : table(jobs.map((job) => [job.state, describeJob(adminPath, job)]))
       }
     </section>`;
+}
+
+/** What an operator can do with a document. */
+export const ACTIONS = ['retry', 'cancel', 'delete'] as const;
+export type ActionName = (typeof ACTIONS)[number];
+
+interface Action {
+  readonly name: ActionName;
+  readonly label: string;
+  /** What will happen. */
+  readonly effect: string;
+}
+
+function actionsFor({ status, attempt, published, filename }: DocumentInspection): Action[] {
+  const kept = published === null ? 'Nothing of it was published.' : 'What is published stays.';
+  const retry: Action = {
+    name: 'retry',
+    label: 'Retry',
+    effect:
+      `Its source is read again as attempt ${String(attempt + 1)}, in its owner's turn. Deaths of workers count anew: ` +
+      `it fails again when ${String(MAX_DEATHS)} workers die of it.`,
+  };
+  const cancel: Action = { name: 'cancel', label: 'Cancel', effect: `The attempt under way ends. ${kept}` };
+  const remove: Action = {
+    name: 'delete',
+    label: 'Delete',
+    effect: `${filename ?? 'The document'} is removed for good, with its source, its chunks and the documents of its attachments.`,
+  };
+  const canRetry = status === 'failed' || status === 'cancelled';
+  return [...(canRetry ? [retry] : []), ...(isFinal({ status }) ? [] : [cancel]), remove];
+}
+
+function actionForm(
+  { name, label, effect }: Action,
+  { document, adminPath, csrf }: PageParts & { readonly document: DocumentInspection },
+): Html {
+  return html`<form
+    method="post"
+    action="${adminPath}/documents/${encodeURIComponent(document.documentId)}/${name}"
+  >
+    <input type="hidden" name="csrf" value="${csrf}" />
+    <p>${effect}</p>
+    ${
+      name === 'delete'
+        ? html`<label><input class="check" type="checkbox" required /> I want it deleted</label>`
+        : null
+    }
+    <button type="submit" class="${name === 'delete' ? 'plain' : 'wanted'}">${label}</button>
+  </form>`;
 }
 
 type Rows = readonly (readonly [string | Html, string | Html])[];
@@ -59,6 +94,7 @@ function facts(document: DocumentInspection): Rows {
   const { error } = document;
   return [
     ['Id', html`<code>${document.documentId}</code>`],
+    ['File name', document.filename ?? 'none'],
     ['Owner', document.ownerId],
     ['Status', `${document.status}${document.stage === document.status ? '' : `, ${document.stage}`}`],
     ['Progress', `${String(Math.round(document.progress * 100))} %`],
@@ -81,8 +117,11 @@ const describeVersion = (content: DocumentInspection['published']) =>
 const counts = ({ chunkCount, tokenCount }: { chunkCount: number; tokenCount: number }) =>
   `${String(chunkCount)} chunks, ${String(tokenCount)} tokens`;
 
-const jobLink = (adminPath: string, queue: string, id: string) =>
-  html`<a href="${adminPath}/queues/queue/${queue}/${encodeURIComponent(id)}"><code>${id}</code></a>`;
+type ShownJob = DocumentInspection['jobs'][number];
+
+const describeJob = (adminPath: string, { queue, id, waits }: ShownJob) =>
+  html`<a href="${adminPath}/queues/queue/${queue}/${encodeURIComponent(id)}"><code>${id}</code></a>
+    ${waits === null ? null : html`<br />waits: ${waits}`}`;
 
 function table(rows: Rows): Html {
   return html`<table>

@@ -52,6 +52,8 @@ label { display: block; font-weight: 600; margin-bottom: .35rem; }
 input { width: 100%; padding: .6rem .7rem; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 6px; }
 input:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--key); outline-offset: 2px; }
 button { margin-top: 1rem; width: 100%; padding: .6rem; font: inherit; font-weight: 600; color: var(--card); background: var(--key); border: 0; border-radius: 6px; cursor: pointer; }
+input.check { width: auto; }
+form + form { margin-top: 1.25rem; }
 button.plain { color: var(--ink); background: transparent; border: 1px solid var(--line); }
 .problem { color: #c0392b; font-weight: 600; }
 @media (prefers-color-scheme: dark) { .problem { color: #ff8a7a; } }

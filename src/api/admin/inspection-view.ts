@@ -6,6 +6,7 @@ export function viewInspection(document: DocumentInspection) {
   return {
     document_id: document.documentId,
     owner_id: document.ownerId,
+    filename: document.filename,
     status,
     stage,
     progress,

@@ -4,27 +4,21 @@ import { z } from 'zod';
 import { anonymous, type Authenticate, type Caller } from '../auth/authentication.js';
 import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
-import { continueBody } from '../http/connections/expect-continue.js';
 import { HttpError } from '../http/http-error.js';
 import { requestFacts } from '../http/logging/request-facts.js';
-import type { BodyBudget } from '../http/request/body-budget.js';
-import { mediaTypeOf } from '../http/request/body.js';
-import { readForm } from '../http/request/form.js';
 import { sendPage } from './html.js';
 import { loginForm, sessionCard } from './login-page.js';
 import type { Visit, Visits } from './page-visitor.js';
+import { readSmallForm, type FormOptions } from './small-form.js';
 
-const MAX_FORM_BYTES = 32 * 1024;
 /** Before the login, all clients share the memory of anonymous callers. */
 const BODY_HOLDER = anonymous.id;
 
-export interface LoginOptions {
+export interface LoginOptions extends FormOptions {
   readonly visits: Visits;
   /** Authenticates by token only, even in dev mode. */
   readonly authenticate: Authenticate;
   readonly guesses: Guesses;
-  readonly bodies: BodyBudget;
-  readonly bodyGraceSeconds: number;
   readonly adminPath: string;
   readonly devMode: boolean;
 }
@@ -55,7 +49,7 @@ async function logIn(options: LoginOptions, request: Request, response: Response
   const { visits, authenticate, guesses, adminPath } = options;
   requestFacts(request).route = '/admin/login';
   const visit = await visits.read(request);
-  const { csrf = '', token: given = '', next = '' } = await readSmallForm(request, response, options);
+  const { csrf = '', token: given = '', next = '' } = await readOwnForm(request, response, options);
   visits.requireOwnPage(request, { ...visit, isByToken: false }, csrf);
   const token = given.trim();
   const caller = authenticate(`Bearer ${token}`);
@@ -74,7 +68,7 @@ async function logOut(options: LoginOptions, request: Request, response: Respons
   const { visits, adminPath } = options;
   requestFacts(request).route = '/admin/logout';
   const visit = await visits.read(request);
-  const { csrf = '' } = await readSmallForm(request, response, options);
+  const { csrf = '' } = await readOwnForm(request, response, options);
   visits.requireOwnPage(request, visit, csrf);
   await visits.logout(request, response, visit);
   response.redirect(303, `${adminPath}/login`);
@@ -106,27 +100,8 @@ function refusalOf(caller: Caller | null): Pick<Shown, 'status' | 'problem'> | n
   return { status: 403, problem: 'This token lacks the admin permission.' };
 }
 
-async function readSmallForm(
-  request: Request,
-  response: Response,
-  { bodies, bodyGraceSeconds: graceSeconds }: Pick<LoginOptions, 'bodies' | 'bodyGraceSeconds'>,
-): Promise<Record<string, string>> {
-  if (mediaTypeOf(request) !== 'application/x-www-form-urlencoded') {
-    throw new HttpError(415, 'Expected a form');
-  }
-  const onReading = () => {
-    continueBody(request, response);
-  };
-  const claim = bodies.claim(BODY_HOLDER);
-  try {
-    return await readForm(request, { maxBytes: MAX_FORM_BYTES, onReading, claim, graceSeconds });
-  } catch (error) {
-    if (error instanceof HttpError && error.status === 413) throw new HttpError(413, 'The form is too large');
-    throw error;
-  } finally {
-    claim.release();
-  }
-}
+const readOwnForm = (request: Request, response: Response, { bodies, bodyGraceSeconds }: LoginOptions) =>
+  readSmallForm(request, response, { bodies, bodyGraceSeconds, holder: BODY_HOLDER });
 
 const claimsSchema = z.object({ exp: z.number() });
 

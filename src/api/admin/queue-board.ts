@@ -2,23 +2,29 @@ import { readFile } from 'node:fs/promises';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
+import type { Job } from 'bullmq';
 import type { Express } from 'express';
 import { z } from 'zod';
 import type { Jobs } from '../../shared/queues/jobs.js';
-import { LANES } from '../../shared/queues/lanes.js';
+import { LANE_PURPOSES, LANES, type LaneName } from '../../shared/queues/lanes.js';
+import type { ReadJobNotes } from '../services/jobs/job-notes.js';
+import type { RetryJob } from '../services/jobs/retry-job.js';
 
 export interface BoardOptions {
   readonly jobs: Jobs;
+  readonly retryJob: RetryJob;
+  readonly readNotes: ReadJobNotes;
   readonly readOnly: boolean;
   /** The path at which browsers see /admin. */
   readonly adminPath: string;
 }
 
-/** Bull Board over all queues. It shows ids only, and loads nothing from other servers. */
-export function createQueueBoard({ jobs, readOnly, adminPath }: BoardOptions): Express {
+/** Bull Board over all queues. It shows ids and file names, no content, and loads nothing from other servers. */
+export function createQueueBoard(options: BoardOptions): Express {
+  const { adminPath } = options;
   const serverAdapter = new ExpressAdapter().setBasePath(`${adminPath}/queues`);
   createBullBoard({
-    queues: LANES.map((name) => boardQueue(jobs.queue(name), { readOnly, adminPath })),
+    queues: LANES.map((name) => boardQueue(name, options)),
     serverAdapter,
     options: {
       uiConfig: {
@@ -49,14 +55,32 @@ export function createQueueBoard({ jobs, readOnly, adminPath }: BoardOptions): E
   return app;
 }
 
-function boardQueue(
-  queue: ReturnType<Jobs['queue']>,
-  { readOnly, adminPath }: Pick<BoardOptions, 'readOnly' | 'adminPath'>,
-): BullMQAdapter {
+function boardQueue(lane: LaneName, { jobs, retryJob, readNotes, readOnly, adminPath }: BoardOptions) {
+  const queue = jobs.queue(lane);
   const adapter = new BullMQAdapter(queue, {
     readOnlyMode: readOnly,
+    description: LANE_PURPOSES[lane],
     externalJobUrl: (job) => documentLink(job.data, adminPath),
   });
+  const operated = async (job: Job): Promise<Job> => {
+    const notes = await readNotes(lane, job);
+    const runAgain = job.retry.bind(job);
+    job.retry = (state) => retryJob(job, () => runAgain(state));
+    const asShown = job.toJSON.bind(job);
+    job.toJSON = () => ({ ...asShown(), data: { ...(job.data as object), ...notes } });
+    return job;
+  };
+  adapter.getJob = async (jobId) => {
+    const job: Job | undefined = await queue.getJob(jobId);
+    return job && operated(job);
+  };
+  adapter.getJobs = async (statuses, start, end) => {
+    // Jobs of a paused queue are waiting.
+    const known = statuses.filter((status) => status !== 'paused');
+    // A job may be gone by the time it is read.
+    const found: readonly (Job | undefined)[] = await queue.getJobs(known, start, end);
+    return Promise.all(found.filter((job) => job !== undefined).map(operated));
+  };
   adapter.setFormatter('data', (data: unknown) => shownData.parse(data));
   adapter.setFormatter('returnValue', (value: unknown) => shownOutcome.parse(value));
   return adapter;
@@ -68,7 +92,7 @@ const fonts = {
   'font-mono': 'ui-monospace, Menlo, monospace',
 };
 
-/** Payloads hold ids only. If one ever held more, it would not be shown here. */
+/** Payloads hold ids only, to which our notes are added. If one ever held more, it would not be shown here. */
 const id = z
   .union([z.string().max(300), z.number()])
   .optional()
@@ -86,6 +110,9 @@ const shownData = z
     ownerId: id,
     name: id,
     build: id,
+    filename: id,
+    waits: id,
+    retry: id,
   })
   .catch({});
 const shownOutcome = z.string().max(40).nullable().catch(null);

@@ -12,8 +12,11 @@ import { pagePolicy } from '../http/page-policy.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import type { InspectDocument } from '../services/documents/document-inspection.js';
+import type { OperatorChanges } from '../services/documents/operator-changes.js';
+import type { ReadJobNotes } from '../services/jobs/job-notes.js';
+import type { RetryJob } from '../services/jobs/retry-job.js';
 import type { BoardOptions } from './queue-board.js';
-import { createDocumentPage } from './document-page.js';
+import { createDocumentPages } from './documents.js';
 import { createLogin } from './login.js';
 import { createSessions } from './sessions.js';
 import { createPageVisitor, type Visit, type Visits } from './page-visitor.js';
@@ -22,6 +25,9 @@ export interface AdminOptions {
   readonly jobs: Jobs;
   readonly redis: Redis;
   readonly inspect: InspectDocument;
+  readonly changes: OperatorChanges;
+  readonly retryJob: RetryJob;
+  readonly readNotes: ReadJobNotes;
   /** The current secret, then the previous one while it is being changed. */
   readonly secrets: readonly [string, ...string[]];
   readonly authenticate: Authenticate;
@@ -35,6 +41,9 @@ export interface AdminOptions {
   readonly devMode: boolean;
   readonly publicUrl: string;
 }
+
+/** No request is without a visit once it was admitted. */
+const NOBODY: Visit = { caller: null, session: null, isByToken: false };
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
@@ -62,20 +71,22 @@ export function createAdmin(options: AdminOptions): Router {
   router.use(async (request, response, next) => {
     const visit = await visits.read(request);
     if (!admit(request, response, visit, adminPath)) return;
-    if (!SAFE_METHODS.includes(request.method)) visits.requireOwnPage(request, visit);
     known.set(request, visit);
     next();
   });
   router.get('/', (_request, response) => {
     response.redirect(303, `${adminPath}/queues`);
   });
-  router.get('/documents/:id', createDocumentPage({ inspect: options.inspect, adminPath }));
-  router.all('/documents/:id', () => {
-    throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
+  const visitOf = (request: Request) => known.get(request) ?? NOBODY;
+  // Its forms hold the token that the writes of the board send in a header.
+  router.use(createDocumentPages({ ...options, visits, visitOf, adminPath }));
+  router.use((request, _response, next) => {
+    if (!SAFE_METHODS.includes(request.method)) visits.requireOwnPage(request, visitOf(request));
+    next();
   });
-  const readOnly = options.queuesReadOnly;
+  const { queuesReadOnly: readOnly, retryJob, readNotes } = options;
   router.use('/queues', boardPolicy, guardBoard({ visits, known, readOnly }));
-  router.use('/queues', lazyQueueBoard({ jobs, readOnly, adminPath }));
+  router.use('/queues', lazyQueueBoard({ jobs, retryJob, readNotes, readOnly, adminPath }));
   return router;
 }
 

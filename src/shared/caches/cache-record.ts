@@ -67,6 +67,8 @@ const failureSchema = z.object({
   config: configSchema,
   code: z.enum(['empty', 'too_large', 'internal']),
   message: z.string(),
+  /** Failures of earlier versions do not have them. */
+  documentIds: z.array(z.string()).optional(),
 });
 export type CacheFailure = z.infer<typeof failureSchema>;
 

@@ -19,12 +19,24 @@ export function finishBuild(cache: CacheRecord | null, ready: BuiltCache): Cache
 /** A refused selection leaves no usage event, since it is neither a success nor our failure. */
 export function failBuild(
   cache: CacheRecord | null,
-  { build, code, message }: Omit<CacheFailure, 'config'>,
+  { build, code, message }: Omit<CacheFailure, 'config' | 'documentIds'>,
 ): CacheChange | null {
   if (cache?.building?.build !== build) return null;
-  const failure = { build, config: cache.building.config, code, message };
+  const { config, documentIds } = cache.building;
+  const failure = { build, config, documentIds, code, message };
   const usage = code === 'internal' ? endOfBuild(cache, code, 0) : [];
   return { cache: { ...cache, building: null, failure }, usage };
+}
+
+/** Wants a build again that has failed. Its usage was counted; null when it is not the one that failed last. */
+export function retryBuild(
+  cache: CacheRecord | null,
+  { build, requestId }: Pick<CacheBuild, 'build' | 'requestId'>,
+): CacheChange | null {
+  if (!cache || cache.building || cache.failure?.build !== build || !cache.failure.documentIds) return null;
+  const { config, documentIds } = cache.failure;
+  const building = { build, config, documentIds, requestId, operation: null };
+  return { cache: { ...cache, building, failure: null }, usage: [] };
 }
 
 export function removeCache(cache: CacheRecord | null): CacheChange | null {

@@ -169,11 +169,18 @@ interface ServerReport {
 const NO_MAXMEMORY =
   'Redis has no maxmemory: nothing is refused or put off for want of memory (ingest.max_memory_share), until the machine has none left';
 
-/** Reads the server's version, eviction policy and durability. */
+/** Valkey calls it `server_mode`. */
+const CLUSTER_MODE = /^(?:redis|server)_mode:cluster\r?$/m;
+
+const CLUSTER =
+  'this is a Redis Cluster (redis_mode:cluster), which Quire does not support: its scripts use keys of several hash slots. ' +
+  'Give REDIS_URL (redis.url) the address of a Redis without cluster mode; replicas of it are no obstacle';
+
+/** Reads the server's mode, version, eviction policy and durability. */
 export async function inspectServer(redis: Redis): Promise<ServerReport> {
   const info = await redis.info('server');
   const version = /redis_version:(\d+)\.(\d+)/.exec(info);
-  const problems: string[] = [];
+  const problems = CLUSTER_MODE.test(info) ? [CLUSTER] : [];
   const warnings: string[] = [];
   const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
   if (major < 6 || (major === 6 && minor < 2))

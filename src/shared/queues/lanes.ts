@@ -5,23 +5,35 @@ import { QUEUE_PREFIX } from '../redis/keys.js';
 export const QUEUES = ['ingestion', 'embedding', 'cache', 'usage', 'maintenance'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
+/** Queues whose jobs make Redis grow. Some jobs of `maintenance` do as well; they check the memory themselves. */
+export const GROWING_QUEUES: readonly QueueName[] = ['ingestion', 'embedding', 'cache'];
+
 /**
- * The lanes, each of which is a BullMQ queue. Quick files and small caches have lanes of their own, so that they never
- * wait for slow ones, and so have groups of short texts, so that a single text never waits for them, and pages that callers
- * wait to see.
+ * The lanes, each of which is a BullMQ queue, with what their jobs do, as the board shows it. Quick files and small caches
+ * have lanes of their own, so that they never wait for slow ones, and so have groups of short texts, so that a single text
+ * never waits for them, and pages that callers wait to see.
  */
-export const LANES = [
-  'ingestion',
-  'ingestion-quick',
-  'ingestion-groups',
-  'ingestion-pages',
-  'embedding',
-  'cache',
-  'cache-quick',
-  'usage',
-  'maintenance',
-] as const;
-export type LaneName = (typeof LANES)[number];
+const lanes = {
+  ingestion:
+    'reads slow files (PDF, Office, mail, pictures, large texts), and attachments that wait for room',
+  'ingestion-quick': 'reads texts, and Markdown, HTML, CSV and JSON up to 1 MiB',
+  'ingestion-groups': 'ingests up to 32 short texts of one caller together',
+  'ingestion-pages': 'draws the pages that callers wait to see',
+  embedding: 'makes the vectors of chunks, in batches, and publishes documents',
+  cache: 'builds named caches of more than 100 documents',
+  'cache-quick': 'builds named caches of up to 100 documents',
+  usage: 'adds up the usage of callers',
+  maintenance: 'sweeps, removes chunks and sources that nothing refers to, and rewrites tags after changes',
+} as const satisfies Record<string, string>;
+export type LaneName = keyof typeof lanes;
+/** What the jobs of each lane do. */
+export const LANE_PURPOSES: Readonly<Record<LaneName, string>> = lanes;
+// @NOTE the keys of a literal are its lanes; TypeScript knows them as strings only
+export const LANES = Object.keys(lanes) as LaneName[];
+
+/** The queue that a worker is told to serve (`--queues`) so that it serves the lane. */
+export const queueOf = (lane: LaneName): QueueName =>
+  QUEUES.find((queue) => lane === queue || lane.startsWith(`${queue}-`)) ?? 'maintenance';
 
 /** Where the job of a group may be: where it begins, and where it waits for a provider. */
 export const GROUP_LANES = ['ingestion-groups', 'embedding'] as const;

@@ -41,7 +41,9 @@ export function createPrepareMirrors({
       // The attempt is over then, which the step that publishes finds out.
       if (!changed) return;
     }
-    if (await mirrors.areLoading(generation)) throw new NotYetError(ASK_AGAIN_MILLISECONDS);
+    if (await mirrors.areLoading(generation)) {
+      throw new NotYetError(ASK_AGAIN_MILLISECONDS, 'API processes load its vectors');
+    }
   };
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { FailureCode } from '../../shared/errors.js';
 import type { WorkerContext } from '../context.js';
 import type { JobFailReason } from '../lane-worker.js';
-import { MAX_DEATHS } from '../poison-jobs.js';
+import { MAX_DEATHS } from '../../shared/queues/job-marks.js';
 
 /** What an owner is told after the statement of what could not be done. */
 export const REASONS: Readonly<Record<JobFailReason, string>> = {

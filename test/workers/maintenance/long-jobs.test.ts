@@ -14,6 +14,7 @@ import { createCleanJob } from '../../../src/workers/maintenance/clean-job.js';
 import { createLongJobs } from '../../../src/workers/maintenance/long-jobs.js';
 import { createRetagJob } from '../../../src/workers/maintenance/retag-job.js';
 import { createLaneWorker } from '../../../src/workers/lane-worker.js';
+import { createNoteWait } from '../../../src/workers/note-wait.js';
 import { createPoisonJobs } from '../../../src/workers/poison-jobs.js';
 import { makeDocument } from '../../support/documents.js';
 import { playIngest } from '../../support/play-worker.js';
@@ -59,6 +60,7 @@ function startWorker(): void {
     queue: 'maintenance',
     connection,
     poisonJobs: createPoisonJobs({ redis, logger: pino({ level: 'silent' }) }),
+    noteWait: createNoteWait(redis),
     concurrency: 1,
     lockMilliseconds: 5_000,
     handlers: createLongJobs({ jobs, clean, retag, turnMilliseconds: 50 }),

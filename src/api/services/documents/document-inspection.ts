@@ -1,4 +1,4 @@
-import { at } from '../../../shared/at.js';
+import type { Job } from 'bullmq';
 import { batchCount } from '../../../shared/batches.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../../../shared/document.js';
@@ -6,11 +6,12 @@ import type { Records } from '../../../shared/documents/records.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import { GROUP_LANES } from '../../../shared/queues/lanes.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
+import type { ReadJobNotes } from '../jobs/job-notes.js';
 
 /** The maximum number of batches whose jobs are shown. */
 const MAX_EMBED_JOBS = 20;
 
-/** What operators see of a document: ids, states, counts and times, and nothing that its owner wrote. */
+/** What operators see of a document: ids, states, counts, times and its file name, and nothing of its content. */
 export type DocumentInspection = Awaited<ReturnType<typeof inspect>>;
 export type InspectDocument = (id: string) => Promise<DocumentInspection | null>;
 
@@ -18,6 +19,7 @@ interface Dependencies {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly jobs: Jobs;
+  readonly readNotes: ReadJobNotes;
 }
 
 export function createDocumentInspection(parts: Dependencies): InspectDocument {
@@ -27,7 +29,7 @@ export function createDocumentInspection(parts: Dependencies): InspectDocument {
   };
 }
 
-async function inspect({ records, chunks, jobs }: Dependencies, record: DocumentRecord) {
+async function inspect({ records, chunks, jobs, readNotes }: Dependencies, record: DocumentRecord) {
   const { error, published, pending, operation } = record;
   const ids = [published?.generation ?? null, pending ? generationId(record) : null];
   const generations = await Promise.all(
@@ -37,6 +39,7 @@ async function inspect({ records, chunks, jobs }: Dependencies, record: Document
   return {
     documentId: record.id,
     ownerId: record.ownerId,
+    filename: (pending ?? published)?.filename ?? null,
     status: record.status,
     stage: record.stage,
     progress: record.progress,
@@ -52,7 +55,7 @@ async function inspect({ records, chunks, jobs }: Dependencies, record: Document
     published: published && describeContent(published),
     pending: pending && describeContent(pending),
     generations: generations.filter((each) => each !== null),
-    jobs: await readJobs(jobs, record, {
+    jobs: await readJobs({ jobs, readNotes }, record, {
       chunkCount: newest ? newest.chunkCount : 0,
       group: await records.readGroup(record.id),
     }),
@@ -73,7 +76,7 @@ async function readGeneration(chunks: Chunks, id: string) {
 
 /** Reads the jobs of the newest attempt that the queues still know. */
 async function readJobs(
-  jobs: Jobs,
+  { jobs, readNotes }: Pick<Dependencies, 'jobs' | 'readNotes'>,
   record: DocumentRecord,
   { chunkCount, group }: { readonly chunkCount: number; readonly group: string | null },
 ) {
@@ -88,9 +91,13 @@ async function readJobs(
       (_, batch) => ({ queue: 'embedding', id: jobIds.embed(fence, batch) }) as const,
     ),
   ];
-  const states = await Promise.all(wanted.map(({ queue, id }) => jobs.queue(queue).getJobState(id)));
-  return wanted.flatMap((job, i) => {
-    const state = at(states, i);
-    return state === 'unknown' ? [] : [{ ...job, state }];
-  });
+  const found = await Promise.all(
+    wanted.map(async ({ queue, id }) => {
+      const job: Job | undefined = await jobs.queue(queue).getJob(id);
+      if (!job) return [];
+      const [state, { waits }] = await Promise.all([job.getState(), readNotes(queue, job)]);
+      return [{ queue, id, state, waits }];
+    }),
+  );
+  return found.flat();
 }
