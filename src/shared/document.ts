@@ -148,6 +148,7 @@ export type DocumentRecord = z.infer<typeof documentSchema>;
 /** The fields that access and filters read, of a record or of an index's copy. */
 export const matchableSchema = documentSchema.pick({
   id: true,
+  ownerId: true,
   createdAt: true,
   readers: true,
   writers: true,

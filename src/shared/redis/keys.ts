@@ -140,7 +140,7 @@ export const keys = {
   /** Hash: how far in the change log documents have got their entry above that an earlier version wrote without one. */
   contentHashesFilled: `${prefix}content-hashes-filled`,
   /** Hash: how far in the change log documents of an earlier version have got the filter tags of this one. */
-  filterTagsRenewed: `${prefix}filter-tags-renewed`,
+  filterTagsRenewed: `${prefix}filter-tags-renewed:2`,
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => keyOf('cache', ownerId, name),
   /** Set: names of an owner's caches. */

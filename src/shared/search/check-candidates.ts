@@ -64,8 +64,9 @@ export function createCheckCandidates(
   };
 }
 
-function withoutLists({ id, createdAt, metadata, published, pending }: MatchableDocument): FoundRecord {
-  return { id, createdAt, metadata, published, pending };
+function withoutLists(record: MatchableDocument): FoundRecord {
+  const { id, ownerId, createdAt, metadata, published, pending } = record;
+  return { id, ownerId, createdAt, metadata, published, pending };
 }
 
 /** Takes candidates in their order until there are `k` hits. */

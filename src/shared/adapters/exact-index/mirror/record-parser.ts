@@ -66,6 +66,7 @@ export function createRecordParser(): ParseRecord {
     const [createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag] = readFields(
       parse(fields),
     );
+    const owner = remember(owners, ownerId, () => ownerId);
     const shown = { published: published && slim(published), pending: pending && slim(pending) };
     const nameOf = (content: Content | null) => (retag === 0 ? (content?.filename ?? null) : undefined);
     const shared = (generation: ParsedGeneration | null): ParsedGeneration | null =>
@@ -76,6 +77,7 @@ export function createRecordParser(): ParseRecord {
     return {
       document: {
         id,
+        ownerId: owner,
         createdAt,
         updatedAt,
         readers: lists.readers,
@@ -85,7 +87,7 @@ export function createRecordParser(): ParseRecord {
         ...shown,
       },
       accessKey,
-      statisticsOwner: canRead(ownerId, lists) ? remember(owners, ownerId, () => ownerId) : null,
+      statisticsOwner: canRead(ownerId, lists) ? owner : null,
       published: shared(published && parseGeneration(id, published, nameOf(shown.published))),
       prepared: shared(prepared && parseGeneration(id, prepared, nameOf(shown.pending))),
     };
