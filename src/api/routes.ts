@@ -16,6 +16,7 @@ import { ingestFilesRoute } from './routes/ingest/ingest-files.js';
 import { createIngestRoutes } from './routes/ingest/ingest.js';
 import { createPageRoutes } from './routes/pages.js';
 import { createRetrievalRoutes } from './routes/retrieval.js';
+import { createSharingRoutes } from './routes/sharing.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
 import { createUsageAccounting } from './services/usage-accounting.js';
@@ -45,6 +46,7 @@ import { createWaitForDocument } from './services/ingest/wait-for-document.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import { createCompletions } from './services/retrieval/completions.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
+import { createMembership } from './services/sharing/membership.js';
 import { createTokenUri } from './services/token-uri.js';
 
 /** The current secret, then the previous one while the secret is being changed. */
@@ -140,6 +142,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
       changes,
       bucket,
     }),
+    ...createSharingRoutes({ membership: createMembership({ change, room, jobs, waitForDocument }) }),
     ...createContentRoutes({
       contentUpdates: createContentUpdates({ records, sources, change, jobs, waitForDocument, accounting }),
       admit,

@@ -127,6 +127,7 @@ export const patchDocumentExamples = {
     200: shared,
     202: withProgress(shared, { stage: 'access' }),
     404: documentNotFound,
+    409: { detail: 'All of these admins have left the document, and one has to remain' },
     412: otherState,
   },
 };
