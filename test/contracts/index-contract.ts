@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import fc from 'fast-check';
 import { UnavailableError } from '../../src/shared/errors.js';
 import type { Filter } from '../../src/shared/filters/parse.js';
-import { ID_PATH, OWNER_PATH } from '../../src/shared/filters/paths.js';
 import type { Index, VectorSearch } from '../../src/shared/ports.js';
 import { testLists } from './list-contract.js';
+import { testOwners } from './owner-contract.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { rejection } from '../support/rejection.js';
 import { until } from '../support/until.js';
@@ -123,34 +123,7 @@ export function describeIndexContract(
       expect(found.map(({ documentId }) => documentId)).toEqual([id, id]);
     });
 
-    test('a filter by owner decides by the record alone, in searches, lists and counts', async () => {
-      const lie = { 'system_metadata.owner': 'owner', $id: 'x' };
-      const own = await ingest([X]);
-      const bobs = await ingest([X], { ownerId: 'bob', readers: ['owner'], metadata: lie });
-      const alices = await ingest([X], { ownerId: 'alice', readers: ['owner'] });
-      const of = async (filter: Filter) => ({
-        found: new Set((await search(X, { filter })).map(({ documentId }) => documentId)),
-        listed: new Set(await list({ filter })),
-        count: await count('owner', filter),
-      });
-      const all = (...documents: readonly { readonly id: string }[]) => {
-        const ids = new Set(documents.map(({ id }) => id));
-        return { found: ids, listed: ids, count: ids.size };
-      };
-      const owner = (...values: string[]): Filter => ({ type: 'equals', path: OWNER_PATH, values });
-      const not = (filter: Filter): Filter => ({ type: 'not', filter });
-      const id = (...values: string[]): Filter => ({ type: 'equals', path: ID_PATH, values });
-      expect(await of(owner('owner'))).toEqual(all(own));
-      expect(await of(not(owner('bob')))).toEqual(all(own, alices));
-      expect(await of({ type: 'exists', path: OWNER_PATH })).toEqual(all(own, bobs, alices));
-      expect(await of(not({ type: 'exists', path: OWNER_PATH }))).toEqual(all());
-      const accepted: Filter = { type: 'or', filters: [owner('owner', 'alice'), id(bobs.id)] };
-      expect(await of(accepted)).toEqual(all(own, bobs, alices));
-      expect(await of({ type: 'and', filters: [accepted, not(owner('alice'))] })).toEqual(all(own, bobs));
-      const many = Array.from({ length: 1_000 }, (_, i) => `stranger-${String(i)}`);
-      expect(await of(not(owner(...many, 'alice')))).toEqual(all(own, bobs));
-      expect(await of(owner(...many, 'alice'))).toEqual(all(alices));
-    });
+    testOwners(() => ({ index, data }));
 
     test('a page beyond the last is empty, however far beyond', async () => {
       await ingest([X]);

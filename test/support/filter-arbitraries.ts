@@ -27,7 +27,15 @@ const scalars: readonly (string | number | boolean | null)[] = [
 export const scalar = fc.constantFrom(...scalars);
 
 const key = fc.constantFrom(
-  ...['a', 'b', 'a.b', 'b.a', 'filename', 'created_at', '__proto__', 'constructor', 'system_metadata.owner'],
+  'a',
+  'b',
+  'a.b',
+  'b.a',
+  'filename',
+  'created_at',
+  '__proto__',
+  'constructor',
+  'system_metadata.owner',
 );
 
 const { value } = fc.letrec<{ value: Json; object: Record<string, Json> }>((tie) => ({
