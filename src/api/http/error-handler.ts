@@ -67,9 +67,9 @@ function detailOf(error: DomainError): ErrorReply['detail'] {
   return error.message;
 }
 
-function itemOf({ field, message, limit }: InvalidFieldError): ValidationItem {
+function itemOf({ place, field, message, limit }: InvalidFieldError): ValidationItem {
   const type = limit.of === 'items' ? 'value_error.list.max_items' : 'value_error';
-  return { loc: ['body', field], msg: message, type, ctx: { limit_value: limit.value } };
+  return { loc: [place, field], msg: message, type, ctx: { limit_value: limit.value } };
 }
 
 /** Returns the status of an error of Express. A path that cannot be decoded (400) counts as one that does not exist. */

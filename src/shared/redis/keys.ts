@@ -131,6 +131,8 @@ export const keys = {
   /** Set: the owners that have a key below. And a set of callers who ask for all groups of an owner, or of all owners (`*`). */
   accessGroupOverflows: `${prefix}audience-overflows`,
   accessGroupOverflow: (owner: string) => keyOf('audience-overflow', owner),
+  /** Hash: what a caller has said of documents that others share with them, and the name of this state of it. */
+  sharing: (callerId: string) => keyOf('sharing', callerId),
   /** Hash that lives for a day: what is remembered of a caller's request with an `Idempotency-Key`. */
   idempotency: (callerId: string, key: string) => keyOf('idempotency', callerId, key),
   /** Hash: hour since 1970 → bytes that this caller's requests of that hour take above. */

@@ -9,6 +9,7 @@ import type { RequireRoom } from '../ingest/admission/require-room.js';
 import type { JobRequests } from '../ingest/job-requests.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from '../ingest/wait-for-document.js';
 import type { RequestContext } from '../request-context.js';
+import type { CallerLists } from './caller-lists.js';
 
 /** How readers part from documents of others, and come back. Both may be asked for again and again. */
 export interface Membership {
@@ -18,10 +19,11 @@ export interface Membership {
    */
   leave(documentId: string, context: RequestContext): Promise<void>;
   /**
-   * Gives a caller who has left what the lists would give them. The wait ends when searches see it.
-   * @throws ForbiddenError, NotFoundError
+   * Has a document of somebody else found where the caller finds only what they have accepted, and gives a caller who has left
+   * what the lists would give them. The wait ends when searches see it.
+   * @throws ForbiddenError, NotFoundError, InvalidFieldError for too many
    */
-  comeBack(documentId: string, context: RequestContext): Promise<AwaitedDocument>;
+  accept(documentId: string, context: RequestContext): Promise<AwaitedDocument>;
 }
 
 interface Dependencies {
@@ -29,20 +31,23 @@ interface Dependencies {
   readonly room: RequireRoom;
   readonly jobs: JobRequests;
   readonly waitForDocument: WaitForDocument;
+  readonly lists: Pick<CallerLists, 'acceptDocument' | 'forgetDocument'>;
 }
 
 export function createMembership(parts: Dependencies): Membership {
-  const { change, jobs, waitForDocument } = parts;
+  const { change, jobs, waitForDocument, lists } = parts;
   const retagIn = (context: RequestContext) => (record: DocumentRecord) => jobs.retag(record, context);
   return {
     leave: async (documentId, context) => {
-      const asked = await prepare(parts, { documentId, context, apply: leave });
+      const { asked } = await prepare(parts, { documentId, context, apply: leave });
       const retag = retagIn(context);
       const { record, changed } = await leaveWithAttachments({ change, retag }, asked);
       if (record && changed && record.retag > 0) await retag(record);
+      await lists.forgetDocument(context.callerId, documentId);
     },
-    comeBack: async (documentId, context) => {
-      const asked = await prepare(parts, { documentId, context, apply: comeBack });
+    accept: async (documentId, context) => {
+      const { asked, isOwn } = await prepare(parts, { documentId, context, apply: comeBack });
+      if (!isOwn) await lists.acceptDocument(context.callerId, documentId);
       const retag = retagIn(context);
       const { record, changed } = await comeBackWithAttachments({ change, retag }, asked);
       if (record && changed && record.retag > 0) await retag(record);
@@ -70,5 +75,5 @@ async function prepare({ change, room }: Dependencies, { documentId, context, ap
   });
   const after = record && apply(record, callerId)?.record;
   if (record && after) await requireRoomFor(room, record, after);
-  return asked;
+  return { asked, isOwn: record?.ownerId === callerId };
 }
