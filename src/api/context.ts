@@ -33,6 +33,7 @@ import { createStorageMarker } from '../shared/storage/marker.js';
 import { withShortSources } from '../shared/storage/short-sources.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { loadOnce } from '../shared/tools/load-once.js';
+import { createSharedViews } from '../shared/access/sharing.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './context/announce-storage.js';
 import { createCompletionLimit, createLocalCompletionLimit } from './context/limit-completions.js';
@@ -85,6 +86,7 @@ export async function createApiContext(options: ContextOptions) {
     countTokens,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis),
     usage: createUsage(redis),
+    sharedViews: createSharedViews(redis, { standard: settings.search.shared }),
     caches: createCacheStore(redis, logMalformedCache(logger)),
     drafts,
     cacheEngines: openCacheEngines({ settings, completer, limit: limitLocal, redis }),

@@ -16,6 +16,7 @@ import { ingestFilesRoute } from './routes/ingest/ingest-files.js';
 import { createIngestRoutes } from './routes/ingest/ingest.js';
 import { createPageRoutes } from './routes/pages.js';
 import { createRetrievalRoutes } from './routes/retrieval.js';
+import { createSharingRoutes } from './routes/sharing.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
 import { createUsageAccounting } from './services/usage-accounting.js';
@@ -45,6 +46,8 @@ import { createWaitForDocument } from './services/ingest/wait-for-document.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import { createCompletions } from './services/retrieval/completions.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
+import { createCallerLists } from './services/sharing/caller-lists.js';
+import { createMembership } from './services/sharing/membership.js';
 import { createTokenUri } from './services/token-uri.js';
 
 /** The current secret, then the previous one while the secret is being changed. */
@@ -96,6 +99,7 @@ export interface DocumentRouteContext extends Pick<
   | 'memory'
   | 'answerMemory'
   | 'usage'
+  | 'sharedViews'
 > {
   readonly settings: {
     readonly ingest: Pick<
@@ -124,6 +128,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const accounting = createUsageAccounting(context.usage);
   const duplicates = createDuplicates(context.redis, records);
   const beginAgain = createBeginAgain(change, jobs);
+  const lists = createCallerLists({ sharedViews: context.sharedViews, records });
   const storing = { records, sources, jobs, accounting, duplicates };
   return [
     ...createIngestRoutes({
@@ -135,10 +140,20 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
     }),
     ...batchRoutes(context, { ...storing, beginAgain, admit, admitSome, waiter, logger }),
     ...createDocumentRoutes({
-      documents: createReadDocuments({ records, chunks, index, memory: context.answerMemory }),
+      documents: createReadDocuments({
+        records,
+        chunks,
+        index,
+        memory: context.answerMemory,
+        sharedViews: context.sharedViews,
+      }),
       readExtraction: createReadExtraction({ records, chunks }),
       changes,
       bucket,
+    }),
+    ...createSharingRoutes({
+      membership: createMembership({ change, room, jobs, waitForDocument, lists }),
+      lists,
     }),
     ...createContentRoutes({
       contentUpdates: createContentUpdates({ records, sources, change, jobs, waitForDocument, accounting }),
@@ -174,9 +189,9 @@ function batchRoutes({ settings, waiter }: DocumentRouteContext, parts: BatchRou
 
 function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const { settings, logger, records, chunks, storage, completer, countTokens } = context;
-  const { search, rerankedSearch, answerMemory: memory } = context;
+  const { search, rerankedSearch, sharedViews, answerMemory: memory } = context;
   const accounting = createUsageAccounting(context.usage);
-  const searching = { search, rerankedSearch, accounting, memory, countTokens };
+  const searching = { search, rerankedSearch, sharedViews, accounting, memory, countTokens };
   const texts = createSourceTexts({ storage, chunks, logger });
   const defaultMaxTokens = settings.completion.maxTokens;
   return createRetrievalRoutes({
@@ -187,11 +202,11 @@ function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
 
 function cacheRoutes(context: RouteContext): Route[] {
   const { settings, logger, records, chunks, index } = context;
-  const { caches, cacheEngines: engines, jobs, waiter } = context;
+  const { caches, cacheEngines: engines, jobs, waiter, sharedViews } = context;
   return createCacheRoutes({
     caches: createCacheService({
       caches,
-      selection: createCacheSelection({ index, records, overlap: settings.chunk.overlap }),
+      selection: createCacheSelection({ index, records, sharedViews, overlap: settings.chunk.overlap }),
       records,
       chunks,
       jobs,
@@ -199,6 +214,7 @@ function cacheRoutes(context: RouteContext): Route[] {
       engines,
       accounting: createUsageAccounting(context.usage),
       defaultMaxTokens: settings.completion.maxTokens,
+      sharedViews,
       renewals: createRenewalPause(),
       waitSeconds: settings.ingest.waitSeconds,
       logger,

@@ -138,6 +138,10 @@ export const documentSchema = z.object({
       admins: z.array(z.string()),
     })
     .nullish(),
+  /** Who has left the document, and which lists would name them else; see `access/leaving.ts`. */
+  left: z
+    .array(z.object({ id: z.string(), lists: z.array(z.enum(['readers', 'writers', 'admins'])) }))
+    .nullish(),
   /** Names the change of access or metadata that the chunks' tags do not show yet; 0 when they do. */
   retag: z.number().int(),
   /** Rises with every change of the record, and is compared by the commit script; see `laterRevision`. */
@@ -148,6 +152,7 @@ export type DocumentRecord = z.infer<typeof documentSchema>;
 /** The fields that access and filters read, of a record or of an index's copy. */
 export const matchableSchema = documentSchema.pick({
   id: true,
+  ownerId: true,
   createdAt: true,
   readers: true,
   writers: true,

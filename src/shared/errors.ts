@@ -145,11 +145,14 @@ export class InvalidFieldError extends DomainError {
   override readonly kind = 'invalid_field';
   readonly field: string;
   readonly limit: ExceededLimit;
+  /** Where in a request the field is. */
+  readonly place: 'body' | 'path';
 
-  constructor(field: string, message: string, limit: ExceededLimit) {
+  constructor(field: string, message: string, limit: ExceededLimit, place: 'body' | 'path' = 'body') {
     super(message);
     this.field = field;
     this.limit = limit;
+    this.place = place;
   }
 }
 

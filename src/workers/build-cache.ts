@@ -1,3 +1,4 @@
+import type { SharedViews } from '../shared/access/sharing.js';
 import { fenceOfCache, type CacheEngines } from '../shared/caches/cache-engines.js';
 import type {
   CacheConfig,
@@ -27,6 +28,7 @@ interface BuildParts {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly engines: CacheEngines;
+  readonly sharedViews: Pick<SharedViews, 'predicateOf'>;
 }
 
 /** Builds a named cache and replaces its previous build, if the texts fit the context window of the model. */
@@ -168,24 +170,26 @@ type Wanted =
 
 /** Reads the texts of the wanted documents, and reads them again if new versions are published in the meantime. */
 async function readWanted(
-  { records, chunks, engine }: BuildParts & { readonly engine: CacheEngine },
+  { records, chunks, engine, sharedViews }: BuildParts & { readonly engine: CacheEngine },
   { ownerId, signal }: { readonly ownerId: string; readonly signal: AbortSignal },
   { building, ready }: CacheRecord,
 ): Promise<Wanted> {
   const { contextWindow } = engine;
+  const shared = (building ?? ready)?.config.shared;
+  const findUsable = () => sharedViews.predicateOf({ callerId: ownerId, shared });
   const maxCharacters = CHARACTERS_PER_TOKEN * contextWindow;
   if (ready && building?.operation === null) {
     const { members } = ready;
     // A changed text comes back with the next update, as for every cache.
-    const texts = { ownerId, members, maxCharacters: Infinity };
+    const texts = { findUsable, members, maxCharacters: Infinity };
     return { members, passages: await readCachePassages({ records, chunks }, texts) };
   }
   const documentIds = building?.documentIds ?? [];
   for (;;) {
     signal.throwIfAborted();
-    const { members, tokenCount } = await currentMembers(records, { ownerId, documentIds });
+    const { members, tokenCount } = await currentMembers(records, { findUsable, documentIds });
     try {
-      const passages = await readCachePassages({ records, chunks }, { ownerId, members, maxCharacters });
+      const passages = await readCachePassages({ records, chunks }, { findUsable, members, maxCharacters });
       if (passages.length === members.length) return { members, passages };
     } catch (error) {
       if (!(error instanceof TextsTooLongError)) throw error;

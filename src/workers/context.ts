@@ -1,3 +1,4 @@
+import { createSharedViews } from '../shared/access/sharing.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
@@ -74,6 +75,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     poisonJobs: createPoisonJobs({ redis, logger }),
     ...openMemory({ settings, disks, redis, records, dataSet, embedding, isEmbeddingRemote }),
     caches: createCacheStore(redis, logMalformedCache(logger)),
+    sharedViews: createSharedViews(redis),
     cacheEngines: openCacheEngines({ settings, completer, redis }),
     failDocument: createFailDocument({ records, jobs, metrics }),
     publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),

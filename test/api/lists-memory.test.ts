@@ -5,6 +5,7 @@ import { createRetrieval } from '../../src/api/services/retrieval/retrieval.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
 import { makeContent, makeDocument } from '../support/documents.js';
+import { everythingShared } from '../support/everything-shared.js';
 
 const MEGABYTE = 1024 ** 2;
 const list = (letter: string) => Array.from({ length: 1_000 }, (_, i) => letter.repeat(120) + String(i));
@@ -45,6 +46,7 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
     readSome,
   };
   const documents = createReadDocuments({
+    sharedViews: everythingShared,
     memory,
     records,
     chunks: { readTexts: never },
@@ -109,6 +111,7 @@ test('searches whose hits turn out large are searched again when there is room',
   const retrieval = createRetrieval({
     memory,
     rerankedSearch: null,
+    sharedViews: everythingShared,
     search: async ({ k, onHits }) => {
       searches += 1;
       const hits = [];

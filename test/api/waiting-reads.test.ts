@@ -74,6 +74,7 @@ test('so does a wait for a cache', async () => {
         Promise.resolve(Array.from({ length: 20_000 }, (_, n) => `document-${String(n)}`.padEnd(36))),
       matching: () => Promise.resolve([]),
     },
+    sharedViews: api.sharedViews,
     jobs: api.jobs,
     waiter,
     waitSeconds: 20,
@@ -88,7 +89,8 @@ test('so does a wait for a cache', async () => {
     waitSeconds: 20,
     signal: leaving.signal,
   };
-  const wanted = { model: 'm', ggufFile: 'g', docs: undefined, filters: { filter: null, json: {} } };
+  const filters = { filter: null, json: {} };
+  const wanted = { model: 'm', ggufFile: 'g', docs: undefined, shared: undefined, filters };
   const built = createCache(parts, context, wanted);
   await until(async () => (await api.redis.zCard(keys.cachesBuilding)) === 1);
   expect(await bytesWhileWaiting()).toBeLessThan(FEW_BYTES);

@@ -4,6 +4,7 @@ import { UnavailableError } from '../../src/shared/errors.js';
 import type { Filter } from '../../src/shared/filters/parse.js';
 import type { Index, VectorSearch } from '../../src/shared/ports.js';
 import { testLists } from './list-contract.js';
+import { testOwners } from './owner-contract.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { rejection } from '../support/rejection.js';
 import { until } from '../support/until.js';
@@ -121,6 +122,8 @@ export function describeIndexContract(
       const found = await search(X, { callerId: 'alice', limit: 2 });
       expect(found.map(({ documentId }) => documentId)).toEqual([id, id]);
     });
+
+    testOwners(() => ({ index, data }));
 
     test('a page beyond the last is empty, however far beyond', async () => {
       await ingest([X]);

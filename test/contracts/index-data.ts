@@ -16,6 +16,7 @@ import {
 } from '../../src/shared/documents/transitions.js';
 import { parseFilter, type Filter } from '../../src/shared/filters/parse.js';
 import { createRedis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { hashTerm } from '../../src/shared/text/hash-term.js';
 import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
@@ -28,6 +29,8 @@ const TEXTS_AT_ONCE = 1_000;
 export async function openIndexData(url: string) {
   const redis = createRedis(url, { failFast: true, onError: () => undefined });
   await redis.connect();
+  // As the first sweep notes of data that is new.
+  await redis.hSet(keys.filterTagsRenewed, 'done', '0');
   const records = createRecords(redis);
   const chunks = createChunks(redis);
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createWithCallerTags } from '../../src/shared/adapters/query-engine-index/with-caller-tags.js';
 import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
+import { createSharedViews } from '../../src/shared/access/sharing.js';
 import { createCacheStore } from '../../src/shared/caches/cache-store.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { createRecords } from '../../src/shared/documents/records.js';
@@ -88,6 +89,7 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
       records: createRecords(redis),
       chunks: createChunks(redis),
       caches: createCacheStore(redis),
+      sharedViews: createSharedViews(redis),
       cacheEngines: { kept: () => Promise.resolve([]), forget: () => Promise.resolve() },
       removeObjects: () => Promise.resolve({ removed: 0, kept: 0, failed: 0 }),
       memory: createMemoryWatch(redis, 0.85),

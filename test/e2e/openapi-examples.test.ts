@@ -33,6 +33,12 @@ const story = [
   'POST /cache/{name}/query',
   'DELETE /cache/{name}',
   'PATCH /documents/{document_id}',
+  'POST /documents/{document_id}/accept',
+  'GET /sharing',
+  'PUT /sharing/blocked/{owner}',
+  'DELETE /sharing/blocked/{owner}',
+  'PUT /sharing/accepted/{owner}',
+  'DELETE /sharing/accepted/{owner}',
   'PUT /documents/{document_id}/content',
   'POST /documents/{document_id}/retry',
   'POST /documents/{document_id}/cancel',
@@ -43,8 +49,8 @@ const story = [
   'POST /ingest/files',
 ];
 
-/** Those that need a file whose bytes no example can show. */
-const untold = ['GET /documents/{document_id}/pages/{page}.png'];
+/** Those that need a file whose bytes no example can show, or a second person. */
+const untold = ['GET /documents/{document_id}/pages/{page}.png', 'POST /documents/{document_id}/leave'];
 
 /** Their answers are of another moment than that of the story, so that only their schemas hold. */
 const otherwise = new Set(['POST /documents/{document_id}/cancel', 'GET /usage/stats']);

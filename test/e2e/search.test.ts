@@ -51,6 +51,7 @@ describe('/retrieve/chunks', () => {
         content: 'The river carries silt.',
         score: expect.any(Number),
         document_id: id,
+        owner: service.caller('fields'),
         chunk_number: 0,
         location: { lines: { first: 1, last: 1 } },
         section: [],
@@ -66,6 +67,7 @@ describe('/retrieve/chunks', () => {
         content: expect.stringContaining('gravel'),
         score: expect.any(Number),
         document_id: file,
+        owner: service.caller('fields'),
         chunk_number: 0,
         location: { lines: { first: 1, last: 3 } },
         section: ['Dams'],
@@ -196,6 +198,7 @@ describe('/retrieve/docs', () => {
     expect(found.find(({ document_id: id }) => id === first)).toEqual({
       score: expect.any(Number),
       document_id: first,
+      owner: expect.any(String),
       metadata: { n: 1 },
       additional_metadata: {},
       content: { type: 'string', value: long, filename: null },
@@ -214,6 +217,7 @@ describe('/retrieve/docs', () => {
     expect(found).toEqual({
       score: expect.any(Number),
       document_id: id,
+      owner: service.caller('files'),
       metadata: {},
       additional_metadata: {},
       content: { type: 'url', value: expect.stringMatching(/^http/), filename: 'minutes.txt' },

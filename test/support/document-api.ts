@@ -11,6 +11,7 @@ import { createChangeWaiter } from '../../src/api/services/ingest/change-waiter.
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import { createDiskStorage } from '../../src/shared/adapters/disk-storage/disk-storage.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
+import { createSharedViews } from '../../src/shared/access/sharing.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import type { ObjectStorage } from '../../src/shared/ports.js';
@@ -121,6 +122,7 @@ async function openData(url: string) {
     records: createRecords(redis),
     chunks: createChunks(redis),
     usage: createUsage(redis),
+    sharedViews: createSharedViews(redis),
     links: downloadLinks(60),
     close: async () => {
       await jobs.close();

@@ -11,6 +11,8 @@ const scalars: readonly (string | number | boolean | null)[] = [
   '1',
   '',
   'red',
+  'alice',
+  'owner',
   true,
   false,
   null,
@@ -24,7 +26,17 @@ const scalars: readonly (string | number | boolean | null)[] = [
 ];
 export const scalar = fc.constantFrom(...scalars);
 
-const key = fc.constantFrom('a', 'b', 'a.b', 'b.a', 'filename', 'created_at', '__proto__', 'constructor');
+const key = fc.constantFrom(
+  'a',
+  'b',
+  'a.b',
+  'b.a',
+  'filename',
+  'created_at',
+  '__proto__',
+  'constructor',
+  'system_metadata.owner',
+);
 
 const { value } = fc.letrec<{ value: Json; object: Record<string, Json> }>((tie) => ({
   value: fc.oneof(
@@ -43,7 +55,17 @@ export const metadata = fc
 
 export const path = fc.oneof(
   key,
-  fc.constantFrom('a.b.a', 'a.a', 'a.a.b', 'b.a.b', 'external_id', 'content_type', 'filename.a', 'c'),
+  fc.constantFrom(
+    'system_metadata.owner',
+    'a.b.a',
+    'a.a',
+    'a.a.b',
+    'b.a.b',
+    'external_id',
+    'content_type',
+    'filename.a',
+    'c',
+  ),
 );
 
 const date = fc.constantFrom('2024-01-01', '2024-01-01T00:00:00+01:00', '2025-06-07T10:09:10.125+02:00');

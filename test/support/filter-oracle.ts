@@ -61,6 +61,7 @@ function order(left: Json, right: unknown): number {
 }
 
 function lookUp(document: MatchableDocument, key: string): Json | undefined {
+  if (key === 'system_metadata.owner') return document.ownerId;
   const stored = reach(document.metadata, key.split('.'));
   if (stored !== undefined) return stored;
   if (key === 'external_id') return document.id;

@@ -20,6 +20,7 @@ export function matchable(
   };
   return {
     id: '0b7a4c1e-0000-4000-8000-000000000001',
+    ownerId: 'alice',
     createdAt: '2024-05-01T10:00:00.000Z',
     readers: ['alice'],
     writers: ['alice'],

@@ -71,9 +71,9 @@ function detailOf(error: DomainError): ErrorReply['detail'] {
   return error.message;
 }
 
-function itemOf({ field, message, limit }: InvalidFieldError): ValidationItem {
+function itemOf({ place, field, message, limit }: InvalidFieldError): ValidationItem {
   return {
-    loc: ['body', field],
+    loc: [place, field],
     msg: message,
     type: LIMIT_TYPES[limit.of],
     ctx: { limit_value: limit.value },

@@ -23,6 +23,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Health: 'Whether the service runs and can work.',
   Tokens: 'Access tokens.',
   Documents: 'Ingest documents, and read, change and delete them.',
+  Sharing: 'What becomes of documents that others share with the caller.',
   Retrieval: 'Search documents, and answer questions with them.',
   Caches: 'Named sets of documents that questions are asked about again and again.',
   Usage: 'What the caller has done.',

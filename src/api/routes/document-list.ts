@@ -9,6 +9,7 @@ import { defineRoute } from '../http/route.js';
 import { documentView, viewDocument } from './document-view.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import { listDocumentsExamples } from './examples/documents.js';
+import { sharedParameter } from '../http/validation/shared.js';
 import { page } from '../http/validation/page-parameters.js';
 
 const MAX_NAME = 256;
@@ -21,6 +22,7 @@ const SORTS = LIST_KEYS.flatMap((key) => [key, `-${key}`] as const);
 const listQuery = z.object({
   ...page,
   filters: queryFilters,
+  shared: sharedParameter,
   cursor: z
     .string()
     .optional()
@@ -64,16 +66,20 @@ const listQuery = z.object({
 type ListQuery = z.output<typeof listQuery>;
 
 /** What is listed, of which documents, and from where on. @throws HttpError 422 for a cursor of another list */
-function toListing({ filters, q, sort, order, total, cursor: text = '', skip, limit }: ListQuery) {
+function toListing(query: ListQuery) {
+  const { filters, shared, q, sort, order, total, cursor: text = '', skip, limit } = query;
   const name = q === undefined || q.trim() === '' ? null : q.trim();
-  const digest = listDigest([filters.json, name]);
+  const digest = listDigest([filters.json, name, ...(shared ? [shared] : [])]);
   const stated = sort === undefined && order === undefined ? null : orderOf(sort ?? 'created', order);
   const cursor = text === '' ? null : readCursor(text);
   if (text !== '' && !cursor) throw wrongCursor('value is not a valid cursor');
   const isOther = cursor && (cursor.digest !== digest || (stated && !isSameOrder(stated, cursor.order)));
   if (isOther) throw wrongCursor(filters.json === null ? `${OTHER_LIST}; ${LEFT_OUT}` : OTHER_LIST);
   const place = { order: cursor?.order ?? stated ?? orderOf('created'), after: cursor?.position ?? null };
-  return { listing: { filter: filters.filter, name, skip, limit, isCounted: total, ...place }, digest };
+  return {
+    listing: { filter: filters.filter, shared, name, skip, limit, isCounted: total, ...place },
+    digest,
+  };
 }
 
 const OTHER_LIST = 'this cursor belongs to a list of another order, other filters or another name';
@@ -128,7 +134,7 @@ export const listRoute = ({
 
 /** The parameters of the next page. */
 function nextQuery(
-  { limit, order, name, isCounted }: ReturnType<typeof toListing>['listing'],
+  { limit, order, name, shared, isCounted }: ReturnType<typeof toListing>['listing'],
   filters: unknown,
   place: Omit<ListCursor, 'order'>,
 ): string {
@@ -138,6 +144,7 @@ function nextQuery(
     sort: order.by,
     order: order.isDescending ? 'desc' : 'asc',
     ...(name !== null && { q: name }),
+    ...(shared && { shared }),
     ...(filter !== null && encodeURIComponent(filter).length <= MAX_LINKED_FILTER && { filters: filter }),
     ...(isCounted && { total: 'true' }),
     cursor: writeCursor({ ...place, order }),

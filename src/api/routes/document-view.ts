@@ -35,6 +35,7 @@ export const documentView = z
       .or(z.strictObject({}))
       .describe('Where the object storage keeps the file; empty for a text.'),
     system_metadata: z.object({
+      owner: z.string().describe('Who made the document; it stays theirs, whoever may read or change it.'),
       created_at: timestamp,
       updated_at: timestamp,
       version: z.int().positive().describe('Grows by one with each new content.'),
@@ -89,6 +90,7 @@ export function viewDocument(record: DocumentRecord, bucket: string): DocumentVi
     metadata: record.metadata,
     storage_info: content.kind === 'text' ? {} : { bucket, key: content.storageKey },
     system_metadata: {
+      owner: record.ownerId,
       created_at: record.createdAt,
       updated_at: record.updatedAt,
       version: record.version,

@@ -154,7 +154,7 @@ const patchRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
       'made only if the document is in that state, by the `ETag` of an answer or by its `version`; else 412. A reader who is removed finds ' +
       'nothing of the document from this moment on. Only admins of the document may change `access_control`.',
     request: { path: documentPath, body: patchBody, mergePatch: mergePatchBody },
-    responses: { 200: documentView, 202: documentView, 404: errorBody, 412: errorBody },
+    responses: { 200: documentView, 202: documentView, 404: errorBody, 409: errorBody, 412: errorBody },
     examples: patchDocumentExamples,
     handle: async (request, reply) => {
       const { metadata, filename, access_control } = request.body;

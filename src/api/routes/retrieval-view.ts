@@ -8,12 +8,14 @@ import type { FoundDocument } from '../services/retrieval/found-documents.js';
 import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/completions.js';
 
 const metadata = z.record(z.string(), z.unknown());
+const owner = z.string().describe('Who owns the document: the caller, or who shares it with the caller.');
 
 export const chunkResult = z
   .object({
     content: z.string(),
     score: z.number().min(0).max(1).describe('How well it fits the query.'),
     document_id: z.string(),
+    owner,
     chunk_number: z.int().min(0).describe('The place of the chunk in its document, from 0.'),
     ...whereaboutsFields,
     metadata,
@@ -31,6 +33,7 @@ export function viewChunk(chunk: FoundChunk): z.infer<typeof chunkResult> {
     content: chunk.content,
     score: chunk.score,
     document_id: chunk.documentId,
+    owner: chunk.owner,
     chunk_number: chunk.chunkNumber,
     location: chunk.location,
     section: [...chunk.section],
@@ -45,6 +48,7 @@ export const documentResult = z
   .object({
     score: z.number().min(0).max(1).describe('How well it fits the query.'),
     document_id: z.string(),
+    owner,
     metadata,
     content: z.object({
       type: z.enum(['string', 'url']),
@@ -61,10 +65,18 @@ export const documentResult = z
 export function viewFoundDocument({
   score,
   documentId,
+  owner: ownerId,
   metadata,
   content,
 }: FoundDocument): Streamed<z.infer<typeof documentResult>> {
-  return { score, document_id: documentId, metadata, content, additional_metadata: {} };
+  return {
+    score,
+    document_id: documentId,
+    owner: ownerId,
+    metadata,
+    content,
+    additional_metadata: {},
+  };
 }
 
 /** The header that says what became of reranking, where it was asked for. */
@@ -101,7 +113,13 @@ const outcome = {
   finish_reason: z.enum(FINISH_REASONS),
   sources: z
     .array(
-      z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number(), ...whereaboutsFields }),
+      z.object({
+        document_id: z.string(),
+        owner,
+        chunk_number: z.int(),
+        score: z.number(),
+        ...whereaboutsFields,
+      }),
     )
     .describe('The chunks that the answer was made from, best first.'),
 };
@@ -136,8 +154,9 @@ export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
 }
 
 const viewSources = ({ sources }: QueryEnd) =>
-  sources.map(({ documentId, chunkNumber, score, location, section }) => ({
+  sources.map(({ documentId, owner: ownerId, chunkNumber, score, location, section }) => ({
     document_id: documentId,
+    owner: ownerId,
     chunk_number: chunkNumber,
     score,
     location,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse-state.js';
+import { sharedField } from '../http/validation/shared.js';
 import { RANKINGS } from '../../shared/search/ranking.js';
 import { bodyFilters } from '../http/validation/filters.js';
 import {
@@ -50,6 +51,7 @@ const search = {
   ),
   ranking: optionalNull(z.enum(RANKINGS)).describe(RANKING_DESCRIPTION),
   rerank: rerankWish,
+  shared: sharedField,
 };
 const searchBody = z.object(search);
 
@@ -65,8 +67,8 @@ const queryBody = z.object({
 
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query, filters, k, min_score: minScore, ranking, rerank } = body;
-  const asked = { query, filter: filters.filter, k, minScore, ranking, rerank };
+  const { query, filters, k, min_score: minScore, ranking, rerank, shared } = body;
+  const asked = { query, filter: filters.filter, k, minScore, ranking, rerank, shared };
   return { callerId: caller.id, baseUrl, startedAtMs, signal, ...asked };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SHARED } from '../access/sharing-rule.js';
 import { metadataSchema } from '../document.js';
 import { MalformedRecordError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
@@ -25,6 +26,8 @@ const configSchema = z.object({
   model: z.string(),
   ggufFile: z.string(),
   engine: engineSchema.default({ name: 'prompt' }),
+  /** Which documents of others it takes. Caches of earlier versions take all. */
+  shared: z.enum(SHARED).default('all'),
   /** The filters as the client sent them; null when the cache was made of listed documents alone. */
   filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
 });

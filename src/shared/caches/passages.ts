@@ -1,7 +1,7 @@
-import { canRead } from '../access/access.js';
 import { at } from '../at.js';
 import { BATCH_SIZE } from '../batches.js';
 import type { Chunks } from '../chunks/chunks.js';
+import type { DocumentRecord } from '../document.js';
 import type { Records } from '../documents/records.js';
 import type { Passage } from '../ports.js';
 import type { CacheMember } from './cache-record.js';
@@ -14,21 +14,24 @@ export class TextsTooLongError extends Error {
 /** This many records are read at a time, since each may hold 16 KiB of metadata, and a cache may name 100,000 documents. */
 const RECORDS_AT_ONCE = 500;
 
+/** Finds out which documents a cache may answer from: those that its owner may read and wants to see, as things are now. */
+export type FindUsable = () => Promise<(record: DocumentRecord) => boolean>;
+
 interface CacheTexts {
-  readonly ownerId: string;
+  readonly findUsable: FindUsable;
   readonly members: readonly CacheMember[];
   /** The most characters of all texts together. */
   readonly maxCharacters: number;
 }
 
 /**
- * Reads the whole texts of a cache's documents, in their order. It leaves out documents that the owner may no longer read, that
+ * Reads the whole texts of a cache's documents, in their order. It leaves out documents that cannot be used any more, that
  * were deleted, or that serve another text than when the cache was built. Records are checked after the texts are read.
  * @throws TextsTooLongError as soon as the texts are known to be longer than `maxCharacters`
  */
 export async function readCachePassages(
   { records, chunks }: { records: Records; chunks: Chunks },
-  { ownerId, members, maxCharacters }: CacheTexts,
+  { findUsable, members, maxCharacters }: CacheTexts,
 ): Promise<Passage[]> {
   const texts: string[] = [];
   let room = maxCharacters;
@@ -38,13 +41,14 @@ export async function readCachePassages(
     room -= text.length;
     texts.push(text);
   }
+  const isUsable = await findUsable();
   const passages: Passage[] = [];
   for (let first = 0; first < members.length; first += RECORDS_AT_ONCE) {
     const page = members.slice(first, first + RECORDS_AT_ONCE);
     const found = await records.readMany(page.map(({ documentId }) => documentId));
     for (const [i, { documentId, generation }] of page.entries()) {
       const record = found[i];
-      if (record?.published?.generation === generation && canRead(ownerId, record))
+      if (record?.published?.generation === generation && isUsable(record))
         passages.push({ documentId, chunkNumber: 0, text: at(texts, first + i) });
     }
   }
@@ -52,18 +56,19 @@ export async function readCachePassages(
 }
 
 /**
- * Returns what each of the wanted documents serves now, without those that are gone or that the owner may not read.
+ * Returns what each of the wanted documents serves now, without those that are gone or cannot be used.
  * `tokenCount` is the sum over all their chunks, which is more than that of their texts, since chunks overlap.
  */
 export async function currentMembers(
   records: Records,
-  { ownerId, documentIds }: { readonly ownerId: string; readonly documentIds: readonly string[] },
+  { findUsable, documentIds }: { readonly findUsable: FindUsable; readonly documentIds: readonly string[] },
 ): Promise<{ readonly members: CacheMember[]; readonly tokenCount: number }> {
+  const isUsable = await findUsable();
   const members: CacheMember[] = [];
   let sum = 0;
   for (let first = 0; first < documentIds.length; first += RECORDS_AT_ONCE) {
     for (const record of await records.readMany(documentIds.slice(first, first + RECORDS_AT_ONCE))) {
-      if (!record?.published?.generation || !canRead(ownerId, record)) continue;
+      if (!record?.published?.generation || !isUsable(record)) continue;
       const { generation, chunkCount, tokenCount } = record.published;
       members.push({ documentId: record.id, generation, chunkCount });
       sum += tokenCount;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { canRead } from '../access/access.js';
 import type { Records } from '../documents/records.js';
 import type { Jobs } from '../queues/jobs.js';
 import type { BuiltCache, CacheRecord } from './cache-record.js';
 import type { CacheStore } from './cache-store.js';
+import type { FindUsable } from './passages.js';
 import { startBuild } from './transitions.js';
 
 interface RenewalParts {
@@ -43,19 +43,20 @@ export const heldTexts = ({ members, leftOut }: BuiltCache): number => members.l
 
 const RECORDS_AT_ONCE = 500;
 
-/** Whether what a cache holds is of texts that its owner may read now, all of them and no others. */
+/** Whether what a cache holds is of texts that can be used now, all of them and no others. */
 export async function isUpToDate(
   records: Pick<Records, 'readMany'>,
-  ownerId: string,
+  findUsable: FindUsable,
   { members, leftOut }: BuiltCache,
 ): Promise<boolean> {
+  const isUsable = await findUsable();
   const without = new Set(leftOut);
   for (let first = 0; first < members.length; first += RECORDS_AT_ONCE) {
     const page = members.slice(first, first + RECORDS_AT_ONCE);
     const found = await records.readMany(page.map(({ documentId }) => documentId));
     const fits = page.every(({ documentId, generation }, i) => {
       const record = found[i];
-      const isThere = record?.published?.generation === generation && canRead(ownerId, record);
+      const isThere = record?.published?.generation === generation && isUsable(record);
       return isThere !== without.has(documentId);
     });
     if (!fits) return false;

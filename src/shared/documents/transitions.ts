@@ -1,4 +1,5 @@
 import { canRead } from '../access/access.js';
+import { hasLeft, withCaller, withoutCaller, withoutLeft } from '../access/leaving.js';
 import {
   callerOf,
   generationId,
@@ -189,7 +190,10 @@ export type Patch = Partial<Pick<DocumentRecord, 'metadata' | 'readers' | 'write
   readonly filename?: string | null;
 };
 
-/** Changes searches at once, through the check. `retag` notes that the chunks' tags are still to be rewritten. */
+/**
+ * Changes searches at once, through the check. `retag` notes that the chunks' tags are still to be rewritten.
+ * @throws ConflictError where all named admins have left the document
+ */
 export function patch(record: DocumentRecord, { filename, ...fields }: Patch): Change {
   const rename = (content: Content | null) =>
     content && filename !== undefined ? { ...content, filename } : content;
@@ -197,6 +201,7 @@ export function patch(record: DocumentRecord, { filename, ...fields }: Patch): C
     record: {
       ...record,
       ...fields,
+      ...withoutLeft(record, fields),
       published: rename(record.published),
       pending: rename(record.pending),
       retag: laterRevision(record.revision),
@@ -204,6 +209,21 @@ export function patch(record: DocumentRecord, { filename, ...fields }: Patch): C
     },
   };
 }
+
+/** Takes a caller out of all lists, for as long as they want. @throws ConflictError for the owner and the only admin */
+export function leave(record: DocumentRecord, callerId: string): Change | null {
+  if (hasLeft(callerId, record)) return null;
+  return { ...withLists(record, withoutCaller(record, callerId)), evenWhenFull: true };
+}
+
+/** Gives a caller back what the lists would give them if they had not left. */
+export function comeBack(record: DocumentRecord, callerId: string): Change | null {
+  return hasLeft(callerId, record) ? withLists(record, withCaller(record, callerId)) : null;
+}
+
+const withLists = (record: DocumentRecord, lists: Partial<DocumentRecord>) => ({
+  record: { ...record, ...lists, retag: laterRevision(record.revision), updatedAt: now() },
+});
 
 /** Notes that the chunks' tags are to be rewritten, although nothing changes that callers see. */
 export const renewTags = (record: DocumentRecord): Change => ({

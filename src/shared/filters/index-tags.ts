@@ -2,7 +2,14 @@ import type { Json, MatchableDocument } from '../document.js';
 import { isPlainObject } from '../is-plain-object.js';
 import { parseInstant } from './instants.js';
 import type { Comparison, Operand, Scalar } from './parse.js';
-import { createPathReader, documentFieldNames, MAX_METADATA_DEPTH, type PathReader } from './paths.js';
+import {
+  createPathReader,
+  documentFieldNames,
+  isOwnField,
+  MAX_METADATA_DEPTH,
+  ownFieldNames,
+  type PathReader,
+} from './paths.js';
 import { tag } from './tag.js';
 
 /** Range tags distinguish this many hex digits of a double: sign, exponent and eight bits of the mantissa. */
@@ -11,24 +18,26 @@ const HEX_DIGITS = Array.from('0123456789abcdef');
 
 /**
  * Everything that filters can ask of a document, as tags for a TAG field: a document that
- * matches an equality, an existence or a range has the tag of that condition. Values are read
- * through the same paths as in the filters' own check.
+ * matches an equality, an existence or a range has the tag of that condition; what every document
+ * has needs none for its existence. Values are read through the same paths as in the filters' own check.
  */
 export function filterTags(document: MatchableDocument): string[] {
-  const paths = new Set(documentFieldNames);
+  const paths = new Set([...documentFieldNames, ...ownFieldNames]);
   collectPaths(document.metadata, [], paths);
   const tags = new Set<string>();
   for (const path of paths) {
     const value = readerOf(path)(document);
     if (value === undefined) continue;
-    tags.add(existsTag(path));
+    if (!isOwnField(path)) tags.add(existsTag(path));
     for (const element of Array.isArray(value) ? value : [value]) addElementTags(tags, path, element);
   }
   return [...tags];
 }
 
 /** What every document has is read by readers that are made once. */
-const fieldReaders = new Map(documentFieldNames.map((name) => [name, createPathReader(name)]));
+const fieldReaders = new Map(
+  [...documentFieldNames, ...ownFieldNames].map((name) => [name, createPathReader(name)]),
+);
 const readerOf = (path: string): PathReader => fieldReaders.get(path) ?? createPathReader(path);
 
 export function existsTag(path: string): string {

@@ -23,6 +23,19 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathRea
   ['system_metadata.mail.subject', (document) => extractionOf(document)?.mail?.subject ?? undefined],
   ['system_metadata.mail.message_id', (document) => extractionOf(document)?.mail?.message_id ?? undefined],
 ]);
+/** Who owns a document. */
+export const OWNER_PATH = 'system_metadata.owner';
+/** The id of a document in conditions that the service makes itself: the names of clients' keys do not begin with `$`. */
+export const ID_PATH = '$id';
+/** What metadata of the same name does not hide, so that nobody can pass a document off as another's. */
+const OWN_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
+  [OWNER_PATH, (document) => document.ownerId],
+  [ID_PATH, (document) => document.id],
+]);
+export const ownFieldNames: readonly string[] = [...OWN_FIELDS.keys()];
+/** Whether each document has exactly one such text. */
+export const isOwnField = (path: string): boolean => OWN_FIELDS.has(path);
+
 const extractionOf = (document: MatchableDocument) => shownContent(document).extraction;
 export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()];
 
@@ -32,6 +45,8 @@ export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()]
  * of each object in it: the values of all of them, as one list. File names are read in Unicode's normal form C.
  */
 export function createPathReader(path: string): PathReader {
+  const ownField = OWN_FIELDS.get(path);
+  if (ownField) return ownField;
   const steps = splitPath(path);
   const readField = DOCUMENT_FIELDS.get(path);
   if (!readField) return (document) => readSteps(document.metadata, steps);

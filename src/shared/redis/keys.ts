@@ -134,6 +134,8 @@ export const keys = {
   /** Set: the owners that have a key below. And a set of callers who ask for all groups of an owner, or of all owners (`*`). */
   accessGroupOverflows: `${prefix}audience-overflows`,
   accessGroupOverflow: (owner: string) => keyOf('audience-overflow', owner),
+  /** Hash: what a caller has said of documents that others share with them, and the name of this state of it. */
+  sharing: (callerId: string) => keyOf('sharing', callerId),
   /** Hash that lives for a day: what is remembered of a caller's request with an `Idempotency-Key`. */
   idempotency: (callerId: string, key: string) => keyOf('idempotency', callerId, key),
   /** Hash: hour since 1970 → bytes that this caller's requests of that hour take above. */
@@ -143,7 +145,7 @@ export const keys = {
   /** Hash: how far in the change log documents have got their entry above that an earlier version wrote without one. */
   contentHashesFilled: `${prefix}content-hashes-filled`,
   /** Hash: how far in the change log documents of an earlier version have got the filter tags of this one. */
-  filterTagsRenewed: `${prefix}filter-tags-renewed`,
+  filterTagsRenewed: `${prefix}filter-tags-renewed:2`,
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => keyOf('cache', ownerId, name),
   /** Set: names of an owner's caches. */

@@ -30,15 +30,16 @@ const CHECK_SIZE = 100;
 
 /**
  * Compares every candidate with the record of its document.
- * @param request.confirmation of the candidates, which throw OutdatedError where that fails
+ * @param request.confirmation of the candidates, which throw OutdatedError where that fails; and `guard` in the same way
  */
 export function createCheckCandidates(
   readHits: ReadHits,
   {
     callerId,
     filter,
+    guard,
     confirmation,
-  }: Pick<SearchRequest, 'callerId' | 'filter'> & { readonly confirmation?: Confirmation },
+  }: Pick<SearchRequest, 'callerId' | 'filter' | 'guard'> & { readonly confirmation?: Confirmation },
 ): CheckCandidates {
   const fits = filter ? compileFilter(filter) : () => true;
   const mayBeFound = (record: MatchableDocument) => canRead(callerId, record) && fits(record);
@@ -50,7 +51,7 @@ export function createCheckCandidates(
   return async (candidates, event) => {
     const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
     const answer = event ? termsOf(candidates, event) : null;
-    const { contents, records } = await readHits(candidates, ids, keepFound, { answer, confirmation });
+    const { contents, records } = await readHits(candidates, ids, keepFound, { answer, confirmation, guard });
     const byId = new Map(ids.map((id, i) => [id, at(records, i)]));
     return candidates.map(({ documentId, generation, number, score }, i) => {
       const record = byId.get(documentId);
@@ -64,8 +65,9 @@ export function createCheckCandidates(
   };
 }
 
-function withoutLists({ id, createdAt, metadata, published, pending }: MatchableDocument): FoundRecord {
-  return { id, createdAt, metadata, published, pending };
+function withoutLists(record: MatchableDocument): FoundRecord {
+  const { id, ownerId, createdAt, metadata, published, pending } = record;
+  return { id, ownerId, createdAt, metadata, published, pending };
 }
 
 /** Takes candidates in their order until there are `k` hits. */

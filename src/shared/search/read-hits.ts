@@ -1,3 +1,10 @@
+import {
+  guardArgument,
+  guardKey,
+  IS_SAME_SHARING,
+  SharingChangedError,
+  type SharingGuard,
+} from '../access/sharing-guard.js';
 import { at } from '../at.js';
 import type { ChunkAddress } from '../chunks/fields.js';
 import { unpackWhereabouts, type Whereabouts } from '../chunks/whereabouts.js';
@@ -49,7 +56,9 @@ export interface FoundHits<Kept> {
  * @param options.answer appends the event of an answer in the same step, if the chunks are there and can be that answer; its
  *   documents are those of `documentIds`
  * @param options.confirmation of what the chunks were found in
- * @throws OutdatedError when that is not the present data, and then has read nothing and appended no event
+ * @param options.guard of the lists by which they were looked for
+ * @throws OutdatedError when that is not the present data, SharingChangedError when the lists are others by now; then it has read
+ *   nothing and appended no event
  */
 export type ReadHits = <Kept>(
   chunks: readonly ChunkAddress[],
@@ -61,6 +70,7 @@ export type ReadHits = <Kept>(
 interface ReadOptions {
   readonly answer?: AnswerTerms | null;
   readonly confirmation?: Pick<Confirmation, 'state' | 'confirm'> | undefined;
+  readonly guard?: SharingGuard | null | undefined;
 }
 
 export function createReadHits(
@@ -84,7 +94,7 @@ interface Wanted<Kept> extends ReadOptions {
 
 async function readAll<Kept>(
   parts: Parts,
-  { chunks, documentIds, keep, answer = null, confirmation }: Wanted<Kept>,
+  { chunks, documentIds, keep, answer = null, confirmation, guard = null }: Wanted<Kept>,
 ): Promise<FoundHits<Kept>> {
   const names = [
     ...chunks.map(({ generation, number }) => keys.chunk(generation, number)),
@@ -97,9 +107,11 @@ async function readAll<Kept>(
   const ofAnswer = answer && scriptPart(answer, recordsOf(known));
   // A function of its own, so that no reply is held while the next one is waited for.
   const take = (reply: Reply, part: ScriptPart) => {
-    if (part === ofAnswer) answer?.event.settle(reply !== OUTDATED && reply[2] === 1);
-    if (reply === OUTDATED) throw new OutdatedError();
+    const isRead = reply !== OUTDATED && reply !== OTHER_SHARING;
+    if (part === ofAnswer) answer?.event.settle(isRead && reply[2] === 1);
+    if (!isRead) throw reply === OUTDATED ? new OutdatedError() : new SharingChangedError();
     confirmation?.confirm();
+    guard?.confirm();
     const [texts, rows] = reply;
     contents.push(...texts.map(parseContent));
     for (const row of rows) {
@@ -114,7 +126,7 @@ async function readAll<Kept>(
     const part = (read === 0 ? ofAnswer : null) ?? NO_EVENT;
     const state = confirmation?.state ?? null;
     const left = { texts: Math.max(0, chunks.length - read), known: known.slice(records.length) };
-    const call = callOf({ names: names.slice(read), part, state, ...left });
+    const call = callOf({ names: names.slice(read), part, state, guard, ...left });
     take(await script.run(parts.redis, call), part);
   }
   return { contents, records };
@@ -129,14 +141,22 @@ interface Left {
   readonly part: ScriptPart;
   /** What is to be confirmed. */
   readonly state: DataState | null;
+  readonly guard: SharingGuard | null;
 }
 
-function callOf({ names, texts, known, part, state }: Left) {
+function callOf({ names, texts, known, part, state, guard }: Left) {
   const ofRecords = known.flatMap((each, i) => [...argumentsOf(each), ...recordArguments(part, i)]);
   const sizes = [String(texts), String(names.length), String(ENOUGH_BYTES)];
   return {
-    keys: [...names, ...STATE_KEYS, ...part.keys],
-    arguments: [...sizes, ...part.common, ...stateArguments(state), ...MATCHABLE_FIELDS, ...ofRecords],
+    keys: [...names, ...STATE_KEYS, guardKey(guard), ...part.keys],
+    arguments: [
+      ...sizes,
+      ...part.common,
+      ...stateArguments(state),
+      guardArgument(guard),
+      ...MATCHABLE_FIELDS,
+      ...ofRecords,
+    ],
   };
 }
 
@@ -168,8 +188,12 @@ const parseContent = ([text, where]: ContentRow): FoundContent | null =>
 const UNCHANGED = 1;
 /** Replies when what was to be confirmed is not the present state. */
 const OUTDATED = 0;
+/** Replies when the lists of the caller are others than those of the search. */
+const OTHER_SHARING = -1;
 type Reply =
-  [contents: ContentRow[], records: (Value[] | typeof UNCHANGED)[], isAppended: 0 | 1] | typeof OUTDATED;
+  | [contents: ContentRow[], records: (Value[] | typeof UNCHANGED)[], isAppended: 0 | 1]
+  | typeof OUTDATED
+  | typeof OTHER_SHARING;
 
 const recordsOf = (
   known: readonly ({ readonly record: MatchableDocument } | undefined)[],
@@ -186,14 +210,15 @@ const argumentsOf = (known: Fingerprint | undefined): string[] =>
 const ENOUGH_BYTES = 2 ** 21;
 const FIELDS = MATCHABLE_FIELDS.length;
 /** Where the fields begin among the arguments, and how many arguments there are for each record. */
-const FIRST_FIELD = 11;
+const FIRST_FIELD = 12;
 const A_RECORD = 4;
 
 /**
  * Arguments: the numbers of texts and of hashes, the bytes that are enough; event, member, memory and caller of an answer;
- * the state to be confirmed; the fields; and of each record its fingerprint, the text that names its generation, and how many of the texts are its.
+ * the state to be confirmed; the state of the lists; the fields; and of each record its fingerprint, the text that names its generation, and how many of the texts are its.
  */
 const script = defineFrequentScript<Reply>(`${IS_PRESENT}
+${IS_SAME_SHARING}
 ${IS_UNCHANGED}
 ${SERVES}
 ${APPEND_EVENT}
@@ -202,6 +227,7 @@ local texts, names, enough = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV
 if ARGV[8] ~= '' and not is_present(KEYS[names + 1], KEYS[names + 2], ARGV[8], ARGV[9], ARGV[10]) then
   return ${String(OUTDATED)}
 end
+if not is_same_sharing(KEYS[names + 3], ARGV[11]) then return ${String(OTHER_SHARING)} end
 local is_answer, room = ARGV[4] ~= '', tonumber(ARGV[6])
 for i = 1, names do
   local key = KEYS[i]
@@ -232,5 +258,5 @@ for i = 1, names do
   end
 end
 if not is_answer or room < 0 then return { contents, records, 0 } end
-append_event(KEYS[names + 3], KEYS[names + 4], ARGV[4], ARGV[5])
+append_event(KEYS[names + 4], KEYS[names + 5], ARGV[4], ARGV[5])
 return { contents, records, 1 }`);

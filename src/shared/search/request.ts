@@ -1,3 +1,4 @@
+import type { SharingGuard } from '../access/sharing-guard.js';
 import type { Filter } from '../filters/parse.js';
 import type { AnswerEvent } from './answer-event.js';
 import type { Hit } from './hit.js';
@@ -8,6 +9,8 @@ export interface SearchRequest {
   readonly callerId: string;
   readonly query: string;
   readonly filter: Filter | null;
+  /** Of the lists that the filter heeds. A search throws SharingChangedError where they are others by now. */
+  readonly guard?: SharingGuard | null;
   /** How many hits to return at most. */
   readonly k: number;
   readonly minScore: number;

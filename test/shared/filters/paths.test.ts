@@ -40,6 +40,24 @@ describe('a key of a filter', () => {
     expect(holds({ 'orders.lines': { $exists: true } }, orders)).toBe(true);
   });
 
+  test('for the owner reads who owns the document, whatever metadata says of that', () => {
+    const lies = [
+      { 'system_metadata.owner': 'victim' },
+      { system_metadata: { owner: 'victim' } },
+      { system_metadata: [{ owner: ['victim'] }] },
+    ];
+    for (const metadata of lies) {
+      const owned = { ownerId: 'mallory', id: '0b7a4c1e-0000-4000-8000-000000000009' };
+      expect(holds({ 'system_metadata.owner': 'victim' }, metadata, owned)).toBe(false);
+      expect(holds({ 'system_metadata.owner': 'mallory' }, metadata, owned)).toBe(true);
+      expect(holds({ 'system_metadata.owner': { $nin: ['mallory', 'bob'] } }, metadata, owned)).toBe(false);
+      expect(holds({ 'system_metadata.owner': { $exists: true } }, metadata, owned)).toBe(true);
+    }
+    // What metadata calls an owner is asked for as before.
+    expect(holds({ owner: 'victim' }, { owner: 'victim' }, { ownerId: 'mallory' })).toBe(true);
+    expect(holds({ owner: { $exists: false } }, {}, { ownerId: 'mallory' })).toBe(true);
+  });
+
   test('for the file name compares what is the same in Unicode’s normal form C', () => {
     const [composed, decomposed] = ['Zürich.txt'.normalize('NFC'), 'Zürich.txt'.normalize('NFD')];
     const named = (filename: string) => {

@@ -99,7 +99,8 @@ function testFullRedis(start: () => Promise<TestRedis>): void {
 
   test('caches are deleted', async () => {
     const caches = createCacheStore(redis);
-    const config = { model: 'm', ggufFile: 'f', engine: { name: 'prompt' }, filters: null } as const;
+    const engine = { name: 'prompt' } as const;
+    const config = { model: 'm', ggufFile: 'f', engine, shared: 'all', filters: null } as const;
     const operation = { type: 'create_cache', startedAtMs: 0, metadata: {} } as const;
     const build = { ownerId: 'o', name: 'n', build: 'b', config, documentIds: [], requestId: 'r' };
     await caches.update('o', 'n', (cache) => startBuild(cache, { ...build, operation }));

@@ -36,8 +36,8 @@ test('reads texts in their order, and of records what access and filters look at
   expect(contents.map((each) => each?.text ?? null)).toEqual(['倉庫の鍵', null, 'the harbour']);
   const record = await createRecords(redis).read(id);
   if (!record) throw new Error('no record');
-  const { createdAt, readers, writers, admins, metadata, published, pending } = record;
-  const seen = { id, createdAt, readers, writers, admins, metadata, published, pending };
+  const { ownerId, createdAt, readers, writers, admins, metadata, published, pending } = record;
+  const seen = { id, ownerId, createdAt, readers, writers, admins, metadata, published, pending };
   expect(metadata).toEqual({ kind: 'letter' });
   expect(records).toEqual([seen, null, seen]);
   await world.patch(id, { readers: ['anna'] });

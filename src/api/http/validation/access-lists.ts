@@ -8,7 +8,7 @@ const MAX_ID = 256;
 /** The maximum number of users in each access list. */
 const MAX_USERS = 1_000;
 
-const userId = z
+export const userId = z
   .string()
   .min(1)
   .check((context) => {

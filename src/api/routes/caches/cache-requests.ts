@@ -12,6 +12,7 @@ import {
   queryInteger,
 } from '../../http/validation/field-schemas.js';
 import { bodyFilters, queryFilters, type RequestFilter } from '../../http/validation/filters.js';
+import { SHARED } from '../../../shared/access/sharing-rule.js';
 import type { CacheRequest } from '../../services/caches/cache-builds.js';
 import { contextOf } from '../context-of.js';
 import { completionOptions, MAX_QUERY_CHARACTERS } from '../retrieval.js';
@@ -36,6 +37,10 @@ export const createBody = z.object({
   ),
   filters: bodyFilters,
   docs: optionalNull(docs).describe('Ids of documents.'),
+  shared: optionalNull(z.enum(SHARED)).describe(
+    'Which documents of others the cache takes and answers from: `all`, those `accepted`, or none (`own`); never those of ' +
+      'blocked owners. Without it, the setting `search.shared` decides when the cache is made.',
+  ),
 });
 const inPlaceOf = (field: string) => `Stands for \`${field}\` of the body where that is left out.`;
 export const createQuery = z.object({

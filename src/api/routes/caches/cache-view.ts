@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SHARED } from '../../../shared/access/sharing-rule.js';
 import type { CacheRecord } from '../../../shared/caches/cache-record.js';
 import { heldTexts } from '../../../shared/caches/renewal.js';
 import { FINISH_REASONS } from '../../../shared/models/finish-reason.js';
@@ -14,6 +15,7 @@ const config = {
     .string()
     .describe('As it was given: the file of the local model that holds the cache with the engine `llama`.'),
   filters: z.record(z.string(), z.unknown()).optional().describe('What an update chooses documents by.'),
+  shared: z.enum(SHARED).describe('Which documents of others it takes.'),
   doc_count: z.int().describe('How many documents the cache holds.'),
   engine: z
     .enum(['prompt', 'llama'])
@@ -50,13 +52,14 @@ export const existence = z.object(config).partial().extend({ exists: z.boolean()
 /** @param progress the share of the build that is done; null where it is not known */
 export function viewCache(cache: CacheRecord, progress: number | null = null): z.infer<typeof configuration> {
   const { ready, building, failure } = cache;
-  const { model, ggufFile, filters, engine } = shownConfig(cache);
+  const { model, ggufFile, filters, engine, shared } = shownConfig(cache);
   return {
     name: cache.name,
     model,
     gguf_file: ggufFile,
     engine: engine.name,
     ...(isPlainObject(filters) ? { filters } : {}),
+    shared,
     doc_count: building ? building.documentIds.length : ready ? heldTexts(ready) : 0,
     token_count: ready?.tokenCount ?? 0,
     state_bytes: ready?.bytes ?? 0,

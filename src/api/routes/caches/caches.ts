@@ -73,9 +73,9 @@ type View = (cache: CacheRecord) => z.infer<typeof configuration>;
 function createRoute(caches: CacheService, { admit, view }: { admit: RequireRoomForCaches; view: View }) {
   type CreateRequest = ApiRequest<unknown, unknown, z.infer<typeof createBody>>;
   const create = (request: CreateRequest) => {
-    const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters } = request.body;
+    const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters, shared } = request.body;
     checkFilterLength(filters);
-    return caches.create(requestOf(cacheName, request), { model, ggufFile, docs: ids, filters });
+    return caches.create(requestOf(cacheName, request), { model, ggufFile, docs: ids, filters, shared });
   };
   const replyCreated = (request: CreateRequest, { cache, ready }: BuildResult) =>
     replyBuilt(request, ready, { ...view(cache), success: true });

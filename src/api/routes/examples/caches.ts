@@ -12,6 +12,7 @@ const cache = {
   gguf_file: 'none',
   engine: 'prompt' as const,
   filters: { kind: 'lease' },
+  shared: 'all' as const,
   doc_count: 1,
   token_count: 141,
   state_bytes: 0,

@@ -21,7 +21,7 @@ const NAME_WORDS = 'lease';
 const cursor = writeCursor({
   order: NEWEST_FIRST,
   position: { value: '2035-01-01T00:00:00.000Z', id: LEASE_ID, rank: 0 },
-  digest: listDigest([{ kind: 'lease' }, NAME_WORDS]),
+  digest: listDigest([{ kind: 'lease' }, NAME_WORDS, 'all']),
 });
 
 export const listDocumentsExamples = {
@@ -29,6 +29,7 @@ export const listDocumentsExamples = {
     skip: 0,
     limit: 10,
     filters: '{"kind": "lease"}',
+    shared: 'all' as const,
     cursor,
     total: 'true',
     sort: 'created' as const,
@@ -127,6 +128,7 @@ export const patchDocumentExamples = {
     200: shared,
     202: withProgress(shared, { stage: 'access' }),
     404: documentNotFound,
+    409: { detail: 'All of these admins have left the document, and one has to remain' },
     412: otherState,
   },
 };

@@ -15,6 +15,7 @@ export const retrieveChunksExamples = {
         content: leaseText,
         score: 0.34,
         document_id: LEASE_ID,
+        owner: 'alice',
         chunk_number: 0,
         location: { lines: { first: 1, last: 1 } },
         section: [],
@@ -35,6 +36,7 @@ export const retrieveDocumentsExamples = {
       {
         score: 0.75,
         document_id: HANDOVER_ID,
+        owner: 'alice',
         metadata: handover.metadata,
         content: {
           type: 'url' as const,
@@ -55,6 +57,7 @@ const outcome = {
   sources: [
     {
       document_id: LEASE_ID,
+      owner: 'alice',
       chunk_number: 0,
       score: 0.34,
       location: { lines: { first: 1, last: 1 } },

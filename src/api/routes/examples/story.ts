@@ -22,6 +22,7 @@ export const lease: DocumentView = {
   metadata: { kind: 'lease', year: 2025 },
   storage_info: {},
   system_metadata: {
+    owner: 'alice',
     created_at: '2025-03-03T09:15:00.120Z',
     updated_at: '2025-03-03T09:15:00.164Z',
     version: 1,
@@ -54,6 +55,7 @@ export const handover: DocumentView = {
     key: `2025-03-03T09/${HANDOVER_ID}-1-5c1e0b7a-8d24-4f6b-9a3e-2f7d6c81b904`,
   },
   system_metadata: {
+    owner: 'alice',
     created_at: '2025-03-03T09:20:31.402Z',
     updated_at: '2025-03-03T09:20:31.655Z',
     version: 1,

@@ -11,6 +11,8 @@ import type { CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import { startBuild } from '../../../shared/caches/transitions.js';
 import { ImpossibleError, TryLaterError } from '../../../shared/errors.js';
+import type { Shared } from '../../../shared/access/sharing-rule.js';
+import type { SharedViews } from '../../../shared/access/sharing.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
@@ -25,7 +27,9 @@ export interface CacheRequest extends Omit<RequestContext, 'callerId'> {
   readonly name: string;
 }
 
-export interface CacheSpecification extends Omit<CacheConfig, 'filters' | 'engine'> {
+export interface CacheSpecification extends Omit<CacheConfig, 'filters' | 'engine' | 'shared'> {
+  /** Which documents of others it takes; what the setting says where it is undefined. */
+  readonly shared: Shared | undefined;
   readonly docs: readonly string[] | undefined;
   /** The filter that selects documents, and its JSON, which is stored for later updates. Both are null without a filter. */
   readonly filters: { readonly filter: Filter | null; readonly json: unknown };
@@ -41,6 +45,7 @@ export interface CacheBuildParts {
   readonly caches: CacheStore;
   readonly engines: CacheEngines;
   readonly selection: CacheSelection;
+  readonly sharedViews: Pick<SharedViews, 'standard'>;
   readonly jobs: Jobs;
   readonly waiter: ChangeWaiter;
   /** How long callers wait that do not state it. */
@@ -54,23 +59,23 @@ const jsonSchema = z.json();
 export async function createCache(
   parts: CacheBuildParts,
   request: CacheRequest,
-  { docs, filters, model, ggufFile }: CacheSpecification,
+  { docs, filters, model, ggufFile, shared = parts.sharedViews.standard }: CacheSpecification,
 ): Promise<BuildResult> {
   const filter = filters.json === null ? undefined : filters.filter;
   const engine = await parts.engines.choose(ggufFile, request, request);
   const maxTokens = selectableTokens(parts, engine);
-  const documentIds = await parts.selection.select(request.ownerId, { docs, filter, maxTokens });
+  const documentIds = await parts.selection.select(request.ownerId, { docs, filter, maxTokens, shared });
   if (documentIds.length === 0) throw new ImpossibleError('No documents to add to cache');
-  const config = { model, ggufFile, engine, filters: jsonSchema.parse(filters.json) };
+  const config = { model, ggufFile, engine, shared, filters: jsonSchema.parse(filters.json) };
   return startAndWait(parts, request, { type: 'create_cache', next: () => ({ config, documentIds }) });
 }
 
 /** Adds the documents that match the cache's filters now. */
 export async function updateCache(parts: CacheBuildParts, request: CacheRequest): Promise<BuildResult> {
   const cache = await findCache(parts.caches, request);
-  const { filters, engine } = shownConfig(cache);
+  const { filters, engine, shared } = shownConfig(cache);
   const maxTokens = selectableTokens(parts, engine);
-  const added = await parts.selection.matching(request.ownerId, filters, maxTokens);
+  const added = await parts.selection.matching(request.ownerId, filters, { maxTokens, shared });
   return startAndWait(parts, request, { type: 'update_cache', next: (current) => extend(current, added) });
 }
 
@@ -79,9 +84,9 @@ export async function addCacheDocuments(
   request: CacheRequest,
   docs: readonly string[],
 ): Promise<BuildResult> {
-  const { engine } = shownConfig(await findCache(parts.caches, request));
+  const { engine, shared } = shownConfig(await findCache(parts.caches, request));
   const maxTokens = selectableTokens(parts, engine);
-  const added = await parts.selection.select(request.ownerId, { docs, maxTokens });
+  const added = await parts.selection.select(request.ownerId, { docs, maxTokens, shared });
   return startAndWait(parts, request, {
     type: 'add_docs_to_cache',
     next: (current) => extend(current, added),

@@ -1,3 +1,4 @@
+import type { SharedViews } from '../../../shared/access/sharing.js';
 import { fenceOfCache, type CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { BuiltCache } from '../../../shared/caches/cache-record.js';
 import { readCachePassages } from '../../../shared/caches/passages.js';
@@ -46,6 +47,7 @@ export interface CacheQueryParts {
   readonly accounting: Accounting;
   readonly defaultMaxTokens: number;
   readonly renewals: RenewalPause;
+  readonly sharedViews: Pick<SharedViews, 'predicateOf'>;
 }
 
 /** Completes a question over the documents of a cache that is ready. @throws NotFoundError, ConflictError */
@@ -168,7 +170,9 @@ async function readCurrent(
     const { ready, building } = await findCache(parts.caches, request);
     if (!ready) throw notReady(name, building !== null);
     // The limit was checked when the cache was built, and its texts do not change.
-    const texts = { ownerId, members: ready.members, maxCharacters: Infinity };
+    const { shared } = ready.config;
+    const findUsable = () => parts.sharedViews.predicateOf({ callerId: ownerId, shared });
+    const texts = { findUsable, members: ready.members, maxCharacters: Infinity };
     const passages = await readCachePassages(parts, texts);
     const isCurrent =
       ready.config.engine.name === 'prompt' || passages.length === 0 || passages.length === heldTexts(ready);

@@ -1,4 +1,6 @@
 import { canRead } from '../../../shared/access/access.js';
+import type { Shared } from '../../../shared/access/sharing-rule.js';
+import type { SharedViews } from '../../../shared/access/sharing.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, ImpossibleError } from '../../../shared/errors.js';
@@ -14,13 +16,22 @@ export interface Selected {
   readonly filter?: Filter | null | undefined;
   /** Tokens that a cache can hold. A selection that cannot fit is not read to its end. */
   readonly maxTokens: number;
+  /** Which documents of others a cache takes. */
+  readonly shared: Shared;
 }
 
 export interface CacheSelection {
-  /** @throws NotFoundError for an unknown or unreadable id, ConflictError for a listed document that is not completed */
+  /**
+   * @throws NotFoundError for an unknown or unreadable id, ConflictError for a listed document that is not completed, or that
+   *   the cache does not take
+   */
   select(callerId: string, selected: Selected): Promise<string[]>;
   /** Selects the documents that match a cache's stored filters; none when there are no filters. */
-  matching(callerId: string, filters: unknown, maxTokens: number): Promise<string[]>;
+  matching(
+    callerId: string,
+    filters: unknown,
+    limits: Pick<Selected, 'maxTokens' | 'shared'>,
+  ): Promise<string[]>;
 }
 
 const PAGE = 200;
@@ -28,6 +39,7 @@ const PAGE = 200;
 interface Dependencies {
   readonly index: Index;
   readonly records: Records;
+  readonly sharedViews: Pick<SharedViews, 'filterOf' | 'predicateOf'>;
   /** The maximum number of tokens that a chunk repeats from the one before. */
   readonly overlap: number;
 }
@@ -35,24 +47,29 @@ interface Dependencies {
 /** Selects the documents of a named cache. */
 export function createCacheSelection(parts: Dependencies): CacheSelection {
   return {
-    select: async (callerId, { docs, filter, maxTokens }) => {
-      const named = docs ? await checkListed(parts.records, callerId, docs) : [];
-      const found = filter === undefined ? [] : await matching(parts, callerId, { filter, maxTokens });
+    select: async (callerId, { docs, filter, ...limits }) => {
+      const named = docs ? await checkListed(parts, { callerId, ...limits }, docs) : [];
+      const found = filter === undefined ? [] : await matching(parts, callerId, { filter, ...limits });
       return [...new Set([...named, ...found])];
     },
-    matching: async (callerId, filters, maxTokens) => {
+    matching: async (callerId, filters, limits) => {
       if (filters === null) return [];
       const parsed = parseFilter(filters);
       // The limits for filters may have been higher when these were stored.
       if ('errors' in parsed)
         throw new ImpossibleError(`The filters of this cache are refused today: ${reasonOf(parsed.errors)}`);
-      return matching(parts, callerId, { filter: parsed.filter, maxTokens });
+      return matching(parts, callerId, { filter: parsed.filter, ...limits });
     },
   };
 }
 
 /** Returns the listed ids, each once. They are checked in pages, because there may be 100,000. */
-async function checkListed(records: Records, callerId: string, docs: readonly string[]): Promise<string[]> {
+async function checkListed(
+  { records, sharedViews }: Dependencies,
+  { callerId, shared }: { readonly callerId: string; readonly shared: Shared },
+  docs: readonly string[],
+): Promise<string[]> {
+  const isTaken = await sharedViews.predicateOf({ callerId, shared });
   const ids = new Set<string>();
   let unfinished: DocumentRecord | null = null;
   for (let first = 0; first < docs.length; first += PAGE) {
@@ -63,6 +80,7 @@ async function checkListed(records: Records, callerId: string, docs: readonly st
     }
     for (const record of await records.readMany([...page])) {
       if (!record || !canRead(callerId, record)) throw documentNotFound();
+      if (!isTaken(record)) throw new ConflictError(notTaken(record));
       if (record.status !== 'completed') unfinished ??= record;
     }
   }
@@ -70,13 +88,21 @@ async function checkListed(records: Records, callerId: string, docs: readonly st
   return [...ids];
 }
 
+const notTaken = ({ id, ownerId }: DocumentRecord): string =>
+  `Document ${id} is shared by ${ownerId}, whose documents this cache does not take`;
+
 const reasonOf = (errors: readonly { readonly msg: string }[]) => errors.map(({ msg }) => msg).join('; ');
 
 async function matching(
-  { index, records, overlap }: Dependencies,
+  { index, records, sharedViews, overlap }: Dependencies,
   callerId: string,
-  { filter, maxTokens }: { readonly filter: Filter | null; readonly maxTokens: number },
+  {
+    filter: asked,
+    maxTokens,
+    shared,
+  }: Pick<Selected, 'maxTokens' | 'shared'> & { readonly filter: Filter | null },
 ): Promise<string[]> {
+  const filter = await sharedViews.filterOf({ callerId, filter: asked, shared });
   const selected: string[] = [];
   let leastTokens = 0;
   for (let after: ListPosition | null = null; ;) {

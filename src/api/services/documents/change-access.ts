@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { canChangeAccess, type AccessLists } from '../../../shared/access/access.js';
+import { canChangeAccess, canRead, type AccessLists } from '../../../shared/access/access.js';
+import { ACCESS_LISTS, hasLeft, leftWith } from '../../../shared/access/leaving.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Change } from '../../../shared/documents/change.js';
-import { patch, type Patch } from '../../../shared/documents/transitions.js';
-import { NotFoundError, TooManyError } from '../../../shared/errors.js';
+import { comeBack, leave, patch, type Patch } from '../../../shared/documents/transitions.js';
+import { ForbiddenError, NotFoundError, TooManyError } from '../../../shared/errors.js';
 import { grows } from '../ingest/admission/memory-growth.js';
 import type { ChangeDocument, ChangeRequest } from './commit-change.js';
 
-const LISTS = ['readers', 'writers', 'admins'] as const;
 /** After so many others that came in between, the caller is told to try again. */
 const MAX_ROUNDS = 10;
 const PAUSE_MILLISECONDS = 20;
@@ -40,16 +40,52 @@ export const changeAccess = (
   fieldsOf: FieldsOf,
 ): ReturnType<ChangeDocument> =>
   changeWithAttachments(parts, asked, {
-    fieldsOf,
-    givenBy: (before) => ({ before, lists: listsOf(fieldsOf(before)) }),
+    apply: (now) => patchedBy(fieldsOf(now))(now),
+    ofAttachments: (before) => inheriting(asked.callerId, { before, lists: listsOf(fieldsOf(before)) }),
   });
+
+/**
+ * Takes a caller out of the lists of a document and of those that were made of its attachments, in the same way.
+ * @throws ForbiddenError for whom no list names, ConflictError for the owner and the only admin; NotFoundError, TooManyError
+ */
+export function leaveWithAttachments(parts: Parts, asked: ChangeRequest): ReturnType<ChangeDocument> {
+  const { callerId } = asked;
+  const ofAttachments = () => inAttachments;
+  // Of what the caller owns, or alone has charge of, among the attachments, nothing has to be left.
+  const inAttachments: Changes = {
+    apply: (now) => (mayLeave(now, callerId) ? leave(now, callerId) : null),
+    ofAttachments,
+  };
+  return changeWithAttachments(parts, asked, {
+    apply: (now) => {
+      if (!canRead(callerId, now) && !hasLeft(callerId, now))
+        throw new ForbiddenError('Insufficient permissions');
+      return leave(now, callerId);
+    },
+    ofAttachments,
+  });
+}
+
+/** Gives a caller back what the lists of these documents would give them if they had not left; nothing where they have not. */
+export function comeBackWithAttachments(parts: Parts, asked: ChangeRequest): ReturnType<ChangeDocument> {
+  const changes: Changes = {
+    apply: (now) => comeBack(now, asked.callerId),
+    ofAttachments: () => changes,
+  };
+  return changeWithAttachments(parts, asked, changes);
+}
+
+const mayLeave = ({ ownerId, admins, ...lists }: DocumentRecord, callerId: string): boolean =>
+  ownerId !== callerId && canRead(callerId, { admins, ...lists }) && admins.some((id) => id !== callerId);
 
 /** What becomes of the fields of a document as it is now. */
 export type FieldsOf = (now: DocumentRecord) => Patch;
 
 interface Changes {
-  readonly fieldsOf: FieldsOf;
-  readonly givenBy: (before: DocumentRecord) => Given;
+  /** Null where nothing changes. */
+  readonly apply: (now: DocumentRecord) => Change | null;
+  /** How documents of attachments are changed with a document that was as it is said. */
+  readonly ofAttachments: (before: DocumentRecord) => Changes;
 }
 
 /** What attachments get, and those of attachments. */
@@ -60,12 +96,22 @@ interface Given {
   readonly lists: Partial<AccessLists>;
 }
 
+function inheriting(callerId: string, given: Given): Changes {
+  const changes: Changes = {
+    apply: (attachment) => {
+      const now: DocumentRecord = { ...attachment, left: leftWith(attachment, given.before) };
+      return patchedBy(inherited(now, callerId, given))(now);
+    },
+    ofAttachments: () => changes,
+  };
+  return changes;
+}
+
 async function changeWithAttachments(
   parts: Parts,
   asked: ChangeRequest,
-  { fieldsOf, givenBy }: Changes,
+  { apply, ofAttachments }: Changes,
 ): ReturnType<ChangeDocument> {
-  const apply = (now: DocumentRecord) => patchedBy(fieldsOf(now))(now);
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const id = randomUUID();
     const last: { before: DocumentRecord | null } = { before: null };
@@ -74,12 +120,12 @@ async function changeWithAttachments(
       return hasAttachments(now) ? announce(now, apply(now), id) : finish(apply(now));
     });
     if (!last.before || first.record?.accessChange?.id !== id) return first;
-    const reached = await giveToAttachments(parts, asked, {
-      parent: first.record,
-      given: givenBy(last.before),
-    });
+    const changes = ofAttachments(last.before);
+    const reached = await giveToAttachments(parts, asked, { parent: first.record, changes });
     const isOwn = (now: DocumentRecord) => now.accessChange?.id === id;
-    const done = await parts.change(asked, (now) => (isOwn(now) ? finish(apply(now)) : null));
+    const done = await parts.change(asked, (now) =>
+      isOwn(now) ? finish(apply(now) ?? { record: now }) : null,
+    );
     if (done.changed && !(await hasUnreached(parts, asked, { parent: done.record, reached }))) return done;
     // Another change of access was announced meanwhile, or a document was made of an attachment, open to those alone who have
     // access before and after the change. Unequal pauses keep two changes from hindering each other for ever.
@@ -90,24 +136,21 @@ async function changeWithAttachments(
 
 const hasAttachments = ({ attachments }: DocumentRecord): boolean => (attachments ?? []).length > 0;
 
-function announce(now: DocumentRecord, { record, evenWhenFull = false }: Change, id: string): Change {
+function announce(now: DocumentRecord, change: Change | null, id: string): Change {
+  const { record, evenWhenFull = false } = change ?? { record: now, evenWhenFull: true };
   const { readers, writers, admins } = record ?? now;
   return { record: { ...now, accessChange: { id, readers, writers, admins } }, evenWhenFull };
 }
 
-const finish = (change: Change): Change =>
-  change.removed ? change : { ...change, record: { ...change.record, accessChange: null } };
+const finish = (change: Change | null): Change | null =>
+  !change || change.removed ? change : { ...change, record: { ...change.record, accessChange: null } };
 
 /** @returns the attachments that were there */
 async function giveToAttachments(
   parts: Parts,
   { callerId }: ChangeRequest,
-  { parent, given }: { parent: DocumentRecord; given: Given },
+  { parent, changes }: { parent: DocumentRecord; changes: Changes },
 ): Promise<ReadonlySet<string>> {
-  const changes = {
-    fieldsOf: (now: DocumentRecord) => inherited(now, callerId, given),
-    givenBy: () => given,
-  };
   const reached = new Set<string>();
   for (const documentId of parent.attachments ?? []) {
     const asked = { documentId, callerId, right: null };
@@ -164,8 +207,8 @@ function inherited(
   { before, lists }: Given,
 ): Partial<AccessLists> {
   if (canChangeAccess(callerId, attachment)) return lists;
-  const left: Partial<Record<(typeof LISTS)[number], string[]>> = {};
-  for (const name of LISTS) {
+  const left: Partial<Record<(typeof ACCESS_LISTS)[number], string[]>> = {};
+  for (const name of ACCESS_LISTS) {
     const wanted = lists[name];
     if (!wanted) continue;
     const [old, next] = [new Set(before[name]), new Set(wanted)];
@@ -176,6 +219,6 @@ function inherited(
 
 /** The lists among the fields of a patch. */
 function listsOf(fields: Patch): Partial<AccessLists> {
-  const given = LISTS.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : []));
+  const given = ACCESS_LISTS.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : []));
   return Object.fromEntries(given);
 }

@@ -1,3 +1,5 @@
+import type { Shared } from '../../../shared/access/sharing-rule.js';
+import type { SharedViews } from '../../../shared/access/sharing.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { StoredChunk } from '../../../shared/chunks/fields.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
@@ -20,6 +22,8 @@ export interface Page {
 export interface DocumentListing extends Page {
   readonly callerId: string;
   readonly filter: Filter | null;
+  /** Which documents of others are listed; what the setting says where it is undefined. */
+  readonly shared?: Shared | undefined;
   readonly signal: AbortSignal;
   /** See `IndexListing`; the newest first, and all of them, where these are absent. */
   readonly name?: string | null;
@@ -69,6 +73,7 @@ interface Dependencies {
   readonly chunks: Pick<Chunks, 'readTexts'>;
   readonly index: Pick<Index, 'list' | 'count'>;
   readonly memory: AnswerMemory;
+  readonly sharedViews: Pick<SharedViews, 'filterOf'>;
 }
 
 export function createReadDocuments(parts: Dependencies): Documents {
@@ -98,8 +103,9 @@ export function createReadDocuments(parts: Dependencies): Documents {
   };
 }
 
-async function list(parts: Dependencies, listing: DocumentListing): Promise<ListedDocuments> {
-  const { index } = parts;
+async function list(parts: Dependencies, asked: DocumentListing): Promise<ListedDocuments> {
+  const { index, sharedViews } = parts;
+  const listing = { ...asked, filter: await sharedViews.filterOf(asked) };
   const [{ ids, next }, total] = await Promise.all([
     index.list(listing),
     listing.isCounted === true ? index.count(listing) : null,

@@ -19,6 +19,7 @@ export interface QueryRequest extends RetrievalRequest {
 /** A chunk that was in the prompt. */
 export interface Source extends Whereabouts {
   readonly documentId: string;
+  readonly owner: string;
   readonly chunkNumber: number;
   readonly score: number;
 }
@@ -188,5 +189,12 @@ function toPassage({ record, number, content }: Hit): Passage {
 }
 
 function toSource({ record, number, score, location, section }: Hit): Source {
-  return { documentId: record.id, chunkNumber: number, score, location, section };
+  return {
+    documentId: record.id,
+    owner: record.ownerId,
+    chunkNumber: number,
+    score,
+    location,
+    section,
+  };
 }

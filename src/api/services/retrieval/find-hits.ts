@@ -1,4 +1,7 @@
+import type { Shared } from '../../../shared/access/sharing-rule.js';
+import type { SharedViews } from '../../../shared/access/sharing.js';
 import { ImpossibleError } from '../../../shared/errors.js';
+import type { Filter } from '../../../shared/filters/parse.js';
 import type { Hit } from '../../../shared/search/hit.js';
 import type { SearchRequest } from '../../../shared/search/request.js';
 import type {
@@ -14,14 +17,21 @@ export interface FindHitsParts {
   readonly search: Search;
   /** Null without a reranker. */
   readonly rerankedSearch: RerankedSearch | null;
+  readonly sharedViews: Pick<SharedViews, 'within'>;
 }
 
-type HitsRequest = SearchRequest & { readonly rerank: RerankWish | null };
+type HitsRequest = Omit<SearchRequest, 'guard'> & {
+  readonly rerank: RerankWish | null;
+  /** Which documents of others are found; what the setting says where it is undefined. */
+  readonly shared?: Shared | undefined;
+};
 
 export interface FoundHits {
   readonly hits: readonly Hit[];
   /** Null where none was asked for. */
   readonly rerank: RerankReport | null;
+  /** What was looked for: the filter of the request, and what the caller wants to see of others. */
+  readonly filter: Filter | null;
 }
 
 /** Memory for the hits of a search. @throws ImpossibleError when the request wants reranking and there is none */
@@ -31,21 +41,21 @@ export function hitsWanted(parts: FindHitsParts, request: HitsRequest): Wanted {
 }
 
 /** Searches within a lease of the size that `hitsWanted` returns, and reranks where that is asked for. */
-export async function findHits(
-  parts: FindHitsParts,
-  { rerank, ...request }: HitsRequest,
-  lease: Lease,
-): Promise<FoundHits> {
-  const expected = expectedOf(parts, { rerank, ...request });
-  if (rerank === null) {
-    const hits = await searchWithinMemory(parts.search, request, { lease, expected });
-    return { hits, rerank: null };
-  }
-  const reranked = rerankerOf(parts);
-  const { event: _, ...asked } = request;
-  const search = (each: SearchRequest) => reranked.search({ ...each, rerank });
-  const { hits, report } = await searchWithinMemory(search, asked, { lease, expected });
-  return { hits, rerank: report };
+export function findHits(parts: FindHitsParts, request: HitsRequest, lease: Lease): Promise<FoundHits> {
+  const expected = expectedOf(parts, request);
+  const { rerank, shared: _, ...asked } = request;
+  return parts.sharedViews.within(request, async ({ filter, guard }) => {
+    const viewed = { ...asked, filter, guard };
+    if (rerank === null) {
+      const hits = await searchWithinMemory(parts.search, viewed, { lease, expected });
+      return { hits, rerank: null, filter };
+    }
+    const reranked = rerankerOf(parts);
+    const { event: _event, ...uncounted } = viewed;
+    const search = (each: SearchRequest) => reranked.search({ ...each, rerank });
+    const { hits, report } = await searchWithinMemory(search, uncounted, { lease, expected });
+    return { hits, rerank: report, filter };
+  });
 }
 
 function expectedOf(parts: FindHitsParts, { rerank, k, per }: HitsRequest): Expected {

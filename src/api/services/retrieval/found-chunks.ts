@@ -11,6 +11,7 @@ export interface FoundChunk extends Whereabouts {
   readonly content: string;
   readonly score: number;
   readonly documentId: string;
+  readonly owner: string;
   readonly chunkNumber: number;
   readonly metadata: Metadata;
   readonly contentType: string;
@@ -27,6 +28,7 @@ export function toFoundChunk(hit: Hit, url: string | null): FoundChunk {
     content,
     score,
     documentId: record.id,
+    owner: record.ownerId,
     location,
     section,
     chunkNumber: number,

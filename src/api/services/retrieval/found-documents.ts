@@ -21,6 +21,7 @@ export interface DocumentHit {
 export interface FoundDocument {
   readonly score: number;
   readonly documentId: string;
+  readonly owner: string;
   readonly metadata: Metadata;
   readonly content: FoundContent;
 }
@@ -70,7 +71,7 @@ async function readCurrent(
   parts: FoundDocumentParts,
   found: DocumentHit,
   request: ReadRequest,
-): Promise<Pick<FoundDocument, 'metadata' | 'content'> | null> {
+): Promise<Omit<FoundDocument, 'score' | 'documentId'> | null> {
   for (let published: Content | null = found.published; published;) {
     const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
     // One that cannot be read is left out, like one that is gone.
@@ -80,10 +81,11 @@ async function readCurrent(
       published = record.published;
       continue;
     }
+    const shown = { owner: record.ownerId, metadata: record.metadata };
     if (published.kind === 'file') {
       const value = parts.downloadUrl(record, request);
       if (value === null) throw new Error('a file without an address to download it from');
-      return { metadata: record.metadata, content: { type: 'url', value, filename: published.filename } };
+      return { ...shown, content: { type: 'url', value, filename: published.filename } };
     }
     // Its source and its chunks are lost, which was logged. The other documents are still sent.
     if (text === null) return null;
@@ -91,7 +93,7 @@ async function readCurrent(
       text instanceof StreamedText
         ? new StreamedText(whileReadable(parts, text, { id: found.id, request }))
         : text;
-    return { metadata: record.metadata, content: { type: 'string', value, filename: null } };
+    return { ...shown, content: { type: 'string', value, filename: null } };
   }
   return null;
 }

@@ -1,3 +1,4 @@
+import type { Shared } from '../../../shared/access/sharing-rule.js';
 import type { Metadata } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Filter } from '../../../shared/filters/parse.js';
@@ -24,6 +25,8 @@ export interface RetrievalRequest {
   readonly signal: AbortSignal;
   readonly query: string;
   readonly filter: Filter | null;
+  /** Which documents of others are found. Undefined when the setting applies. */
+  readonly shared?: Shared | undefined;
   readonly k: number;
   readonly minScore: number;
   /** Undefined when the ranking of the settings applies. */
@@ -121,11 +124,11 @@ function findChunks(
 }
 
 function findDocuments(parts: Dependencies, request: RetrievalRequest): Promise<FoundDocuments> {
-  return searchFor(parts, { ...request, per: 'document' }, async ({ hits, rerank }, lease) => {
+  return searchFor(parts, { ...request, per: 'document' }, async ({ hits, rerank, filter }, lease) => {
     const found = hits.flatMap(toDocumentHit);
     const bytes = found.length * FOUND_BYTES + longestText(found);
     await lease.exchange({ bytes, signal: request.signal, isSent: false });
-    return { rerank, items: held(readFoundDocuments(parts, found, request), lease) };
+    return { rerank, items: held(readFoundDocuments(parts, found, { ...request, filter }), lease) };
   });
 }
 
@@ -166,8 +169,10 @@ export function searchMetadata({
   k,
   minScore,
   ranking,
-}: Pick<RetrievalRequest, 'query' | 'k' | 'minScore' | 'ranking'>): Metadata {
-  return { query, k, min_score: minScore, ...(ranking === undefined ? {} : { ranking }) };
+  shared,
+}: Pick<RetrievalRequest, 'query' | 'k' | 'minScore' | 'ranking' | 'shared'>): Metadata {
+  const stated = { ...(ranking && { ranking }), ...(shared && { shared }) };
+  return { query, k, min_score: minScore, ...stated };
 }
 
 function toDocumentHit({ record: { id, published }, score }: Hit): DocumentHit[] {

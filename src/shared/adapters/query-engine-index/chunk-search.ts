@@ -1,4 +1,5 @@
 import { RESP_TYPES } from 'redis';
+import type { AreOwnersTagged } from './owner-tags.js';
 import type { WithCallerTags } from './with-caller-tags.js';
 import type { VectorType } from '../../data-set/stored-vectors.js';
 import type { TermWeights, VectorSearch } from '../../ports.js';
@@ -31,6 +32,7 @@ export interface ChunkSearchOptions {
   readonly effort: EffortOptions;
   readonly timeoutMilliseconds: number;
   readonly withCallerTags: WithCallerTags;
+  readonly areOwnersTagged: AreOwnersTagged;
 }
 
 /** What is known of the effort before a search: `graph` is as `chooseEffort` says. */
@@ -60,7 +62,7 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
   const search = (selection: Selection, maxHidden: number, prepare: Prepare) =>
     options.withCallerTags(selection.callerId, async (caller) => {
       const { filter, limit } = selection;
-      const clause = compileClause(caller, filter);
+      const clause = compileClause(caller, filter, await options.areOwnersTagged(filter));
       if (!clause) return NOTHING;
       const alias = await options.alias();
       const compose = await prepare(clause.text);

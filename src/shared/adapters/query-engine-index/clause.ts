@@ -1,6 +1,7 @@
 import type { CallerTags } from '../../access/access-group.js';
 import type { Filter } from '../../filters/parse.js';
 import { comparisonTags, equalsTag, existsTag } from '../../filters/index-tags.js';
+import { isOwnField } from '../../filters/paths.js';
 
 /** A condition on documents that lets through at least those that the filter matches. */
 export interface Clause {
@@ -25,11 +26,22 @@ const MAX_TAGS = 4_000;
 /** A range is made of this many tags at most; most ranges have half as many. */
 const TAGS_OF_RANGE = 76;
 
+/** What bounds the tags that a condition may have. */
+interface Bounds {
+  readonly maxTags: number;
+  /** Whether all documents have the tags of fields that metadata does not hide; see `owner-tags.ts`. */
+  readonly areOwnersTagged: boolean;
+}
+
 /** The condition for the documents that a caller may read and a filter matches; null when there can be none. */
-export function compileClause(caller: CallerTags, filter: Filter | null): Clause | null {
+export function compileClause(
+  caller: CallerTags,
+  filter: Filter | null,
+  areOwnersTagged = true,
+): Clause | null {
   const access = tagged(caller.tags);
   const { compiled, isExact: isFilterExact } = filter
-    ? compileConjunct(filter, maxTagsOfLeaf(filter))
+    ? compileConjunct(filter, { maxTags: maxTagsOfLeaf(filter), areOwnersTagged })
     : { compiled: all, isExact: true };
   const isExact = isFilterExact && caller.areExact;
   switch (compiled.type) {
@@ -72,16 +84,16 @@ function tagsOfLeaves(filter: Filter): number[] {
 }
 
 /** Compiles a conjunct of the outermost AND, the only place where the engine answers a NOT correctly. */
-function compileConjunct(filter: Filter, maxTags: number): Part {
-  if (filter.type === 'and') return conjunction(filter.filters.map((part) => compileConjunct(part, maxTags)));
-  if (filter.type === 'not') return compileNegated(filter.filter, maxTags);
-  return compilePositive(filter, maxTags);
+function compileConjunct(filter: Filter, bounds: Bounds): Part {
+  if (filter.type === 'and') return conjunction(filter.filters.map((part) => compileConjunct(part, bounds)));
+  if (filter.type === 'not') return compileNegated(filter.filter, bounds);
+  return compilePositive(filter, bounds);
 }
 
-function compileNegated(filter: Filter, maxTags: number): Part {
-  if (filter.type === 'not') return compileConjunct(filter.filter, maxTags);
-  if (filter.type === 'or') return conjunction(filter.filters.map((part) => compileNegated(part, maxTags)));
-  const { compiled, isExact } = compilePositive(filter, maxTags);
+function compileNegated(filter: Filter, bounds: Bounds): Part {
+  if (filter.type === 'not') return compileConjunct(filter.filter, bounds);
+  if (filter.type === 'or') return conjunction(filter.filters.map((part) => compileNegated(part, bounds)));
+  const { compiled, isExact } = compilePositive(filter, bounds);
   // The negation of a widened condition would leave out documents that match.
   if (!isExact) return widened;
   switch (compiled.type) {
@@ -95,29 +107,37 @@ function compileNegated(filter: Filter, maxTags: number): Part {
 }
 
 /** Compiles a filter to text that has no NOT anywhere inside. */
-function compilePositive(filter: Filter, maxTags: number): Part {
+function compilePositive(filter: Filter, bounds: Bounds): Part {
+  const { maxTags, areOwnersTagged } = bounds;
+  if ('path' in filter && isOwnField(filter.path)) {
+    if (filter.type === 'exists') return { compiled: all, isExact: true };
+    if (!areOwnersTagged) return widened;
+  }
   switch (filter.type) {
     case 'and':
-      return conjunction(filter.filters.map((part) => compilePositive(part, maxTags)));
+      return conjunction(filter.filters.map((part) => compilePositive(part, bounds)));
     case 'or':
-      return union(filter.filters.map((part) => compilePositive(part, maxTags)));
+      return union(filter.filters.map((part) => compilePositive(part, bounds)));
     case 'not':
       return widened;
     case 'exists':
       return someOf([existsTag(filter.path)], true);
     case 'equals':
       return filter.values.length > maxTags
-        ? someOf([existsTag(filter.path)], false)
+        ? withPath(filter.path)
         : someOf(
             filter.values.map((value) => equalsTag(filter.path, value)),
             true,
           );
     case 'compare': {
       const tags = comparisonTags(filter.path, filter.comparison, filter.operand);
-      return someOf(tags.length > maxTags ? [existsTag(filter.path)] : tags, false);
+      return tags.length > maxTags ? withPath(filter.path) : someOf(tags, false);
     }
   }
 }
+
+/** Documents that have something under a path. */
+const withPath = (path: string): Part => (isOwnField(path) ? widened : someOf([existsTag(path)], false));
 
 function someOf(tags: readonly string[], isExact: boolean): Part {
   return { compiled: tags.length === 0 ? none : { type: 'some', text: tagged(tags) }, isExact };

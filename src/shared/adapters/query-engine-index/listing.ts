@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AreOwnersTagged } from './owner-tags.js';
 import type { WithCallerTags } from './with-caller-tags.js';
 import type { CallerTags } from '../../access/access-group.js';
 import type { DocumentRecord } from '../../document.js';
@@ -29,6 +30,7 @@ interface ListingOptions {
   readonly timeoutMilliseconds: number;
   readonly furthestSkip?: number;
   readonly withCallerTags: WithCallerTags;
+  readonly areOwnersTagged: AreOwnersTagged;
 }
 
 /** Documents that are read and compared with a filter at a time; their lists and metadata may be large. */
@@ -45,6 +47,7 @@ interface Dependencies {
   readonly documents: OrderedDocuments;
   readonly readRecords: ReadRecords;
   readonly furthestSkip: number;
+  readonly areOwnersTagged: AreOwnersTagged;
   /** Runs a walk in its caller's turn among all walks of this process. */
   readonly takeTurn: <Result>(walk: () => Promise<Result>, selection: Selection) => Promise<Result>;
 }
@@ -54,12 +57,14 @@ interface Dependencies {
  * counts itself. Otherwise the documents that it lets through are compared with the filter, from the first on.
  */
 export function createListing(client: Redis, options: ListingOptions) {
-  const { readRecords, withCallerTags, timeoutMilliseconds, furthestSkip = MAX_SKIPPED } = options;
+  const { readRecords, withCallerTags, areOwnersTagged, timeoutMilliseconds } = options;
+  const { furthestSkip = MAX_SKIPPED } = options;
   const walks = createTurns(MAX_WALKS, { name: 'index' });
   const parts: Dependencies = {
     documents: createOrderedDocuments(client, timeoutMilliseconds),
     readRecords,
     furthestSkip,
+    areOwnersTagged,
     takeTurn: (walk, { callerId, signal }) => walks.run(walk, { by: callerId, signal }),
   };
   return {
@@ -72,7 +77,7 @@ export function createListing(client: Redis, options: ListingOptions) {
 
 async function listAs(caller: CallerTags, listing: IndexListing, parts: Dependencies): Promise<ListedPage> {
   const { skip, order = NEWEST_FIRST, name = null, after = null } = listing;
-  const clause = compileClause(caller, listing.filter);
+  const clause = compileClause(caller, listing.filter, await parts.areOwnersTagged(listing.filter));
   if (!clause) return { ids: [], next: null };
   const isExact = clause.isExact && name === null;
   const isNear = skip + (after?.rank ?? 0) <= parts.furthestSkip;
@@ -89,7 +94,7 @@ async function listAs(caller: CallerTags, listing: IndexListing, parts: Dependen
 }
 
 async function countAs(caller: CallerTags, selection: Selection, parts: Dependencies): Promise<number> {
-  const clause = compileClause(caller, selection.filter);
+  const clause = compileClause(caller, selection.filter, await parts.areOwnersTagged(selection.filter));
   if (!clause) return 0;
   const isExact = clause.isExact && (selection.name ?? null) === null;
   if (isExact) return parts.documents.count(clause.text);

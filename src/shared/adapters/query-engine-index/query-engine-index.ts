@@ -13,6 +13,7 @@ import { createEngineVectors } from './engine-vectors.js';
 import { createEngineWords, type ReadStatistics } from './words/engine-words.js';
 import { createLifecycle, type Lifecycle } from './lifecycle/lifecycle.js';
 import { createListing } from './listing.js';
+import { createAreOwnersTagged } from './owner-tags.js';
 
 export type { VectorAlgorithm };
 
@@ -95,14 +96,16 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
 function createQueries(client: Redis, options: QueryEngineOptions, alias: () => Promise<string>) {
   const { vectors, algorithm, efRuntime, timeoutMilliseconds } = options;
   const withCallerTags = createWithCallerTags(client);
+  const areOwnersTagged = createAreOwnersTagged(client);
   const search = createChunkSearch(client, {
     withCallerTags,
+    areOwnersTagged,
     alias,
     vectorType: vectors.type,
     timeoutMilliseconds,
     effort: effortOf(algorithm, efRuntime),
   });
-  return { search, listing: createListing(client, { ...options, withCallerTags }) };
+  return { search, listing: createListing(client, { ...options, withCallerTags, areOwnersTagged }) };
 }
 
 /** Asks whole indexes, each question in its caller's turn. */

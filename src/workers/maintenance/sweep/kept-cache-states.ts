@@ -7,7 +7,7 @@ const PAGE = 20;
 
 /**
  * Looks at what local models have read of named caches: removes what no cache uses, and has made anew what holds texts that
- * their owners may no longer read, or that were changed or deleted.
+ * their owners may no longer read or want to see, or that were changed or deleted.
  */
 export const keptCacheStatesTask = (parts: SweepParts): SweepTask => ({
   name: 'cache states',
@@ -31,11 +31,14 @@ async function keptBuilds({ cacheEngines }: SweepParts): Promise<CacheBuildId[]>
   }
 }
 
-async function check({ caches, jobs, records, cacheEngines }: SweepParts, id: CacheBuildId): Promise<void> {
+async function check(parts: SweepParts, id: CacheBuildId): Promise<void> {
+  const { caches, jobs, records, cacheEngines, sharedViews } = parts;
   const { ownerId, name, build } = id;
   const cache = await caches.read(ownerId, name);
   if (cache?.building?.build === build) return;
   if (cache?.ready?.build !== build) return cacheEngines.forget(id);
-  if (cache.building || (await isUpToDate(records, ownerId, cache.ready))) return;
+  const { shared } = cache.ready.config;
+  const findUsable = () => sharedViews.predicateOf({ callerId: ownerId, shared });
+  if (cache.building || (await isUpToDate(records, findUsable, cache.ready))) return;
   await startRenewal({ caches, jobs }, { ownerId, name, requestId: 'sweep' });
 }

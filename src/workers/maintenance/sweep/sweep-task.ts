@@ -1,3 +1,4 @@
+import type { SharedViews } from '../../../shared/access/sharing.js';
 import type { CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
@@ -15,6 +16,7 @@ export interface SweepParts {
   readonly chunks: Chunks;
   readonly jobs: Jobs;
   readonly caches: CacheStore;
+  readonly sharedViews: Pick<SharedViews, 'predicateOf'>;
   readonly cacheEngines: Pick<CacheEngines, 'kept' | 'forget'>;
   readonly removeObjects: RemoveObjects;
   readonly memory: MemoryWatch;

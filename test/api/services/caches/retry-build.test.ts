@@ -2,7 +2,13 @@ import { expect, test } from '@jest/globals';
 import type { CacheRecord } from '../../../../src/shared/caches/cache-record.js';
 import { failBuild, retryBuild, startBuild } from '../../../../src/shared/caches/transitions.js';
 
-const config = { model: 'm', ggufFile: 'f', engine: { name: 'prompt' }, filters: null } as const;
+const config = {
+  model: 'm',
+  ggufFile: 'f',
+  engine: { name: 'prompt' },
+  shared: 'all',
+  filters: null,
+} as const;
 
 const wanted = {
   ownerId: 'alice',

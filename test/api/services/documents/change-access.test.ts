@@ -1,5 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { changeAccess } from '../../../../src/api/services/documents/change-access.js';
+import {
+  changeAccess,
+  comeBackWithAttachments,
+  leaveWithAttachments,
+} from '../../../../src/api/services/documents/change-access.js';
 import { createCommitChange } from '../../../../src/api/services/documents/commit-change.js';
 import { removeWithAttachments } from '../../../../src/shared/documents/attachments/remove-with-attachments.js';
 import { accessOfAttachments, canRead } from '../../../../src/shared/access/access.js';
@@ -112,6 +116,36 @@ test('a caller who takes himself off the admins can repeat it after it was inter
     await patchAccess(lists, { by: dyingAfter(steps) }).catch(() => undefined);
   await patchAccess({ readers: ['owner'], admins: ['dan'] }).catch(() => undefined);
   for (const each of [MAIL, FIRST, SECOND, INNER]) expect(await read(each)).toMatchObject(lists);
+});
+
+test('who leaves a mail leaves its attachments, whoever is named later, and comes back to all of them', async () => {
+  const tree = await Promise.all([MAIL, FIRST, SECOND, INNER].map(read));
+  const partsBy = (by: Records) => ({ change: createCommitChange(by, jobs), retag: () => Promise.resolve() });
+  const asked = { documentId: MAIL, callerId: 'bob', right: null };
+  let kills = 0;
+  for (let steps = 0; ; steps += 1) {
+    await redis.flushAll();
+    for (const record of tree) await records.create({ ...record, revision: 1 });
+    const wasKilled = await leaveWithAttachments(partsBy(dyingAfter(steps)), asked).then(
+      () => false,
+      () => true,
+    );
+    for (const each of [FIRST, SECOND])
+      if (await isOpenTo('bob', each)) expect(await isOpenTo('bob', MAIL)).toBe(true);
+    await leaveWithAttachments(partsBy(records), asked);
+    for (const each of [MAIL, FIRST, SECOND, INNER]) expect(await isOpenTo('bob', each)).toBe(false);
+    if (!wasKilled) break;
+    kills += 1;
+  }
+  expect(kills).toBeGreaterThan(15);
+  const late = makeDocument({ id: LATE, attachmentOf: attachmentOf(MAIL, 1) });
+  await records.create({ ...late, ...accessOfAttachments(await read(MAIL)) });
+  await records.update(MAIL, (now) => ({ record: { ...now, attachments: [FIRST, SECOND, LATE] } }));
+  await patchAccess({ readers: ['owner', 'bob', 'eve'] });
+  for (const each of [MAIL, FIRST, SECOND, INNER, LATE])
+    expect(await read(each)).toMatchObject({ readers: ['owner', 'eve'], accessChange: null });
+  await comeBackWithAttachments(partsBy(records), asked);
+  for (const each of [MAIL, FIRST, SECOND, INNER, LATE]) expect(await isOpenTo('bob', each)).toBe(true);
 });
 
 test('an attachment that others administer is closed to whom the mail is closed, and opened to nobody', async () => {

@@ -4,6 +4,7 @@ import { createAnswerMemory } from '../../../../src/api/services/answer-memory/a
 import { createRetrieval, type RetrievalRequest } from '../../../../src/api/services/retrieval/retrieval.js';
 import { createUsageAccounting } from '../../../../src/api/services/usage-accounting.js';
 import { createExactIndex } from '../../../../src/shared/adapters/exact-index/exact-index.js';
+import { createSharedViews } from '../../../../src/shared/access/sharing.js';
 import type { Index } from '../../../../src/shared/ports.js';
 import { createLexicalRanker } from '../../../../src/shared/search/ranking.js';
 import { createUsage } from '../../../../src/shared/usage/usage.js';
@@ -24,10 +25,12 @@ afterAll(async () => {
 });
 
 function setUp() {
+  const sharedViews = createSharedViews(world.redis);
   const usage = createUsage(world.redis);
   const retrieval = createRetrieval({
     memory: createAnswerMemory({ limitBytes: 64 * 1024 ** 2 }),
     rerankedSearch: null,
+    sharedViews,
     search: world.createSearch(index, createLexicalRanker()),
     accounting: createUsageAccounting(usage),
     // @NOTE searches of chunks read no documents
@@ -50,7 +53,7 @@ function setUp() {
       rerank: null,
       ...more,
     });
-  return { usage, find };
+  return { usage, find, sharedViews };
 }
 
 test('a search asks Redis once for its hits, which also counts it, and twice where that has to come after them', async () => {
@@ -73,4 +76,52 @@ test('a search asks Redis once for its hits, which also counts it, and twice whe
   for await (const { content } of large.items) expect(content).toContain('heron');
   expect(sent() - before).toBe(2);
   expect(await usage.stats('ann')).toMatchObject({ retrieve_chunks: 2 });
+});
+
+test('what a caller has said of others costs a search nothing, and holds with its response, also that of another process', async () => {
+  const heron = { readers: ['cat'], writers: ['cat'], admins: ['cat'] };
+  const own = await world.create({ ownerId: 'cat', ...heron });
+  const spam = await world.create({ ownerId: 'mallory', ...heron });
+  for (const id of [own, spam]) await world.publish(id, ['a heron']);
+  const { find, usage } = setUp();
+  const elsewhere = createSharedViews(world.redis);
+  const found = async (more: Partial<RetrievalRequest> = {}) => {
+    const answer = await find({ callerId: 'cat', ...more });
+    if (answer.type !== 'whole') throw new Error('it is small');
+    return answer.items.map(({ documentId }) => documentId).sort();
+  };
+  const all = [own, spam].sort();
+  await found();
+  const commands = [
+    jest.spyOn(world.redis, 'eval'),
+    jest.spyOn(world.redis, 'evalSha'),
+    jest.spyOn(world.redis, 'hmGet'),
+  ];
+  const costOf = async (ask: () => Promise<unknown>) => {
+    const sent = () => commands.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+    const before = sent();
+    await ask();
+    return sent() - before;
+  };
+  const block = (owners: readonly string[]) =>
+    elsewhere.change('cat', (lists) => ({ ...lists, blockedOwners: owners }));
+
+  // Without lists, and with lists that this process knows, a search is one command.
+  expect(await costOf(async () => expect(await found()).toEqual(all))).toBe(1);
+  await block(['mallory']);
+  expect(await found()).toEqual([own]);
+  expect(await costOf(async () => expect(await found()).toEqual([own]))).toBe(1);
+  expect(await costOf(async () => expect(await found({ shared: 'own' })).toEqual([own]))).toBe(1);
+  await block([]);
+  expect(await found()).toEqual(all);
+  // Where everything was blocked, no hit is read that could tell of a change.
+  await block(['mallory', 'cat']);
+  expect(await found()).toEqual([]);
+  await block([]);
+  expect(await found()).toEqual(all);
+  expect(await found({ shared: 'accepted' })).toEqual([own]);
+  await elsewhere.change('cat', (lists) => ({ ...lists, acceptedDocuments: [spam] }));
+  expect(await found({ shared: 'accepted' })).toEqual(all);
+  // Searches that began again are counted once.
+  expect(await usage.stats('cat')).toMatchObject({ retrieve_chunks: 10 });
 });

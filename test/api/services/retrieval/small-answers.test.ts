@@ -7,6 +7,7 @@ import { createUsageAccounting } from '../../../../src/api/services/usage-accoun
 import type { UsageEvent } from '../../../../src/shared/usage/usage.js';
 import type { Metadata } from '../../../../src/shared/document.js';
 import { makeContent, makeDocument } from '../../../support/documents.js';
+import { everythingShared } from '../../../support/everything-shared.js';
 
 interface World {
   readonly texts: readonly string[];
@@ -28,6 +29,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
   const retrieval = createRetrieval({
     memory,
     rerankedSearch: null,
+    sharedViews: everythingShared,
     search: ({ onHits }) => {
       const hits = texts.map((content, number) => ({ record, number, content, score: 1, ...NOWHERE }));
       onHits?.(hits);

@@ -162,6 +162,7 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
     const walking = createListing(client, {
       readRecords,
       withCallerTags: createWithCallerTags(client),
+      areOwnersTagged: () => Promise.resolve(true),
       timeoutMilliseconds: 5_000,
       furthestSkip: 100,
     });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { createSharedViews } from '../../../../src/shared/access/sharing.js';
 import { createCacheStore } from '../../../../src/shared/caches/cache-store.js';
 import { createChunks } from '../../../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../../../src/shared/document.js';
@@ -33,6 +34,7 @@ async function sweepWith(records: Records): Promise<void> {
     clean: () => Promise.resolve(),
     memory: createMemoryWatch(redis, 0.85),
     caches: createCacheStore(redis),
+    sharedViews: createSharedViews(redis),
     cacheEngines: { kept: () => Promise.resolve([]), forget: () => Promise.resolve() },
     workOffSet: createWorkOffSet({ logger, metrics }),
     graceMs: 60_000,

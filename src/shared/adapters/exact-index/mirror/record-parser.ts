@@ -63,9 +63,9 @@ export function createRecordParser(): ParseRecord {
 
   return (id, { access, fields }) => {
     const { key: accessKey, lists } = parseAccess(access);
-    const [createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag] = readFields(
-      parse(fields),
-    );
+    const read = readFields(parse(fields));
+    const [createdAt, owner, metadata, published, pending, prepared, updatedAt, retag] = read;
+    const ownerId = remember(owners, owner, () => owner);
     const shown = { published: published && slim(published), pending: pending && slim(pending) };
     const nameOf = (content: Content | null) => (retag === 0 ? (content?.filename ?? null) : undefined);
     const shared = (generation: ParsedGeneration | null): ParsedGeneration | null =>
@@ -76,6 +76,7 @@ export function createRecordParser(): ParseRecord {
     return {
       document: {
         id,
+        ownerId,
         createdAt,
         updatedAt,
         readers: lists.readers,
@@ -85,7 +86,7 @@ export function createRecordParser(): ParseRecord {
         ...shown,
       },
       accessKey,
-      statisticsOwner: canRead(ownerId, lists) ? remember(owners, ownerId, () => ownerId) : null,
+      statisticsOwner: canRead(ownerId, lists) ? ownerId : null,
       published: shared(published && parseGeneration(id, published, nameOf(shown.published))),
       prepared: shared(prepared && parseGeneration(id, prepared, nameOf(shown.pending))),
     };

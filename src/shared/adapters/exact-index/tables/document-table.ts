@@ -188,6 +188,7 @@ function mirrored(
     named,
     firstChunk,
     id: document.id,
+    ownerId: document.ownerId,
     createdAt: document.createdAt,
     updatedAt: document.updatedAt,
     readers: access.lists.readers,

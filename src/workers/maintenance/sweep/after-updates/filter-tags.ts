@@ -1,36 +1,26 @@
-import type { DocumentRecord, Json } from '../../../../shared/document.js';
+import type { DocumentRecord } from '../../../../shared/document.js';
 import { documentTags } from '../../../../shared/documents/document-tags.js';
 import { renewTags } from '../../../../shared/documents/transitions.js';
-import { isPlainObject } from '../../../../shared/is-plain-object.js';
 import { defineScript } from '../../../../shared/redis/client.js';
 import { keys } from '../../../../shared/redis/keys.js';
 import type { SweepParts, SweepTask } from '../sweep-task.js';
 import { throughChanges } from './through-changes.js';
 
 /**
- * Gives documents that an earlier version wrote the tags of today: filters reach into objects of lists by now, and compare file
- * names in one normal form. The tags of their chunks are rewritten by the jobs that also follow a change of metadata.
+ * Gives documents that an earlier version wrote the tags of today: filters ask for owners by now, reach into objects of lists,
+ * and compare file names in one normal form. The tags of their chunks are rewritten by the jobs that also follow a change of
+ * metadata. Only the Query Engine reads tags, so that nothing is done while another index serves. Until all is done, the engine
+ * is not asked for owners; see `owner-tags.ts`.
  */
 export const filterTagsTask = (parts: SweepParts): SweepTask => ({
   name: 'filter tags',
-  begin: (now) =>
-    throughChanges(parts, { key: keys.filterTagsRenewed, now }, async (record) => {
-      if (mayHaveOldTags(record)) await renew(parts, record);
-    }),
+  begin: (now) => {
+    const renewAll = throughChanges(parts, { key: keys.filterTagsRenewed, now }, (record) =>
+      renew(parts, record),
+    );
+    return async () => (await parts.redis.hExists(keys.schema, 'index')) === 1 && renewAll();
+  },
 });
-
-/** Reading the tags of each document would take long, and few have what earlier versions tagged otherwise. */
-const mayHaveOldTags = ({ metadata, published, pending }: DocumentRecord): boolean =>
-  hasNestedList(metadata) ||
-  [published?.filename, pending?.filename, metadata['filename']].some(isOfOtherForm);
-
-const hasNestedList = (value: Json): boolean => {
-  if (Array.isArray(value)) return value.some((element) => Array.isArray(element) || isPlainObject(element));
-  return isPlainObject(value) && Object.values(value).some(hasNestedList);
-};
-
-const isOfOtherForm = (name: unknown): boolean =>
-  JSON.stringify(name ?? null).normalize('NFC') !== JSON.stringify(name ?? null);
 
 async function renew({ redis, records, jobs }: SweepParts, { id }: DocumentRecord): Promise<void> {
   const stored = await redis.hGet(keys.document(id), 'tags');

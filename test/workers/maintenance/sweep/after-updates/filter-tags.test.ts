@@ -16,6 +16,7 @@ let jobs: string[] = [];
 
 beforeEach(async () => {
   await redis.flushAll('SYNC');
+  await redis.hSet(keys.schema, 'index', 'quire:chunks:some');
   jobs = [];
 });
 
@@ -42,7 +43,8 @@ const tagsOf = (id: string) => redis.hGet(keys.document(id), 'tags');
 test('documents of an earlier version get the tags of today where these are others', async () => {
   const nested = await makeOld({ metadata: { order: { items: [{ sku: 'B2' }] } } });
   const named = await makeOld({ pending: makeContent({ filename: 'Zürich.txt'.normalize('NFD') }) });
-  const plain = await makeOld({ metadata: { list: [1, 'x'], Zürich: 1 } });
+  const plain = makeDocument({ metadata: { list: [1, 'x'], Zürich: 1 } });
+  await records.create(plain);
   const before = await records.read(nested);
   await sweepAt(0);
   for (const id of [nested, named]) {
@@ -51,8 +53,18 @@ test('documents of an earlier version get the tags of today where these are othe
     expect(jobs).toContain(`${id} ${String(record?.retag)} ${String(record?.ownerId)}`);
   }
   expect((await records.read(nested))?.updatedAt).toBe(before?.updatedAt);
-  expect(await tagsOf(plain)).toBe('old');
+  expect((await records.read(plain.id))?.retag).toBe(0);
   expect(jobs).toHaveLength(2);
+});
+
+test('nothing is rewritten while no index of the Query Engine serves, which alone reads tags', async () => {
+  await redis.hDel(keys.schema, 'index');
+  const id = await makeOld({});
+  await sweepAt(0);
+  expect([await tagsOf(id), jobs]).toEqual(['old', []]);
+  await redis.hSet(keys.schema, 'index', 'quire:chunks:some');
+  await sweepAt(1);
+  expect(jobs).toHaveLength(1);
 });
 
 test('this is done once, and for an hour more for what an earlier version still writes', async () => {

@@ -1,0 +1,101 @@
+import { canRead } from '../../../shared/access/access.js';
+import { MAX_SHARING_ENTRIES, type Shared, type SharingLists } from '../../../shared/access/sharing-rule.js';
+import type { SharedViews } from '../../../shared/access/sharing.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { ConflictError, InvalidFieldError } from '../../../shared/errors.js';
+
+/** What a caller has said of documents that others share with them. */
+export interface CallerView extends SharingLists {
+  /** What holds where a request does not say. */
+  readonly standard: Shared;
+}
+
+/**
+ * The lists of a caller. They are the caller's alone, are never shown to others, and may be changed in the same way again and
+ * again. Those that add throw InvalidFieldError for more entries than a list holds.
+ */
+export interface CallerLists {
+  read(callerId: string): Promise<CallerView>;
+  /** Finds nothing of an owner any more. @throws ConflictError for the caller's own id; so does `acceptOwner` */
+  blockOwner(callerId: string, owner: string): Promise<CallerView>;
+  unblockOwner(callerId: string, owner: string): Promise<CallerView>;
+  /** Accepts all of an owner's documents, also those to come. */
+  acceptOwner(callerId: string, owner: string): Promise<CallerView>;
+  forgetOwner(callerId: string, owner: string): Promise<CallerView>;
+  acceptDocument(callerId: string, documentId: string): Promise<void>;
+  forgetDocument(callerId: string, documentId: string): Promise<void>;
+}
+
+interface Dependencies {
+  readonly sharedViews: Pick<SharedViews, 'read' | 'change' | 'standard'>;
+  readonly records: Pick<Records, 'readMany'>;
+}
+
+export function createCallerLists({ sharedViews, records }: Dependencies): CallerLists {
+  const view = (lists: SharingLists): CallerView => ({ ...lists, standard: sharedViews.standard });
+  const change = async (callerId: string, to: (lists: SharingLists) => SharingLists) =>
+    view(await sharedViews.change(callerId, to));
+  const others = (callerId: string, owner: string) => {
+    if (owner === callerId) throw new ConflictError('What is your own is always found');
+  };
+  return {
+    read: async (callerId) => view(await sharedViews.read(callerId)),
+    blockOwner: async (callerId, owner) => {
+      others(callerId, owner);
+      return change(callerId, (lists) =>
+        added(removed(lists, 'acceptedOwners', owner), 'blockedOwners', owner),
+      );
+    },
+    unblockOwner: (callerId, owner) => change(callerId, (lists) => removed(lists, 'blockedOwners', owner)),
+    acceptOwner: async (callerId, owner) => {
+      others(callerId, owner);
+      return change(callerId, (lists) =>
+        added(removed(lists, 'blockedOwners', owner), 'acceptedOwners', owner),
+      );
+    },
+    forgetOwner: (callerId, owner) => change(callerId, (lists) => removed(lists, 'acceptedOwners', owner)),
+    acceptDocument: async (callerId, documentId) => {
+      const { acceptedDocuments: before } = await sharedViews.read(callerId);
+      const isFull = before.length >= MAX_SHARING_ENTRIES && !before.includes(documentId);
+      // Documents that were deleted or closed meanwhile make room.
+      const kept = new Set(isFull ? await readableOf(records, callerId, before) : before);
+      await change(callerId, (lists) => {
+        const left = lists.acceptedDocuments.filter((id) => kept.has(id) || !before.includes(id));
+        const isSame = left.length === lists.acceptedDocuments.length;
+        return added(isSame ? lists : { ...lists, acceptedDocuments: left }, 'acceptedDocuments', documentId);
+      });
+    },
+    forgetDocument: async (callerId, documentId) => {
+      await change(callerId, (lists) => removed(lists, 'acceptedDocuments', documentId));
+    },
+  };
+}
+
+/** @throws InvalidFieldError */
+function added(lists: SharingLists, list: keyof SharingLists, entry: string): SharingLists {
+  if (lists[list].includes(entry)) return lists;
+  const max = MAX_SHARING_ENTRIES;
+  if (lists[list].length >= max) {
+    const field = list === 'acceptedDocuments' ? 'document_id' : 'owner';
+    const message = `ensure this list has at most ${String(max)} items`;
+    throw new InvalidFieldError(field, message, { value: max, of: 'items' }, 'path');
+  }
+  return { ...lists, [list]: [...lists[list], entry] };
+}
+
+const removed = (lists: SharingLists, list: keyof SharingLists, entry: string): SharingLists =>
+  lists[list].includes(entry) ? { ...lists, [list]: lists[list].filter((each) => each !== entry) } : lists;
+
+const RECORDS_AT_ONCE = 200;
+
+async function readableOf(
+  records: Pick<Records, 'readMany'>,
+  callerId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const readable: string[] = [];
+  for (let first = 0; first < ids.length; first += RECORDS_AT_ONCE)
+    for (const record of await records.readMany(ids.slice(first, first + RECORDS_AT_ONCE)))
+      if (record && canRead(callerId, record)) readable.push(record.id);
+  return readable;
+}

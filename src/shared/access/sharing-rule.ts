@@ -1,0 +1,45 @@
+import type { Filter } from '../filters/parse.js';
+import { ID_PATH, OWNER_PATH } from '../filters/paths.js';
+
+/** Which documents of others are found: all that name the caller, those that the caller has accepted, or none. */
+export const SHARED = ['all', 'accepted', 'own'] as const;
+export type Shared = (typeof SHARED)[number];
+
+/** What a caller has said of documents that others share. An owner is in one of the lists at most. */
+export interface SharingLists {
+  /** Nothing of theirs is found, whatever else is said. */
+  readonly blockedOwners: readonly string[];
+  /** Everything of theirs is accepted. */
+  readonly acceptedOwners: readonly string[];
+  readonly acceptedDocuments: readonly string[];
+}
+
+export const NO_LISTS: SharingLists = { blockedOwners: [], acceptedOwners: [], acceptedDocuments: [] };
+
+/** The most entries of each list: a query names each of them, and an engine reads some 50,000 a second. */
+export const MAX_SHARING_ENTRIES = 1_000;
+
+/**
+ * What a caller finds among the documents that they may read, as a filter; null for all of it. It asks for what metadata cannot
+ * hide, and is a filter so that whatever heeds filters heeds it: masks, queries of engines, and the check of each hit.
+ */
+export function sharingRule(callerId: string, shared: Shared, lists: SharingLists): Filter | null {
+  if (shared === 'own') return ownedBy([callerId]);
+  const isBlocked = lists.blockedOwners.length > 0 ? ownedBy(lists.blockedOwners) : null;
+  const isOpen: Filter | null = isBlocked && { type: 'not', filter: isBlocked };
+  return shared === 'all' ? isOpen : both(acceptedBy(callerId, lists), isOpen);
+}
+
+function acceptedBy(callerId: string, { acceptedOwners, acceptedDocuments }: SharingLists): Filter {
+  const byOwner = ownedBy([callerId, ...acceptedOwners]);
+  if (acceptedDocuments.length === 0) return byOwner;
+  const byId: Filter = { type: 'equals', path: ID_PATH, values: acceptedDocuments };
+  return { type: 'or', filters: [byOwner, byId] };
+}
+
+const ownedBy = (owners: readonly string[]): Filter => ({ type: 'equals', path: OWNER_PATH, values: owners });
+
+/** What passes both filters; null is a filter that lets everything pass. */
+export function both(one: Filter | null, other: Filter | null): Filter | null {
+  return one && other ? { type: 'and', filters: [one, other] } : (one ?? other);
+}

@@ -1,0 +1,7 @@
+import type { SharedViews } from '../../src/shared/access/sharing.js';
+
+/** Callers without any lists, who find whatever others share: for tests in which Redis is not asked for lists. */
+export const everythingShared: Pick<SharedViews, 'within' | 'filterOf'> = {
+  within: ({ filter }, run) => run({ filter, guard: null }),
+  filterOf: ({ filter }) => Promise.resolve(filter),
+};
