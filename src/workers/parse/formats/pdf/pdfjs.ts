@@ -10,6 +10,7 @@ import { extrasOf, listedFiles, type PageExtras } from './carried/annotations.js
 import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
 import { isMisread, repairMisread } from './judging/misread-text.js';
 import { signsOfPage, type PageSign, type SignPage } from './marks/page-signs.js';
+import { supplementaryTexts, type PlacedText } from './marks/placed-texts.js';
 import type { ShiftedText } from './shifted/shifted-text.js';
 import { columnPartsOn } from './vertical/column-parts.js';
 import { findColumns, type TextColumn } from './vertical/find-columns.js';
@@ -51,6 +52,8 @@ export interface PdfjsDocument {
   readonly hiddenAnnotations: (page: number) => Promise<ReadonlySet<number>>;
   /** What a page shows in symbol fonts. @throws when it cannot be read */
   readonly pageSigns: (page: number) => Promise<readonly PageSign[]>;
+  /** The texts of a page with characters beyond U+FFFF. @throws when it cannot be read */
+  readonly pageSupplementary: (page: number) => Promise<readonly PlacedText[]>;
   /** What people stuck onto a page: notes and files. @throws when it cannot be read */
   readonly pageExtras: (page: number) => Promise<PageExtras>;
   /** The files that the document carries. @throws when they cannot be read */
@@ -84,15 +87,14 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
       pageObject: async (page) => (await loadPage(pdf, page)).ref?.num,
       pageShifted: async (page) => await shiftedOnPage(await loadPage(pdf, page)),
       pageColumns: async (page) => findColumns(await columnPartsOn(await loadPage(pdf, page))),
-      pageNotes: async (page) =>
-        notesSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
-      hiddenAnnotations: async (page) =>
-        hiddenSchema.parse(await (await loadPage(pdf, page)).getAnnotations({ intent: 'any' })),
+      pageNotes: async (page) => notesSchema.parse(await annotationsOf(await loadPage(pdf, page))),
+      hiddenAnnotations: async (page) => hiddenSchema.parse(await annotationsOf(await loadPage(pdf, page))),
+      pageSupplementary: async (page) => supplementaryTexts(await loadPage(pdf, page)),
       pageSigns: async (page) => signsOfPage(await loadPage(pdf, page)),
       pageExtras: async (page) => {
         const loaded = await loadPage(pdf, page);
         const toBox = (rectangle: readonly number[]) => boxOn(loaded, rectangle);
-        return extrasOf(z.array(z.unknown()).parse(await loaded.getAnnotations({ intent: 'any' })), toBox);
+        return extrasOf(z.array(z.unknown()).parse(await annotationsOf(loaded)), toBox);
       },
       files: async () => listedFiles(await (await loadDocument(pdf)).getAttachments()),
       isPartlyInvisible: async (page) => isInvisible(await (await loadPage(pdf, page)).getOperatorList()),
@@ -152,6 +154,8 @@ async function loadDocument(pdf: PDFParse): Promise<Opened> {
   // @NOTE pdf-parse keeps the document of pdf.js to itself.
   return await (pdf as unknown as { load(): Promise<Opened> }).load();
 }
+
+const annotationsOf = (page: Page): Promise<unknown> => page.getAnnotations({ intent: 'any' });
 
 async function loadPage(pdf: PDFParse, page: number): Promise<Page> {
   return await (await loadDocument(pdf)).getPage(page);

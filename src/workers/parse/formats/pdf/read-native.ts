@@ -23,11 +23,9 @@ import { createCoverage } from './judging/coverage.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
 import type { DocumentInfo } from './pdfjs.js';
 import { createSecondReader } from './second-reader.js';
+import { createSupplementary } from './marks/supplementary.js';
 import { createSignFinder } from './marks/symbol-fonts.js';
 import { tidyPage } from './tidy-page.js';
-
-const LOST_CHARACTERS =
-  'Characters beyond U+FFFF, such as emoji, rare ideographs and the italic letters of formulas, were left out.';
 
 /** What `readNative` ends with when PDFium cannot open the file, and nothing was read. */
 export const cannotOpen = Symbol('cannot open');
@@ -70,8 +68,7 @@ function createReaders(
   { options, receipt }: ParseContext,
 ): { readonly readers: Readers; readonly how: Reading } {
   const second = createSecondReader(bytes);
-  const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines, mayLoseCharacters } = lookThrough(bytes);
-  if (mayLoseCharacters) receipt.addGap('garbled', LOST_CHARACTERS);
+  const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines, supplementary } = lookThrough(bytes);
   const objects = createPageObjects(bytes);
   const withShapes = mayHaveBars || mayHaveLines;
   const readers: Readers = {
@@ -80,6 +77,7 @@ function createReaders(
     withShapes,
     second,
     signs: createSignFinder({ bytes, second, objects, receipt }),
+    supplementary: createSupplementary({ second, objects, maps: supplementary, receipt }),
     receipt,
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
@@ -133,10 +131,11 @@ async function resolveBatch(
   const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
   const coded = pages.map((page) => withCodes(page, readers.fonts));
   const signed = await readers.signs.find(coded, turns);
-  const answered = await addFormFields(signed, turns, readers);
+  const whole = await readers.supplementary.find(signed, turns);
+  const answered = await addFormFields(whole, turns, readers);
   const numbered = await addCentredNumbers(answered, turns, readers);
-  const whole = readers.mayHaveFreeText ? await addFreeText(numbered, turns, readers) : numbered;
-  const upright = await setUpright(whole, [...turns.values()], readers);
+  const typed = readers.mayHaveFreeText ? await addFreeText(numbered, turns, readers) : numbered;
+  const upright = await setUpright(typed, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;
   const { pdfium, bytes, budget } = readers;

@@ -23,6 +23,7 @@ import { isScattered, joinColumns } from './vertical/vertical-text.js';
 import { withShifted } from './shifted/write-shifted.js';
 import { recognizeIfNeeded } from './recognize-page.js';
 import type { SecondReader } from './second-reader.js';
+import type { createSupplementary } from './marks/supplementary.js';
 import type { SignFinder } from './marks/symbol-fonts.js';
 
 export interface ResolvedPage extends ReadPage {
@@ -34,6 +35,7 @@ export interface Readers {
   readonly pdfium: Pdfium;
   readonly second: SecondReader;
   readonly signs: SignFinder;
+  readonly supplementary: ReturnType<typeof createSupplementary>;
   readonly recognizer: Recognizer;
   readonly receipt: ReceiptWriter;
   readonly bytes: Uint8Array;

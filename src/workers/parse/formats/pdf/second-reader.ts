@@ -28,6 +28,8 @@ export function createSecondReader(bytes: Uint8Array) {
     hiddenAnnotations: (page: number) => ask((pdf) => pdf.hiddenAnnotations(page)),
     /** What a page shows in symbol fonts; nothing when it cannot be read. */
     signs: (page: number) => ask((pdf) => pdf.pageSigns(page)),
+    /** The texts of a page with characters beyond U+FFFF; nothing when it cannot be read. */
+    supplementary: (page: number) => ask((pdf) => pdf.pageSupplementary(page)),
     /** What people stuck onto a page; nothing when it cannot be read. */
     extras: (page: number) => ask((pdf) => pdf.pageExtras(page)),
     /** The files that the document carries; nothing when they cannot be read. */

@@ -183,4 +183,24 @@ describe('ruled tables of a PDF', () => {
       '| Birch Fen | 87 | 9 |',
     ]);
   });
+
+  test('have one row for texts of several columns that go on in the next lines, however many these are', async () => {
+    const edges = [60, 130, 200, 270];
+    const cells = [
+      ['Herons of the', 'Alder Marsh or', 'Birch Fen near', 'Cedar Bog and', 'Damson Lake'],
+      ['Storks of the', 'Old Mill and of', 'New Bridge in', 'Upper Village', 'Granville'],
+      ['Cranes on the', 'Long Meadow or', 'Short Hill near', 'Great Stone of', 'Olivia Town'],
+    ];
+    const content = [
+      ...[700, 680, 600].map((y) => `60 ${String(y)} m 270 ${String(y)} l S\n`),
+      ...edges.map((x) => `${String(x)} 700 m ${String(x)} 600 l S\n`),
+      ...['Marsh', 'Roofs', 'Fields'].map((name, at) => line(64 + 70 * at, 686, name)),
+      ...cells.flatMap((texts, at) => texts.map((text, row) => line(64 + 70 * at, 668 - 14 * row, text))),
+    ].join('');
+    expect(await read(content)).toEqual([
+      '| Marsh | Roofs | Fields |',
+      '| --- | --- | --- |',
+      `| ${cells.map((texts) => texts.join(' ')).join(' | ')} |`,
+    ]);
+  });
 });

@@ -199,23 +199,6 @@ describe('scripts and fonts of a PDF', () => {
     expect(judgeText('\u0001\u0002\u0003\u0004 \u0005\u0006')).toBe('garbled');
   });
 
-  test('that have characters beyond U+FFFF, which are left out, are named', async () => {
-    const gapsFor = async (unicode: string) => {
-      const map = `begincmap 1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <${unicode}> endbfchar endcmap`;
-      const objects = [
-        `<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode ${String(FIRST_OBJECT + 1)} 0 R>>`,
-        stream('/Filter/FlateDecode', deflateSync(map)),
-      ];
-      const content = `${line(40, 700, 'A formula')}BT /F9 10 Tf 40 680 Td (A) Tj ET`;
-      const fonts = `/F9 ${String(FIRST_OBJECT)} 0 R`;
-      return (await readBlocks(parsePdf, drawPdf({ pages: [{ content, fonts }], objects }))).gaps;
-    };
-    expect(await gapsFor('D835DC65')).toEqual([
-      'garbled: Characters beyond U+FFFF, such as emoji, rare ideographs and the italic letters of formulas, were left out.',
-    ]);
-    expect(await gapsFor('03B1')).toEqual([]);
-  });
-
   test('that map letters to private characters are read all the same', async () => {
     const map = stream(
       '',

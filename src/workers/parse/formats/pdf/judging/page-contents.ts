@@ -11,15 +11,15 @@ export interface PageContents {
   readonly shifting: Objects;
   /** Whether it draws straight lines and rectangles, which may be those of tables; true where that cannot be told. */
   readonly mayHaveLines: boolean;
-  /** Whether a font has characters beyond U+FFFF, which PDFium's reader leaves out. */
-  readonly mayLoseCharacters: boolean;
+  /** The numbers of the maps of fonts that have characters beyond U+FFFF, which PDFium's reader leaves out. */
+  readonly supplementary: Objects;
 }
 
 /** Looks through the operators of all pages of a file. Those of an encrypted file cannot be told: it may have shifted text. */
 export function lookThrough(bytes: Uint8Array): PageContents {
   let mayBeInvisible = false;
   let mayHaveBars = false;
-  let mayLoseCharacters = false;
+  let supplementary: Set<number> | 'any' = isEncrypted(bytes) ? 'any' : new Set();
   let shifting: Set<number> | 'any' = isEncrypted(bytes) ? 'any' : new Set();
   let mayHaveLines: boolean | undefined;
   for (const { content, object } of streamsOf(bytes, 'content')) {
@@ -32,11 +32,14 @@ export function lookThrough(bytes: Uint8Array): PageContents {
     if (operators === undefined) continue;
     mayBeInvisible ||= SETS_INVISIBLE.test(operators);
     mayHaveBars ||= fillsBar(operators);
-    mayLoseCharacters ||= operators.includes('begincmap') && PAIR.test(operators);
+    if (supplementary !== 'any' && operators.includes('begincmap') && PAIR.test(operators)) {
+      if (object === undefined) supplementary = 'any';
+      else supplementary.add(object);
+    }
     mayHaveLines = mayHaveLines === true || DRAWS_LINE.test(operators);
-    if (mayBeInvisible && mayHaveBars && shifting === 'any' && mayHaveLines && mayLoseCharacters) break;
+    if (mayBeInvisible && mayHaveBars && shifting === 'any' && mayHaveLines && supplementary === 'any') break;
   }
-  return { mayBeInvisible, mayHaveBars, shifting, mayHaveLines: mayHaveLines ?? true, mayLoseCharacters };
+  return { mayBeInvisible, mayHaveBars, shifting, mayHaveLines: mayHaveLines ?? true, supplementary };
 }
 
 /** A pair of surrogates in a map of a font to Unicode (ISO 32000-1, 9.10.3). */
