@@ -24,6 +24,7 @@ import { createWorkOffSet } from './work-off-set.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
 import { isRemoteEmbedder } from '../shared/settings/is-remote.js';
+import { quotasOf } from '../shared/settings/quotas-of.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
@@ -49,7 +50,10 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const { embedder, completer } = await openModels(settings, logger);
   const { redis, dataSet, connection, jobs } = await connect(settings, embedder, logger);
   const isEmbeddingRemote = isRemoteEmbedder(settings.embedder);
-  const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
+  const records = createRecords(redis, dataSet.vectors, {
+    onMalformed: logMalformed(logger),
+    quotas: quotasOf(settings),
+  });
   const metrics = openMetrics(redis, logger);
   const embedding = openEmbedding(embedder, settings, logger);
   const workOffSet = createWorkOffSet({ logger, metrics });
@@ -128,7 +132,7 @@ function openMemory({
   return {
     memory,
     prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrorPreparation(redis), memory }),
-    room: createRoom({ redis, memory, costs: () => chunkCosts(parts) }),
+    room: createRoom({ redis, memory, costs: () => chunkCosts(parts), quotas: quotasOf(parts.settings) }),
   };
 }
 

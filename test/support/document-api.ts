@@ -12,6 +12,7 @@ import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-
 import { createDiskStorage } from '../../src/shared/adapters/disk-storage/disk-storage.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
+import { NO_QUOTAS, type Quotas } from '../../src/shared/documents/owned.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import type { ObjectStorage } from '../../src/shared/ports.js';
 import { createJobs } from '../../src/shared/queues/jobs.js';
@@ -43,6 +44,7 @@ interface Options {
   readonly downloadSeconds?: number;
   /** No limits unless the test says so. */
   readonly limits?: Partial<AdmissionLimits & { readonly maxMemoryShare: number }>;
+  readonly quotas?: Partial<Quotas>;
   readonly bodies?: BodyBudget;
   /** How much is remembered of a caller's requests with an `Idempotency-Key`. */
   readonly idempotencyBytes?: number;
@@ -59,7 +61,8 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const { maxBatchDocuments = 1_000, maxBatchFiles = 100 } = options;
   const redisUrl = options.redisUrl ?? (await emptyTestRedis());
   const directory = await mkdtemp(join(tmpdir(), 'quire-objects-'));
-  const data = await openData(redisUrl);
+  const quotas = { ...NO_QUOTAS, ...options.quotas };
+  const data = await openData(redisUrl, quotas);
   const logger = pino({ level: 'silent' });
   const disk = await createDiskStorage({ directory });
   const storage = withShortSources(options.wrapStorage?.(disk) ?? disk, data.redis);
@@ -69,6 +72,7 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const limits = { ...unlimited, ...options.limits };
   const context = {
     ...data,
+    quotas,
     logger,
     index,
     storage,
@@ -107,7 +111,7 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   };
 }
 
-async function openData(url: string) {
+async function openData(url: string, quotas: Quotas) {
   const redis = createRedis(url, { failFast: true, onError: () => undefined });
   await redis.connect();
   const jobs = createJobs({
@@ -118,7 +122,7 @@ async function openData(url: string) {
   return {
     redis,
     jobs,
-    records: createRecords(redis),
+    records: createRecords(redis, undefined, { quotas }),
     chunks: createChunks(redis),
     usage: createUsage(redis),
     links: downloadLinks(60),
