@@ -39,6 +39,7 @@ import { createContentUpdates } from './services/ingest/content-updates.js';
 import { createDuplicates } from './services/ingest/duplicates.js';
 import { createIngest } from './services/ingest/ingest.js';
 import { createJobRequests } from './services/ingest/job-requests.js';
+import { quotasOf } from '../shared/settings/quotas-of.js';
 import { readOwned, requireQuotas } from '../shared/documents/owned.js';
 import { createRequireRoom } from './services/ingest/admission/require-room.js';
 import { createSources } from './services/ingest/sources.js';
@@ -63,7 +64,7 @@ interface RouteParts {
 
 /** Creates all routes of the API. */
 export function createRoutes(context: RouteContext, { secrets, guesses, phase }: RouteParts): Route[] {
-  const { settings, disks, redis, index, storage, usage, quotas } = context;
+  const { settings, disks, redis, index, storage, usage } = context;
   const links = createDownloadLinks({ secrets, validSeconds: settings.api.downloadUrlSeconds });
   const { uriScheme: scheme, uriHost: host, uriPort: port } = settings.api;
   const readiness = createReadiness(readinessChecks({ redis, index, storage, queues: QUEUES }), disks.all);
@@ -78,7 +79,11 @@ export function createRoutes(context: RouteContext, { secrets, guesses, phase }:
     ...createDocumentsRoutes(context, links),
     ...searchRoutes(context, links),
     ...cacheRoutes(context),
-    ...createUsageRoutes({ usage, quotas, owned: (ownerId) => readOwned(redis, ownerId) }),
+    ...createUsageRoutes({
+      usage,
+      quotas: quotasOf(settings),
+      owned: (ownerId) => readOwned(redis, ownerId),
+    }),
   ];
 }
 
@@ -87,7 +92,6 @@ export interface DocumentRouteContext extends Pick<
   RouteContext,
   | 'logger'
   | 'redis'
-  | 'quotas'
   | 'jobs'
   | 'records'
   | 'chunks'
@@ -99,7 +103,7 @@ export interface DocumentRouteContext extends Pick<
   | 'answerMemory'
   | 'usage'
 > {
-  readonly settings: {
+  readonly settings: Pick<Settings, 'quota'> & {
     readonly ingest: Pick<
       Settings['ingest'],
       | 'maxFileBytes'
@@ -126,7 +130,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const accounting = createUsageAccounting(context.usage);
   const duplicates = createDuplicates(context.redis, records);
   const beginAgain = createBeginAgain(change, jobs);
-  const requireQuota = (ownerId: string) => requireQuotas(context.redis, ownerId, context.quotas);
+  const requireQuota = (ownerId: string) => requireQuotas(context.redis, ownerId, quotasOf(settings));
   const storing = { records, sources, jobs, accounting, duplicates, requireQuota };
   return [
     ...createIngestRoutes({

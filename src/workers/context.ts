@@ -11,7 +11,7 @@ import {
   openDataSet,
 } from '../shared/data-set/data-set.js';
 import { openDisks, type Disks } from '../shared/disk/open-disks.js';
-import { logMalformed } from '../shared/documents/record-fields.js';
+import { recordsOptions } from '../shared/documents/records-options.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
 import { createMirrorPreparation } from '../shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding, type Embedding } from '../shared/models/embedding.js';
@@ -50,10 +50,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const { embedder, completer } = await openModels(settings, logger);
   const { redis, dataSet, connection, jobs } = await connect(settings, embedder, logger);
   const isEmbeddingRemote = isRemoteEmbedder(settings.embedder);
-  const records = createRecords(redis, dataSet.vectors, {
-    onMalformed: logMalformed(logger),
-    quotas: quotasOf(settings),
-  });
+  const records = createRecords(redis, dataSet.vectors, recordsOptions(settings, logger));
   const metrics = openMetrics(redis, logger);
   const embedding = openEmbedding(embedder, settings, logger);
   const workOffSet = createWorkOffSet({ logger, metrics });

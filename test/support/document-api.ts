@@ -72,7 +72,6 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const limits = { ...unlimited, ...options.limits };
   const context = {
     ...data,
-    quotas,
     logger,
     index,
     storage,
@@ -80,7 +79,10 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
     drafts: createDraftObjects(data.redis),
     memory: createMemoryWatch(data.redis, limits.maxMemoryShare),
     answerMemory: createAnswerMemory({ limitBytes: 256 * 1024 ** 2 }),
-    settings: { ingest: { ...limits, maxFileBytes, waitSeconds, maxBatchDocuments, maxBatchFiles } },
+    settings: {
+      quota: { documents: quotas.documents ?? 0, bytes: quotas.bytes ?? 0, chunks: quotas.chunks ?? 0 },
+      ingest: { ...limits, maxFileBytes, waitSeconds, maxBatchDocuments, maxBatchFiles },
+    },
   };
   const routes = createDocumentsRoutes(context, downloadLinks(downloadSeconds));
   const { bodies, maxJsonBytes, requestTimeoutSeconds, bodyGraceSeconds, idempotencyBytes = 1e8 } = options;

@@ -120,10 +120,7 @@ export function commitRequest(
     keys: [
       keys.document(id),
       ...COMMON_KEYS,
-      keys.contentHashes(ownerId),
-      reservationKey(change.reservation),
-      keys.owned(ownerId),
-      keys.ownedTotals,
+      ...ownersKeys(ownerId, change),
       ...usage.map((event) => keys.usagePending(event.userId)),
       ...touched.map(({ key }) => key),
       ...(whole?.keys ?? []),
@@ -139,6 +136,13 @@ export function commitRequest(
     ],
   };
 }
+
+const ownersKeys = (ownerId: string, { reservation }: Change) => [
+  keys.contentHashes(ownerId),
+  reservationKey(reservation),
+  keys.owned(ownerId),
+  keys.ownedTotals,
+];
 
 function ownerOf(record: DocumentRecord | null): string {
   if (!record) throw new Error('there is no document to remove');
