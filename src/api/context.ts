@@ -13,6 +13,7 @@ import {
 } from '../shared/data-set/data-set.js';
 import { openDisks } from '../shared/disk/open-disks.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
+import { recordsOptions } from '../shared/documents/records-options.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { measureFloor } from '../shared/models/similarity-floor.js';
@@ -67,7 +68,7 @@ export async function createApiContext(options: ContextOptions) {
   const disks = openDisks(settings, logger);
   const ownStorage = await createObjectStorage(settings, logger, { disk: disks.data });
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
-  const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
+  const records = createRecords(redis, dataSet.vectors, recordsOptions(settings, logger));
   // The index comes first: its thread reads all data while everything else is loaded and opened here.
   const { index, unwatch } = await openIndex(options, { redis, embedder, dataSet, records });
   const { storage, drafts, stopAnnouncing } = await openStorage(options, ownStorage, redis);

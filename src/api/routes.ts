@@ -40,6 +40,8 @@ import { createContentUpdates } from './services/ingest/content-updates.js';
 import { createDuplicates } from './services/ingest/duplicates.js';
 import { createIngest } from './services/ingest/ingest.js';
 import { createJobRequests } from './services/ingest/job-requests.js';
+import { quotasOf } from '../shared/settings/quotas-of.js';
+import { readOwned, requireQuotas } from '../shared/documents/owned.js';
 import { createRequireRoom } from './services/ingest/admission/require-room.js';
 import { createSources } from './services/ingest/sources.js';
 import { createWaitForDocument } from './services/ingest/wait-for-document.js';
@@ -80,7 +82,11 @@ export function createRoutes(context: RouteContext, { secrets, guesses, phase }:
     ...createDocumentsRoutes(context, links),
     ...searchRoutes(context, links),
     ...cacheRoutes(context),
-    ...createUsageRoutes({ usage }),
+    ...createUsageRoutes({
+      usage,
+      quotas: quotasOf(settings),
+      owned: (ownerId) => readOwned(redis, ownerId),
+    }),
   ];
 }
 
@@ -101,7 +107,7 @@ export interface DocumentRouteContext extends Pick<
   | 'usage'
   | 'sharedViews'
 > {
-  readonly settings: {
+  readonly settings: Pick<Settings, 'quota'> & {
     readonly ingest: Pick<
       Settings['ingest'],
       | 'maxFileBytes'
@@ -129,7 +135,8 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const duplicates = createDuplicates(context.redis, records);
   const beginAgain = createBeginAgain(change, jobs);
   const lists = createCallerLists({ sharedViews: context.sharedViews, records });
-  const storing = { records, sources, jobs, accounting, duplicates };
+  const requireQuota = (ownerId: string) => requireQuotas(context.redis, ownerId, quotasOf(settings));
+  const storing = { records, sources, jobs, accounting, duplicates, requireQuota };
   return [
     ...createIngestRoutes({
       ingest: createIngest({ ...storing, waitForDocument }),

@@ -49,7 +49,7 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
   return {
     redis,
     say,
-    records: createRecords(redis, FIRST_VECTORS, leftOut.add),
+    records: createRecords(redis, FIRST_VECTORS, { onMalformed: leftOut.add }),
     leftOut,
     embedding: createEmbedding(embedder, {
       maxWaitMilliseconds: isRemoteEmbedder(settings.embedder) ? 20 : 0,

@@ -14,6 +14,7 @@ export type DomainErrorKind =
   | 'unsupported_type'
   | 'invalid_field'
   | 'too_many'
+  | 'over_quota'
   | 'try_later';
 
 interface DomainErrorOptions {
@@ -170,6 +171,22 @@ export class OtherLineError extends DomainError {
 export class TooManyError extends DomainError {
   override readonly name = 'TooManyError';
   override readonly kind = 'too_many';
+}
+
+/** What a caller may have only so much of: documents, bytes of their sources, and chunks. */
+export const QUOTAS = ['documents', 'bytes', 'chunks'] as const;
+export type Quota = (typeof QUOTAS)[number];
+
+/** The owner of a document has all that they may have. Nothing changes that but a deletion. */
+export class OverQuotaError extends DomainError {
+  override readonly name = 'OverQuotaError';
+  override readonly kind = 'over_quota';
+  readonly quota: Quota;
+
+  constructor(quota: Quota, most: number) {
+    super(`The quota of ${quota} is reached: ${String(most)}`);
+    this.quota = quota;
+  }
 }
 
 /** There is no room now, or something of ours failed. The same request may succeed later. */

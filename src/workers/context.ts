@@ -12,7 +12,7 @@ import {
   openDataSet,
 } from '../shared/data-set/data-set.js';
 import { openDisks, type Disks } from '../shared/disk/open-disks.js';
-import { logMalformed } from '../shared/documents/record-fields.js';
+import { recordsOptions } from '../shared/documents/records-options.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
 import { createMirrorPreparation } from '../shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding, type Embedding } from '../shared/models/embedding.js';
@@ -25,6 +25,7 @@ import { createWorkOffSet } from './work-off-set.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
 import { isRemoteEmbedder } from '../shared/settings/is-remote.js';
+import { quotasOf } from '../shared/settings/quotas-of.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
@@ -50,7 +51,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const { embedder, completer } = await openModels(settings, logger);
   const { redis, dataSet, connection, jobs } = await connect(settings, embedder, logger);
   const isEmbeddingRemote = isRemoteEmbedder(settings.embedder);
-  const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
+  const records = createRecords(redis, dataSet.vectors, recordsOptions(settings, logger));
   const metrics = openMetrics(redis, logger);
   const embedding = openEmbedding(embedder, settings, logger);
   const workOffSet = createWorkOffSet({ logger, metrics });
@@ -130,7 +131,7 @@ function openMemory({
   return {
     memory,
     prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrorPreparation(redis), memory }),
-    room: createRoom({ redis, memory, costs: () => chunkCosts(parts) }),
+    room: createRoom({ redis, memory, costs: () => chunkCosts(parts), quotas: quotasOf(parts.settings) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
+import { noQuotas } from '../support/no-quotas.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { makeToken, startApi } from '../support/api.js';
 import { startBrowser } from '../support/browser.js';
@@ -12,7 +13,7 @@ testWithBrowser(
   async () => {
     const stats = { ingest_text: 4711 };
     const usage = { stats: () => Promise.resolve(stats), recent: () => Promise.resolve([]) };
-    const api = await startApi({ routes: createUsageRoutes({ usage }) });
+    const api = await startApi({ routes: createUsageRoutes({ usage, ...noQuotas }) });
     if (!browser) throw new Error('no browser');
     const page = await browser.newPage();
     const asked: string[] = [];

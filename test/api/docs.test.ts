@@ -9,6 +9,7 @@ import {
 import { errorBody } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute } from '../../src/api/http/route.js';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
+import { noQuotas } from '../support/no-quotas.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { startApi, type ApiClient } from '../support/api.js';
 import { unlimitedGuesses } from '../support/guesses.js';
@@ -34,6 +35,7 @@ const routes = [
   ...createTokenRoutes({ makeUri: () => '', devMode: false, guesses: unlimitedGuesses, password: null }),
   ...createUsageRoutes({
     usage: { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) },
+    ...noQuotas,
   }),
 ];
 

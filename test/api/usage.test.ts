@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
+import { readOwned } from '../../src/shared/documents/owned.js';
+import { createRecords } from '../../src/shared/documents/records.js';
+import { makeContent, makeDocument } from '../support/documents.js';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { createUsage, OPERATIONS, type Usage, type UsageEvent } from '../../src/shared/usage/usage.js';
 import { aggregateUsage } from '../support/aggregate-usage.js';
@@ -15,7 +18,9 @@ beforeAll(async () => {
   redis = createRedis(server.url, { failFast: true, onError: () => undefined });
   await redis.connect();
   usage = createUsage(redis);
-  api = await startApi({ routes: createUsageRoutes({ usage }) });
+  api = await startApi({
+    routes: createUsageRoutes({ usage, quotas, owned: (ownerId) => readOwned(redis, ownerId) }),
+  });
 });
 afterAll(async () => {
   await api.close();
@@ -24,6 +29,7 @@ afterAll(async () => {
 });
 beforeEach(() => redis.flushAll());
 
+const quotas = { documents: 2, bytes: 1_000, chunks: null };
 const token = makeToken({ permissions: ['read'] });
 const recent = (query = '') => api.request(`/usage/recent${query}`, { token });
 
@@ -161,4 +167,20 @@ test('a Redis that is down is a 503 with Retry-After, and usage is back when it 
   for (let tries = 0; !redis.isReady && tries < 100; tries += 1)
     await new Promise((resolve) => setTimeout(resolve, 50));
   expect((await api.request('/usage/stats', { token })).body).toEqual({ query: 1 });
+});
+
+describe('GET /usage/quota', () => {
+  test('tells what the caller owns and may own, and nothing of others', async () => {
+    const records = createRecords(redis);
+    await records.create(makeDocument({ ownerId: 'alice', pending: makeContent({ sizeBytes: 700 }) }));
+    await records.create(makeDocument({ ownerId: 'bob' }));
+    const answer = await api.request('/usage/quota', { token });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      documents: { used: 1, limit: 2 },
+      bytes: { used: 700, limit: 1_000 },
+      chunks: { used: 0, limit: null },
+    });
+    expect((await api.request('/usage/quota')).status).toBe(401);
+  });
 });

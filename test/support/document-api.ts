@@ -13,6 +13,7 @@ import { createDiskStorage } from '../../src/shared/adapters/disk-storage/disk-s
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
 import { createSharedViews } from '../../src/shared/access/sharing.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
+import { NO_QUOTAS, type Quotas } from '../../src/shared/documents/owned.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import type { ObjectStorage } from '../../src/shared/ports.js';
 import { createJobs } from '../../src/shared/queues/jobs.js';
@@ -44,6 +45,7 @@ interface Options {
   readonly downloadSeconds?: number;
   /** No limits unless the test says so. */
   readonly limits?: Partial<AdmissionLimits & { readonly maxMemoryShare: number }>;
+  readonly quotas?: Partial<Quotas>;
   readonly bodies?: BodyBudget;
   /** How much is remembered of a caller's requests with an `Idempotency-Key`. */
   readonly idempotencyBytes?: number;
@@ -60,7 +62,8 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const { maxBatchDocuments = 1_000, maxBatchFiles = 100 } = options;
   const redisUrl = options.redisUrl ?? (await emptyTestRedis());
   const directory = await mkdtemp(join(tmpdir(), 'quire-objects-'));
-  const data = await openData(redisUrl);
+  const quotas = { ...NO_QUOTAS, ...options.quotas };
+  const data = await openData(redisUrl, quotas);
   const logger = pino({ level: 'silent' });
   const disk = await createDiskStorage({ directory });
   const storage = withShortSources(options.wrapStorage?.(disk) ?? disk, data.redis);
@@ -77,7 +80,10 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
     drafts: createDraftObjects(data.redis),
     memory: createMemoryWatch(data.redis, limits.maxMemoryShare),
     answerMemory: createAnswerMemory({ limitBytes: 256 * 1024 ** 2 }),
-    settings: { ingest: { ...limits, maxFileBytes, waitSeconds, maxBatchDocuments, maxBatchFiles } },
+    settings: {
+      quota: { documents: quotas.documents ?? 0, bytes: quotas.bytes ?? 0, chunks: quotas.chunks ?? 0 },
+      ingest: { ...limits, maxFileBytes, waitSeconds, maxBatchDocuments, maxBatchFiles },
+    },
   };
   const routes = createDocumentsRoutes(context, downloadLinks(downloadSeconds));
   const { bodies, maxJsonBytes, requestTimeoutSeconds, bodyGraceSeconds, idempotencyBytes = 1e8 } = options;
@@ -108,7 +114,7 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   };
 }
 
-async function openData(url: string) {
+async function openData(url: string, quotas: Quotas) {
   const redis = createRedis(url, { failFast: true, onError: () => undefined });
   await redis.connect();
   const jobs = createJobs({
@@ -119,7 +125,7 @@ async function openData(url: string) {
   return {
     redis,
     jobs,
-    records: createRecords(redis),
+    records: createRecords(redis, undefined, { quotas }),
     chunks: createChunks(redis),
     usage: createUsage(redis),
     sharedViews: createSharedViews(redis),

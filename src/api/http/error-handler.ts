@@ -59,6 +59,8 @@ const STATUSES: Readonly<Record<DomainErrorKind, number>> = {
   unsupported_type: 415,
   invalid_field: 422,
   too_many: 429,
+  // After RFC 4918 (11.5), as storages do it. Clients repeat a 429 by themselves, which would never help here.
+  over_quota: 507,
   try_later: 503,
 };
 

@@ -16,6 +16,7 @@ export const errorDescriptions: Readonly<Record<number, string>> = {
   429: 'The caller sends too many requests. `Retry-After` says when to try again.',
   500: 'The request failed because of a mistake in the service, which logs the cause.',
   503: 'The service cannot do this at the moment. `Retry-After` says when to try again.',
+  507: 'The owner of the document has all that a quota allows, which `detail` names; deleting documents makes room.',
 };
 
 type ErrorExample = z.infer<typeof errorBody> | z.infer<typeof validationErrorBody>;
@@ -30,6 +31,7 @@ const examples: Readonly<Record<number, ErrorExample>> = {
   429: { detail: 'Too many requests' },
   500: { detail: 'Internal server error' },
   503: { detail: 'redis is unavailable' },
+  507: { detail: 'The quota of documents is reached: 1000' },
 };
 
 const tooLargeFile = { detail: 'The file is larger than 104857600 bytes' };

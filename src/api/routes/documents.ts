@@ -198,7 +198,7 @@ const retryRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
       'A document in any other state stays as it is, apart from attachments that could not be read when there was room for ' +
       'documents of them: these are taken up again.',
     request: { path: documentPath },
-    responses: { 200: documentView, 202: documentView, 404: errorBody },
+    responses: { 200: documentView, 202: documentView, 404: errorBody, 507: errorBody },
     examples: retryDocumentExamples,
     handle: async (request) => {
       const record = await changes.retry(request.path.document_id, contextOf(request));

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import type { Owned, Quotas } from '../../shared/documents/owned.js';
+import type { Quota } from '../../shared/errors.js';
 import { OPERATIONS, type Usage, type UsageEvent } from '../../shared/usage/usage.js';
 import { queryInstant } from '../http/validation/instant.js';
 import { optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { recentUsageExamples, usageStatisticsExamples } from './examples/usage.js';
+import { quotaUsageExamples, recentUsageExamples, usageStatisticsExamples } from './examples/usage.js';
 
 const statistics = z
   .partialRecord(z.enum(OPERATIONS), z.int())
@@ -30,8 +32,29 @@ const recentQuery = z.object({
   limit: optionalOr(queryInteger({ ge: 1, le: 1000 }), 100).describe('At most this many operations.'),
 });
 
-export function createUsageRoutes({ usage }: { usage: Pick<Usage, 'stats' | 'recent'> }): Route[] {
+const quotaView = (description: string) =>
+  z.object({
+    used: z.int().describe(description),
+    limit: z.int().nullable().describe('As many as you may have; null where there is no quota.'),
+  });
+
+const quotaUsage = z
+  .object({
+    documents: quotaView('Documents that you own, those that failed before they could be found aside.'),
+    bytes: quotaView('Bytes of the sources that are kept for your documents.'),
+    chunks: quotaView('Chunks of your documents that can be found.'),
+  })
+  .meta({ id: 'QuotaUsage', description: 'What the caller owns, and how much of it they may.' });
+
+interface UsageParts {
+  readonly usage: Pick<Usage, 'stats' | 'recent'>;
+  readonly quotas: Quotas;
+  readonly owned: (ownerId: string) => Promise<Owned>;
+}
+
+export function createUsageRoutes({ usage, quotas, owned }: UsageParts): Route[] {
   return [
+    quotaRoute({ quotas, owned }),
     defineRoute({
       method: 'get',
       path: '/usage/stats',
@@ -62,6 +85,25 @@ export function createUsageRoutes({ usage }: { usage: Pick<Usage, 'stats' | 'rec
     }),
   ];
 }
+
+const quotaRoute = ({ quotas, owned }: Pick<UsageParts, 'quotas' | 'owned'>) =>
+  defineRoute({
+    method: 'get',
+    path: '/usage/quota',
+    summary: 'Tell how much you own, and how much you may',
+    description:
+      'What passes a quota is answered 507, with its name. Documents count for those who own them.',
+    tag: 'Usage',
+    permission: 'read',
+    request: {},
+    responses: { 200: quotaUsage },
+    examples: quotaUsageExamples,
+    handle: async ({ caller }, reply) => {
+      const used = await owned(caller.id);
+      const view = (quota: Quota) => ({ used: used[quota], limit: quotas[quota] });
+      return reply.json(200, { documents: view('documents'), bytes: view('bytes'), chunks: view('chunks') });
+    },
+  });
 
 function recordOf(event: UsageEvent): z.infer<typeof record> {
   return {

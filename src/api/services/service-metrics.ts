@@ -2,6 +2,8 @@ import { valueOf } from '../../shared/at.js';
 import { readReindexing } from '../../shared/data-set/reindexing.js';
 import type { DiskState, DiskWatch } from '../../shared/disk/disk-watch.js';
 import { countUnfinishedIngests, countIngestingCallers } from '../../shared/documents/unfinished-ingests.js';
+import { readOwnedTotals, type Owned } from '../../shared/documents/owned.js';
+import { QUOTAS } from '../../shared/errors.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { readWorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import {
@@ -46,6 +48,7 @@ async function readAll(parts: ServiceMetricsParts): Promise<string> {
       readCounts(parts.redis),
       readWorkers(parts.redis),
       readUsage(parts.redis),
+      readOwnedFigures(parts.redis),
       readReindexingFigures(parts.redis),
       readWorkerMetrics(parts.redis),
     ]);
@@ -178,6 +181,21 @@ async function readReindexingFigures(redis: Redis): Promise<MetricFamily[]> {
       one(reindexing.documents),
     ),
     gauge('quire_reindexed_chunks', 'Chunks that it has made new vectors for.', one(reindexing.chunks)),
+  ];
+}
+
+async function readOwnedFigures(redis: Redis): Promise<MetricFamily[]> {
+  const { owned, refused } = await readOwnedTotals(redis);
+  const samples = (figures: Owned) =>
+    QUOTAS.map((quota) => ({ labels: { quota }, value: Math.max(0, figures[quota]) }));
+  return [
+    gauge('quire_owned', 'Documents, bytes of sources and chunks of all owners.', samples(owned)),
+    {
+      name: 'quire_quota_refusals_total',
+      type: 'counter',
+      values: samples(refused),
+      help: 'What was refused because its owner had all of a quota.',
+    },
   ];
 }
 

@@ -6,6 +6,7 @@ import type { Change, Effects, NewRecord, Transition } from './change.js';
 import { commitChange } from './commit/commit.js';
 import { commitNew } from './commit/commit-new.js';
 import { keys } from '../redis/keys.js';
+import { NO_QUOTAS, type Quotas } from './owned.js';
 import { publishGroup, type PublishedGroup } from './commit/publish-group.js';
 import { readRecords } from './read-records.js';
 import { findFinished, readStates } from './read-states.js';
@@ -62,14 +63,21 @@ export interface Updated {
   readonly discarded: readonly string[];
 }
 
+interface RecordsOptions {
+  readonly onMalformed?: OnMalformed;
+  /** What an owner may have; documents that pass it are refused, and documents of too many chunks not published. */
+  readonly quotas?: Quotas;
+}
+
 export function createRecords(
   redis: Redis,
   vectors: VectorSet = FIRST_VECTORS,
-  onMalformed: OnMalformed = refuseMalformed,
+  { onMalformed = refuseMalformed, quotas = NO_QUOTAS }: RecordsOptions = {},
 ): Records {
   const groups = createAccessGroups(redis);
+  const parts = { redis, vectors, groups, quotas };
   const commit = (id: string, before: DocumentRecord | null, change: Change) =>
-    commitChange({ redis, vectors, groups }, id, before, change);
+    commitChange(parts, id, before, change);
   const read = (id: string) => readRecord(redis, id);
   return {
     read,
@@ -78,8 +86,8 @@ export function createRecords(
     readStates: (ids) => readStates(redis, ids, onMalformed),
     findFinished: (ids) => findFinished(redis, ids),
     readLineDigests: (ids) => readLineDigests(redis, ids),
-    publishGroup: (group) => publishGroup({ redis, vectors }, group),
-    createMany: (created) => commitNew({ redis, vectors, groups }, created),
+    publishGroup: (group) => publishGroup(parts, group),
+    createMany: (created) => commitNew(parts, created),
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
     readSome: (ids, enoughBytes) => readRecords(redis, ids, { enoughBytes, onMalformed }),
     create: async (record, effects = {}) => {

@@ -146,6 +146,11 @@ export const keys = {
   contentHashesFilled: `${prefix}content-hashes-filled`,
   /** Hash: how far in the change log documents of an earlier version have got the filter tags of this one. */
   filterTagsRenewed: `${prefix}filter-tags-renewed:2`,
+  /** Hash: documents, bytes of sources and chunks of an owner. The same of all owners, and what quotas have refused. */
+  owned: (ownerId: string) => keyOf('owned', ownerId),
+  ownedTotals: `${prefix}owned-totals`,
+  /** Hash: how far in the change log documents of an earlier version have been counted above. */
+  ownedCounted: `${prefix}owned-counted`,
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => keyOf('cache', ownerId, name),
   /** Set: names of an owner's caches. */

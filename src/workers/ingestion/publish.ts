@@ -1,17 +1,24 @@
 import { batchCount } from '../../shared/batches.js';
 import { embeddedField } from '../../shared/chunks/fields.js';
 import type { VectorSet } from '../../shared/data-set/stored-vectors.js';
-import type { DocumentRecord } from '../../shared/document.js';
+import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { Transition } from '../../shared/documents/change.js';
+import { TOO_MANY_CHUNKS } from '../../shared/documents/owned.js';
 import type { Records } from '../../shared/documents/records.js';
+import type { Fence } from '../../shared/documents/transitions.js';
+import { OverQuotaError } from '../../shared/errors.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
+import { createFailDocument } from './fail-document.js';
 import { expectedTags, shownNow } from './write-tags.js';
 
 /** Commits a transition to the published state. Resolves with whether it took place. */
 export type Publish = (record: DocumentRecord, transition: Transition) => Promise<boolean>;
 
-/** The last step of an ingest: publishes, adds jobs that remove what is replaced, and counts metrics. */
+/**
+ * The last step of an ingest: publishes, adds jobs that remove what is replaced, and counts metrics. A document whose chunks
+ * are more than its owner's quota leaves fails instead.
+ */
 export function createPublish({
   records,
   jobs,
@@ -24,12 +31,16 @@ export function createPublish({
   /** The vectors that searches use; published chunks must have them. */
   readonly vectors: VectorSet;
 }): Publish {
+  const failDocument = createFailDocument({ records, jobs, metrics });
   return async (record, transition) => {
-    const {
-      record: published,
-      changed,
-      discarded,
-    } = await records.update(record.id, onlyWhole(transition, vectors), record);
+    const done = await records
+      .update(record.id, onlyWhole(transition, vectors), record)
+      .catch(unlessOverQuota);
+    if (!done) {
+      await failDocument(runOf(record), { code: 'too_large', message: TOO_MANY_CHUNKS, stage: 'publishing' });
+      return false;
+    }
+    const { record: published, changed, discarded } = done;
     if (changed) {
       metrics.add('quire_ingested_documents_total', {});
       metrics.add('quire_ingested_bytes_total', {}, record.pending?.sizeBytes);
@@ -39,6 +50,18 @@ export function createPublish({
     return changed;
   };
 }
+
+function unlessOverQuota(error: unknown): null {
+  if (error instanceof OverQuotaError) return null;
+  throw error;
+}
+
+const runOf = (record: DocumentRecord): Required<Fence> => ({
+  documentId: record.id,
+  version: record.version,
+  attempt: record.attempt,
+  generation: generationId(record),
+});
 
 /**
  * Publishes a generation only if all its chunks are there, embedded, counted and tagged. Redis may have restarted and lost

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRateLimit } from '../../../src/api/auth/rate-limit.js';
 import { createMinuteCounters } from '../../../src/api/auth/minute-counters.js';
 import { createHealthRoutes } from '../../../src/api/routes/health.js';
+import { noQuotas } from '../../support/no-quotas.js';
 import { createUsageRoutes } from '../../../src/api/routes/usage.js';
 import { makeToken, startApi, type ApiClient } from '../../support/api.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
@@ -10,7 +11,10 @@ const { redis } = useTestRedis();
 let api: ApiClient;
 beforeAll(async () => {
   const routes = [
-    ...createUsageRoutes({ usage: { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) } }),
+    ...createUsageRoutes({
+      usage: { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) },
+      ...noQuotas,
+    }),
     ...createHealthRoutes({
       readiness: () => Promise.resolve({ ready: true, components: {}, disks: {} }),
       phase: () => 'serving',

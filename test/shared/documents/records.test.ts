@@ -78,7 +78,7 @@ describe('records', () => {
     expect(await records.readSome(ids, 1_000_000)).toEqual([null, ...documents]);
     expect(await records.readSome([unknown], 1)).toEqual([null]);
     expect(await records.readSome([], 1)).toEqual([]);
-    const lenient = createRecords(redis, undefined, () => undefined);
+    const lenient = createRecords(redis, undefined, { onMalformed: () => undefined });
     await redis.hSet(keys.document(documents[0]?.id ?? ''), 'version', 'x');
     expect(await lenient.readSome(ids.slice(1, 3), 1_000_000)).toEqual([null, second]);
     await expect(records.readSome(ids.slice(1), 1)).rejects.toThrow('cannot be read');

@@ -10,6 +10,7 @@ import {
   lease,
   LEASE_ID,
   leaseText,
+  overQuota,
   queued,
   withProgress,
 } from './story.js';
@@ -153,6 +154,7 @@ export const putContentExamples = {
     400: { detail: 'Malformed multipart body' },
     404: documentNotFound,
     409: { detail: 'The ingest was cancelled' },
+    507: overQuota,
     412: otherState,
   },
 };
@@ -164,7 +166,7 @@ export const deleteDocumentExamples = {
 
 export const retryDocumentExamples = {
   path: { document_id: HANDOVER_ID },
-  responses: { 200: handover, 202: queued(handover), 404: documentNotFound },
+  responses: { 200: handover, 202: queued(handover), 404: documentNotFound, 507: overQuota },
 };
 
 export const cancelDocumentExamples = {

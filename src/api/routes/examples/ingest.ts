@@ -1,4 +1,4 @@
-import { documentNotFound, handover, handoverText, lease, leaseText, queued } from './story.js';
+import { documentNotFound, handover, handoverText, lease, leaseText, overQuota, queued } from './story.js';
 
 const cancelled = { detail: 'The ingest was cancelled' };
 
@@ -16,6 +16,7 @@ export const ingestTextExamples = {
     400: { detail: 'The document holds no text.' },
     404: documentNotFound,
     409: cancelled,
+    507: overQuota,
   },
 };
 
@@ -34,5 +35,6 @@ export const ingestFileExamples = {
     400: { detail: 'Invalid metadata JSON' },
     404: documentNotFound,
     409: cancelled,
+    507: overQuota,
   },
 };

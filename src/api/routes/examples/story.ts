@@ -110,3 +110,5 @@ export const queued = (document: DocumentView): DocumentView => ({
 });
 
 export const documentNotFound = { detail: 'Document not found' };
+
+export const overQuota = { detail: 'The quota of documents is reached: 1000' };

@@ -1,3 +1,13 @@
+export const quotaUsageExamples = {
+  responses: {
+    200: {
+      documents: { used: 3, limit: 1000 },
+      bytes: { used: 48_213, limit: null },
+      chunks: { used: 41, limit: 100_000 },
+    },
+  },
+};
+
 export const usageStatisticsExamples = {
   responses: { 200: { ingest_text: 2, ingest_file: 1, retrieve_chunks: 1, query: 1 } },
 };

@@ -72,6 +72,7 @@ const TYPES: Readonly<Record<number, string>> = {
   429: 'try_later.too_many',
   500: 'internal_error',
   503: 'try_later.unavailable',
+  507: 'value_error.over_quota',
 };
 
 function viewError(thrown: unknown): z.infer<typeof itemError> {

@@ -87,6 +87,7 @@ export const ingestResponses = {
   202: documentView,
   400: errorBody,
   404: errorBody,
+  507: errorBody,
   409: errorBody,
 } as const;
 

@@ -47,6 +47,8 @@ export interface IngestParts {
   readonly waitForDocument: WaitForDocument;
   readonly accounting: Accounting;
   readonly duplicates: Duplicates;
+  /** Refuses a file before it is received, if its owner can have no more. @throws OverQuotaError */
+  readonly requireQuota: (ownerId: string) => Promise<void>;
 }
 
 export function createIngest(parts: IngestParts): Ingest {
@@ -69,6 +71,7 @@ export function createIngest(parts: IngestParts): Ingest {
         : accept(parts, { record, source }, accepting);
     },
     ingestFile: async (receive, context) => {
+      await parts.requireQuota(context.callerId);
       const documentId = documentIdOf(context);
       const store = () => sources.storeFile({ documentId, version: 1 }, receive);
       const { content, details } = await accounting.begin(begunOperation('ingest_file', context), store);

@@ -83,15 +83,15 @@ async function sendStep<Write>({ send }: Way<Write>, step: readonly Write[]): Pr
 }
 
 /** Short texts to which nothing is bound. */
-const shortWay = ({ redis }: CommitParts): Way<ShortWrite> => ({
+const shortWay = ({ redis, quotas }: CommitParts): Way<ShortWrite> => ({
   prepare: shortWrite,
   bytesOf: ({ bytes }) => bytes,
-  send: (writes) => commitShort(redis, writes),
+  send: (writes) => commitShort(redis, writes, quotas),
 });
 
 /** All others, by the script that writes single records. */
-const anyWay = ({ redis, vectors }: CommitParts): Way<ReturnType<typeof commitRequest>> => ({
-  prepare: (created) => commitRequest(created.record.id, null, { change: created, vectors }),
+const anyWay = ({ redis, vectors, quotas }: CommitParts): Way<ReturnType<typeof commitRequest>> => ({
+  prepare: (created) => commitRequest(created.record.id, null, { change: created, vectors, quotas }),
   bytesOf: (request) => request.arguments.reduce((sum, argument) => sum + argument.length, 0),
   send: (requests) =>
     commitNewScript.run(redis, {
@@ -111,7 +111,7 @@ async function commitAlone(
 ): Promise<Error | null> {
   if (doneTogether === 1) return null;
   if (doneTogether instanceof Error) return doneTogether;
-  const refusal = doneTogether === undefined ? null : refusalOf(doneTogether);
+  const refusal = doneTogether === undefined ? null : refusalOf(doneTogether, parts.quotas);
   if (refusal) return refusal;
   try {
     const done = await commitChange(parts, created.record.id, null, created);

@@ -3,6 +3,7 @@ import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../../access/acce
 import { WHOLE_FUNCTION } from '../../chunks/scripts.js';
 import { defineFrequentScript, defineScript, EVEN_WHEN_FULL } from '../../redis/client.js';
 import { SERVER_TIME } from '../../redis/server-time.js';
+import { CHECK_QUOTAS, COUNT_OWNED, OWNED_FUNCTIONS } from '../owned.js';
 import { CHECK_CONTENT_IS_NEW, INDEX_CONTENT } from '../content-hashes.js';
 
 /** The script's answer when searches use other vectors than the process makes, which it has not noticed yet. */
@@ -14,18 +15,18 @@ export const NOT_WHOLE = -3;
 /** The script's answer when a document that a key stands for was deleted, so that it must not come back. */
 export const DELETED = -7;
 
-const BEFORE_PUBLISHING = `${SERVER_TIME}
+const BEFORE_PUBLISHING = `${SERVER_TIME}${OWNED_FUNCTIONS}
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
 local unreferenced, waiting, accessGroupPrefix = KEYS[14], KEYS[15], ARGV[4]
-local contents, reservation = KEYS[16], KEYS[17]
+local contents, reservation, owned, ownedTotals = KEYS[16], KEYS[17], KEYS[18], KEYS[19]
 local usages, generations = tonumber(ARGV[3]), {}
 -- Pairs of a user and an event come before the fields and values of the record.
 local values = 5 + 2 * usages
 local last = values + change.values - 1
-for i, generation in ipairs(change.touched) do generations[generation] = KEYS[17 + usages + i] end
+for i, generation in ipairs(change.touched) do generations[generation] = KEYS[19 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
   return -1
 end
@@ -38,6 +39,7 @@ for _, expected in ipairs(change.expected) do
   if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(NOT_WHOLE)} end
 end
 ${CHECK_CONTENT_IS_NEW}
+${CHECK_QUOTAS}
 ${REQUIRE_ACCESS_GROUPS}
 if change.removed or change.evenWhenFull then ${EVEN_WHEN_FULL} end
 if change.removed then
@@ -47,6 +49,7 @@ else
   if #change.dropped > 0 then redis.call('HDEL', record, unpack(change.dropped)) end
   redis.call('HSET', record, unpack(ARGV, values, last))
 end
+${COUNT_OWNED}
 ${REFER_TO_ACCESS_GROUPS}
 if change.open ~= '' then
   redis.call('SADD', hidden, change.open)
@@ -70,7 +73,7 @@ if #change.objects > 0 then
   for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
 end
 for i = 1, usages do
-  redis.call('RPUSH', KEYS[17 + i], ARGV[4 + 2 * i])
+  redis.call('RPUSH', KEYS[19 + i], ARGV[4 + 2 * i])
   redis.call('SADD', dirty, ARGV[3 + 2 * i])
 end
 local ingestOf = redis.call('HGET', ingests, change.id) or ''
@@ -103,7 +106,7 @@ export const commitScript = defineFrequentScript<number>(COMMIT);
 
 /** The same, which also writes all chunks of the generation that it publishes. */
 export const commitWholeScript = defineFrequentScript<number>(`${WHOLE_FUNCTION}${BEFORE_PUBLISHING}
-writeWhole(generations[change.unhide], 18 + usages + #change.touched, last + 1)
+writeWhole(generations[change.unhide], 20 + usages + #change.touched, last + 1)
 ${FROM_PUBLISHING_ON}`);
 
 /**

@@ -5,6 +5,15 @@ import { defineFrequentScript, type Redis } from '../../redis/client.js';
 import { keys, toMember } from '../../redis/keys.js';
 import type { NewRecord } from '../change.js';
 import { contentMember } from '../content-hashes.js';
+import {
+  mostWhileGrowing,
+  OWNED_FIELD,
+  OWNED_FUNCTIONS,
+  ownedWith,
+  writeOwned,
+  type Owned,
+  type Quotas,
+} from '../owned.js';
 import { changedFields, GROUP_FIELD } from '../record-fields.js';
 
 /** What is written of one of several new short texts. */
@@ -14,6 +23,7 @@ export interface ShortWrite {
   readonly callerId: string;
   /** By which the content is found; empty for content that is not to be found. */
   readonly member: string;
+  readonly owned: Owned;
   readonly fields: ReadonlyMap<string, string | Buffer>;
   /** About what it takes to send. */
   readonly bytes: number;
@@ -46,6 +56,8 @@ export function shortWrite({ record, source, group }: NewRecord): ShortWrite {
   const fields = new Map<string, string | Buffer>(Object.entries(changedFields(null, record)));
   if (source) fields.set(source.storageKey, source.bytes);
   if (group !== undefined) fields.set(GROUP_FIELD, group);
+  const owned = ownedWith(record);
+  fields.set(OWNED_FIELD, writeOwned(owned));
   let bytes = 0;
   for (const value of fields.values()) bytes += value.length;
   return {
@@ -53,28 +65,41 @@ export function shortWrite({ record, source, group }: NewRecord): ShortWrite {
     ownerId: record.ownerId,
     callerId: callerOf(record),
     member: contentMember(record) ?? '',
+    owned,
     fields,
     bytes,
   };
 }
 
-/** Writes some of them. Answers 1 for each that is written, and 0 for one whose id another document has. */
-export function commitShort(redis: Redis, writes: readonly ShortWrite[]): Promise<number[]> {
+const [NOTHING, ANY] = [
+  { documents: 0, bytes: 0, chunks: 0 },
+  { documents: 1, bytes: 1, chunks: 0 },
+];
+
+/** Writes some of them. Answers 1 for each that is written, and else what the commit script would. */
+export function commitShort(redis: Redis, writes: readonly ShortWrite[], quotas: Quotas): Promise<number[]> {
   const { ownerId, callerId, fields } = at(writes, 0);
   const shared = [...fields].filter(([name, value]) =>
     writes.every((each) => each.fields.get(name) === value),
   );
   const sharedNames = new Set(shared.map(([name]) => name));
   return script.run(redis, {
-    keys: [...COMMON_KEYS, keys.contentHashes(ownerId), ...writes.map(({ id }) => keys.document(id))],
+    keys: [
+      ...COMMON_KEYS,
+      keys.contentHashes(ownerId),
+      keys.owned(ownerId),
+      keys.ownedTotals,
+      ...writes.map(({ id }) => keys.document(id)),
+    ],
     arguments: [
       String(Date.now()),
       toMember(callerId),
+      ...mostWhileGrowing(NOTHING, ANY, quotas).map(String),
       String(2 * shared.length),
       ...shared.flat(),
       ...writes.flatMap((each) => {
         const own = [...each.fields].filter(([name]) => !sharedNames.has(name));
-        return [each.id, each.member, String(2 * own.length), ...own.flat()];
+        return [each.id, each.member, writeOwned(each.owned), String(2 * own.length), ...own.flat()];
       }),
     ],
   });
@@ -91,31 +116,37 @@ const COMMON_KEYS = [
 /**
  * Does what the commit script does for each of these records, with one command for all of them where Redis has one, and
  * sends what is the same in all of them once. KEYS: those that are named below, and the records'. ARGV: the time, the
- * caller, the number of fields and values that all records have and these; and for each record its id, the member of its
- * content, the number of its own fields and values, and these.
+ * caller, the quotas, the number of fields and values that all records have and these; and for each record its id, the member
+ * of its content, what it is counted with, the number of its own fields and values, and these.
  */
-const script = defineFrequentScript<number[]>(`
+const script = defineFrequentScript<number[]>(`${OWNED_FUNCTIONS}
 local sequence, changes, unfinished, ingests, callers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local contents, records, now, caller = KEYS[6], 6, ARGV[1], ARGV[2]
-local shared, fields, at = tonumber(ARGV[3]), {}, 4
-for i = 1, shared do fields[i] = ARGV[3 + i] end
+local contents, owned, ownedTotals, records = KEYS[6], KEYS[7], KEYS[8], 8
+local now, caller, most = ARGV[1], ARGV[2], {tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])}
+local shared, fields, at = tonumber(ARGV[6]), {}, 7
+for i = 1, shared do fields[i] = ARGV[6 + i] end
 at = at + shared
-local done, ids, members = {}, {}, {}
+local done, ids, members, all = {}, {}, {}, {0, 0, 0}
 for i = 1, #KEYS - records do
-  local id, member, own = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
-  if redis.call('HEXISTS', KEYS[records + i], 'revision') == 1 then done[i] = 0 else
-    for j = 1, own do fields[shared + j] = ARGV[at + 2 + j] end
+  local id, member, own = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 3])
+  local difference = differenceOf(nil, ARGV[at + 2])
+  for j = 1, #quotas do difference[j] = difference[j] + all[j] end
+  if redis.call('HEXISTS', KEYS[records + i], 'revision') == 1 then done[i] = 0
+  else done[i] = overQuota(owned, ownedTotals, difference, most) or 1 end
+  if done[i] == 1 then
+    for j = 1, own do fields[shared + j] = ARGV[at + 3 + j] end
     redis.call('HSET', KEYS[records + i], unpack(fields, 1, shared + own))
-    done[i] = 1
+    all = difference
     ids[#ids + 1] = id
     if member ~= '' then
       members[#members + 1] = '0'
       members[#members + 1] = member
     end
   end
-  at = at + 3 + own
+  at = at + 4 + own
 end
 if #ids == 0 then return done end
+addOwned(owned, ownedTotals, all)
 local ingesting, waiting, entries = {}, {}, {}
 local last = redis.call('INCRBY', sequence, #ids)
 for i, id in ipairs(ids) do

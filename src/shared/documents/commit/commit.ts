@@ -17,6 +17,7 @@ import { hasAttachmentWork } from '../attachments/attachment-changes.js';
 import type { Change } from '../change.js';
 import { commitScript, commitWholeScript, DELETED, NOT_WHOLE, REINDEXED } from './commit-script.js';
 import { contentFields, SAME_CONTENT, SameContentError } from '../content-hashes.js';
+import { overQuota, ownedFields, type Quotas } from '../owned.js';
 import { changedFields, GROUP_FIELD, LINE_DIGEST } from '../record-fields.js';
 
 /** What is needed to write a change. */
@@ -24,20 +25,22 @@ export interface CommitParts {
   readonly redis: Redis;
   readonly vectors: VectorSet;
   readonly groups: Pick<AccessGroups, 'register'>;
+  readonly quotas: Quotas;
 }
 
 /**
  * Writes a change of a record with its effects, in one step.
  * @returns 1 when the change is written, 0 when the record has changed since `before`, or the one that it stands beside
- * @throws UnavailableError when the data was reindexed or is incomplete; TooManyError when access changes too often
+ * @throws UnavailableError when the data was reindexed or is incomplete; TooManyError when access changes too often;
+ * OverQuotaError
  */
 export async function commitChange(
-  { redis, vectors, groups }: CommitParts,
+  { redis, vectors, groups, quotas }: CommitParts,
   id: string,
   before: DocumentRecord | null,
   change: Change,
 ): Promise<number> {
-  const request = commitRequest(id, before, { change, vectors });
+  const request = commitRequest(id, before, { change, vectors, quotas });
   const script = change.whole ? commitWholeScript : commitScript;
   let done = await script.run(redis, request);
   while (done === UNKNOWN_ACCESS_GROUP) {
@@ -46,7 +49,7 @@ export async function commitChange(
     if (group) await groups.register(group);
     done = await script.run(redis, request);
   }
-  const refusal = refusalOf(done);
+  const refusal = refusalOf(done, quotas);
   if (refusal) throw refusal;
   if (done === NOT_WHOLE && change.beside) return 0;
   if (done === NOT_WHOLE) throw new UnavailableError('a part of the generation that Redis came back without');
@@ -56,7 +59,7 @@ export async function commitChange(
 }
 
 /** Why a record is not written, where trying again would change nothing. */
-export function refusalOf(done: number): Error | null {
+export function refusalOf(done: number, quotas: Quotas): Error | null {
   switch (done) {
     case SAME_CONTENT:
       return new SameContentError();
@@ -65,7 +68,7 @@ export function refusalOf(done: number): Error | null {
     case DELETED:
       return new NotFoundError('Document not found');
     default:
-      return null;
+      return overQuota(done, quotas);
   }
 }
 
@@ -87,11 +90,16 @@ const COMMON_KEYS = [
   keys.accessGroupsWaiting,
 ] as const;
 
+/** A change, and what it is written with. */
+interface Written extends Pick<CommitParts, 'vectors' | 'quotas'> {
+  readonly change: Change;
+}
+
 /** The keys and arguments of the script, in the order in which it reads them; the record's own key comes first. */
 export function commitRequest(
   id: string,
   before: DocumentRecord | null,
-  { change, vectors }: { readonly change: Change; readonly vectors: VectorSet },
+  { change, vectors, quotas }: Written,
 ) {
   const ownerId = ownerOf(change.record ?? before);
   const { usage = [], whole } = change;
@@ -104,6 +112,7 @@ export function commitRequest(
   ];
   const payload = {
     ...commitPayload(id, before, { change, isTagged: 'tags' in fields }),
+    ...ownedFields(before, change, quotas),
     vectors: vectors.field,
   };
   const touched = touchedHashes(change);
@@ -111,8 +120,7 @@ export function commitRequest(
     keys: [
       keys.document(id),
       ...COMMON_KEYS,
-      keys.contentHashes(ownerId),
-      reservationKey(change.reservation),
+      ...ownersKeys(ownerId, change),
       ...usage.map((event) => keys.usagePending(event.userId)),
       ...touched.map(({ key }) => key),
       ...(whole?.keys ?? []),
@@ -128,6 +136,13 @@ export function commitRequest(
     ],
   };
 }
+
+const ownersKeys = (ownerId: string, { reservation }: Change) => [
+  keys.contentHashes(ownerId),
+  reservationKey(reservation),
+  keys.owned(ownerId),
+  keys.ownedTotals,
+];
 
 function ownerOf(record: DocumentRecord | null): string {
   if (!record) throw new Error('there is no document to remove');

@@ -1,5 +1,6 @@
 import { defineFrequentScript } from '../../redis/client.js';
 import { CHANGE_FUNCTION } from '../../term-statistics/scripts.js';
+import { OWNED_FIELD, OWNED_FUNCTIONS } from '../owned.js';
 import { GROUP_FIELD } from '../record-fields.js';
 
 /** The script's answer when searches use other vectors than the process makes, in place of the documents that it refuses. */
@@ -11,24 +12,32 @@ export const GROUP_REINDEXED = -1;
  * who wait. First it looks whether all are as they were read. If one is not, it writes nothing and answers which.
  *
  * A new document has nothing that has to be discarded or referred to anew, its access tags stay as they are, and its
- * generation does not exist. KEYS: those that are named below, and then those of the records, of the generations, and of all
- * chunks. ARGV: how many documents, and for each of them its id, its revision and its generation; then for each the fields
+ * generation does not exist. Where the owner's quota is too small for all of them, it answers all, and each is published
+ * alone. KEYS: those that are named below, and then those of the records, of the generations, and of all chunks. ARGV: how
+ * many documents, the quota of chunks, and for each of them its id, revision, generation, and what it is counted with; then for each the fields
  * of its record, those of its generation, and the number of its chunks with the fields of each; the number of usage events
  * and these; the chunks and their length, and the terms with their counts.
  */
-export const publishGroupScript = defineFrequentScript<number[]>(`${CHANGE_FUNCTION}
+export const publishGroupScript = defineFrequentScript<number[]>(`${CHANGE_FUNCTION}${OWNED_FUNCTIONS}
 local sequence, changes, unfinished, hidden, dirty = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local schema, ingests, callers, statistics, usage = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
-local count, first = tonumber(ARGV[4]), 10
+local owned, ownedTotals = KEYS[11], KEYS[12]
+local count, first = tonumber(ARGV[4]), 12
 if (redis.call('HGET', schema, 'vectorField') or 'vector') ~= ARGV[1] then return {${String(GROUP_REINDEXED)}} end
-local ids, generations, refused = {}, {}, {}
+local ids, generations, refused, all, every = {}, {}, {}, {0, 0, 0}, {}
 for i = 1, count do
-  ids[i], generations[i] = ARGV[2 + 3 * i], ARGV[4 + 3 * i]
-  if redis.call('HGET', KEYS[first + i], 'revision') ~= ARGV[3 + 3 * i]
-    or redis.call('EXISTS', KEYS[first + count + i]) == 1 then refused[#refused + 1] = i - 1 end
+  ids[i], generations[i] = ARGV[2 + 4 * i], ARGV[4 + 4 * i]
+  local revision, noted = unpack(redis.call('HMGET', KEYS[first + i], 'revision', '${OWNED_FIELD}'))
+  if revision ~= ARGV[3 + 4 * i] or redis.call('EXISTS', KEYS[first + count + i]) == 1 then
+    refused[#refused + 1] = i - 1
+  end
+  for j, more in ipairs(differenceOf(noted, ARGV[5 + 4 * i])) do all[j] = all[j] + more end
+  every[i] = i - 1
 end
 if #refused > 0 then return refused end
-local at, chunk = 5 + 3 * count, first + 2 * count
+if overQuota(owned, ownedTotals, all, {-1, -1, tonumber(ARGV[5])}) then return every end
+addOwned(owned, ownedTotals, all)
+local at, chunk = 6 + 4 * count, first + 2 * count
 local function write(key)
   local fields = tonumber(ARGV[at])
   redis.call('HSET', key, unpack(ARGV, at + 1, at + fields))

@@ -1,3 +1,4 @@
+import { at } from '../../at.js';
 import { wholeFields, type WholeTexts } from '../../chunks/write-whole.js';
 import { withLengths } from '../../chunks/fields.js';
 import type { VectorSet } from '../../data-set/stored-vectors.js';
@@ -8,6 +9,7 @@ import { keys, toMember } from '../../redis/keys.js';
 import { groupTerms, settledField } from '../../term-statistics/scripts.js';
 import type { UsageEvent } from '../../usage/usage.js';
 import { GROUP_REINDEXED, publishGroupScript } from './publish-group-script.js';
+import { OWNED_FIELD, ownedWith, writeOwned, type Quotas } from '../owned.js';
 import { changedJsonFields } from '../record-fields.js';
 
 /** A new document as it was read, and as it is to be published. */
@@ -29,7 +31,7 @@ export interface GroupTerms {
   readonly frequencies: ReadonlyMap<number, number>;
 }
 
-/** New documents that are published together. */
+/** New documents of one owner that are published together. */
 export interface PublishedGroup {
   readonly documents: readonly PublishedText[];
   /** The user whose usage the events are. */
@@ -42,22 +44,29 @@ export interface PublishedGroup {
 interface PublishParts {
   readonly redis: Redis;
   readonly vectors: VectorSet;
+  readonly quotas: Quotas;
 }
 
 /** See `Records`. @throws UnavailableError when the data was reindexed */
 export async function publishGroup(
-  { redis, vectors }: PublishParts,
+  { redis, vectors, quotas }: PublishParts,
   { documents, userId, terms, owner }: PublishedGroup,
 ): Promise<number[]> {
   const events = documents.flatMap(({ usage }) => usage.map((event) => JSON.stringify(event)));
   const refused = await publishGroupScript.run(redis, {
-    keys: keysOf(documents, { userId, owner }),
+    keys: keysOf(documents, { userId, owner, ownerId: at(documents, 0).before.ownerId }),
     arguments: [
       vectors.field,
       toMember(userId),
       keys.changed,
       String(documents.length),
-      ...documents.flatMap(({ before, whole }) => [before.id, String(before.revision), whole.generation]),
+      String(quotas.chunks ?? -1),
+      ...documents.flatMap(({ before, after, whole }) => [
+        before.id,
+        String(before.revision),
+        whole.generation,
+        writeOwned(ownedWith(after)),
+      ]),
       ...documents.flatMap((document) => rowsOf(document, { vectors, owner })),
       String(events.length),
       ...events,
@@ -72,7 +81,7 @@ export async function publishGroup(
 
 function keysOf(
   documents: readonly PublishedText[],
-  { userId, owner }: { readonly userId: string; readonly owner: string | null },
+  { userId, owner, ownerId }: Pick<PublishedGroup, 'userId' | 'owner'> & { readonly ownerId: string },
 ): string[] {
   return [
     keys.sequence,
@@ -85,6 +94,8 @@ function keysOf(
     keys.ingestsByCaller,
     keys.statistics(owner),
     keys.usagePending(userId),
+    keys.owned(ownerId),
+    keys.ownedTotals,
     ...documents.map(({ before }) => keys.document(before.id)),
     ...documents.map(({ whole }) => keys.generation(whole.generation)),
     ...documents.flatMap(({ whole: { generation, chunks } }) =>
@@ -104,7 +115,7 @@ function rowsOf(
   const tagged = newTags === null ? [] : ['tags', newTags];
   return [
     ...withLengths([
-      [...Object.entries(changed).flat(), ...tagged],
+      [...Object.entries(changed).flat(), OWNED_FIELD, writeOwned(ownedWith(after)), ...tagged],
       [...fields, counted.field, counted.value],
     ]),
     String(rows.length),

@@ -29,6 +29,26 @@ export const usage = z.strictObject({
   keepRecords: whole(10_000, { min: 1, max: 1_000_000 }, 'Maximum number of usage records kept of a user.'),
 });
 
+const most = Number.MAX_SAFE_INTEGER;
+
+export const quota = z.strictObject({
+  documents: whole(
+    0,
+    { min: 0, max: most },
+    'Documents that a user may own; more are answered 507; 0: no quota.',
+  ),
+  bytes: whole(
+    0,
+    { min: 0, max: most },
+    'Bytes of the sources of all documents that a user owns; 0: no quota.',
+  ),
+  chunks: whole(
+    0,
+    { min: 0, max: most },
+    'Chunks of all documents that a user owns; a document that would pass it fails as `too_large`; 0: no quota.',
+  ),
+});
+
 export const admin = z.strictObject({
   queuesReadOnly: flag(
     true,

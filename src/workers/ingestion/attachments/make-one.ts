@@ -2,6 +2,7 @@ import { accessOfAttachments } from '../../../shared/access/access.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
 import { newDocument } from '../../../shared/documents/new-document.js';
 import type { Records } from '../../../shared/documents/records.js';
+import { OverQuotaError } from '../../../shared/errors.js';
 import type { KeptAttachment } from '../../../shared/extraction/kept-attachment.js';
 import type { ObjectStorage } from '../../../shared/ports.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
@@ -57,10 +58,16 @@ export async function makeOne(parts: MakeOneParts, wanted: WantedAttachment): Pr
   if (wanted.waitsForPublication || (await refuseToWait(callerId))) return { kind: 'waits' };
   const stored = await storeAttachment(parts, id, { ...attachment, contentType });
   const content = wanted.ocr === undefined ? stored : { ...stored, ocr: wanted.ocr };
-  const record = await create(parts, wanted, content);
+  const record = await create(parts, wanted, content).catch(unlessOverQuota);
+  if (record instanceof OverQuotaError) return refused(`${record.message}.`);
   if (!record) return refused('Its document was superseded.');
   await jobs.addIngest(record, { requestId, isPatient: true });
   return { kind: 'made' };
+}
+
+function unlessOverQuota(error: unknown): OverQuotaError {
+  if (error instanceof OverQuotaError) return error;
+  throw error;
 }
 
 /** Writes the record with the access that the parent has in that very moment. Null when it is not wanted any more. */

@@ -22,6 +22,7 @@ export function nextStep(
     if (count > 0) {
       const isOver = chunks + own.length > limits.chunks || bytes + text.bytes > limits.bytes;
       if (isOver || text.owner !== first?.owner || text.userId !== first.userId) break;
+      if (ownerOf(text) !== ownerOf(first)) break;
       if (frequencies.size + countNew(frequencies, text.terms, limits.terms) > limits.terms) break;
     }
     for (const term of text.terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
@@ -32,6 +33,8 @@ export function nextStep(
   }
   return { texts: prepared.slice(0, count), terms: { chunks, length, frequencies } };
 }
+
+const ownerOf = ({ published }: PreparedText): string => published.before.ownerId;
 
 /** How many terms are not counted yet. It may be too many when some come again, so that they are looked at closely then. */
 function countNew(

@@ -5,6 +5,7 @@ import {
   countUnfinishedIngests,
   countUnfinishedIngestsOf,
 } from '../../../shared/documents/unfinished-ingests.js';
+import { requireChunks, type Quotas } from '../../../shared/documents/owned.js';
 import { IngestError, UnavailableError } from '../../../shared/errors.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
@@ -44,9 +45,10 @@ interface RoomParts {
   readonly redis: Redis;
   readonly memory: MemoryWatch;
   readonly costs: () => Promise<ChunkCosts>;
+  readonly quotas: Quotas;
 }
 
-export function createRoom({ redis, memory, costs }: RoomParts): Room {
+export function createRoom({ redis, memory, costs, quotas }: RoomParts): Room {
   const reserveBytes = async (record: DocumentRecord, { all, embedding }: RoomEstimate) => {
     const retryAfterSeconds = await pauseOf(redis, callerOf(record));
     const { used, share } = await memory.state();
@@ -73,6 +75,7 @@ export function createRoom({ redis, memory, costs }: RoomParts): Room {
       const { tags, naming } = shownWhenPublished(record);
       if (tags.length > maxTagBytes(pieces.length))
         throw new IngestError('too_large', 'The document holds too much text for so much metadata.');
+      await requireChunks(redis, { record, chunks: pieces.length }, quotas);
       if (!(await isBounded()) || pieces.length <= MIN_RESERVED_CHUNKS) return;
       await reserveBytes(record, await estimateRoom(pieces, { ...(await costs()), tags, naming }));
     },

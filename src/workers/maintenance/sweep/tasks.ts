@@ -4,6 +4,7 @@ import { abandonedDocumentsTask } from './abandoned-documents.js';
 import { contentHashesTask } from './after-updates/content-hashes.js';
 import { deletionsInChangeLogTask } from './deletions-in-change-log.js';
 import { filterTagsTask } from './after-updates/filter-tags.js';
+import { ownedTask } from './after-updates/owned.js';
 import { keptCacheStatesTask } from './kept-cache-states.js';
 import { garbageGenerationsTask } from './garbage-generations.js';
 import { strayGenerationsTask } from './stray-generations.js';
@@ -22,6 +23,7 @@ export function tasksOf(parts: SweepParts, onRequeued: (documents: number) => vo
     deletionsInChangeLogTask(parts),
     contentHashesTask(parts),
     filterTagsTask(parts),
+    ownedTask(parts),
     unusedAccessGroupsTask(parts),
     ...LANES.map((lane): SweepTask => ({
       name: `time of ${lane}`,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createAccessGroups } from '../../../../src/shared/access/access-groups.js';
+import { NO_QUOTAS } from '../../../../src/shared/documents/owned.js';
 import { FIRST_VECTORS } from '../../../../src/shared/data-set/stored-vectors.js';
 import { commitNew } from '../../../../src/shared/documents/commit/commit-new.js';
 import { makeDocument } from '../../../support/documents.js';
@@ -26,11 +27,13 @@ function watch<Values extends unknown[], Result>(call: (...values: Values) => Pr
   return { seen, watched };
 }
 
+const quotas = NO_QUOTAS;
+
 describe('many new records', () => {
   test('are sent to Redis a few steps at a time, so that others need not wait behind all of them', async () => {
     const { seen, watched } = watch(redis.eval.bind(redis));
     const watchedRedis = Object.assign(redis.duplicate(), { eval: watched });
-    const parts = { redis: watchedRedis, vectors: FIRST_VECTORS, groups: createAccessGroups(redis) };
+    const parts = { redis: watchedRedis, vectors: FIRST_VECTORS, groups: createAccessGroups(redis), quotas };
     const created = Array.from({ length: 640 }, () => ({ record: makeDocument() }));
     expect(await commitNew(parts, created)).toEqual(created.map(() => null));
     expect(seen.calls).toBeGreaterThanOrEqual(20);
@@ -44,7 +47,7 @@ describe('many new records', () => {
         readers: Array.from({ length: 20 }, (_, j) => `reader ${String(i)} ${String(j)}`),
       }),
     }));
-    const parts = { redis, vectors: FIRST_VECTORS, groups: { register: watched } };
+    const parts = { redis, vectors: FIRST_VECTORS, groups: { register: watched }, quotas };
     expect(await commitNew(parts, created)).toEqual(created.map(() => null));
     expect(seen.calls).toBe(40);
     expect(seen.most).toBe(1);

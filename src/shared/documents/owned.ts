@@ -1,0 +1,159 @@
+import type { DocumentRecord } from '../document.js';
+import { IngestError, OverQuotaError, QUOTAS, type Quota } from '../errors.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import type { Change } from './change.js';
+
+/*
+ * What owners have: documents, bytes of sources, and chunks. A hash for each owner holds the sums. The hash of a record
+ * notes what of these it was counted with, so that whatever changes a record counts the difference in the same step, and
+ * nothing is counted twice or forgotten, however often it is tried.
+ */
+
+/** How much of each an owner, or a document, has. */
+export type Owned = Readonly<Record<Quota, number>>;
+
+/** How much an owner may have; null for as much as they like. */
+export type Quotas = Readonly<Record<Quota, number | null>>;
+
+export const NO_QUOTAS: Quotas = { documents: null, bytes: null, chunks: null };
+
+/** The field beside those of a record that notes what it was counted with. */
+export const OWNED_FIELD = 'owned';
+
+/** A commit script's answer when a change passes a quota, minus the place of the quota, from 1 on. */
+const OVER_QUOTA = -10;
+
+const NOTHING: Owned = { documents: 0, bytes: 0, chunks: 0 };
+
+/**
+ * What a document is counted with. One without content that was ever published is none once its ingest has failed or was
+ * cancelled, but its source counts for as long as it is kept. Of new content and the content that it is to replace, the
+ * larger one counts.
+ */
+export function ownedWith({ status, published, pending }: DocumentRecord): Owned {
+  const hasEnded = status === 'failed' || status === 'cancelled';
+  return {
+    documents: published || !hasEnded ? 1 : 0,
+    bytes: Math.max(published?.sizeBytes ?? 0, pending?.sizeBytes ?? 0),
+    chunks: published?.chunkCount ?? 0,
+  };
+}
+
+/** As the scripts read it. */
+export const writeOwned = (owned: Owned): string => QUOTAS.map((quota) => String(owned[quota])).join(':');
+
+/** What the two parts below read of `change`. */
+export function ownedFields(before: DocumentRecord | null, change: Change, quotas: Quotas) {
+  const had = before ? ownedWith(before) : NOTHING;
+  const has = change.record ? ownedWith(change.record) : NOTHING;
+  return {
+    owned: writeOwned(has),
+    most: mostWhileGrowing(had, has, quotas),
+  };
+}
+
+/**
+ * The quotas that hold for a change, in their order, with -1 for none: only what grows can pass one. A document that is
+ * begun will have chunks, so that one must be free.
+ */
+export function mostWhileGrowing(had: Owned, has: Owned, quotas: Quotas): number[] {
+  return QUOTAS.map((quota) => {
+    const most = quotas[quota];
+    if (most === null) return -1;
+    if (has[quota] > had[quota]) return most;
+    return quota === 'chunks' && has.documents > had.documents ? Math.max(0, most - 1) : -1;
+  });
+}
+
+/** The error that a commit script's answer stands for; null for other answers. */
+export function overQuota(done: number, quotas: Quotas): OverQuotaError | null {
+  const quota = QUOTAS[OVER_QUOTA - done - 1];
+  return quota === undefined ? null : new OverQuotaError(quota, quotas[quota] ?? 0);
+}
+
+export const OWNED_FUNCTIONS = `
+local quotas = {${QUOTAS.map((quota) => `'${quota}'`).join(', ')}}
+local function differenceOf(noted, counted)
+  local pattern, difference = '^(%d+):(%d+):(%d+)$', {}
+  local before, after = {string.match(noted or '', pattern)}, {string.match(counted, pattern)}
+  for i = 1, #quotas do difference[i] = tonumber(after[i]) - (tonumber(before[i]) or 0) end
+  return difference
+end
+local function addOwned(owned, totals, difference)
+  for i, quota in ipairs(quotas) do
+    if difference[i] ~= 0 then
+      local by = string.format('%.0f', difference[i])
+      if redis.call('HINCRBY', owned, quota, by) == 0 then redis.call('HDEL', owned, quota) end
+      redis.call('HINCRBY', totals, quota, by)
+    end
+  end
+end
+-- The answer for the first quota that would be passed; nil where none would.
+local function overQuota(owned, totals, difference, most)
+  for i, quota in ipairs(quotas) do
+    if most[i] >= 0 and (tonumber(redis.call('HGET', owned, quota)) or 0) + difference[i] > most[i] then
+      redis.call('HINCRBY', totals, 'refused:' .. quota, 1)
+      return ${String(OVER_QUOTA)} - i
+    end
+  end
+end
+`;
+
+/** Expects the locals `change`, `record`, `owned` and `ownedTotals`, and the functions above. */
+export const CHECK_QUOTAS = `
+local noted = redis.call('HGET', record, '${OWNED_FIELD}')
+local difference = differenceOf(noted, change.owned)
+local over = overQuota(owned, ownedTotals, difference, change.most)
+if over then return over end
+`;
+
+export const COUNT_OWNED = `
+addOwned(owned, ownedTotals, difference)
+if not change.removed and noted ~= change.owned then redis.call('HSET', record, '${OWNED_FIELD}', change.owned) end
+`;
+
+/** What an owner has. */
+export async function readOwned(redis: Redis, ownerId: string): Promise<Owned> {
+  const [documents, bytes, chunks] = await redis.hmGet(keys.owned(ownerId), [...QUOTAS]);
+  return { documents: Number(documents ?? 0), bytes: Number(bytes ?? 0), chunks: Number(chunks ?? 0) };
+}
+
+/** What all owners have, and how often each quota has refused something. */
+export async function readOwnedTotals(redis: Redis): Promise<{ owned: Owned; refused: Owned }> {
+  const totals = new Map(Object.entries(await redis.hGetAll(keys.ownedTotals)));
+  const read = (prefix: string): Owned => ({
+    documents: Number(totals.get(`${prefix}documents`) ?? 0),
+    bytes: Number(totals.get(`${prefix}bytes`) ?? 0),
+    chunks: Number(totals.get(`${prefix}chunks`) ?? 0),
+  });
+  return { owned: read(''), refused: read('refused:') };
+}
+
+/**
+ * Checks the quota of chunks before they are embedded. Their publication checks it again, in the step that counts them.
+ * @throws IngestError
+ */
+export async function requireChunks(
+  redis: Redis,
+  { record, chunks }: { readonly record: DocumentRecord; readonly chunks: number },
+  { chunks: most }: Quotas,
+): Promise<void> {
+  if (most === null) return;
+  const more = chunks - (record.published?.chunkCount ?? 0);
+  if (more > 0 && (await readOwned(redis, record.ownerId)).chunks + more > most)
+    throw new IngestError('too_large', TOO_MANY_CHUNKS);
+}
+
+/** What the owner of a document is told that has more chunks than their quota leaves. */
+export const TOO_MANY_CHUNKS = 'The document has more chunks than are left of the quota of chunks.';
+
+/** Whether an owner has all that a quota allows, so that no document of theirs can be begun. @throws OverQuotaError */
+export async function requireQuotas(redis: Redis, ownerId: string, limits: Quotas): Promise<void> {
+  if (QUOTAS.every((quota) => limits[quota] === null)) return;
+  const owned = await readOwned(redis, ownerId);
+  for (const quota of QUOTAS) {
+    const most = limits[quota];
+    if (most !== null && owned[quota] >= most) throw new OverQuotaError(quota, most);
+  }
+}

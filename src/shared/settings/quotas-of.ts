@@ -1,0 +1,11 @@
+import type { Quotas } from '../documents/owned.js';
+import type { Settings } from './schema.js';
+
+const orNone = (most: number): number | null => (most === 0 ? null : most);
+
+/** What an owner may have, by the settings. */
+export const quotasOf = ({ quota }: Pick<Settings, 'quota'>): Quotas => ({
+  documents: orNone(quota.documents),
+  bytes: orNone(quota.bytes),
+  chunks: orNone(quota.chunks),
+});

@@ -1,0 +1,143 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { readOwned, type Quotas } from '../../src/shared/documents/owned.js';
+import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { createUser, documentOf, type User } from '../support/document-client.js';
+import { playFailure, playIngest } from '../support/play-worker.js';
+
+let api: DocumentApi;
+afterEach(() => api.close());
+
+async function start(quotas: Partial<Quotas>): Promise<{ alice: User; bob: User }> {
+  api = await startDocumentApi({ quotas });
+  return { alice: createUser(api, 'alice'), bob: createUser(api, 'bob') };
+}
+
+const ingest = (user: User, content: string) =>
+  user.send('POST', '/ingest/text', { content }, { Prefer: 'respond-async' });
+const put = (user: User, id: string, content: string) =>
+  user.send('PUT', `/documents/${id}/content`, { content }, { Prefer: 'respond-async' });
+const owned = (user: User) => readOwned(api.redis, user.name);
+const outcomes = z.array(z.object({ error: z.object({ type: z.string(), msg: z.string() }).optional() }));
+
+describe('a quota of documents', () => {
+  test('is exact: of fifty texts at once ten are taken, and the others are told which quota is reached', async () => {
+    const { alice, bob } = await start({ documents: 10 });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => ingest(alice, `text ${String(i)}`)),
+    );
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(10);
+    const refused = answers.filter(({ status }) => status === 507);
+    expect(refused).toHaveLength(40);
+    for (const { body, headers } of refused) {
+      expect(body).toEqual({ detail: 'The quota of documents is reached: 10' });
+      // Nothing that a client should do again by itself.
+      expect(headers.get('Retry-After')).toBeNull();
+    }
+    expect(await owned(alice)).toMatchObject({ documents: 10 });
+    expect((await ingest(bob, 'a text of another')).status).toBe(202);
+  });
+
+  test('holds for files as well, of which nothing stays that was refused', async () => {
+    const { alice } = await start({ documents: 3 });
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => alice.upload(`# file ${String(i)}`, 'a.md')),
+    );
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(3);
+    expect(answers.filter(({ status }) => status === 507)).toHaveLength(9);
+    expect(await api.storedFiles()).toHaveLength(3);
+  });
+
+  test('refuses each item of a batch by itself', async () => {
+    const { alice } = await start({ documents: 3 });
+    const documents = Array.from({ length: 5 }, (_, i) => ({ content: `text ${String(i)}` }));
+    const answer = await alice.send('POST', '/ingest/batch', { documents }, { Prefer: 'respond-async' });
+    const errors = outcomes.parse(answer.body).flatMap(({ error }) => error ?? []);
+    expect(errors).toEqual(
+      Array(2).fill({ type: 'value_error.over_quota', msg: 'The quota of documents is reached: 3' }),
+    );
+    expect(await owned(alice)).toMatchObject({ documents: 3 });
+  });
+
+  test('has room again after a deletion, and after an ingest that failed or was cancelled', async () => {
+    const { alice } = await start({ documents: 1 });
+    const first = await alice.ingestCompleted(['one']);
+    expect((await ingest(alice, 'two')).status).toBe(507);
+    await alice.send('DELETE', `/documents/${first}`);
+    const second = await alice.ingest('two');
+    await playFailure(api, second, 'corrupt');
+    const third = await alice.ingest('three');
+    await alice.send('POST', `/documents/${third}/cancel`);
+    const fourth = await alice.ingest('four');
+    // What has failed takes room again when it is tried again.
+    const again = await alice.send('POST', `/documents/${second}/retry`, undefined, {
+      Prefer: 'respond-async',
+    });
+    expect([again.status, again.body]).toEqual([507, { detail: 'The quota of documents is reached: 1' }]);
+    for (const id of [second, third, fourth]) await alice.send('DELETE', `/documents/${id}`);
+    expect(await owned(alice)).toEqual({ documents: 0, bytes: 0, chunks: 0 });
+    expect(await api.redis.exists('quire:owned:alice')).toBe(0);
+  });
+
+  test('refuses no change of what is there already', async () => {
+    const { alice } = await start({ documents: 1 });
+    const id = await alice.ingestCompleted(['one']);
+    expect((await put(alice, id, 'another text, which is longer')).status).toBe(202);
+    const patched = await alice.send('PATCH', `/documents/${id}`, { metadata: { a: 1 } });
+    expect(patched.status).toBe(202);
+    expect(await owned(alice)).toMatchObject({ documents: 1 });
+  });
+});
+
+describe('a quota of bytes', () => {
+  test('counts the difference that new content makes, and that once', async () => {
+    const { alice } = await start({ bytes: 100 });
+    const id = await alice.ingestCompleted(['x'.repeat(60)]);
+    expect(await owned(alice)).toMatchObject({ bytes: 60 });
+    const refused = await put(alice, id, 'y'.repeat(101));
+    expect([refused.status, refused.body]).toEqual([507, { detail: 'The quota of bytes is reached: 100' }]);
+    expect((await put(alice, id, 'y'.repeat(100))).status).toBe(202);
+    expect(await owned(alice)).toMatchObject({ bytes: 100 });
+    await playIngest(api, id, ['y'.repeat(100)]);
+    expect(await owned(alice)).toMatchObject({ documents: 1, bytes: 100 });
+    expect((await put(alice, id, 'z'.repeat(10))).status).toBe(202);
+    // Until the shorter one can be found, the longer one is kept.
+    expect(await owned(alice)).toMatchObject({ bytes: 100 });
+    await playIngest(api, id, ['z'.repeat(10)]);
+    expect(await owned(alice)).toMatchObject({ documents: 1, bytes: 10, chunks: 1 });
+    expect((await ingest(alice, 'w'.repeat(91))).status).toBe(507);
+    expect((await ingest(alice, 'w'.repeat(90))).status).toBe(202);
+  });
+
+  test('counts what is kept of an ingest that failed, until that is deleted', async () => {
+    const { alice } = await start({ bytes: 100 });
+    const id = await alice.ingest('x'.repeat(80));
+    await playFailure(api, id, 'corrupt');
+    expect(await owned(alice)).toEqual({ documents: 0, bytes: 80, chunks: 0 });
+    await alice.send('DELETE', `/documents/${id}`);
+    expect(await owned(alice)).toMatchObject({ bytes: 0 });
+  });
+
+  test('counts for the owner, whoever writes', async () => {
+    const { alice, bob } = await start({ bytes: 100 });
+    const id = await alice.ingest('x', { access_control: { writers: ['bob'] } });
+    await playIngest(api, id, ['x']);
+    expect((await put(bob, id, 'y'.repeat(90))).status).toBe(202);
+    expect(await owned(alice)).toMatchObject({ bytes: 90 });
+    expect(await owned(bob)).toMatchObject({ documents: 0, bytes: 0 });
+  });
+});
+
+describe('a quota of chunks', () => {
+  test('that is reached lets no document be begun', async () => {
+    const { alice } = await start({ chunks: 3 });
+    const id = await alice.ingestCompleted(['one', 'two', 'three']);
+    for (const answer of [await ingest(alice, 'four'), await alice.upload('# four', 'four.md')])
+      expect([answer.status, answer.body]).toEqual([507, { detail: 'The quota of chunks is reached: 3' }]);
+    // Fewer chunks are always welcome.
+    expect((await put(alice, id, 'one alone')).status).toBe(202);
+    await playIngest(api, id, ['one alone']);
+    expect(await owned(alice)).toMatchObject({ chunks: 1 });
+    expect(documentOf(await ingest(alice, 'two')).system_metadata.status).toBe('queued');
+  });
+});
