@@ -43,11 +43,13 @@ export async function startOwnRedis({
 }): Promise<OwnRedis> {
   const directory = await openFolder(join(dataDirectory, 'redis'));
   await endLeftover(directory);
+  const reserve = keepReserve(directory);
+  // The address is written, too.
+  reserve.beforeStart();
   const address = await chooseOwnAddress(directory);
   await noteOwnAddress(directory, address);
   const [command, ...prefix] = endingWithUs(server);
   const options = serverOptions(directory, address);
-  const reserve = keepReserve(directory);
   const start = (): ChildProcess => {
     reserve.beforeStart();
     void reserve.make();
