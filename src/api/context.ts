@@ -2,7 +2,7 @@ import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import { openCacheEngines } from '../shared/create-cache-engines.js';
-import { createCompleter, createEmbedder } from '../shared/create-adapters.js';
+import { createCompleter, createEmbedder, createReranker } from '../shared/create-adapters.js';
 import { createObjectStorage, storageAdvice } from '../shared/create-storage.js';
 import {
   IncompatibleDataError,
@@ -16,10 +16,12 @@ import { logMalformed } from '../shared/documents/record-fields.js';
 import { recordsOptions } from '../shared/documents/records-options.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
+import { modelsInUse } from '../shared/models/in-use/models-in-use.js';
+import { probesOf, type Adapters } from '../shared/models/in-use/probe.js';
 import { measureFloor } from '../shared/models/similarity-floor.js';
 import { rememberQueries } from '../shared/models/query-vectors.js';
 import type { Logger } from '../shared/observability/logger.js';
-import type { Embedder, Index, ObjectStorage } from '../shared/ports.js';
+import type { Embedder, Index, ObjectStorage, Reranker } from '../shared/ports.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
@@ -41,6 +43,7 @@ import { createCompletionLimit, createLocalCompletionLimit } from './context/lim
 import { openIndex } from './context/open-index.js';
 import { openReranking, type OnReranked } from './context/open-reranking.js';
 import { reconnectSilentRedis } from './context/reconnect-silent-redis.js';
+import { watchModels } from './services/models/model-states.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
@@ -64,7 +67,7 @@ interface ContextOptions {
 export async function createApiContext(options: ContextOptions) {
   const { settings, logger } = options;
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
-  const { embedder, completer, limitLocal } = await openModels(options);
+  const { embedder, completer, reranker, limitLocal } = await openModels(options);
   const disks = openDisks(settings, logger);
   const ownStorage = await createObjectStorage(settings, logger, { disk: disks.data });
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
@@ -92,7 +95,8 @@ export async function createApiContext(options: ContextOptions) {
     drafts,
     cacheEngines: openCacheEngines({ settings, completer, limit: limitLocal, redis }),
     storage,
-    ...(await openSearches({ ...options, redis, index, embedder })),
+    ...openSearches({ ...options, redis, index, embedder, reranker }),
+    modelStates: openModelStates(options, { embedder, completer, reranker, dataSet }),
     close: async () => {
       stopReconnecting();
       unwatch();
@@ -110,7 +114,22 @@ async function openModels({ settings, logger, signal }: ContextOptions) {
   const embedder = await createEmbedder(settings, { signal, onWaiting });
   const limitLocal = createLocalCompletionLimit(settings);
   const limit = settings.completer === 'local' ? limitLocal : createCompletionLimit();
-  return { embedder, completer: limit(await createCompleter(settings, { signal, onWaiting })), limitLocal };
+  return {
+    embedder,
+    completer: limit(await createCompleter(settings, { signal, onWaiting })),
+    reranker: await createReranker(settings, { signal, onWaiting }),
+    limitLocal,
+  };
+}
+
+/** Begins to probe the models in use. Nothing waits for that. */
+function openModelStates(
+  { settings, logger, signal }: ContextOptions,
+  { dataSet, ...adapters }: Adapters & { readonly dataSet: DataSet },
+) {
+  const probes = settings.api.probeModels ? probesOf(settings, adapters) : {};
+  const { dimensions } = dataSet;
+  return watchModels({ used: modelsInUse(settings), probes, dimensions, logger, signal });
 }
 
 /** Connects to a Redis whose data fits the settings. */
@@ -154,18 +173,19 @@ async function openStorage(
   return { storage: withShortSources(announced.storage, redis), drafts, stopAnnouncing: announced.close };
 }
 
-interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'signal' | 'onReranked'> {
+interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onReranked'> {
   readonly redis: Redis;
   readonly index: Index;
   readonly embedder: Embedder;
+  readonly reranker: Reranker | null;
 }
 
 /** The search, and the one that reranks, which is null without a reranker. */
-async function openSearches(parts: SearchParts) {
-  const { settings, logger, signal, redis, onReranked } = parts;
+function openSearches(parts: SearchParts) {
+  const { settings, logger, redis, reranker, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger));
   const search = openSearch(parts, readHits);
-  const reranking = await openReranking(settings, { logger, signal, onReranked });
+  const reranking = openReranking(settings, reranker, { logger, onReranked });
   return { search, rerankedSearch: reranking && createRerankedSearch({ search, reranking, readHits }) };
 }
 

@@ -72,7 +72,11 @@ export function createRoutes(context: RouteContext, { secrets, guesses, phase }:
   const { uriScheme: scheme, uriHost: host, uriPort: port } = settings.api;
   const readiness = createReadiness(readinessChecks({ redis, index, storage, queues: QUEUES }), disks.all);
   return [
-    ...createHealthRoutes({ readiness: untilStopping(readiness, phase), phase }),
+    ...createHealthRoutes({
+      readiness: untilStopping(readiness, phase),
+      models: context.modelStates,
+      phase,
+    }),
     ...createTokenRoutes({
       makeUri: createTokenUri({ secret: secrets[0], scheme, host, port }),
       devMode: settings.devMode,

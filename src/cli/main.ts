@@ -111,14 +111,21 @@ models
 
 models
   .command('test')
-  .description('try a model: how fast it is, and whether what it makes has a sense')
-  .argument('<name>', 'the file name, as the list shows it')
-  .action(async (name: string) => {
-    const { test } = await import('./models/test.js');
-    const { isSane, text } = await test(name, process.env);
+  .description('try models: how fast they are, and whether what they make has a sense')
+  .argument(
+    '[name]',
+    'the file name, as the list shows it; without it, the embedder, completer and reranker of the settings, also those of other hosts',
+  )
+  .action(async (name: string | undefined) => {
+    const { isSane, text } = await tryModels(name);
     process.stdout.write(`${text}\n`);
     if (!isSane) process.exitCode = 1;
   });
+
+async function tryModels(name: string | undefined) {
+  if (name !== undefined) return (await import('./models/test.js')).test(name, process.env);
+  return (await import('./models/test-configured.js')).testConfigured(process.env);
+}
 
 try {
   await program.parseAsync();

@@ -57,6 +57,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     QUIRE_DATA_DIR: dataDirectory,
     QUIRE_DEV_MODE: 'true',
     QUIRE_LOG_LEVEL: 'info',
+    // Providers of tests count their requests.
+    QUIRE_API_PROBE_MODELS: 'false',
     QUIRE_WORKERS_SWEEP_SECONDS: '1',
     QUIRE_WORKERS_LOCK_SECONDS: '2',
     QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '1',

@@ -2,9 +2,19 @@ import { z } from 'zod';
 import { defineRoute, type Route } from '../http/route.js';
 import type { LifecyclePhase } from '../lifecycle-phase.js';
 import type { Readiness } from '../services/health.js';
+import type { ModelState, ModelStates } from '../services/models/model-states.js';
 import { healthExamples, readinessExamples, servingExamples } from './examples/health.js';
 
 const health = z.object({ status: z.literal('ok') });
+const modelView = z.object({
+  kind: z.enum(['builtin', 'openai', 'local', 'langchain', 'http', 'none']),
+  model: z.string().nullable(),
+  address: z.string().nullable().meta({ description: 'Without login and query.' }),
+  dimensions: z.number().nullable().meta({ description: 'Length of the vectors, of an embedder alone.' }),
+  state: z.enum(['unasked', 'probing', 'answers', 'failing']),
+  problem: z.string().nullable().meta({ description: 'Why it fails, and which setting to change.' }),
+});
+
 const readinessView = z
   .object({
     status: z.enum(['ready', 'not_ready']),
@@ -12,6 +22,10 @@ const readinessView = z
     disks: z
       .record(z.string(), z.object({ free_bytes: z.number(), least_bytes: z.number() }))
       .meta({ description: 'What is free on each disk of ours. Below `least_bytes` it takes nothing more.' }),
+    models: z.object({ embedder: modelView, completer: modelView, reranker: modelView }).optional().meta({
+      description:
+        'The models in use, which do not count for `status`. Those on other hosts are probed when the process starts.',
+    }),
   })
   .meta({
     id: 'Readiness',
@@ -25,11 +39,13 @@ const COME_AGAIN = { 'Retry-After': '2' };
 
 export interface HealthOptions {
   readonly readiness: () => Promise<Readiness>;
+  /** The models in use; absent before they are known. */
+  readonly models?: () => ModelStates;
   readonly phase: () => LifecyclePhase;
 }
 
-export function createHealthRoutes({ readiness, phase }: HealthOptions): Route[] {
-  return [livenessRoute(), readinessRoute(readiness), servingRoute(phase)];
+export function createHealthRoutes({ readiness, models, phase }: HealthOptions): Route[] {
+  return [livenessRoute(), readinessRoute(readiness, models), servingRoute(phase)];
 }
 
 const common = { method: 'get', tag: 'Health', permission: 'open', request: {} } as const;
@@ -45,7 +61,7 @@ const livenessRoute = () =>
     handle: (_request, reply) => Promise.resolve(reply.json(200, { status: 'ok' })),
   });
 
-const readinessRoute = (read: HealthOptions['readiness']) =>
+const readinessRoute = (read: HealthOptions['readiness'], models: HealthOptions['models']) =>
   defineRoute({
     ...common,
     path: '/health/ready',
@@ -55,12 +71,31 @@ const readinessRoute = (read: HealthOptions['readiness']) =>
     examples: readinessExamples,
     handle: async (_request, reply) => {
       const { ready, components, disks } = await read();
-      const view = { components, disks: viewOf(disks) };
+      const view = {
+        components,
+        disks: viewOf(disks),
+        ...(models && { models: viewModels(models()) }),
+      };
       return ready
         ? reply.json(200, { status: 'ready', ...view })
         : reply.json(503, { status: 'not_ready', ...view }, COME_AGAIN);
     },
   });
+
+const viewModels = ({ embedder, completer, reranker }: ModelStates) => ({
+  embedder: viewModel(embedder),
+  completer: viewModel(completer),
+  reranker: viewModel(reranker),
+});
+
+const viewModel = ({ kind, model, address, dimensions, state, problem }: ModelState) => ({
+  kind,
+  model,
+  address,
+  dimensions,
+  state,
+  problem,
+});
 
 /** A disk of which nothing can be found out is left out. */
 const viewOf = (disks: Readiness['disks']) =>

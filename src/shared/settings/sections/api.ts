@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, host, httpUrl, orEmpty, origins, text, whole } from '../setting-kinds.js';
+import { choice, flag, host, httpUrl, orEmpty, origins, text, whole } from '../setting-kinds.js';
 import { trustProxy } from '../trusted-proxies.js';
 
 const hour = 3600;
@@ -73,6 +73,10 @@ export const api = z.strictObject({
     0,
     { min: 0, max: 299 },
     'How long an API process that is asked to stop goes on serving, so that balancers notice; part of workers.drain_seconds, and less than it.',
+  ),
+  probeModels: flag(
+    true,
+    'Whether an API process asks the embedder, completer and reranker of other hosts something small when it starts, and says in the log and at /health/ready which of them fail.',
   ),
   trustProxy,
 });

@@ -1,0 +1,92 @@
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
+import type { ModelInUse, Role } from './models-in-use.js';
+
+const SECTIONS: Readonly<Record<Role, string>> = {
+  embedder: 'embedding',
+  completer: 'completion',
+  reranker: 'reranking',
+};
+
+const KEYS: Readonly<Record<Role, string>> = {
+  embedder: 'OPENAI_API_KEY',
+  completer: 'OPENAI_API_KEY',
+  reranker: 'RERANKER_API_KEY',
+};
+
+/**
+ * Says why a model gave no answer and which setting to change. It is shown to everybody, and so it is made of statuses and
+ * codes alone: providers quote keys and texts in their messages.
+ */
+export function explainFailure(error: unknown, used: ModelInUse): string {
+  const section = SECTIONS[used.role];
+  const status = statusIn(error);
+  if (status !== null) return `it answered ${String(status)}: ${adviceFor(status, used)}`;
+  const chain = chainOf(error);
+  if (chain.some((each) => each instanceof BadReplyError))
+    return `it answered something else than a ${used.role} does: ${addressOf(used)} may be that of another kind of server`;
+  if (chain.some(({ name, message }) => name === 'TimeoutError' || message === 'the provider took too long'))
+    return `no answer in time: see whether the server is busy, or loads the model, or ${addressOf(used)} is wrong`;
+  const code = chain.map(codeOf).find((each) => each !== null);
+  if (code !== undefined)
+    return `nothing answers there (${String(code)}): start the server, or change ${addressOf(used)}`;
+  return `it gave no usable answer: see the log, and ${section}.model and ${addressOf(used)}`;
+}
+
+/** The setting that holds the address. */
+const addressOf = ({ role, kind }: ModelInUse) =>
+  kind === 'langchain' ? `${SECTIONS[role]}.options` : `${SECTIONS[role]}.base_url`;
+
+function adviceFor(status: number, used: ModelInUse): string {
+  const { role, address, model, kind } = used;
+  const section = SECTIONS[role];
+  if (status === 401 || status === 403)
+    return kind === 'langchain'
+      ? `the key is missing or wrong (${section}.options)`
+      : `the key is missing or wrong (${KEYS[role]})`;
+  if (status === 404 || status === 405) {
+    const lacksVersion = address !== null && role !== 'reranker' && !/\/v\d\w*$/.test(address);
+    return lacksVersion
+      ? `${section}.base_url probably lacks /v1 (${address}/v1)`
+      : `${section}.model (${String(model)}) or ${addressOf(used)} is unknown there`;
+  }
+  if (status === 429) return 'too many requests, or nothing is left of its quota; it is tried again';
+  if (status >= 500) return 'the server has trouble of its own; it is tried again';
+  return `it refuses the request: see ${section}.model${role === 'embedder' ? ' and embedding.dimensions' : ''}`;
+}
+
+/** The clients keep no message of a provider, but its status. */
+const STATUS = /^(?:the provider answered|refused with status) (\d{3})\b/;
+
+function statusIn(error: unknown): number | null {
+  for (const { message } of chainOf(error)) {
+    const [, status] = STATUS.exec(String(message)) ?? [];
+    if (status !== undefined) return Number(status);
+  }
+  return null;
+}
+
+/** Codes of the system, such as ECONNREFUSED, and those of fetch; clients keep them as the message of a cause. */
+function codeOf({ message }: ErrorLike): string | null {
+  return typeof message === 'string' &&
+    /^(?:E[A-Z_]{3,20}|UND_ERR_[A-Z_]{1,40}|[A-Z]+_[A-Z_]*CERT[A-Z_]*|DEPTH_[A-Z_]+)$/.test(message)
+    ? message
+    : null;
+}
+
+/** What is asked of an error. A DOMException, as of a signal whose time is over, is an `Error` only in its own realm. */
+interface ErrorLike {
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+}
+
+const MAX_DEPTH = 8;
+
+/** An error, its cause, the cause of that, and so on. */
+function chainOf(error: unknown): ErrorLike[] {
+  const chain: ErrorLike[] = [];
+  for (let each = error; isObject(each) && chain.length < MAX_DEPTH; each = each.cause) chain.push(each);
+  return chain;
+}
+
+const isObject = (value: unknown): value is ErrorLike => typeof value === 'object' && value !== null;

@@ -1,0 +1,96 @@
+import { embeddingFileOf } from '../../local-models/named-models.js';
+import { modelsAddressesOf } from '../../local-models/processes/models-address.js';
+import type { Settings } from '../../settings/schema.js';
+
+/** What a model does for the service. */
+export const ROLES = ['embedder', 'completer', 'reranker'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** What the settings name for a role. Holds no secret. */
+export interface ModelInUse {
+  readonly role: Role;
+  readonly kind: Settings['embedder'] | Settings['reranker'];
+  /** Null for a reranker that is not there. */
+  readonly model: string | null;
+  /** Where it is asked, without login, query and fragment; null where it is asked nothing, or its class knows the address. */
+  readonly address: string | null;
+}
+
+export function modelsInUse(settings: Settings): Readonly<Record<Role, ModelInUse>> {
+  return {
+    embedder: embedderOf(settings),
+    completer: completerOf(settings),
+    reranker: rerankerOf(settings),
+  };
+}
+
+/** An address without what may be secret in it. */
+export function shownAddress(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/$/, '');
+}
+
+function embedderOf(settings: Settings): ModelInUse {
+  const { embedder: kind, embedding } = settings;
+  const common = { role: 'embedder', kind } as const;
+  switch (kind) {
+    case 'builtin':
+      return { ...common, model: 'builtin', address: null };
+    case 'openai':
+      return {
+        ...common,
+        model: embedding.model === '' ? 'text-embedding-3-small' : embedding.model,
+        address: shownAddress(embedding.baseUrl),
+      };
+    case 'local':
+      return { ...common, ...local(settings), model: embeddingFileOf(settings) };
+    case 'langchain':
+      return { ...common, ...langChain(embedding) };
+  }
+}
+
+function completerOf(settings: Settings): ModelInUse {
+  const { completer: kind, completion } = settings;
+  const common = { role: 'completer', kind } as const;
+  switch (kind) {
+    case 'builtin':
+      return { ...common, model: 'builtin', address: null };
+    case 'openai':
+      return {
+        ...common,
+        model: completion.model === '' ? 'gpt-4o-mini' : completion.model,
+        address: shownAddress(completion.baseUrl),
+      };
+    case 'local':
+      return { ...common, ...local(settings), model: completion.model };
+    case 'langchain':
+      return { ...common, ...langChain(completion) };
+  }
+}
+
+function rerankerOf(settings: Settings): ModelInUse {
+  const { reranker: kind, reranking } = settings;
+  const common = { role: 'reranker', kind } as const;
+  switch (kind) {
+    case 'none':
+      return { ...common, model: null, address: null };
+    case 'http':
+      return {
+        ...common,
+        model: reranking.model === '' ? 'rerank-v3.5' : reranking.model,
+        address: shownAddress(reranking.baseUrl),
+      };
+    case 'local':
+      return { ...common, ...local(settings), model: reranking.model };
+  }
+}
+
+function local(settings: Settings) {
+  const [{ url }] = modelsAddressesOf(settings);
+  return { address: shownAddress(url) };
+}
+
+const langChain = ({ provider, model }: { readonly provider: string; readonly model: string }) => ({
+  model: model === '' ? provider : `${provider} ${model}`,
+  address: null,
+});
