@@ -86,7 +86,6 @@ export async function createApiContext(options: ContextOptions) {
     countTokens,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis),
     usage: createUsage(redis),
-    sharedViews: createSharedViews(redis, { standard: settings.search.shared }),
     caches: createCacheStore(redis, logMalformedCache(logger)),
     drafts,
     cacheEngines: openCacheEngines({ settings, completer, limit: limitLocal, redis }),
@@ -159,13 +158,18 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'sign
   readonly embedder: Embedder;
 }
 
-/** The search, and the one that reranks, which is null without a reranker. */
+/** The search, the one that reranks, which is null without a reranker, and what callers see of others. */
 async function openSearches(parts: SearchParts) {
   const { settings, logger, signal, redis, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger));
   const search = openSearch(parts, readHits);
   const reranking = await openReranking(settings, { logger, signal, onReranked });
-  return { search, rerankedSearch: reranking && createRerankedSearch({ search, reranking, readHits }) };
+  const rerankedSearch = reranking && createRerankedSearch({ search, reranking, readHits });
+  return {
+    search,
+    rerankedSearch,
+    sharedViews: createSharedViews(redis, { standard: settings.search.shared }),
+  };
 }
 
 function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHits): Search {
