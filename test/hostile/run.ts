@@ -17,6 +17,7 @@ import { malformedAttacks } from './attacks/malformed.js';
 import { patternAttacks } from './attacks/patterns.js';
 import { queueAttacks } from './attacks/queues.js';
 import { searchAttacks } from './attacks/searches.js';
+import { sharingAttacks } from './attacks/sharing.js';
 import { slowReaderAttacks, stalledReaders } from './attacks/slow-readers.js';
 import { startCanary } from './canary.js';
 import { watchMemory, type Peak } from './memory.js';
@@ -35,6 +36,7 @@ const ATTACKS: readonly Attack[] = [
   ...identityAttacks,
   ...malformedAttacks,
   ...accessListAttacks,
+  ...sharingAttacks,
   ...fileAttacks,
   ...cacheAttacks,
   ...queueAttacks,
