@@ -90,10 +90,8 @@ export async function createApiContext(options: ContextOptions) {
     countTokens,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis),
     usage: createUsage(redis),
-    sharedViews: createSharedViews(redis, { standard: settings.search.shared }),
-    caches: createCacheStore(redis, logMalformedCache(logger)),
+    ...openCaches(options, { completer, limit: limitLocal, redis }),
     drafts,
-    cacheEngines: openCacheEngines({ settings, completer, limit: limitLocal, redis }),
     storage,
     ...openSearches({ ...options, redis, index, embedder, reranker }),
     modelStates: openModelStates(options, { embedder, completer, reranker, dataSet }),
@@ -121,6 +119,15 @@ async function openModels({ settings, logger, signal }: ContextOptions) {
     limitLocal,
   };
 }
+
+/** The records of named caches, and what answers from them. */
+const openCaches = (
+  { settings, logger }: ContextOptions,
+  parts: Omit<Parameters<typeof openCacheEngines>[0], 'settings'> & { readonly redis: Redis },
+) => ({
+  caches: createCacheStore(parts.redis, logMalformedCache(logger)),
+  cacheEngines: openCacheEngines({ settings, ...parts }),
+});
 
 /** Begins to probe the models in use. Nothing waits for that. */
 function openModelStates(
@@ -180,13 +187,18 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
   readonly reranker: Reranker | null;
 }
 
-/** The search, and the one that reranks, which is null without a reranker. */
+/** The search, the one that reranks, which is null without a reranker, and what callers see of others. */
 function openSearches(parts: SearchParts) {
   const { settings, logger, redis, reranker, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger));
   const search = openSearch(parts, readHits);
   const reranking = openReranking(settings, reranker, { logger, onReranked });
-  return { search, rerankedSearch: reranking && createRerankedSearch({ search, reranking, readHits }) };
+  const rerankedSearch = reranking && createRerankedSearch({ search, reranking, readHits });
+  return {
+    search,
+    rerankedSearch,
+    sharedViews: createSharedViews(redis, { standard: settings.search.shared }),
+  };
 }
 
 function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHits): Search {

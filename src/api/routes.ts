@@ -49,7 +49,7 @@ import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import { createCompletions } from './services/retrieval/completions.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createCallerLists } from './services/sharing/caller-lists.js';
-import { createMembership } from './services/sharing/membership.js';
+import { createMembership, type MembershipParts } from './services/sharing/membership.js';
 import { createTokenUri } from './services/token-uri.js';
 
 /** The current secret, then the previous one while the secret is being changed. */
@@ -125,7 +125,7 @@ export interface DocumentRouteContext extends Pick<
 }
 
 export function createDocumentsRoutes(context: DocumentRouteContext, links: DownloadLinks): Route[] {
-  const { settings, logger, records, chunks, index, storage, drafts, waiter } = context;
+  const { settings, logger, records, chunks, index, storage, drafts, waiter, sharedViews } = context;
   const { bucket } = storage;
   const { waitSeconds, maxFileBytes } = settings.ingest;
   const jobs = createJobRequests(context.jobs, logger);
@@ -138,7 +138,6 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const accounting = createUsageAccounting(context.usage);
   const duplicates = createDuplicates(context.redis, records);
   const beginAgain = createBeginAgain(change, jobs);
-  const lists = createCallerLists({ sharedViews: context.sharedViews, records });
   const requireQuota = (ownerId: string) => requireQuotas(context.redis, ownerId, quotasOf(settings));
   const storing = { records, sources, jobs, accounting, duplicates, requireQuota };
   return [
@@ -151,38 +150,44 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
     }),
     ...batchRoutes(context, { ...storing, beginAgain, admit, admitSome, waiter, logger }),
     ...createDocumentRoutes({
-      documents: createReadDocuments({
-        records,
-        chunks,
-        index,
-        memory: context.answerMemory,
-        sharedViews: context.sharedViews,
-      }),
+      documents: createReadDocuments({ records, chunks, index, sharedViews, memory: context.answerMemory }),
       readExtraction: createReadExtraction({ records, chunks }),
       changes,
       bucket,
     }),
-    ...createSharingRoutes({
-      membership: createMembership({ change, room, jobs, waitForDocument, lists }),
-      lists,
-    }),
+    ...sharingRoutes(context, { change, room, jobs, waitForDocument }),
     ...createContentRoutes({
       contentUpdates: createContentUpdates({ records, sources, change, jobs, waitForDocument, accounting }),
       admit,
       bucket,
     }),
-    ...createDownloadRoutes({ openDownload: createDownloads({ records, storage, logger }), links }),
-    ...pageRoutes(context),
+    ...sourceRoutes(context, links),
   ];
 }
 
-function pageRoutes({ redis, records, chunks, jobs, waiter, ...context }: DocumentRouteContext): Route[] {
+/** The routes of what readers do with documents of others. */
+function sharingRoutes(
+  { records, sharedViews }: DocumentRouteContext,
+  parts: Omit<MembershipParts, 'lists'>,
+): Route[] {
+  const lists = createCallerLists({ sharedViews, records });
+  return createSharingRoutes({ membership: createMembership({ ...parts, lists }), lists });
+}
+
+/** The routes that show sources: whole, and their pages. */
+function sourceRoutes(
+  { redis, records, chunks, jobs, waiter, storage, logger, ...context }: DocumentRouteContext,
+  links: DownloadLinks,
+): Route[] {
   const pictures = createPagePictures(redis);
   const waits = createPageWaits(redis);
   const room = createRequireRoom(context.memory);
   const renderPage = createRenderPage({ pictures, waits, jobs, waiter, room });
   const memory = context.answerMemory;
-  return createPageRoutes({ readPage: createReadPage({ records, chunks, pictures, renderPage, memory }) });
+  return [
+    ...createDownloadRoutes({ openDownload: createDownloads({ records, storage, logger }), links }),
+    ...createPageRoutes({ readPage: createReadPage({ records, chunks, pictures, renderPage, memory }) }),
+  ];
 }
 
 type BatchRouteParts = Omit<IngestTextsParts & IngestFilesParts, 'waitSeconds' | 'maxFileBytes'>;

@@ -75,9 +75,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     isEmbeddingRemote,
     poisonJobs: createPoisonJobs({ redis, logger }),
     ...openMemory({ settings, disks, redis, records, dataSet, embedding, isEmbeddingRemote }),
-    caches: createCacheStore(redis, logMalformedCache(logger)),
-    sharedViews: createSharedViews(redis),
-    cacheEngines: openCacheEngines({ settings, completer, redis }),
+    ...openCaches({ settings, completer, redis }, logger),
     failDocument: createFailDocument({ records, jobs, metrics }),
     publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),
@@ -88,6 +86,15 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     },
   };
 }
+
+const openCaches = (
+  parts: Parameters<typeof openCacheEngines>[0] & { readonly redis: Redis },
+  logger: Logger,
+) => ({
+  caches: createCacheStore(parts.redis, logMalformedCache(logger)),
+  sharedViews: createSharedViews(parts.redis),
+  cacheEngines: openCacheEngines(parts),
+});
 
 const openEmbedding = (model: Embedder, { embedder, chunk }: Settings, logger: Logger): Embedding =>
   createEmbedding(model, {

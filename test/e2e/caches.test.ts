@@ -36,6 +36,7 @@ describe('a named cache', () => {
       name: 'port',
       ...someModel,
       filters: { topic: 'harbour' },
+      shared: 'all',
       doc_count: 1,
       engine: 'prompt',
       state_bytes: 0,

@@ -18,6 +18,7 @@ import { pageAttacks } from './attacks/pages.js';
 import { patternAttacks } from './attacks/patterns.js';
 import { queueAttacks } from './attacks/queues.js';
 import { searchAttacks } from './attacks/searches.js';
+import { sharingAttacks } from './attacks/sharing.js';
 import { slowReaderAttacks, stalledReaders } from './attacks/slow-readers.js';
 import { startCanary } from './canary.js';
 import { watchMemory, type Peak } from './memory.js';
@@ -36,6 +37,7 @@ const ATTACKS: readonly Attack[] = [
   ...identityAttacks,
   ...malformedAttacks,
   ...accessListAttacks,
+  ...sharingAttacks,
   ...fileAttacks,
   ...pageAttacks,
   ...cacheAttacks,

@@ -57,9 +57,9 @@ const LISTS = [
     putDescription:
       'Searches, answers, lists and caches of the caller have nothing more of what the owner shares, from this moment on and ' +
       'whatever the request says. The owner is no longer among the accepted ones, and is not told.',
-    add: (lists: CallerLists) => lists.blockOwner,
+    add: 'blockOwner',
     delete: 'Unblock an owner',
-    remove: (lists: CallerLists) => lists.unblockOwner,
+    remove: 'unblockOwner',
   },
   {
     name: 'accepted',
@@ -67,9 +67,9 @@ const LISTS = [
     putDescription:
       'What the owner shares, now or later, is found where the caller finds only what is accepted. The owner is no longer ' +
       'among the blocked ones.',
-    add: (lists: CallerLists) => lists.acceptOwner,
+    add: 'acceptOwner',
     delete: 'Accept what an owner shares no longer',
-    remove: (lists: CallerLists) => lists.forgetOwner,
+    remove: 'forgetOwner',
   },
 ] as const;
 type OwnerList = (typeof LISTS)[number];
@@ -99,7 +99,7 @@ const putRoute = ({ lists }: SharingRouteDependencies, list: OwnerList) =>
     responses: { 200: sharingView, 409: errorBody },
     examples: listOwnerExamples[list.name],
     handle: async ({ caller, path }, reply) =>
-      reply.json(200, viewSharing(await list.add(lists)(caller.id, path.owner))),
+      reply.json(200, viewSharing(await lists[list.add](caller.id, path.owner))),
   });
 
 const deleteRoute = ({ lists }: SharingRouteDependencies, list: OwnerList) =>
@@ -113,7 +113,7 @@ const deleteRoute = ({ lists }: SharingRouteDependencies, list: OwnerList) =>
     responses: { 200: sharingView },
     examples: unlistOwnerExamples[list.name],
     handle: async ({ caller, path }, reply) =>
-      reply.json(200, viewSharing(await list.remove(lists)(caller.id, path.owner))),
+      reply.json(200, viewSharing(await lists[list.remove](caller.id, path.owner))),
   });
 
 const done = z.object({ success: z.literal(true) });

@@ -26,7 +26,7 @@ export interface Membership {
   accept(documentId: string, context: RequestContext): Promise<AwaitedDocument>;
 }
 
-interface Dependencies {
+export interface MembershipParts {
   readonly change: ChangeDocument;
   readonly room: RequireRoom;
   readonly jobs: JobRequests;
@@ -34,7 +34,7 @@ interface Dependencies {
   readonly lists: Pick<CallerLists, 'acceptDocument' | 'forgetDocument'>;
 }
 
-export function createMembership(parts: Dependencies): Membership {
+export function createMembership(parts: MembershipParts): Membership {
   const { change, jobs, waitForDocument, lists } = parts;
   const retagIn = (context: RequestContext) => (record: DocumentRecord) => jobs.retag(record, context);
   return {
@@ -65,7 +65,7 @@ interface Preparation {
 }
 
 /** Checks that the caller is or was named by a list of the document, and that there is room for the change. */
-async function prepare({ change, room }: Dependencies, { documentId, context, apply }: Preparation) {
+async function prepare({ change, room }: MembershipParts, { documentId, context, apply }: Preparation) {
   const { callerId } = context;
   if (!isDocumentId(documentId)) throw documentNotFound();
   const asked = { documentId, callerId, right: null };
