@@ -87,8 +87,7 @@ export async function createApiContext(options: ContextOptions) {
     completer,
     countTokens,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis),
-    usage: createUsage(redis),
-    caches: createCacheStore(redis, logMalformedCache(logger)),
+    ...openStores(redis, logger),
     drafts,
     cacheEngines: openCacheEngines({ settings, completer, limit: limitLocal, redis }),
     storage,
@@ -118,6 +117,11 @@ async function openModels({ settings, logger, signal }: ContextOptions) {
     limitLocal,
   };
 }
+
+const openStores = (redis: Redis, logger: Logger) => ({
+  usage: createUsage(redis),
+  caches: createCacheStore(redis, logMalformedCache(logger)),
+});
 
 /** Begins to probe the models in use. Nothing waits for that. */
 function openModelStates(
