@@ -76,7 +76,8 @@ async function untilItAnswers(probe: Probe, used: ModelInUse, watch: Watch): Pro
   let pause = watch.firstPauseMilliseconds ?? FIRST_PAUSE_MILLISECONDS;
   let told: string | null = null;
   const { role, kind, model, address } = used;
-  while (!signal.aborted) {
+  const isOver = () => signal.aborted;
+  while (!isOver()) {
     try {
       const { dimensions } = await probe(
         AbortSignal.any([signal, AbortSignal.timeout(patienceMilliseconds)]),
@@ -85,7 +86,7 @@ async function untilItAnswers(probe: Probe, used: ModelInUse, watch: Watch): Pro
       logger.info({ role, kind, model, address, dimensions }, 'model answers');
       return;
     } catch (error) {
-      if (signal.aborted) return;
+      if (isOver()) return;
       const problem = explainFailure(error, used);
       note({ state: 'failing', problem });
       if (problem !== told) logger.warn({ role, kind, model, address, problem, err: error }, 'model fails');

@@ -28,7 +28,7 @@ export function explainFailure(error: unknown, used: ModelInUse): string {
     return `no answer in time: see whether the server is busy, or loads the model, or ${addressOf(used)} is wrong`;
   const code = chain.map(codeOf).find((each) => each !== null);
   if (code !== undefined)
-    return `nothing answers there (${String(code)}): start the server, or change ${addressOf(used)}`;
+    return `nothing answers there (${code}): start the server, or change ${addressOf(used)}`;
   return `it gave no usable answer: see the log, and ${section}.model and ${addressOf(used)}`;
 }
 
