@@ -14,6 +14,7 @@ import { fileAttacks } from './attacks/files.js';
 import { headAttacks } from './attacks/headers.js';
 import { identityAttacks } from './attacks/identity.js';
 import { malformedAttacks } from './attacks/malformed.js';
+import { parserAttacks } from './attacks/parsers.js';
 import { pageAttacks } from './attacks/pages.js';
 import { patternAttacks } from './attacks/patterns.js';
 import { queueAttacks } from './attacks/queues.js';
@@ -40,6 +41,7 @@ const ATTACKS: readonly Attack[] = [
   ...sharingAttacks,
   ...fileAttacks,
   ...pageAttacks,
+  ...parserAttacks,
   ...cacheAttacks,
   ...queueAttacks,
 ];

@@ -1,3 +1,4 @@
+import { createHolders, type Holders, type Standing } from '../../shared/fair-scheduling/holders.js';
 import { createShares, type Shares } from '../../shared/fair-scheduling/shares.js';
 import { ModelError } from './model-error.js';
 
@@ -21,8 +22,10 @@ export interface Turn {
 const MOST_OVERTAKING = 8;
 /** A turn lasts at least this long, since it costs time to put a conversation aside. */
 const LEAST_MILLISECONDS = 5_000;
-/** The same for a caller who has all places. */
+/** The same for the last turn of a caller who has all of them. */
 const LEAST_OF_ALL_MILLISECONDS = 500;
+const leastOf = ({ hasAll, isLast }: Standing): number =>
+  hasAll && isLast ? LEAST_OF_ALL_MILLISECONDS : LEAST_MILLISECONDS;
 
 /** Lets a limited number of tasks run at once, the urgent ones first, but not for ever, else by who has used least, else in order. */
 export interface Turns {
@@ -43,9 +46,8 @@ interface Waiting extends Asking {
   readonly start: () => void;
 }
 
-interface Running extends Asking {
-  readonly since: number;
-  isLeaving: boolean;
+interface Running {
+  readonly isUrgent: boolean;
 }
 
 interface TurnOptions {
@@ -59,8 +61,8 @@ interface State {
   readonly atOnce: number;
   readonly background: number;
   readonly shares: Shares;
+  readonly holders: Holders;
   readonly queue: Waiting[];
-  /** In the order in which they began. */
   readonly running: Set<Running>;
   /** Urgent tasks that went before one of the background since the last of those. */
   overtaking: number;
@@ -69,7 +71,8 @@ interface State {
 export function createTurns({ atOnce, maxWaiting, background = atOnce }: TurnOptions): Turns {
   const queue: Waiting[] = [];
   const shares = createShares();
-  const state: State = { atOnce, background, shares, queue, running: new Set(), overtaking: 0 };
+  const holders = createHolders(atOnce, shares);
+  const state: State = { atOnce, background, shares, holders, queue, running: new Set(), overtaking: 0 };
   return {
     get waiting() {
       return queue.length;
@@ -121,35 +124,23 @@ function firstOf({ queue, shares }: State, isMeant: (each: Waiting) => boolean):
 }
 
 function begin(state: State, { by, isUrgent }: Asking): Entered {
-  const endUse = state.shares.begin(by);
-  const one: Running = { by, isUrgent, since: performance.now(), isLeaving: false };
+  const one: Running = { isUrgent };
+  const holder = state.holders.begin(by);
   state.running.add(one);
+  const countBefore = (used: number) => {
+    const isBefore = (waiting: Waiting) => {
+      if (waiting.isUrgent !== isUrgent) return waiting.isUrgent;
+      return waiting.by !== by && state.shares.used(waiting.by) < used;
+    };
+    return state.queue.filter(isBefore).length;
+  };
   return {
+    isWanted: () => holder.isWanted(leastOf, countBefore),
     end: () => {
       state.running.delete(one);
-      endUse();
-    },
-    isWanted: () => {
-      one.isLeaving ||= isWanted(state, one);
-      return one.isLeaving;
+      holder.end();
     },
   };
-}
-
-/** Whether more of those wait who go before this one than give way already. */
-function isWanted({ queue, running, shares, atOnce }: State, one: Running): boolean {
-  const hasAll = atOnce > 1 && shares.held(one.by) === atOnce;
-  const least = hasAll ? LEAST_OF_ALL_MILLISECONDS : LEAST_MILLISECONDS;
-  if (performance.now() - one.since < least) return false;
-  // Of a caller who has all places, the one that began last gives way.
-  if (hasAll && [...running].at(-1) !== one) return false;
-  const used = shares.used(one.by);
-  const isBefore = ({ by, isUrgent }: Waiting) => {
-    if (isUrgent !== one.isUrgent) return isUrgent;
-    return by !== one.by && shares.used(by) < used;
-  };
-  const leaving = [...running].filter(({ isLeaving }) => isLeaving).length;
-  return queue.filter(isBefore).length > leaving;
 }
 
 /** Resolves when the request is started, and leaves the queue when its signal aborts before that. */

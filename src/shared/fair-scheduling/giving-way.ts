@@ -18,6 +18,15 @@ export interface GivingWay {
   clear(): void;
 }
 
+/** Why a turn ended that had to give way. */
+export class GaveWayError extends Error {
+  override readonly name = 'GaveWayError';
+
+  constructor() {
+    super('gave way to another');
+  }
+}
+
 /** Watches a turn that has begun. */
 export function createGivingWay({ milliseconds, isWanted, signal }: GivingWayOptions): GivingWay {
   const controller = new AbortController();
@@ -25,7 +34,7 @@ export function createGivingWay({ milliseconds, isWanted, signal }: GivingWayOpt
   const look = () => {
     if (isWanted()) {
       gaveWay = true;
-      controller.abort(new Error('gave way to another'));
+      controller.abort(new GaveWayError());
     } else timer = setTimeout(look, LOOK_MILLISECONDS);
   };
   const abort = () => {

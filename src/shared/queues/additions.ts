@@ -208,3 +208,10 @@ function ingestCost({ pending }: DocumentRecord): number {
   // A record without pending content has nothing left to read.
   return Math.min(MAX_COST, 1 + Math.floor((pending?.sizeBytes ?? 0) / COST_BYTES));
 }
+
+/** So much of a file is read in a second, more or less. */
+const BYTES_A_SECOND = 1024 * 1024;
+
+/** What seconds of a parser cost, as a document of the size that is read in them. */
+export const readingCost = (seconds: number): number =>
+  Math.min(MAX_COST, 1 + Math.floor((seconds * BYTES_A_SECOND) / COST_BYTES));

@@ -21,6 +21,7 @@ import {
   ingestOf,
   ingestsOf,
   makeWaitingOf,
+  readingCost,
   removeReplacedOf,
   renderOf,
   retagOf,
@@ -48,6 +49,8 @@ export type Jobs = ReturnType<typeof createJobs>;
 export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
   const queues = createQueues(connection, onError);
   const order = createFairOrder(redis);
+  const next = async (lane: LaneName, flow: string, cost: number) =>
+    at(await order.priorities(lane, flow, [cost]), 0);
   const add = (addition: Addition) => addInTurn(addition, queues.queue(addition.lane), order);
   return {
     queue: queues.queue,
@@ -83,8 +86,10 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     addRetag: (documentId: string, mark: number, origin: JobOrigin) =>
       add(retagOf({ documentId, mark, ...origin })),
     /** Returns the priority with which a long job continues after its turn has ended. */
-    nextTurn: async (kind: 'clean' | 'retag', callerId: string): Promise<number> =>
-      at(await order.priorities('maintenance', flowOf(kind, callerId), [1]), 0),
+    nextTurn: (kind: 'clean' | 'retag', callerId: string) => next('maintenance', flowOf(kind, callerId), 1),
+    /** The same for a document whose parser was given to another caller, after so many seconds. */
+    nextReading: (callerId: string, seconds: number) =>
+      next('ingestion', flowOf('waiting', callerId), readingCost(seconds)),
     addCacheBuild: (data: z.infer<typeof cacheJob>, size: CacheSize) => add(cacheBuildOf(data, size)),
     addRender: (data: z.infer<typeof renderJob>) => add(renderOf(data)),
     /** Whether each of the wanted jobs waits, runs or will be tried again. This takes one round trip. */

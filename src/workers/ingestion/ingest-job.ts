@@ -32,7 +32,7 @@ import type { Room } from './room/room.js';
 import { marksOf, shownWhenPublished, writeAllTags } from './write-tags.js';
 import { watchReading } from './watch-reading.js';
 
-/** @throws IngestError when the bytes yield no chunks */
+/** @throws IngestError when the bytes yield no chunks; GaveWayError when it was given up for another caller's */
 export type ReadContent = (
   content: Content,
   options: {
@@ -40,6 +40,8 @@ export type ReadContent = (
     readonly signal: AbortSignal;
     readonly onProgress?: (share: number) => void;
     readonly attachments: AttachmentLimits | undefined;
+    /** After how many milliseconds it is given up for a file of another caller that waits; never without it. */
+    readonly givesWayAfter?: number | undefined;
   },
 ) => Promise<ReadDocument>;
 
@@ -73,13 +75,17 @@ interface IngestParts {
 /** One attempt at ingesting a version, with its generation. */
 type Run = Required<Fence>;
 
+interface Call {
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** After how many milliseconds its parser is given to another caller's file that waits; never without it. */
+  readonly givesWayAfter?: number | undefined;
+}
+
 /** Parses and chunks a document's pending content, then hands its chunks to embedding in batches. */
 export function createIngestJob(parts: IngestParts) {
   const { records, ingestShort } = parts;
-  return async (
-    fence: Fence,
-    { requestId, signal }: { requestId: string; signal: AbortSignal },
-  ): Promise<Outcome> => {
+  return async (fence: Fence, { requestId, signal, givesWayAfter }: Call): Promise<Outcome> => {
     const known = await records.read(fence.documentId);
     if (!known) return 'stale';
     // A short text in place of a mail still has to remove what was made of that.
@@ -94,7 +100,8 @@ export function createIngestJob(parts: IngestParts) {
     const { record, changed } = await records.update(fence.documentId, start, known);
     if (!record?.pending || !changed) return 'stale';
     const run = { ...fence, generation: generationId(record) };
-    const read = await readDocument(parts, { record, content: record.pending, run }, signal);
+    const reading = { record, content: record.pending, run, givesWayAfter };
+    const read = await readDocument(parts, reading, signal);
     if (typeof read === 'string') return read;
     try {
       return await writeDocument(parts, record, { run, read, requestId });
@@ -136,17 +143,24 @@ async function refuseAgain(
   }
 }
 
+interface Reading extends Pick<Call, 'givesWayAfter'> {
+  readonly record: DocumentRecord;
+  readonly content: Content;
+  readonly run: Run;
+}
+
 /** Resolves with the document's chunks, or with the outcome of the job when there is nothing to write. */
 async function readDocument(
   { records, readContent, room, failDocument, ...parts }: IngestParts,
-  { record, content, run }: { record: DocumentRecord; content: Content; run: Run },
+  { record, content, run, givesWayAfter }: Reading,
   signal: AbortSignal,
 ): Promise<ReadDocument | Outcome> {
   const watch = watchReading(records, run, signal);
   try {
     const attachments = parts.attachments?.limitsOf(record);
     const { signal: ending, onProgress } = watch;
-    const options = { callerId: callerOf(record), signal: ending, onProgress, attachments };
+    const by = { callerId: callerOf(record), signal: ending };
+    const options = { ...by, onProgress, attachments, givesWayAfter };
     const read = await readContent(content, options);
     try {
       await room.reserve(record, read.chunks);

@@ -16,7 +16,7 @@ export function createReadContent({
   storage: ObjectStorage;
   parser: ParserPool;
 }): ReadContent {
-  return async (content, { callerId, signal, onProgress, attachments }) => {
+  return async (content, { callerId, signal, onProgress, attachments, givesWayAfter }) => {
     const source = await storage.open(content.storageKey);
     if (content.kind === 'text') {
       const text = await decode(source);
@@ -34,6 +34,7 @@ export function createReadContent({
         signal,
         onProgress,
         attachments,
+        givesWayAfter,
       }),
     );
   };

@@ -1,4 +1,5 @@
-import { createTally } from '../../shared/tools/tally.js';
+import { createHolders, type Holders, type Standing } from '../../shared/fair-scheduling/holders.js';
+import { createShares, type Shares } from '../../shared/fair-scheduling/shares.js';
 
 interface Taker {
   /** Whether the task is quick, so that it may use the spare item. */
@@ -10,12 +11,28 @@ interface Taker {
 }
 
 interface Waiting<T> extends Omit<Taker, 'signal'> {
-  readonly resolve: (item: T | undefined) => void;
+  readonly resolve: (lent: Lent<T> | undefined) => void;
 }
 
+/** An item that is lent. */
+export interface Lent<T> {
+  readonly item: T;
+  /**
+   * Whether a slow task is to give the item to another caller's, which has used less.
+   *
+   * @param milliseconds how long it has the item at least; of those that have one, the last gets no more than `LEAST_MILLISECONDS`
+   */
+  readonly isWanted: (milliseconds: number) => boolean;
+  readonly giveBack: () => void;
+}
+
+/** As long as most files take. */
+export const LEAST_MILLISECONDS = 5_000;
+
 /**
- * Lends items, each to one taker at a time. The caller that holds the fewest items is served first, then the one that has
- * waited longest. While slow tasks hold all items, quick tasks may use `spare`, so that they never wait for slow ones.
+ * Lends items, each to one taker at a time. The caller that holds the fewest items is served first, then the one that has used
+ * them least, then the one that has waited longest. While slow tasks hold all items, quick tasks may use `spare`, so that they
+ * never wait for slow ones.
  *
  * @param suits how well an idle item suits what it is taken for: the one with the highest number is lent, of several the one used last
  */
@@ -24,39 +41,78 @@ export function createFairQueue<T>(
   spare: T,
   suits: (item: T, origin: string) => number = () => 0,
 ) {
-  const idle = [...items];
-  const waiting: Waiting<T>[] = [];
-  /** How many items each caller holds. */
-  const holdings = createTally();
-  let slow = 0;
-  let isSpareIdle = true;
+  const shares = createShares();
+  const holders = createHolders(items.length, shares);
+  const state: State<T> = { idle: [...items], waiting: [], shares, holders, slow: 0, isSpareIdle: true };
+  const { idle, waiting } = state;
 
   const serve = (): void => {
     for (;;) {
-      const isSpareOpen = isSpareIdle && slow === items.length;
+      const isSpareOpen = state.isSpareIdle && state.slow === items.length;
       const able = waiting.filter(({ isQuick }) => idle.length > 0 || (isQuick && isSpareOpen));
-      const [next] = able.toSorted((a, b) => holdings.of(a.callerId) - holdings.of(b.callerId));
+      const [next] = able.toSorted((one, other) => shares.compare(one.callerId, other.callerId));
       if (!next) return;
       waiting.splice(waiting.indexOf(next), 1);
-      holdings.add(next.callerId, 1);
-      const item = takeBest(idle, (each) => suits(each, next.origin)) ?? spare;
-      if (item === spare) isSpareIdle = false;
-      else if (!next.isQuick) slow += 1;
-      next.resolve(item);
+      const item = takeBest(idle, (each) => suits(each, next.origin));
+      const use = beginUse(state, next, item === undefined);
+      const giveBack = () => {
+        use.end();
+        if (item !== undefined) idle.push(item);
+        serve();
+      };
+      next.resolve({ item: item ?? spare, isWanted: use.isWanted, giveBack });
     }
   };
 
   return {
     /** @throws the signal's reason when it aborts the wait */
-    take: (taker: Taker): Promise<T> => waitForItem(waiting, taker, serve),
-    giveBack(item: T, { isQuick, callerId }: Pick<Taker, 'isQuick' | 'callerId'>): void {
-      holdings.add(callerId, -1);
-      if (item === spare) isSpareIdle = true;
-      else {
-        idle.push(item);
-        if (!isQuick) slow -= 1;
-      }
-      serve();
+    take: (taker: Taker): Promise<Lent<T>> => waitForItem(waiting, taker, serve),
+  };
+}
+
+interface State<T> {
+  readonly idle: T[];
+  readonly waiting: Waiting<T>[];
+  readonly shares: Shares;
+  /** The slow tasks that have items. */
+  readonly holders: Holders;
+  slow: number;
+  isSpareIdle: boolean;
+}
+
+interface Use extends Pick<Lent<unknown>, 'isWanted'> {
+  readonly end: () => void;
+}
+
+/** Counts what a caller uses. Only slow tasks that have one of the items give way. */
+function beginUse<T>(state: State<T>, { callerId, isQuick }: Waiting<T>, hasSpare: boolean): Use {
+  if (hasSpare || isQuick) {
+    const end = state.shares.begin(callerId);
+    if (hasSpare) state.isSpareIdle = false;
+    return {
+      isWanted: () => false,
+      end: () => {
+        end();
+        if (hasSpare) state.isSpareIdle = true;
+      },
+    };
+  }
+  const holder = state.holders.begin(callerId);
+  state.slow += 1;
+  const countBefore = (used: number) => {
+    const isBefore = (each: Waiting<T>) =>
+      !each.isQuick && each.callerId !== callerId && state.shares.used(each.callerId) < used;
+    return state.waiting.filter(isBefore).length;
+  };
+  return {
+    isWanted: (milliseconds) => {
+      const leastOf = ({ isLast }: Standing) =>
+        isLast ? Math.min(LEAST_MILLISECONDS, milliseconds) : milliseconds;
+      return holder.isWanted(leastOf, countBefore);
+    },
+    end: () => {
+      holder.end();
+      state.slow -= 1;
     },
   };
 }
@@ -73,9 +129,9 @@ async function waitForItem<T>(
   waiting: Waiting<T>[],
   { isQuick, callerId, origin, signal }: Taker,
   serve: () => void,
-): Promise<T> {
+): Promise<Lent<T>> {
   let abort = (): void => undefined;
-  const item = await new Promise<T | undefined>((resolve) => {
+  const lent = await new Promise<Lent<T> | undefined>((resolve) => {
     const entry = { isQuick, callerId, origin, resolve };
     waiting.push(entry);
     abort = () => {
@@ -88,7 +144,7 @@ async function waitForItem<T>(
     serve();
   });
   signal?.removeEventListener('abort', abort);
-  if (item !== undefined) return item;
+  if (lent !== undefined) return lent;
   signal?.throwIfAborted();
   throw new Error('aborted');
 }

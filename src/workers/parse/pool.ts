@@ -47,7 +47,7 @@ export interface ParseRequest {
   /** Which pages are read by text recognition, if the document says so itself. */
   readonly ocr?: OcrMode | undefined;
   /**
-   * Who brought the document. The caller for whom the fewest children work is served first, and a child that has read a
+   * Who brought the document. The caller for whom the fewest children work, and have worked least, is served first, and a child that has read a
    * caller's files with compiled code reads no other's.
    */
   readonly callerId?: string | undefined;
@@ -56,6 +56,8 @@ export interface ParseRequest {
   readonly onProgress?: ((share: number) => void) | undefined;
   /** Which files that the document carries are kept; none when it is absent. */
   readonly attachments?: AttachmentLimits | undefined;
+  /** After how many milliseconds it is given up for a file of another caller that waits; never without it. */
+  readonly givesWayAfter?: number | undefined;
 }
 
 export interface RenderRequest extends Pick<ParseRequest, 'callerId' | 'signal'> {
@@ -72,7 +74,7 @@ export interface ParserPool {
   readonly incoming: string;
   /**
    * Resolves with the chunks and the receipt of the file at `path`, or of `text`. The caller removes its attachments.
-   * @throws IngestError when the document can never be parsed; after any other error another attempt may succeed
+   * @throws IngestError when the document can never be parsed; GaveWayError when it was given up for another caller's; after any other error another attempt may succeed
    */
   parse(
     request: ParseRequest & ({ readonly path: string } | { readonly text: string }),
@@ -94,18 +96,18 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
 
   return {
     incoming: options.workspace.incoming,
-    async parse({ format, filename, ocr, callerId = '', signal, onProgress, attachments, ...source }) {
+    async parse({ format, filename, ocr, attachments, ...request }) {
+      const { callerId = '', signal, onProgress, givesWayAfter, ...source } = request;
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
       const { readOptions = DEFAULT_READ_OPTIONS } = options;
-      const read = ocr ? { ...readOptions, ocr } : readOptions;
-      const task = { format, filename, attachments, chunk, options: read };
+      const read = { chunk, options: ocr ? { ...readOptions, ocr } : readOptions };
       const { chunks, receipt, ...end } = await running.note(
         withSource(source, options.workspace.incoming, (given) =>
           runTask(
             parts,
-            { ...task, source: given },
-            { callerId, origin: `caller ${callerId}`, signal, onProgress },
+            { format, filename, attachments, ...read, source: given },
+            { callerId, origin: `caller ${callerId}`, signal, onProgress, givesWayAfter },
           ),
         ),
       );

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { factsOf, type FileFormat } from '../../shared/documents/file-types/formats.js';
 import { isQuick as isQuickFile } from '../../shared/documents/quick-content.js';
+import { createGivingWay } from '../../shared/fair-scheduling/giving-way.js';
 import type { ParserChild } from './child-process.js';
 import type { Children, Slot } from './child-slots.js';
 import type { ParseTask, RenderTask } from './protocol.js';
@@ -11,6 +12,9 @@ import { takeAttachments } from './take-attachments.js';
 const DOCUMENTS_PER_CHILD = 10_000;
 /** The formats that can be read without the compiled code that a child has crashed in. */
 const ALSO_WITHOUT_NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
+
+/** A task is first asked after this long whether it gives way. */
+const FIRST_LOOK_MILLISECONDS = 1_000;
 
 type NewTask = Omit<ParseTask, 'id'> | Omit<RenderTask, 'id'>;
 
@@ -31,37 +35,56 @@ interface TaskRequest {
   readonly origin: string;
   readonly signal: AbortSignal | undefined;
   readonly onProgress?: RunLimits['onProgress'];
+  /** After how long it is given up for another caller's task that waits; never without it. */
+  readonly givesWayAfter?: number | undefined;
 }
 
-/** Has a child work off one task. Ends the child if it is lost, uses much memory, or has parsed many documents. */
-export async function runTask(
-  parts: TaskParts,
-  task: NewTask,
-  { callerId, origin, signal, onProgress }: TaskRequest,
-): Promise<TaskEnd> {
+/**
+ * Has a child work off one task. Ends the child if it is lost, uses much memory, or has parsed many documents.
+ * @throws GaveWayError when it was given up for another caller's
+ */
+export async function runTask(parts: TaskParts, task: NewTask, request: TaskRequest): Promise<TaskEnd> {
   const { children, ending } = parts;
+  const { callerId, origin, signal, givesWayAfter = Infinity } = request;
   const sourceSize = await sizeOf(task);
   const isQuick = 'format' in task && isQuickFile(task.format, sourceSize);
-  const slot = await children.queue.take({ isQuick, callerId, origin, signal });
+  const lent = await children.queue.take({ isQuick, callerId, origin, signal });
+  const isWanted = () => lent.isWanted(givesWayAfter);
+  const turn = createGivingWay({ milliseconds: FIRST_LOOK_MILLISECONDS, isWanted, signal });
   try {
     throwIfEnded(signal, ending);
-    const { timeoutMilliseconds } = parts.options;
-    const limits = { signal, onProgress, sourceSize };
-    const ends = performance.now() + timeoutMilliseconds;
-    const run = async (given: NewTask): Promise<SlotEnd> => {
-      const left = Math.max(1, ends - performance.now());
-      return await runIn(slot, given, { parts, origin, limits: { ...limits, timeoutMilliseconds: left } });
-    };
-    let end = await run(task);
-    // What a child has read before can be what it crashes of, such as memory that compiled code has broken or kept.
-    if (end.isCrash && slot.documents > 1 && end.isExposed) end = await run(task);
-    if (end.isCrash && isReadWithoutNative(task)) end = await run({ ...task, avoidsNativeCode: true });
-    if (end.error === undefined) return end;
-    throw end.error;
+    return await runInSlot(parts, task, { ...request, slot: lent.item, sourceSize, signal: turn.signal });
   } finally {
-    children.rest(slot);
-    children.queue.giveBack(slot, { isQuick, callerId });
+    turn.clear();
+    children.rest(lent.item);
+    lent.giveBack();
   }
+}
+
+interface SlotRequest extends TaskRequest {
+  readonly slot: Slot;
+  readonly sourceSize: number;
+}
+
+/** Has the child of a slot work off a task, again when it may have crashed of something else. */
+async function runInSlot(
+  parts: TaskParts,
+  task: NewTask,
+  { slot, origin, signal, onProgress, sourceSize }: SlotRequest,
+): Promise<TaskEnd> {
+  const { timeoutMilliseconds } = parts.options;
+  const limits = { signal, onProgress, sourceSize };
+  const ends = performance.now() + timeoutMilliseconds;
+  const run = async (given: NewTask): Promise<SlotEnd> => {
+    const left = Math.max(1, ends - performance.now());
+    return await runIn(slot, given, { parts, origin, limits: { ...limits, timeoutMilliseconds: left } });
+  };
+  let end = await run(task);
+  // What a child has read before can be what it crashes of, such as memory that compiled code has broken or kept.
+  if (end.isCrash && slot.documents > 1 && end.isExposed) end = await run(task);
+  if (end.isCrash && isReadWithoutNative(task)) end = await run({ ...task, avoidsNativeCode: true });
+  if (end.error === undefined) return end;
+  throw end.error;
 }
 
 interface SlotEnd extends TaskEnd {

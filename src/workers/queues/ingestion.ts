@@ -1,6 +1,10 @@
+import type { Job } from 'bullmq';
 import type { DocumentRecord } from '../../shared/document.js';
 import { attachmentsJob, ingestGroupJob, ingestJob } from '../../shared/queues/payloads.js';
+import type { Fence } from '../../shared/documents/transitions.js';
 import type { WorkerContext } from '../context.js';
+import type { JobHandler } from '../lane-worker.js';
+import { createSlowFiles } from './slow-files.js';
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { attachmentLimits } from '../ingestion/attachments/attachment-limits.js';
 import { createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
@@ -31,28 +35,35 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
     ingestShort: createShort(context),
     attachments,
   });
-  const handlers: LaneService['handlers'] = {
-    ingest: {
-      isNews: true,
-      run: (job, signal) => {
-        const { requestId, ...fence } = ingestJob.parse(job.data);
-        return run(fence, { requestId, signal });
-      },
-      failJob: failJob(context, 'parsing'),
-    },
+  const failJobs = failJob(context, 'parsing');
+  const quick: JobHandler = {
+    isNews: true,
+    run: (job, signal) => run(...callOf(job, { signal })),
+    failJob: failJobs,
   };
-  // Two jobs for each parser keep it busy. A job that is taken no longer waits in its caller's turn, so there are no more.
-  const slow = Math.min(concurrency, 2 * ingest.parserProcesses);
+  const files = createSlowFiles({ ...context, parsers: ingest.parserProcesses, concurrency });
+  const slow: JobHandler = {
+    isNews: true,
+    run: (job, signal) => files.run(job, signal, (reading) => run(...callOf(job, reading))),
+    nextTurn: files.nextTurn,
+    failJob: failJobs,
+  };
   const waiting = waitingAttachments(context, { ...attachments, readContent });
   return {
     lanes: [
-      { lane: 'ingestion-quick', concurrency, handlers },
+      { lane: 'ingestion-quick', concurrency, handlers: { ingest: quick } },
       groupLane(context),
       pageLane(context, parser),
-      { lane: 'ingestion', concurrency: slow, handlers: { ...handlers, ...waiting } },
+      { lane: 'ingestion', concurrency: files.concurrency, handlers: { ingest: slow, ...waiting } },
     ],
     close: () => parser.close(),
   };
+}
+
+/** What a job says, and how it is run. */
+function callOf<How extends object>({ data }: Job, how: How): [Fence, How & { readonly requestId: string }] {
+  const { requestId, ...fence } = ingestJob.parse(data);
+  return [fence, { ...how, requestId }];
 }
 
 function createAttachments(context: WorkerContext) {

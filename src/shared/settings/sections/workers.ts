@@ -9,7 +9,7 @@ export const workers = z.strictObject({
   ingestionConcurrency: whole(
     8,
     concurrency,
-    'Quick documents that an ingestion worker handles at once; the same for others, but at most two for each parser process.',
+    'Quick documents that an ingestion worker handles at once; the same for others, but at most three for each parser process.',
   ),
   embeddingConcurrency: whole(
     32,

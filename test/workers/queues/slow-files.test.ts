@@ -1,0 +1,64 @@
+import type { Job } from 'bullmq';
+import { expect, test } from '@jest/globals';
+import type { DocumentRecord } from '../../../src/shared/document.js';
+import { GaveWayError } from '../../../src/shared/fair-scheduling/giving-way.js';
+import { createSlowFiles } from '../../../src/workers/queues/slow-files.js';
+import { TurnOverError } from '../../../src/workers/job-turn.js';
+import { NotYetError } from '../../../src/workers/not-yet.js';
+import { rejection } from '../../support/rejection.js';
+
+const { signal } = new AbortController();
+
+/** Documents are called after their callers. */
+function start() {
+  const turns: [by: string, seconds: number][] = [];
+  const files = createSlowFiles({
+    // @NOTE nothing else of a record is read
+    records: { read: (id) => Promise.resolve({ ownerId: id } as DocumentRecord) },
+    jobs: {
+      nextReading: (by, seconds) => {
+        turns.push([by, seconds]);
+        return Promise.resolve(7);
+      },
+    },
+    parsers: 2,
+    concurrency: 8,
+  });
+  return { files, turns };
+}
+
+const jobOf = (documentId: string, id = documentId) =>
+  // @NOTE nothing else of a job is read
+  ({ id, data: { documentId, version: 1, attempt: 1, requestId: 'r' } }) as Job;
+
+test('a caller has two files for each parser in hand, and places stay free for those who come later', async () => {
+  const { files } = start();
+  expect(files.concurrency).toBe(6);
+  const ends: (() => void)[] = [];
+  const read = () => new Promise<'done'>((resolve) => ends.push(() => resolve('done')));
+  const own = Array.from({ length: 5 }, (_, n) => files.run(jobOf('heavy', String(n)), signal, read));
+  const light = files.run(jobOf('light'), signal, read);
+  expect(await rejection(own[4] ?? light)).toBeInstanceOf(NotYetError);
+  expect(ends).toHaveLength(5);
+  for (const end of ends) end();
+  expect(await Promise.all([...own.slice(0, 4), light])).toEqual(Array(5).fill('done'));
+});
+
+test('a file that gave its parser to another has twice as long the next time, in a turn that costs what it took', async () => {
+  const { files, turns } = start();
+  const after: number[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const run = files.run(jobOf('heavy'), signal, ({ givesWayAfter }) => {
+      after.push(givesWayAfter);
+      return Promise.reject(new GaveWayError());
+    });
+    expect(await rejection(run)).toBeInstanceOf(TurnOverError);
+    expect(await files.nextTurn(jobOf('heavy'))).toBe(7);
+  }
+  expect(after).toEqual([5_000, 10_000, 20_000]);
+  expect(turns).toEqual([
+    ['heavy', 5],
+    ['heavy', 10],
+    ['heavy', 20],
+  ]);
+});
