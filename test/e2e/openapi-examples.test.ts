@@ -60,7 +60,9 @@ const content = z.record(
   z.object({
     example: z.unknown().optional(),
     /** Of server-sent events. */
-    examples: z.record(z.string(), z.object({ value: z.object({ data: z.string() }) })).default({}),
+    examples: z
+      .record(z.string(), z.object({ value: z.object({ event: z.string().optional(), data: z.string() }) }))
+      .default({}),
   }),
 );
 const pageSchema = z.object({
@@ -172,9 +174,11 @@ function operationOf(name: string): Operation {
   return operation;
 }
 
-/** The server-sent events that the page shows as an answer, if there are any. */
+/** The server-sent events that the page shows as an answer, if there are any, without that of an answer that fails. */
 const eventsOf = ({ responses }: Operation) =>
-  Object.values(responses[200]?.content['text/event-stream']?.examples ?? {}).map(({ value }) => value.data);
+  Object.values(responses[200]?.content['text/event-stream']?.examples ?? {})
+    .filter(({ value }) => value.event === undefined)
+    .map(({ value }) => value.data);
 
 /** The same request, for an answer piece by piece. */
 async function expectEvents(request: Request, operation: Operation): Promise<void> {

@@ -226,7 +226,8 @@ describe('a provider that does not answer', () => {
     const { status, events } = await stream(client, 'How deep is the well?');
     expect(status).toBe(200);
     expect(events[0]).toMatchObject({ data: { type: 'token' } });
-    expect(events.at(-1)).toEqual({ name: 'error', data: { status: 503, detail: expect.any(String) } });
+    const data = { type: 'error', status: 503, detail: expect.any(String) };
+    expect(events.at(-1)).toEqual({ name: 'error', data });
     expect(events.some(({ data }) => data.type === 'end')).toBe(false);
     expect(await queryRecords(client)).toMatchObject([{ operation_type: 'query', status: 'error' }]);
   });
