@@ -68,7 +68,7 @@ const isAtHeight = ({ y, height }: Rectangle, piece: Piece): boolean =>
 
 function tablesOf({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly Piece[]): Piece[] {
   if (!bbox) return [];
-  const texts = pieces.filter((piece) => !standsAlone(piece));
+  const texts = pieces.filter((piece) => !piece.table);
   const all = [header, ...rows].filter((cells) => cells.length > 0).map((cells) => cells.map(toCell));
   const found = splitRows(all, bbox, texts);
   const [table] = toTable(found, bbox, texts);
