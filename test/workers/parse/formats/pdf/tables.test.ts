@@ -223,4 +223,36 @@ describe('tables that the reader of PDF pages finds', () => {
       for (const above of others) expect(cellsOf([...above, ...below], block)).toEqual(towns);
     });
   });
+
+  test('have a row for each line of numbers that the reader has joined, and one for a name of two lines', () => {
+    const texts = (y: number, row: readonly string[]) =>
+      row.map((text, at) => piece(text, [0, 200, 300][at] ?? 0, y));
+    const rows = [
+      ['Fisheries', '2009', '2010'],
+      ['Fruit', '60', '61'],
+      ['ALL OF THEM', '17', '19'],
+    ] as const;
+    const block = (first: string, ...numbers: string[]) =>
+      tableOf(
+        [
+          ['Fisheries', 0],
+          ['2009', 200],
+          ['2010', 300],
+        ],
+        [
+          [first, 0],
+          [numbers[0] ?? '', 200],
+          [numbers[1] ?? '', 300],
+        ],
+      );
+    const pieces = [...texts(0, rows[0]), ...texts(16, rows[1]), ...texts(27, rows[2])];
+    const both = {
+      ...block('Fruit ALL OF THEM', '60 17', '61 19'),
+      bbox: { x: 0, y: 0, width: 400, height: 40 },
+    };
+    expect(cellsOf(pieces, both)).toEqual(rows);
+    const name = [...texts(0, rows[0]), ...texts(16, rows[1]), piece('and nuts', 0, 27)];
+    const one = { ...block('Fruit and nuts', '60', '61'), bbox: both.bbox };
+    expect(cellsOf(name, one)).toEqual([rows[0], ['Fruit and nuts', '60', '61']]);
+  });
 });

@@ -2,6 +2,7 @@ import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../../shared/extraction/location.js';
 import { inReadingOrder } from './reading-order.js';
 import { namesAbove } from '../tables/names-above.js';
+import { splitRows } from '../tables/split-rows.js';
 import { joinRun, rowsOf } from './lines.js';
 import { joinTexts, WIDE } from './unspaced-lines.js';
 import { putBackLost, type FoundCell } from './lost-texts.js';
@@ -67,8 +68,9 @@ const isAtHeight = ({ y, height }: Rectangle, piece: Piece): boolean =>
 
 function tablesOf({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly Piece[]): Piece[] {
   if (!bbox) return [];
-  const texts = pieces.filter((piece) => !standsAlone(piece));
-  const found = [header, ...rows].filter((cells) => cells.length > 0).map((cells) => cells.map(toCell));
+  const texts = pieces.filter((piece) => !piece.table);
+  const all = [header, ...rows].filter((cells) => cells.length > 0).map((cells) => cells.map(toCell));
+  const found = splitRows(all, bbox, texts);
   const [table] = toTable(found, bbox, texts);
   const names = table && namesAbove(found, bbox, texts);
   if (!table?.table || !names) return table ? [table] : [];
