@@ -212,6 +212,22 @@ function ingestCost({ pending }: DocumentRecord): number {
 /** So much of a file is read in a second, more or less. */
 const BYTES_A_SECOND = 1024 * 1024;
 
-/** What seconds of a parser cost, as a document of the size that is read in them. */
-export const readingCost = (seconds: number): number =>
-  Math.min(MAX_COST, 1 + Math.floor((seconds * BYTES_A_SECOND) / COST_BYTES));
+/** Where a job that has begun goes on, and what that costs. */
+export interface NextTurn {
+  readonly lane: LaneName;
+  readonly flow: string;
+  readonly cost: number;
+}
+
+export const nextTurnOf = (kind: 'clean' | 'retag', callerId: string): NextTurn => ({
+  lane: 'maintenance',
+  flow: flowOf(kind, callerId),
+  cost: 1,
+});
+
+/** Seconds of a parser cost as much as a document of the size that is read in them. */
+export const nextReadingOf = (callerId: string, seconds: number): NextTurn => ({
+  lane: 'ingestion',
+  flow: flowOf('waiting', callerId),
+  cost: Math.min(MAX_COST, 1 + Math.floor((seconds * BYTES_A_SECOND) / COST_BYTES)),
+});

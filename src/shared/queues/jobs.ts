@@ -16,18 +16,19 @@ import {
   embedGroupOf,
   embedsOf,
   fenceOf,
-  flowOf,
   ingestLane,
   ingestOf,
   ingestsOf,
   makeWaitingOf,
-  readingCost,
+  nextReadingOf,
+  nextTurnOf,
   removeReplacedOf,
   renderOf,
   retagOf,
   type Addition,
   type CacheSize,
   type JobOrigin,
+  type NextTurn,
   type QueuedRecord,
 } from './additions.js';
 import { createFairOrder, type FairOrder } from './fair-order.js';
@@ -49,8 +50,6 @@ export type Jobs = ReturnType<typeof createJobs>;
 export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
   const queues = createQueues(connection, onError);
   const order = createFairOrder(redis);
-  const next = async (lane: LaneName, flow: string, cost: number) =>
-    at(await order.priorities(lane, flow, [cost]), 0);
   const add = (addition: Addition) => addInTurn(addition, queues.queue(addition.lane), order);
   return {
     queue: queues.queue,
@@ -86,15 +85,18 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     addRetag: (documentId: string, mark: number, origin: JobOrigin) =>
       add(retagOf({ documentId, mark, ...origin })),
     /** Returns the priority with which a long job continues after its turn has ended. */
-    nextTurn: (kind: 'clean' | 'retag', callerId: string) => next('maintenance', flowOf(kind, callerId), 1),
+    nextTurn: (kind: 'clean' | 'retag', callerId: string) => nextOf(order, nextTurnOf(kind, callerId)),
     /** The same for a document whose parser was given to another caller, after so many seconds. */
-    nextReading: (callerId: string, seconds: number) =>
-      next('ingestion', flowOf('waiting', callerId), readingCost(seconds)),
+    nextReading: (callerId: string, seconds: number) => nextOf(order, nextReadingOf(callerId, seconds)),
     addCacheBuild: (data: z.infer<typeof cacheJob>, size: CacheSize) => add(cacheBuildOf(data, size)),
     addRender: (data: z.infer<typeof renderJob>) => add(renderOf(data)),
     /** Whether each of the wanted jobs waits, runs or will be tried again. This takes one round trip. */
     areLive: (wanted: readonly { readonly lane: LaneName; readonly id: string }[]) => areLive(redis, wanted),
   };
+}
+
+async function nextOf(order: FairOrder, { lane, flow, cost }: NextTurn): Promise<number> {
+  return at(await order.priorities(lane, flow, [cost]), 0);
 }
 
 /** Holds the queues of the lanes. Each is opened when it is first used. */

@@ -83,7 +83,7 @@ async function enterSoon(turns: ReturnType<typeof createTurns>, by: string, sign
     return await turns.enter({ by, signal: deadline.signal });
   } catch (error) {
     if (!deadline.isOver) throw error;
-    throw new NotYetError(AGAIN_MILLISECONDS);
+    throw new NotYetError(AGAIN_MILLISECONDS, 'other files of the caller are being read');
   } finally {
     deadline.clear();
   }

@@ -19,7 +19,7 @@ test('of those who wait, the caller who holds the fewest goes first, then the on
       return lent;
     });
   const waiting = { heavy: [ask('heavy'), ask('heavy')], light: ask('light'), other: ask('other') };
-  first?.giveBack();
+  first.giveBack();
   (await waiting.light).giveBack();
   await waiting.other;
   expect(order).toEqual(['light', 'other']);

@@ -29,7 +29,7 @@ function start() {
 
 const jobOf = (documentId: string, id = documentId) =>
   // @NOTE nothing else of a job is read
-  ({ id, data: { documentId, version: 1, attempt: 1, requestId: 'r' } }) as Job;
+  ({ id, data: { documentId, version: 1, attempt: 1, requestId: 'r' } }) as unknown as Job;
 
 test('a caller has two files for each parser in hand, and places stay free for those who come later', async () => {
   const { files } = start();
