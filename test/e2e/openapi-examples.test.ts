@@ -5,6 +5,7 @@ import { createCheckResponse } from '../support/check-response.js';
 import { createClient } from '../support/client.js';
 import { expectation } from '../support/example-expectation.js';
 import { GUARDED } from '../support/shared/environments.js';
+import { learned, tokenOf } from '../support/learned-values.js';
 import { useService } from '../support/shared/use-service.js';
 
 /** All operations, in an order in which the story of the examples can be told. */
@@ -259,21 +260,6 @@ function encode(type: string | null, body: unknown): string | FormData | URLSear
   }
   return form;
 }
-
-const tokenOf = (uri: string) => /:([^:@]+)@/.exec(uri)?.[1] ?? '';
-
-const learned = z.union([
-  z.object({ external_id: z.string() }).transform(({ external_id }) => [external_id]),
-  z.object({ uri: z.string() }).transform(({ uri }) => [tokenOf(uri)]),
-  z
-    .array(z.object({ index: z.number(), document_id: z.string().optional() }))
-    .transform((outcomes) => outcomes.map(({ document_id: id }) => id ?? '')),
-  z
-    .array(z.object({ content: z.object({ value: z.url() }) }))
-    .transform((found) =>
-      found.flatMap(({ content: { value } }) => [...new URL(value).searchParams.values()]),
-    ),
-]);
 
 /** Remembers what an answer holds where the example has an id, a token, or a signed address. */
 function learn(example: unknown, actual: unknown): void {
