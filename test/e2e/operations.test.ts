@@ -112,15 +112,22 @@ describe('/health/ready', () => {
   /** What is free on the disk of the data folder, and what stays free there. */
   const disks = { data: { free_bytes: expect.any(Number), least_bytes: 512 * 2 ** 20 } };
 
+  const builtin = { kind: 'builtin', address: null, state: 'unasked', problem: null };
+  const models = {
+    embedder: expect.objectContaining(builtin),
+    completer: expect.objectContaining(builtin),
+    reranker: expect.objectContaining({ kind: 'none', model: null }),
+  };
+
   test('names every component, and tells how much is left on the disk', async () => {
-    expect(await ready()).toEqual({ status: 200, body: { status: 'ready', components: all, disks } });
+    expect(await ready()).toEqual({ status: 200, body: { status: 'ready', components: all, disks, models } });
   });
 
   test('misses a worker that was killed, until another serves its queue', async () => {
     await service.workers[1]?.kill('SIGKILL');
     await until(async () => (await ready()).status !== 200);
     const components = { ...all, 'worker-embedding': 'unavailable' };
-    expect(await ready()).toEqual({ status: 503, body: { status: 'not_ready', components, disks } });
+    expect(await ready()).toEqual({ status: 503, body: { status: 'not_ready', components, disks, models } });
     service.workers[1] = service.startWorker(embedding);
     service.workers.pop();
     await service.untilReady();

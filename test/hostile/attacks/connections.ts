@@ -168,7 +168,8 @@ export const connectionAttacks: readonly Attack[] = [
           await statusOf(other.ingestFile(Buffer.from('Some text.'), 'some.txt')),
         );
       const others = observed(statuses, oneOf(200));
-      const uploads = observed(statusesOf(held), oneOf('silent', 503));
+      // On a slow machine the others take longer than an upload may.
+      const uploads = observed(statusesOf(held), oneOf('silent', 408, 503));
       const isAnswered = answersOf(503, held.map(({ received }) => received()).join('')) >= 800 / 2;
       closeAll(held);
       const wrong = isAnswered ? uploads.wrong : 'uploads beyond the share of their address got no answer';
