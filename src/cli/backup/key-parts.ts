@@ -1,6 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { ObjectStorage } from '../../shared/ports.js';
+import { KEY_PREFIX, keys } from '../../shared/redis/keys.js';
+import { UserError } from '../user-messages.js';
 import { once, openVerified, putHashed, readAll } from './hashed.js';
 import { readKeyRecords, writeKeyRecord, type KeyRecord } from './key-records.js';
 import { placeOfKeys, type Part } from './manifest.js';
@@ -37,8 +39,19 @@ export function createKeyParts(place: ObjectStorage) {
   };
 }
 
-/** Reads the keys of a part. @throws UserError when it is damaged */
+/** Reads the keys of a part. @throws UserError when it is damaged, or holds what no backup has; its records throw it as well */
 export async function readKeyPart(place: ObjectStorage, part: Part): Promise<Iterable<KeyRecord>> {
   const packed = await readAll(openVerified(place, part.name, part));
-  return readKeyRecords(await promisify(gunzip)(packed));
+  return ownRecords(readKeyRecords(await promisify(gunzip)(packed)), part);
+}
+
+/** Redis may hold data of other programs, which whoever can write the backup must not reach. */
+function* ownRecords(records: Iterable<KeyRecord>, { name }: Part): Iterable<KeyRecord> {
+  for (const record of records) {
+    if (!record.key.startsWith(KEY_PREFIX) || record.key === keys.restoring)
+      throw new UserError(
+        `${name} of the backup holds a key that is none of Quire's: ${JSON.stringify(record.key)}.`,
+      );
+    yield record;
+  }
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { isObjectKey } from '../../shared/storage/object-key.js';
 
 /** The version of what a backup consists of. */
 export const FORMAT = 1;
 
 const partSchema = z.object({
-  /** Its key in the place of the backup. */
-  name: z.string(),
+  /** Its key in the place of the backup, which somebody else may have written. */
+  name: z.string().refine(isObjectKey),
   bytes: z.int().nonnegative(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });

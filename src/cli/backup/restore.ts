@@ -33,7 +33,7 @@ export async function restore(
   const manifest = await findManifest(from);
   if (!manifest) throw new UserError(`There is no whole backup in ${place}.`);
   const sources = await readSourceList(from, manifest);
-  for (const part of manifest.keys) await readKeyPart(from, part);
+  for (const part of manifest.keys) for (const _ of await readKeyPart(from, part));
   if (check) {
     await eachSource(sources, async (source) => {
       for await (const _ of openSource(from, source));
@@ -86,7 +86,17 @@ async function readSourceList(from: ObjectStorage, { sources }: Manifest): Promi
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => sourceSchema.parse(JSON.parse(line)));
+    .map(parseSource);
+}
+
+function parseSource(line: string): Part {
+  try {
+    return sourceSchema.parse(JSON.parse(line));
+  } catch (error) {
+    throw new UserError(`The list of sources of the backup cannot be read: ${line.slice(0, 200)}`, {
+      cause: error,
+    });
+  }
 }
 
 const openSource = (from: ObjectStorage, source: Part): AsyncGenerator<Uint8Array> =>

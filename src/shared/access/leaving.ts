@@ -21,7 +21,8 @@ export function leftWith(
   attachment: Pick<DocumentRecord, 'left'>,
   around: Pick<DocumentRecord, 'left'>,
 ): DocumentRecord['left'] {
-  const others = (around.left ?? []).filter(({ id }) => !hasLeft(id, attachment));
+  const gone = new Set(attachment.left?.map(({ id }) => id));
+  const others = (around.left ?? []).filter(({ id }) => !gone.has(id));
   if (others.length === 0) return attachment.left;
   return [...(attachment.left ?? []), ...others.map(({ id }) => ({ id, lists: [] }))];
 }
@@ -64,9 +65,11 @@ export function withCaller(record: DocumentRecord, callerId: string): Changed {
 export function withoutLeft({ left }: Pick<DocumentRecord, 'left'>, wanted: Partial<AccessLists>): Changed {
   if (!left || left.length === 0) return {};
   const gone = new Set(left.map(({ id }) => id));
+  // Thousands may have left, and each list may name a thousand.
+  const named = new Map(ACCESS_LISTS.map((name) => [name, wanted[name] && new Set(wanted[name])]));
   const noted = left.map(({ id, lists }) => ({
     id,
-    lists: ACCESS_LISTS.filter((name) => wanted[name]?.includes(id) ?? lists.includes(name)),
+    lists: ACCESS_LISTS.filter((name) => named.get(name)?.has(id) ?? lists.includes(name)),
   }));
   const staying = (name: keyof AccessLists) => {
     const list = wanted[name]?.filter((id) => !gone.has(id));

@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto';
 
 const name = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** @throws Error unless `key` is a list of names separated by `/` that no object storage could misread */
-export function assertObjectKey(key: string): void {
+/** Tells whether `key` is a list of names separated by `/` that no object storage could misread. */
+export function isObjectKey(key: string): boolean {
   const names = key.split('/');
-  const valid = key.length <= 512 && names.every((part) => name.test(part) && part !== '.' && part !== '..');
-  if (!valid) throw new Error('invalid object key');
+  return key.length <= 512 && names.every((part) => name.test(part) && part !== '.' && part !== '..');
+}
+
+/** @throws Error unless `isObjectKey` */
+export function assertObjectKey(key: string): void {
+  if (!isObjectKey(key)) throw new Error('invalid object key');
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;

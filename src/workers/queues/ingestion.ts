@@ -48,7 +48,7 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
     nextTurn: files.nextTurn,
     failJob: failJobs,
   };
-  const waiting = waitingAttachments(context, { ...attachments, readContent });
+  const waiting = waitingAttachments(context, { ...attachments, readContent, files });
   return {
     lanes: [
       { lane: 'ingestion-quick', concurrency, handlers: { ingest: quick } },
@@ -80,10 +80,15 @@ function createAttachments(context: WorkerContext) {
   };
 }
 
-/** Makes documents of attachments for which there was no room. */
+interface WaitingParts extends ReturnType<typeof createAttachments> {
+  readonly readContent: ReadContent;
+  readonly files: ReturnType<typeof createSlowFiles>;
+}
+
+/** Makes documents of attachments for which there was no room. Their file is read in the turns that slow files have. */
 function waitingAttachments(
   context: WorkerContext,
-  { parts, limitsOf, readContent }: ReturnType<typeof createAttachments> & { readContent: ReadContent },
+  { parts, limitsOf, readContent, files }: WaitingParts,
 ): LaneService['handlers'] {
   const { makeWaiting, giveUp } = createMakeWaiting({ ...context, ...parts, limitsOf, readContent });
   return {
@@ -91,8 +96,10 @@ function waitingAttachments(
       isNews: true,
       run: (job, signal) => {
         const { requestId, documentId } = attachmentsJob.parse(job.data);
-        return makeWaiting(documentId, { requestId, signal, tries: job.attemptsStarted });
+        const tries = job.attemptsStarted;
+        return files.run(job, signal, (reading) => makeWaiting(documentId, { requestId, tries, ...reading }));
       },
+      nextTurn: files.nextTurn,
       failJob: (job) => giveUp(attachmentsJob.parse(job.data).documentId),
     },
   };

@@ -1,5 +1,4 @@
 import type { Job } from 'bullmq';
-import { callerOf } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
@@ -20,6 +19,8 @@ const WAIT_MILLISECONDS = 2_000;
 const AGAIN_MILLISECONDS = 50;
 /** Of so many files it is known how often they have given way. */
 const MOST_KNOWN = 1_000;
+
+const subject = ingestJob.pick({ documentId: true });
 
 interface Parts {
   readonly records: Pick<Records, 'read'>;
@@ -44,8 +45,9 @@ export function createSlowFiles({ records, jobs, parsers, concurrency: most }: P
   const turns = createTurns(concurrency, { maxPerCaller: own, maxAlone: own });
   const gaveWay = createCounts();
   const callerOfJob = async (job: Job) => {
-    const record = await records.read(ingestJob.parse(job.data).documentId);
-    return record ? callerOf(record) : '';
+    const record = await records.read(subject.parse(job.data).documentId);
+    // What is published is read once more for whom its attachments are made.
+    return record?.operation?.userId ?? record?.published?.carried?.callerId ?? record?.ownerId ?? '';
   };
   const run = async (
     job: Job,

@@ -15,10 +15,12 @@ import type { ObjectStorage } from '../../../src/shared/ports.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
+import { GaveWayError } from '../../../src/shared/fair-scheduling/giving-way.js';
 import { attachmentId } from '../../../src/workers/ingestion/attachments/attachment-id.js';
 import { createChangeDocuments } from '../../../src/workers/ingestion/attachments/change-documents.js';
 import { createMakeWaiting } from '../../../src/workers/ingestion/attachments/make-waiting.js';
 import { createRefuseToWait } from '../../../src/workers/ingestion/attachments/refuse-to-wait.js';
+import type { ReadContent } from '../../../src/workers/ingestion/ingest-job.js';
 import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
@@ -78,7 +80,12 @@ async function takeOut(names = NAMES) {
   return { chunks: [], receipt: unpackReceipt('{}'), attachments };
 }
 
-function open({ most = 100, readContent = () => takeOut() } = {}) {
+interface Options {
+  readonly most?: number;
+  readonly readContent?: ReadContent;
+}
+
+function open({ most = 100, readContent = () => takeOut() }: Options = {}) {
   return createMakeWaiting({
     records: {
       ...records,
@@ -105,7 +112,7 @@ function open({ most = 100, readContent = () => takeOut() } = {}) {
   });
 }
 const RUN = { requestId: 'r', signal: new AbortController().signal, tries: 1 };
-const makeWaiting = (options = {}) => open(options).makeWaiting(PARENT, RUN);
+const makeWaiting = (options: Options = {}) => open(options).makeWaiting(PARENT, RUN);
 const readParent = () => records.read(PARENT);
 
 test('documents are made on behalf of who put the mail in, with the access that it has now', async () => {
@@ -122,6 +129,16 @@ test('documents are made on behalf of who put the mail in, with the access that 
   expect(await redis.zScore(keys.unfinished, PARENT)).toBeNull();
   expect(await readdir(folder)).toEqual(['objects']);
   expect(await makeWaiting()).toBe('stale');
+});
+
+test('reading the file once more gives way to files of others, and goes on in a later turn', async () => {
+  const givenWay = open({
+    readContent: (_, { givesWayAfter }) =>
+      givesWayAfter === 5_000 ? Promise.reject(new GaveWayError()) : takeOut(),
+  }).makeWaiting(PARENT, { ...RUN, givesWayAfter: 5_000 });
+  await expect(givenWay).rejects.toThrow(GaveWayError);
+  expect((await readParent())?.published?.carried).toMatchObject({ waiting: IDS, missed: [] });
+  expect(await makeWaiting()).toBe('done');
 });
 
 test('a run that ends at any step is made good by the next one, and nothing is there twice', async () => {

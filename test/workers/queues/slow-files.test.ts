@@ -5,16 +5,19 @@ import { GaveWayError } from '../../../src/shared/fair-scheduling/giving-way.js'
 import { createSlowFiles } from '../../../src/workers/queues/slow-files.js';
 import { TurnOverError } from '../../../src/workers/job-turn.js';
 import { NotYetError } from '../../../src/workers/not-yet.js';
+import { makeContent } from '../../support/documents.js';
 import { rejection } from '../../support/rejection.js';
 
 const { signal } = new AbortController();
 
 /** Documents are called after their callers. */
-function start() {
+const ownedById = (id: string): Partial<DocumentRecord> => ({ ownerId: id });
+
+function start(recordOf = ownedById) {
   const turns: [by: string, seconds: number][] = [];
   const files = createSlowFiles({
     // @NOTE nothing else of a record is read
-    records: { read: (id) => Promise.resolve({ ownerId: id } as DocumentRecord) },
+    records: { read: (id) => Promise.resolve(recordOf(id) as DocumentRecord) },
     jobs: {
       nextReading: (by, seconds) => {
         turns.push([by, seconds]);
@@ -61,4 +64,22 @@ test('a file that gave its parser to another has twice as long the next time, in
     ['heavy', 10],
     ['heavy', 20],
   ]);
+});
+
+test('a file that is read once more for its attachments has its turn, that of who brought it', async () => {
+  const carried = { ids: ['a'], waiting: ['a'], missed: [], callerId: 'heavy' };
+  const published = makeContent({ carried });
+  const { files } = start((id) =>
+    id === 'light' ? { ownerId: id } : { ownerId: 'victim', operation: null, published },
+  );
+  const jobOfAttachments = (id: string) =>
+    // @NOTE nothing else of a job is read
+    ({ id, data: { documentId: id, requestId: 'r' } }) as unknown as Job;
+  const ends: (() => void)[] = [];
+  const read = () => new Promise<'done'>((resolve) => ends.push(() => resolve('done')));
+  const own = Array.from({ length: 5 }, (_, n) => files.run(jobOfAttachments(String(n)), signal, read));
+  const light = files.run(jobOf('light'), signal, read);
+  expect(await rejection(own[4] ?? light)).toBeInstanceOf(NotYetError);
+  for (const end of ends) end();
+  expect(await light).toBe('done');
 });

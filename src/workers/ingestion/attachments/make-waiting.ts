@@ -25,6 +25,8 @@ interface Run {
   readonly signal: AbortSignal;
   /** How often the job was begun already. */
   readonly tries: number;
+  /** After how many milliseconds its parser is given to another caller's file that waits; never without it. */
+  readonly givesWayAfter?: number | undefined;
 }
 
 /**
@@ -102,10 +104,10 @@ async function makeFrom(parts: Dependencies, of: Waiting, run: Run): Promise<voi
 async function readAgain(
   { readContent, limitsOf }: Dependencies,
   { record, content, callerId }: Waiting,
-  { signal }: Run,
+  { signal, givesWayAfter }: Run,
 ): Promise<ReadDocument | null> {
   try {
-    return await readContent(content, { callerId, signal, attachments: limitsOf(record) });
+    return await readContent(content, { callerId, signal, attachments: limitsOf(record), givesWayAfter });
   } catch (error) {
     // Another time it may take less.
     if (!(error instanceof IngestError) || error.code === 'timeout') throw error;

@@ -1,6 +1,7 @@
-/** The first line of a file as uuencode writes it (POSIX): its mode and its name. */
-const BEGIN = /^begin(?:-base64)? 0?[0-7]{3} ([^\r\n]{1,255})\r?$/gm;
-const LINE = /([^\r\n]*)(\r?\n|$)/y;
+/** The first line of a file as uuencode writes it (POSIX), with its end: its mode and its name. */
+const BEGIN = /^begin(?:-base64)? 0?[0-7]{3} ([^\r\n\u2028\u2029]{1,255})(?:\r\n?|\n)/gm;
+/** Fits everywhere, since a search that fails would begin anew at the start of the text. */
+const LINE = /([^\r\n]*)(?:\r\n?|\n|$)/y;
 /** Fewer lines than these, the empty one and `end` among them, are an example. */
 const LEAST_LINES = 3;
 /** Spaces that mail programs have cut at the end of a line. */
@@ -31,15 +32,13 @@ export function withoutUuencoded(text: string, tell: (file: LeftOut) => void): s
   return from === 0 ? text : kept + text.slice(from);
 }
 
-/** Where the file ends that begins before a line end; null where what follows is none. A file may be cut, or lack its last line. */
+/** Where the file ends whose first line ends at `start`; null where what follows is none. A file may be cut, or lack its last line. */
 function endOfFile(
   text: string,
   start: number,
   isBase64: boolean,
 ): { readonly at: number; readonly lines: number } | null {
-  LINE.lastIndex = start;
-  LINE.exec(text);
-  let at = LINE.lastIndex;
+  let at = start;
   let lines = 1;
   while (at < text.length) {
     LINE.lastIndex = at;

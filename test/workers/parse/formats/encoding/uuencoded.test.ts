@@ -63,6 +63,31 @@ describe('a uuencoded file', () => {
     });
   });
 
+  // A lone carriage return ended no line, so that the search began anew at the start of the text, and did so for ever.
+  test('is known with the line ends of old Macintoshes, also among others', () => {
+    const mixed = file().replace(/\n(?=M)/, '\r');
+    for (const written of [file().replaceAll('\n', '\r'), mixed])
+      expect(cleaned(`end\n${written}after`)).toEqual({
+        text: expect.stringMatching(/^end\n+after$/),
+        names: ['old mill.gif'],
+      });
+  });
+
+  test('ends no earlier than it begins', () => {
+    const text = `end\nbegin 644 a\n${uuencode(bytes)}\nM\rx\nafter\n`;
+    expect(cleaned(text).text).toMatch(/^end\n+M?\r?x\nafter\n$/);
+  });
+
+  test('takes time in proportion to the text, also where other signs than line ends end its first lines', () => {
+    const times = [200_000, 800_000].map((length) => {
+      const text = 'begin 644 a\u2028'.repeat(length / 12);
+      const start = performance.now();
+      expect(cleaned(text).names).toEqual([]);
+      return performance.now() - start;
+    });
+    expect(times[1]).toBeLessThan(8 * (times[0] ?? 0) + 50);
+  });
+
   test.each([
     'begin 644 readme\nThis is how a file begins.\nend\n',
     'begin 644 x\n`\nend\n',

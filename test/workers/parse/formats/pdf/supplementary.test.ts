@@ -1,5 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
+import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ReceiptWriter } from '../../../../../src/workers/parse/extraction/receipt-writer.js';
+import { createSupplementary } from '../../../../../src/workers/parse/formats/pdf/marks/supplementary.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
@@ -68,4 +71,28 @@ describe('Characters of a PDF beyond U+FFFF', () => {
     ]);
     expect((await read(line(40, 700, 'Only words') + shown(40, 680, 'A'), ['α'])).gaps).toEqual([]);
   });
+
+  test('take a bounded time, however many stand in a text and however long the line is', async () => {
+    const pairs = 20_000;
+    const box = { x: 0, y: 0, width: 500, height: 10 };
+    const gaps: string[] = [];
+    const supplementary = createSupplementary({
+      second: {
+        supplementary: () =>
+          Promise.resolve([{ text: 'a🎉'.repeat(pairs), fontName: 'f', isLevel: true, box }]),
+        object: () => Promise.resolve(1),
+      },
+      objects: { mayUse: () => true },
+      maps: 'any',
+      // @NOTE nothing else of a receipt is written
+      receipt: { addGap: (reason: string) => gaps.push(reason) } as unknown as ReceiptWriter,
+    });
+    // @NOTE nothing else of a page is read
+    const page = { pageNum: 1, textItems: [{ text: 'a'.repeat(pairs), ...box }] } as unknown as ParsedPage;
+    const start = performance.now();
+    const [read] = await supplementary.find([page], new Map());
+    expect(performance.now() - start).toBeLessThan(9_000);
+    expect(read?.textItems[0]?.text).toContain('🎉');
+    expect(gaps).toEqual(['garbled']);
+  }, 60_000);
 });

@@ -10,7 +10,7 @@ import { hasSupplementary, type PlacedText } from './placed-texts.js';
 
 const LOST =
   'Characters beyond U+FFFF, such as emoji, rare ideographs and the italic letters of formulas, were left out.';
-/** Milliseconds for which the second reader is asked for them in a file. */
+/** Milliseconds for which they are looked for in a file. */
 const MOST_MILLISECONDS = 5_000;
 /** So many runs of them are put into the texts of a page. */
 const MOST_RUNS = 2_000;
@@ -36,13 +36,20 @@ export function createSupplementary({ second, objects, maps, receipt }: Source) 
     if (!(await mayLack(number)) || page.textItems.some(({ text }) => hasSupplementary(text))) return page;
     const started = performance.now();
     const found = left <= 0 || isTurned ? undefined : await second.supplementary(number);
-    left -= performance.now() - started;
     const runs = found?.flatMap(runsOf) ?? [];
+    let placed = page;
+    let count = 0;
+    for (const run of runs.slice(0, MOST_RUNS)) {
+      if (performance.now() - started > left) break;
+      placed = withRun(placed, run);
+      count += 1;
+    }
+    left -= performance.now() - started;
     // Of an encrypted file, nobody knows whether its pages have such characters.
     const isLost = found ? found.some(({ isLevel }) => !isLevel) : maps !== 'any';
-    if (isLost || runs.length > MOST_RUNS)
+    if (isLost || count < runs.length)
       receipt.addGap('garbled', LOST, { pages: { first: number, last: number } });
-    return runs.slice(0, MOST_RUNS).reduce(withRun, page);
+    return placed;
   };
   return {
     async find(pages: readonly ParsedPage[], turns: ReadonlyMap<number, Turn>): Promise<ParsedPage[]> {
@@ -67,17 +74,36 @@ interface Run {
 
 function runsOf({ text, box, isLevel }: PlacedText): Run[] {
   if (!isLevel) return [];
-  const unit = box.width / Math.max(1, charactersWide(text));
-  return [...text.matchAll(RUN)].map(({ index, 0: run }) => ({
-    text: run,
-    before: plain(text.slice(0, index)).at(-1) ?? '',
-    after: plain(text.slice(index + run.length))[0] ?? '',
-    box: {
-      ...box,
-      x: box.x + unit * charactersWide(text.slice(0, index + run.length - run.trimStart().length)),
-      width: unit * charactersWide(run.trim()),
-    },
-  }));
+  const widths = widthsBefore(text);
+  const unit = box.width / Math.max(1, widths[text.length] ?? 0);
+  return [...text.matchAll(RUN)].map(({ index, 0: run }) => {
+    const end = index + run.length;
+    return {
+      text: run,
+      before: plain(text.slice(Math.max(0, index - NEAR), index)).at(-1) ?? '',
+      after: plain(text.slice(end, end + NEAR))[0] ?? '',
+      box: {
+        ...box,
+        x: box.x + unit * (widths[end - run.trimStart().length] ?? 0),
+        width: unit * charactersWide(run.trim()),
+      },
+    };
+  });
+}
+
+/** The neighbour of a run is looked for in so much of the text. */
+const NEAR = 32;
+
+/** The width of what is before each place of a text, in wide characters, and last that of all. */
+function widthsBefore(text: string): Float64Array {
+  const widths = new Float64Array(text.length + 1);
+  let at = 0;
+  for (const character of text) {
+    const width = (widths[at] ?? 0) + charactersWide(character);
+    widths.fill(width, at + 1, at + character.length + 1);
+    at += character.length;
+  }
+  return widths;
 }
 
 const plain = (text: string): string => text.normalize('NFKC').replace(/\s/g, '');
@@ -122,9 +148,10 @@ function placeOf({ before, after, box }: Run, characters: readonly Character[]):
 
 /** The characters of a text that are no spaces, each as wide as the others of its width. */
 function charactersOf(item: TextItem): Character[] {
-  const unit = item.width / Math.max(1, charactersWide(item.text));
+  const widths = widthsBefore(item.text);
+  const unit = item.width / Math.max(1, widths[item.text.length] ?? 0);
   return [...item.text.matchAll(/\S/gu)].map(({ index, 0: text }) => {
-    const x = item.x + unit * charactersWide(item.text.slice(0, index));
+    const x = item.x + unit * (widths[index] ?? 0);
     return { item, at: index, text, x, right: x + unit * charactersWide(text) };
   });
 }

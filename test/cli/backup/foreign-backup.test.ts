@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { once, putHashed } from '../../../src/cli/backup/hashed.js';
+import { createKeyParts } from '../../../src/cli/backup/key-parts.js';
+import { FORMAT, SOURCE_LIST, type Part } from '../../../src/cli/backup/manifest.js';
+import { writeManifest } from '../../../src/cli/backup/open-place.js';
+import { restore } from '../../../src/cli/backup/restore.js';
+import { UserError } from '../../../src/cli/user-messages.js';
+import { openFolder } from '../../../src/shared/create-storage.js';
+import { keys } from '../../../src/shared/redis/keys.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quire-foreign-backup-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+interface Written {
+  readonly key?: string;
+  readonly source?: string;
+  readonly change?: (parts: readonly Part[]) => readonly Part[];
+}
+
+/** Writes a backup whose hashes fit, as whoever can write its folder may. */
+async function writeBackup({
+  key = keys.epoch,
+  source,
+  change = (parts) => parts,
+}: Written): Promise<string> {
+  const place = join(folder, 'backup');
+  const to = await openFolder(place);
+  const parts = createKeyParts(to);
+  await parts.add({ key, expiresAt: null, value: Buffer.from('value') });
+  const empty = { bytes: 0, sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' };
+  const list = source === undefined ? '' : `${JSON.stringify({ name: source, ...empty })}\n`;
+  await writeManifest(to, {
+    format: FORMAT,
+    moment: '2026-01-01T00:00:00Z',
+    waited: 1,
+    redis: '7.2',
+    documents: 1,
+    keys: [...change(await parts.end())],
+    sources: { name: SOURCE_LIST, ...(await putHashed(to, SOURCE_LIST, once(Buffer.from(list)))) },
+    missing: [],
+  });
+  return place;
+}
+
+const check = (place: string) => restore(place, { check: true }, { QUIRE_DATA_DIR: join(folder, 'data') });
+
+describe('a backup that somebody else has written', () => {
+  test('can be restored where it holds what backups have', async () => {
+    await expect(check(await writeBackup({}))).resolves.toMatch(/^1 documents.*can be restored/);
+  });
+
+  test.each<readonly [string, Written, RegExp]>([
+    ['of another program', { key: 'sessions:42' }, /none of Quire's: "sessions:42"/],
+    ['which says that a restore is under way', { key: keys.restoring }, /none of Quire's/],
+  ])('is refused with a key %s, before anything is changed', async (_, written, message) => {
+    const refused = check(await writeBackup(written));
+    await expect(refused).rejects.toThrow(UserError);
+    await expect(refused).rejects.toThrow(message);
+  });
+
+  test.each(['../../stolen', '/etc/stolen', '2026-01/../../stolen', 'a//b', ''])(
+    'is refused with a source named %j',
+    async (source) => {
+      const refused = check(await writeBackup({ source }));
+      await expect(refused).rejects.toThrow(UserError);
+      await expect(refused).rejects.toThrow(/list of sources of the backup cannot be read/);
+    },
+  );
+
+  test('is refused with a part outside of it', async () => {
+    const change = (parts: readonly Part[]) => parts.map((part) => ({ ...part, name: '../../secret' }));
+    const refused = check(await writeBackup({ change }));
+    await expect(refused).rejects.toThrow(UserError);
+    await expect(refused).rejects.toThrow(/manifest.json of the backup cannot be read/);
+  });
+});
