@@ -145,9 +145,10 @@ function testBackups(index: 'exact' | 'query-engine', startRedis: () => Promise<
 
   test('a damaged part is found, and nothing is restored then', async () => {
     const parts = join(place(), 'objects', 'keys');
+    const [run = ''] = await readdir(parts);
     expect(await restore('--check', place())).toMatchObject({ code: 0 });
-    const [first = ''] = await readdir(parts);
-    await appendFile(join(parts, first), 'x');
+    const [first = ''] = await readdir(join(parts, run));
+    await appendFile(join(parts, run, first), 'x');
     for (const args of [['--check', place()], [place()]])
       expect(await restore(...args)).toMatchObject({ code: 1, stderr: expect.stringContaining('damaged') });
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { openStorage } from '../../shared/create-storage.js';
 import { createLogger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
@@ -11,7 +12,7 @@ import { createSourceCopies } from './copy-sources.js';
 import { allKeys, dumpKeys, type Dumped } from './dump-keys.js';
 import { once, putHashed } from './hashed.js';
 import { createKeyParts } from './key-parts.js';
-import { FORMAT, SOURCE_LIST, type Manifest } from './manifest.js';
+import { FORMAT, placesOf, type Manifest } from './manifest.js';
 import { findManifest, openPlace, writeManifest } from './open-place.js';
 import { reachMoment } from './reach-moment.js';
 
@@ -48,7 +49,8 @@ async function copyAll({ url, from, to }: Copying): Promise<Manifest> {
   try {
     const data = await readDataSet(client);
     if (!data) throw new UserError('This Redis holds no data of Quire.');
-    const parts = createKeyParts(to);
+    const places = placesOf(randomUUID().slice(0, 8));
+    const parts = createKeyParts(to, places);
     const copies = createSourceCopies({ from, to });
     const keep = async (dumped: readonly Dumped[]): Promise<void> => {
       for (const record of dumped) {
@@ -63,7 +65,7 @@ async function copyAll({ url, from, to }: Copying): Promise<Manifest> {
     const moment = await reachMoment({ client, changes, keep, between: copies.copy });
     // Sources of documents that are deleted are kept for a while, so that those of that moment are still there.
     await copies.copy();
-    const { documents, sources, missing } = await copies.end();
+    const { documents, sources, missing } = copies.end();
     const list = sources.map((source) => `${JSON.stringify(source)}\n`).join('');
     return {
       format: FORMAT,
@@ -72,7 +74,10 @@ async function copyAll({ url, from, to }: Copying): Promise<Manifest> {
       redis: await versionOf(client),
       documents,
       keys: [...(await parts.end())],
-      sources: { name: SOURCE_LIST, ...(await putHashed(to, SOURCE_LIST, once(Buffer.from(list)))) },
+      sources: {
+        name: places.sourceList,
+        ...(await putHashed(to, places.sourceList, once(Buffer.from(list)))),
+      },
       missing,
     };
   } finally {

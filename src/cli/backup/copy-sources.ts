@@ -38,11 +38,9 @@ export function createSourceCopies({
         }),
       );
     },
-    /** Removes copies that no document refers to, and answers what there is. */
-    end: async () => {
+    /** Answers what there is of what documents refer to. Further copies stay, which another backup may need. */
+    end: () => {
       const sources = wanted();
-      const kept = new Set(sources);
-      for (const key of copied.keys()) if (!kept.has(key)) await to.remove(placeOfSource(key));
       const missing = sources.filter((key) => !copied.has(key));
       return {
         documents: ofDocument.size,

@@ -5,19 +5,19 @@ import { KEY_PREFIX, keys } from '../../shared/redis/keys.js';
 import { UserError } from '../user-messages.js';
 import { once, openVerified, putHashed, readAll } from './hashed.js';
 import { readKeyRecords, writeKeyRecord, type KeyRecord } from './key-records.js';
-import { placeOfKeys, type Part } from './manifest.js';
+import type { Part, Places } from './manifest.js';
 
 /** Bytes of records in a part, of which memory holds one. A larger value has a part of its own. */
 const PART_BYTES = 16 * 2 ** 20;
 
 /** Writes keys into the place of a backup, some MiB at a time. */
-export function createKeyParts(place: ObjectStorage) {
+export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'>) {
   const parts: Part[] = [];
   let waiting: Buffer[] = [];
   let bytes = 0;
   const write = async (): Promise<void> => {
     if (waiting.length === 0) return;
-    const name = placeOfKeys(parts.length + 1);
+    const name = places.keys(parts.length + 1);
     // Vectors hardly become smaller, so that more effort would be of no use.
     const packed = await promisify(gzip)(Buffer.concat(waiting), { level: 1 });
     waiting = [];

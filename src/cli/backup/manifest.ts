@@ -33,7 +33,6 @@ export const manifestSchema = z.object({
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export const MANIFEST = 'manifest.json';
-export const SOURCE_LIST = 'sources.jsonl';
 
 /** A line of the list of sources. Its name is the source's key in the object storage. */
 export const sourceSchema = partSchema;
@@ -41,5 +40,10 @@ export const sourceSchema = partSchema;
 /** Where a source lies in the place of the backup. */
 export const placeOfSource = (storageKey: string): string => `sources/${storageKey}`;
 
-/** Where a part with keys of Redis lies, by its number from 1. */
-export const placeOfKeys = (number: number): string => `keys/${String(number).padStart(6, '0')}.gz`;
+/** Where parts lie. Two backups into one place have other names, so that the one which ends last is whole. */
+export const placesOf = (run: string) => ({
+  /** With keys of Redis, by the number of the part from 1. */
+  keys: (number: number): string => `keys/${run}/${String(number).padStart(6, '0')}.gz`,
+  sourceList: `sources-${run}.jsonl`,
+});
+export type Places = ReturnType<typeof placesOf>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { once, putHashed } from '../../../src/cli/backup/hashed.js';
 import { createKeyParts } from '../../../src/cli/backup/key-parts.js';
-import { FORMAT, SOURCE_LIST, type Part } from '../../../src/cli/backup/manifest.js';
+import { FORMAT, placesOf, type Part } from '../../../src/cli/backup/manifest.js';
 import { writeManifest } from '../../../src/cli/backup/open-place.js';
 import { restore } from '../../../src/cli/backup/restore.js';
 import { UserError } from '../../../src/cli/user-messages.js';
@@ -31,7 +31,8 @@ async function writeBackup({
 }: Written): Promise<string> {
   const place = join(folder, 'backup');
   const to = await openFolder(place);
-  const parts = createKeyParts(to);
+  const places = placesOf('run');
+  const parts = createKeyParts(to, places);
   await parts.add({ key, expiresAt: null, value: Buffer.from('value') });
   const empty = { bytes: 0, sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' };
   const list = source === undefined ? '' : `${JSON.stringify({ name: source, ...empty })}\n`;
@@ -42,7 +43,10 @@ async function writeBackup({
     redis: '7.2',
     documents: 1,
     keys: [...change(await parts.end())],
-    sources: { name: SOURCE_LIST, ...(await putHashed(to, SOURCE_LIST, once(Buffer.from(list)))) },
+    sources: {
+      name: places.sourceList,
+      ...(await putHashed(to, places.sourceList, once(Buffer.from(list)))),
+    },
     missing: [],
   });
   return place;

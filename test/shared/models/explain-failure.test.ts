@@ -101,3 +101,10 @@ test('an address is shown without login, query and fragment', () => {
   );
   expect(shownAddress('http://models.example/')).toBe('http://models.example');
 });
+
+test.each([
+  ['https://user:secret@models.example/v1/?key=abc#x', 'https://models.example/v1'],
+  ['https://gateway.example/sk-0123456789abcdef012345/openai/v1', 'https://gateway.example/…/openai/v1'],
+])('of the address %s nothing secret is shown', (url, shown) => {
+  expect(shownAddress(url)).toBe(shown);
+});

@@ -12,7 +12,7 @@ export interface ModelInUse {
   readonly kind: Settings['embedder'] | Settings['reranker'];
   /** Null for a reranker that is not there. */
   readonly model: string | null;
-  /** Where it is asked, without login, query and fragment; null where it is asked nothing, or its class knows the address. */
+  /** Where it is asked, without login, query, fragment and what may be a key in its path; null where it is asked nothing, or its class knows the address. */
   readonly address: string | null;
 }
 
@@ -24,10 +24,14 @@ export function modelsInUse(settings: Settings): Readonly<Record<Role, ModelInUs
   };
 }
 
+/** Names of a path are shorter. Some gateways have a key there. */
+const LONGEST_NAME = 20;
+
 /** An address without what may be secret in it. */
 export function shownAddress(url: string): string {
   const { origin, pathname } = new URL(url);
-  return origin + pathname.replace(/\/$/, '');
+  const names = pathname.split('/').map((name) => (name.length > LONGEST_NAME ? '…' : name));
+  return origin + names.join('/').replace(/\/$/, '');
 }
 
 function embedderOf(settings: Settings): ModelInUse {
