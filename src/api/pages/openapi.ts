@@ -26,7 +26,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Sharing: 'What becomes of documents that others share with the caller.',
   Retrieval: 'Search documents, and answer questions with them.',
   Caches: 'Named sets of documents that questions are asked about again and again.',
-  Usage: 'What the caller has done.',
+  Usage: 'What the caller has done, and what they own.',
 };
 
 export type OpenApi = ReturnType<typeof createDocument>;
