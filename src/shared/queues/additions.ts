@@ -195,7 +195,7 @@ export const cacheLane = ({ documents }: CacheSize): LaneName =>
  * The flow of a caller's jobs. Each kind has its own, so that callers do not wait for
  * themselves, for example a grant for a removal.
  */
-export const flowOf = (
+const flowOf = (
   kind: 'waiting' | 'patient' | 'embed' | 'clean' | 'retag' | 'render' | 'build',
   callerId: string,
 ) => `${kind}:${toMember(callerId)}`;
