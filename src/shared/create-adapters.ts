@@ -9,6 +9,7 @@ import { createBalancedFetch } from './local-models/processes/balanced-fetch.js'
 import { modelsAddressesOf } from './local-models/processes/models-address.js';
 import { embeddingFileOf } from './local-models/named-models.js';
 import type { Completer, Embedder, Reranker } from './ports.js';
+import { namedModel } from './models/in-use/named-model.js';
 import { parseProviderClass, type ProviderClass } from './models/provider-class.js';
 import { parseOptions } from './settings/constructor-options.js';
 import { providerClass } from './settings/setting-kinds.js';
@@ -29,7 +30,7 @@ export async function createEmbedder(settings: Settings, options: FindOptions): 
       return createOpenAIEmbedder({
         apiKey: openaiApiKey,
         baseUrl: embedding.baseUrl,
-        model: embedding.model === '' ? 'text-embedding-3-small' : embedding.model,
+        model: namedModel('embedder', embedding),
         prefixes: prefixesFor(settings, ''),
         ...(embedding.dimensions > 0 ? { dimensions: embedding.dimensions } : {}),
         timeoutMilliseconds: embedding.timeoutSeconds * 1_000,
@@ -109,7 +110,7 @@ export async function createCompleter(settings: Settings, options: FindOptions):
       return createOpenAICompleter({
         apiKey: openaiApiKey,
         baseUrl: completion.baseUrl,
-        model: completion.model === '' ? 'gpt-4o-mini' : completion.model,
+        model: namedModel('completer', completion),
         contextWindow,
         timeoutMilliseconds: completion.timeoutSeconds * 1_000,
       });
@@ -140,7 +141,7 @@ export async function createReranker(settings: Settings, options: FindOptions): 
       return null;
     case 'http': {
       const { createHttpReranker } = await import('./adapters/http-reranker/http-reranker.js');
-      const model = reranking.model === '' ? 'rerank-v3.5' : reranking.model;
+      const model = namedModel('reranker', reranking);
       return createHttpReranker({ ...reranking, model, apiKey: rerankerApiKey });
     }
     case 'local': {

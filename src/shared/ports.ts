@@ -25,15 +25,21 @@
  * - top k: the best hits, as many as were asked for; with `per` set to `document`, one hit for each document
  * - hit: a candidate that the caller may read and that its document serves, with its score
  * - caller: who makes a request, known after authentication by an entity id and permissions
+ * - owner: the caller who put a document in, or owns the document that it was attached to; it stays theirs
+ * - quota: how much an owner may have of documents, of bytes of their sources, or of chunks; a limit bounds anything else
+ * - operator: who runs the service, and acts on its pages with the permission `admin`
  * - tag: what an access right or a property of a document is called in the hashes of its chunks, for engines to filter by
  * - token: what a model's tokenizer cuts texts into, and models are billed by; an access token is a caller's JWT
  * - access group: all readers of a document, stored once and known by one tag because there are many of them
  * - filter: parsed condition on a document's metadata
  * - job, queue, worker: a unit of background work, where it waits, and the process that runs it
- * - lane: a BullMQ queue; the queue `ingestion` has three of them (quick files, slow files, groups), `cache` has two (small and
- *   large caches), and the others have one
+ * - lane: a BullMQ queue; the queue `ingestion` has four of them (quick files, slow files, groups, pages), `cache` has two (small
+ *   and large caches), and the others have one
  * - group: new short texts of one caller that one job ingests
- * - turn: the right of a caller to go next, in a lane or at an index; waiting callers take turns
+ * - turn: the right of a caller to go next, in a lane or at an index, a parser or a model; waiting callers take turns
+ * - decayed usage: the seconds that a caller has used lately of something that few have at once, of which half are forgotten every
+ *   five minutes; whoever has least of it has the next turn
+ * - to give way: to end a turn before its work is done, because somebody waits who goes first; the work goes on, or is done anew, later
  * - sweep: one search for things that no job looks after any more
  * - lease: something that is held for a limited time: room in memory, or the right to sweep
  * - to rerank: to score the best hits of a search anew, by a model that reads query and text together; their first order is that

@@ -74,7 +74,7 @@ describeOnEachIndex((start) => {
     expect(completed.length).toBeGreaterThan(0);
     expect(published).toBeLessThanOrEqual(CHUNKS);
     const { documents: owned, chunks } = await usageOf(bob);
-    expect([owned.used, chunks.used]).toEqual([completed.length, published]);
+    expect([owned.used, chunks.used]).toEqual([documents.length, published]);
     const failed = documents.filter(({ system_metadata: { status } }) => status === 'failed');
     expect(failed.length).toBeGreaterThan(0);
     for (const { system_metadata } of failed) {

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { LANE_PURPOSES, LANES, type LaneName } from '../../shared/queues/lanes.js';
 import type { ReadJobNotes } from '../services/jobs/job-notes.js';
+import { documentsOf } from '../services/jobs/job-subject.js';
 import type { RetryJob } from '../services/jobs/retry-job.js';
 
 export interface BoardOptions {
@@ -118,11 +119,10 @@ const shownData = z
 const shownOutcome = z.string().max(40).nullable().catch(null);
 
 function documentLink(data: unknown, adminPath: string) {
-  const { documentId, generation } = shownData.parse(data);
-  const found = documentId ?? (typeof generation === 'string' ? generation.split('.')[0] : undefined);
-  return found === undefined
+  const [first] = documentsOf(data);
+  return first === undefined
     ? { displayText: 'Queues', href: `${adminPath}/queues` }
-    : { displayText: 'Document', href: `${adminPath}/documents/${encodeURIComponent(String(found))}` };
+    : { displayText: 'Document', href: `${adminPath}/documents/${encodeURIComponent(first)}` };
 }
 
 /** Renders the board's only template, which only inserts values, and removes links to other servers (its fonts). */

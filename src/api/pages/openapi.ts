@@ -26,7 +26,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Sharing: 'What becomes of documents that others share with the caller.',
   Retrieval: 'Search documents, and answer questions with them.',
   Caches: 'Named sets of documents that questions are asked about again and again.',
-  Usage: 'What the caller has done.',
+  Usage: 'What the caller has done, and what they own.',
 };
 
 export type OpenApi = ReturnType<typeof createDocument>;
@@ -36,7 +36,7 @@ export function createOpenApi(routes: readonly Route[]): OpenApi {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes)
     paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
-  return createDocument(
+  const page = createDocument(
     {
       openapi: '3.1.0',
       info: {
@@ -57,6 +57,17 @@ export function createOpenApi(routes: readonly Route[]): OpenApi {
     },
     { allowEmptySchema: { unknown: true, any: true, custom: true } },
   );
+  return withoutUnused(page);
+}
+
+/** The library writes what events are made of once more for requests, which nothing refers to. */
+function withoutUnused(page: OpenApi): OpenApi {
+  const { schemas = {}, ...others } = page.components ?? {};
+  const text = JSON.stringify(page);
+  const used = Object.entries(schemas).filter(([id]) => text.includes(`"#/components/schemas/${id}"`));
+  const isDone = used.length === Object.keys(schemas).length;
+  const left = { ...page, components: { ...others, schemas: Object.fromEntries(used) } };
+  return isDone ? page : withoutUnused(left);
 }
 
 function tagOf(name: string) {

@@ -108,20 +108,20 @@ export function viewUsage({
   };
 }
 
+const answerSource = z
+  .object({
+    document_id: z.string(),
+    owner,
+    chunk_number: z.int(),
+    score: z.number(),
+    ...whereaboutsFields,
+  })
+  .meta({ id: 'AnswerSource', description: 'A chunk that an answer was made from.' });
+
 const outcome = {
   usage: usageCounts,
   finish_reason: z.enum(FINISH_REASONS),
-  sources: z
-    .array(
-      z.object({
-        document_id: z.string(),
-        owner,
-        chunk_number: z.int(),
-        score: z.number(),
-        ...whereaboutsFields,
-      }),
-    )
-    .describe('The chunks that the answer was made from, best first.'),
+  sources: z.array(answerSource).describe('The chunks that the answer was made from, best first.'),
 };
 
 export const completion = z

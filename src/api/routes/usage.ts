@@ -40,7 +40,7 @@ const quotaView = (description: string) =>
 
 const quotaUsage = z
   .object({
-    documents: quotaView('Documents that you own, those that failed before they could be found aside.'),
+    documents: quotaView('Documents that you own, whatever their status.'),
     bytes: quotaView('Bytes of the sources that are kept for your documents.'),
     chunks: quotaView('Chunks of your documents that can be found.'),
   })

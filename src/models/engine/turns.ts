@@ -1,5 +1,5 @@
 import { createHolders, type Holders, type Standing } from '../../shared/fair-scheduling/holders.js';
-import { createShares, type Shares } from '../../shared/fair-scheduling/shares.js';
+import { createDecayedUsage, type DecayedUsage } from '../../shared/fair-scheduling/decayed-usage.js';
 import { ModelError } from './model-error.js';
 
 export interface TurnRequest {
@@ -60,7 +60,7 @@ interface TurnOptions {
 interface State {
   readonly atOnce: number;
   readonly background: number;
-  readonly shares: Shares;
+  readonly usage: DecayedUsage;
   readonly holders: Holders;
   readonly queue: Waiting[];
   readonly running: Set<Running>;
@@ -70,9 +70,9 @@ interface State {
 
 export function createTurns({ atOnce, maxWaiting, background = atOnce }: TurnOptions): Turns {
   const queue: Waiting[] = [];
-  const shares = createShares();
-  const holders = createHolders(atOnce, shares);
-  const state: State = { atOnce, background, shares, holders, queue, running: new Set(), overtaking: 0 };
+  const usage = createDecayedUsage();
+  const holders = createHolders(atOnce, usage);
+  const state: State = { atOnce, background, usage, holders, queue, running: new Set(), overtaking: 0 };
   return {
     get waiting() {
       return queue.length;
@@ -114,11 +114,11 @@ function startNext(state: State): void {
 }
 
 /** Of those who wait the one whose caller has the fewest turns, or has used least, or who came first. */
-function firstOf({ queue, shares }: State, isMeant: (each: Waiting) => boolean): Waiting | null {
+function firstOf({ queue, usage }: State, isMeant: (each: Waiting) => boolean): Waiting | null {
   let first: Waiting | null = null;
   for (const each of queue) {
     if (!isMeant(each)) continue;
-    if (!first || (each.by !== first.by && shares.compare(each.by, first.by) < 0)) first = each;
+    if (!first || (each.by !== first.by && usage.compare(each.by, first.by) < 0)) first = each;
   }
   return first;
 }
@@ -130,7 +130,7 @@ function begin(state: State, { by, isUrgent }: Asking): Entered {
   const countBefore = (used: number) => {
     const isBefore = (waiting: Waiting) => {
       if (waiting.isUrgent !== isUrgent) return waiting.isUrgent;
-      return waiting.by !== by && state.shares.used(waiting.by) < used;
+      return waiting.by !== by && state.usage.used(waiting.by) < used;
     };
     return state.queue.filter(isBefore).length;
   };

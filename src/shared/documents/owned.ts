@@ -27,14 +27,12 @@ const OVER_QUOTA = -10;
 const NOTHING: Owned = { documents: 0, bytes: 0, chunks: 0 };
 
 /**
- * What a document is counted with. One without content that was ever published is none once its ingest has failed or was
- * cancelled, but its source counts for as long as it is kept. Of new content and the content that it is to replace, the
- * larger one counts.
+ * What a document is counted with, whatever its status: one whose ingest failed or was cancelled is kept, with its
+ * source, until it is deleted. Of new content and the content that it is to replace, the larger one counts.
  */
-export function ownedWith({ status, published, pending }: DocumentRecord): Owned {
-  const hasEnded = status === 'failed' || status === 'cancelled';
+export function ownedWith({ published, pending }: DocumentRecord): Owned {
   return {
-    documents: published || !hasEnded ? 1 : 0,
+    documents: 1,
     bytes: Math.max(published?.sizeBytes ?? 0, pending?.sizeBytes ?? 0),
     chunks: published?.chunkCount ?? 0,
   };

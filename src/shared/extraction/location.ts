@@ -7,22 +7,27 @@ const rectangleSchema = z.object({ x: z.number(), y: z.number(), width: z.number
 
 const boxSchema = z.object({ page: z.int().min(1), ...rectangleSchema.shape });
 
-/** Where in its file a passage stands, as far as the format tells. All numbers begin at 1, and spans include both ends. */
-export const locationSchema = z.object({
-  pages: spanSchema.optional(),
-  boxes: z.array(boxSchema).optional(),
-  slides: spanSchema.optional(),
-  /** The name of the sheet of a workbook. */
-  sheet: z.string().optional(),
-  /** Rows of the sheet, or of the table when the file is one. */
-  rows: spanSchema.optional(),
-  /** The name of the chapter of a book. */
-  chapter: z.string().optional(),
-  /** The number of the message in a mailbox. */
-  message: z.int().min(1).optional(),
-  /** The numbers of the lines of a text file. */
-  lines: spanSchema.optional(),
-});
+/** Where in its file a passage stands, as far as the format tells. */
+export const locationSchema = z
+  .object({
+    pages: spanSchema.optional(),
+    boxes: z.array(boxSchema).optional(),
+    slides: spanSchema.optional(),
+    /** The name of the sheet of a workbook. */
+    sheet: z.string().optional(),
+    /** Rows of the sheet, or of the table when the file is one. */
+    rows: spanSchema.optional(),
+    /** The name of the chapter of a book. */
+    chapter: z.string().optional(),
+    /** The number of the message in a mailbox. */
+    message: z.int().min(1).optional(),
+    /** The numbers of the lines of a text file. */
+    lines: spanSchema.optional(),
+  })
+  .meta({
+    id: 'Location',
+    description: 'Where in its file a passage stands: spans include both ends, and all numbers begin at 1.',
+  });
 
 /** The fields of a location, in their order. */
 export const LOCATION_FIELDS = locationSchema.keyof().options;

@@ -1,4 +1,4 @@
-import type { Shares } from './shares.js';
+import type { DecayedUsage } from './decayed-usage.js';
 
 /** How one stands among those who have places, where there are several and all are taken. */
 export interface Standing {
@@ -30,7 +30,7 @@ interface Place {
 export type Holders = ReturnType<typeof createHolders>;
 
 /** Those who have one of so many places. */
-export function createHolders(atOnce: number, shares: Shares) {
+export function createHolders(atOnce: number, usage: DecayedUsage) {
   /** In the order in which they began. */
   const taken = new Set<Place>();
   const standingOf = (place: Place): Standing => {
@@ -44,11 +44,11 @@ export function createHolders(atOnce: number, shares: Shares) {
   const isWanted = (place: Place, ...[leastOf, countBefore]: Parameters<Holder['isWanted']>) => {
     if (performance.now() - place.since < leastOf(standingOf(place))) return false;
     const leaving = [...taken].filter(({ isLeaving }) => isLeaving).length;
-    return countBefore(shares.used(place.by)) > leaving;
+    return countBefore(usage.used(place.by)) > leaving;
   };
   return {
     begin: (by: string): Holder => {
-      const endUse = shares.begin(by);
+      const endUse = usage.begin(by);
       const place: Place = { by, since: performance.now(), isLeaving: false };
       taken.add(place);
       return {

@@ -1,6 +1,6 @@
 import { UnavailableError } from '../errors.js';
 import { createTally, type Tally } from '../tools/tally.js';
-import type { Shares } from './shares.js';
+import type { DecayedUsage } from './decayed-usage.js';
 import { callNext, createWaitingLines, refuseNewest, wait, type WaitingLines } from './waiting-lines.js';
 
 /** Who asks for a turn. */
@@ -32,7 +32,7 @@ interface TurnLimits {
   readonly maxPerCaller?: number;
   readonly maxWaiting?: number;
   /** What callers have used: who used least goes first. Without it, they take turns. */
-  readonly shares?: Shares;
+  readonly usage?: DecayedUsage;
   readonly name?: string;
 }
 
@@ -46,13 +46,13 @@ const COMPANY_MILLISECONDS = 1_000;
  */
 export function createTurns(
   maxAtOnce: number,
-  { maxAlone = maxAtOnce, maxPerCaller, maxWaiting = Infinity, shares, name = 'queue' }: TurnLimits = {},
+  { maxAlone = maxAtOnce, maxPerCaller, maxWaiting = Infinity, usage, name = 'queue' }: TurnLimits = {},
 ): Turns {
   const places: Places = {
     maxAtOnce,
     maxAlone,
     maxPerCaller: maxPerCaller ?? null,
-    shares: shares ?? null,
+    usage: usage ?? null,
     running: 0,
     runningOf: createTally(),
     latest: null,
@@ -73,8 +73,8 @@ export function createTurns(
     return leaveOnce(places, queue, by);
   };
   const isWanted = (by: string) => {
-    const used = shares?.used(by) ?? 0;
-    return [...queue.lines.keys()].some((other) => other !== by && (shares?.used(other) ?? 0) < used);
+    const used = usage?.used(by) ?? 0;
+    return [...queue.lines.keys()].some((other) => other !== by && (usage?.used(other) ?? 0) < used);
   };
 
   return {
@@ -99,7 +99,7 @@ interface Places {
   readonly maxAtOnce: number;
   readonly maxAlone: number;
   readonly maxPerCaller: number | null;
-  readonly shares: Shares | null;
+  readonly usage: DecayedUsage | null;
   running: number;
   readonly runningOf: Tally;
   /** The caller who came last. */
@@ -132,7 +132,7 @@ function count(places: Places, by: string, change: 1 | -1): void {
 
 /** Returns a function that ends a turn when it is first called. */
 function leaveOnce(places: Places, queue: WaitingLines, by: string): () => void {
-  const endUse = places.shares?.begin(by);
+  const endUse = places.usage?.begin(by);
   let isOver = false;
   return () => {
     if (isOver) return;
@@ -145,7 +145,7 @@ function leaveOnce(places: Places, queue: WaitingLines, by: string): () => void 
 }
 
 function letNextIn(places: Places, queue: WaitingLines): boolean {
-  const next = callNext(queue, { mayEnter: (by) => mayEnter(places, by), shares: places.shares });
+  const next = callNext(queue, { mayEnter: (by) => mayEnter(places, by), usage: places.usage });
   if (next !== null) count(places, next, 1);
   return next !== null;
 }

@@ -1,5 +1,5 @@
 import { toError } from '../errors.js';
-import type { Shares } from './shares.js';
+import type { DecayedUsage } from './decayed-usage.js';
 
 /** The requests that wait for a turn: one line for each caller, and the callers in turn. */
 export interface WaitingLines {
@@ -51,13 +51,13 @@ export function wait(
 interface Calling {
   readonly mayEnter: (by: string) => boolean;
   /** What callers have used, by which they go; null when they take turns. */
-  readonly shares: Shares | null;
+  readonly usage: DecayedUsage | null;
 }
 
 /** Lets in the first request of the next caller who may enter. @returns that caller, or null when nobody may enter */
-export function callNext(queue: WaitingLines, { mayEnter, shares }: Calling): string | null {
-  const callers = shares
-    ? [...queue.lines.keys()].sort((one, other) => shares.compare(one, other))
+export function callNext(queue: WaitingLines, { mayEnter, usage }: Calling): string | null {
+  const callers = usage
+    ? [...queue.lines.keys()].sort((one, other) => usage.compare(one, other))
     : queue.lines.keys();
   for (const by of callers) {
     const line = queue.lines.get(by);

@@ -23,7 +23,7 @@ import { whileWanted } from '../while-wanted.js';
 
 /** The maximum time for copying the source and rendering the page, so that no slow file holds up other pages for long. */
 const RENDER_MILLISECONDS = 20_000;
-/** The same while another waits who has used less. A request waits three times as long, and a page takes a tenth of it. */
+/** The same while another waits who has used less. A request waits for 15 s, and most pages take a tenth of this. */
 const CONTESTED_MILLISECONDS = 4_000;
 
 interface RenderParts {

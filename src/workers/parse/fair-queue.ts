@@ -1,5 +1,5 @@
 import { createHolders, type Holders, type Standing } from '../../shared/fair-scheduling/holders.js';
-import { createShares, type Shares } from '../../shared/fair-scheduling/shares.js';
+import { createDecayedUsage, type DecayedUsage } from '../../shared/fair-scheduling/decayed-usage.js';
 
 interface Taker {
   /** Whether the task is quick, so that it may use the spare item. */
@@ -41,16 +41,16 @@ export function createFairQueue<T>(
   spare: T,
   suits: (item: T, origin: string) => number = () => 0,
 ) {
-  const shares = createShares();
-  const holders = createHolders(items.length, shares);
-  const state: State<T> = { idle: [...items], waiting: [], shares, holders, slow: 0, isSpareIdle: true };
+  const usage = createDecayedUsage();
+  const holders = createHolders(items.length, usage);
+  const state: State<T> = { idle: [...items], waiting: [], usage, holders, slow: 0, isSpareIdle: true };
   const { idle, waiting } = state;
 
   const serve = (): void => {
     for (;;) {
       const isSpareOpen = state.isSpareIdle && state.slow === items.length;
       const able = waiting.filter(({ isQuick }) => idle.length > 0 || (isQuick && isSpareOpen));
-      const [next] = able.toSorted((one, other) => shares.compare(one.callerId, other.callerId));
+      const [next] = able.toSorted((one, other) => usage.compare(one.callerId, other.callerId));
       if (!next) return;
       waiting.splice(waiting.indexOf(next), 1);
       const item = takeBest(idle, (each) => suits(each, next.origin));
@@ -73,7 +73,7 @@ export function createFairQueue<T>(
 interface State<T> {
   readonly idle: T[];
   readonly waiting: Waiting<T>[];
-  readonly shares: Shares;
+  readonly usage: DecayedUsage;
   /** The slow tasks that have items. */
   readonly holders: Holders;
   slow: number;
@@ -87,7 +87,7 @@ interface Use extends Pick<Lent<unknown>, 'isWanted'> {
 /** Counts what a caller uses. Only slow tasks that have one of the items give way. */
 function beginUse<T>(state: State<T>, { callerId, isQuick }: Waiting<T>, hasSpare: boolean): Use {
   if (hasSpare || isQuick) {
-    const end = state.shares.begin(callerId);
+    const end = state.usage.begin(callerId);
     if (hasSpare) state.isSpareIdle = false;
     return {
       isWanted: () => false,
@@ -101,7 +101,7 @@ function beginUse<T>(state: State<T>, { callerId, isQuick }: Waiting<T>, hasSpar
   state.slow += 1;
   const countBefore = (used: number) => {
     const isBefore = (each: Waiting<T>) =>
-      !each.isQuick && each.callerId !== callerId && state.shares.used(each.callerId) < used;
+      !each.isQuick && each.callerId !== callerId && state.usage.used(each.callerId) < used;
     return state.waiting.filter(isBefore).length;
   };
   return {

@@ -1,5 +1,5 @@
 import { createPagePictures } from '../../shared/page-pictures/page-pictures.js';
-import { createShares } from '../../shared/fair-scheduling/shares.js';
+import { createDecayedUsage } from '../../shared/fair-scheduling/decayed-usage.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
 import { createPageWaits, MAX_PAGE_WAITS } from '../../shared/page-pictures/page-waits.js';
 import { renderJob } from '../../shared/queues/payloads.js';
@@ -20,7 +20,7 @@ export function pageLane(context: WorkerContext, parser: ParserPool): LaneServic
     parser,
     pictures,
     waits: createPageWaits(context.redis),
-    turns: createTurns(1, { shares: createShares() }),
+    turns: createTurns(1, { usage: createDecayedUsage() }),
     requireMemory: () => requireMemory(context.memory),
   });
   return {

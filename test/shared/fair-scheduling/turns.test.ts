@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { UnavailableError } from '../../../src/shared/errors.js';
-import { createShares } from '../../../src/shared/fair-scheduling/shares.js';
+import { createDecayedUsage } from '../../../src/shared/fair-scheduling/decayed-usage.js';
 import { createTurns, type Turns } from '../../../src/shared/fair-scheduling/turns.js';
 import { rejection } from '../../support/rejection.js';
 
@@ -94,9 +94,9 @@ test('one who is alone has more at once; another has a turn at once, and takes t
   expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
 });
 
-test('with shares, who used least goes first, and one who used much hears that another waits', async () => {
+test('with decayed usage, who used least goes first, and one who used much hears that another waits', async () => {
   let time = 0;
-  const turns = createTurns(1, { shares: createShares({ now: () => time }) });
+  const turns = createTurns(1, { usage: createDecayedUsage({ now: () => time }) });
   const leave = await turns.enter({ by: 'slow' });
   expect(turns.isWanted('slow')).toBe(false);
   time += 9_000;

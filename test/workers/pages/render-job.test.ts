@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Content, DocumentRecord } from '../../../src/shared/document.js';
-import { createShares } from '../../../src/shared/fair-scheduling/shares.js';
+import { createDecayedUsage } from '../../../src/shared/fair-scheduling/decayed-usage.js';
 import { createTurns } from '../../../src/shared/fair-scheduling/turns.js';
 import { createPagePictures } from '../../../src/shared/page-pictures/page-pictures.js';
 import { createPageWaits } from '../../../src/shared/page-pictures/page-waits.js';
@@ -49,7 +49,7 @@ function start({ lateAfter = 60_000 }: { lateAfter?: number } = {}) {
     parser,
     pictures,
     waits,
-    turns: createTurns(1, { shares: createShares() }),
+    turns: createTurns(1, { usage: createDecayedUsage() }),
     contestedMilliseconds: CONTESTED,
     metrics: {
       add: () => undefined,

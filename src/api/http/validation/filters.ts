@@ -51,7 +51,7 @@ export const bodyFilters = z
   .transform((value, context) => toRequestFilter(value ?? null, context))
   .optional()
   .transform((value): RequestFilter => value ?? { filter: null, json: null })
-  .meta({ override: structuredClone(filterSchema) });
+  .meta({ id: 'Filters', override: structuredClone(filterSchema) });
 
 /** The parameter `filters` of a query string. */
 export const queryFilters = z

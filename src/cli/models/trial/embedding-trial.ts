@@ -3,7 +3,7 @@ import { prefixesOf } from '../../../shared/local-models/families.js';
 import type { ModelDescription } from '../../../shared/local-models/description.js';
 import type { ModelsAddress } from '../../../shared/local-models/processes/models-address.js';
 import { postToModels } from '../ask-models.js';
-import { perSecond, sanityLine, type Verdict } from './verdict.js';
+import { dot, perSecond, sanityLine, type Verdict } from './verdict.js';
 
 const answerSchema = z.object({
   data: z.array(z.object({ index: z.int(), embedding: z.array(z.number()) })),
@@ -66,11 +66,6 @@ async function measure(embed: Embed) {
     const milliseconds = performance.now() - begin;
     if (texts >= MAX_TEXTS || milliseconds > ENOUGH_MS) return { texts, tokens, milliseconds };
   }
-}
-
-/** The cosine, since the vectors have unit length. */
-function dot(one: readonly number[] = [], other: readonly number[] = []): number {
-  return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 }
 
 const shown = (similarities: readonly number[]) => similarities.map((each) => each.toFixed(2)).join(' and ');

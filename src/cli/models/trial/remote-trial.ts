@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Completer, Embedder, Reranker } from '../../../shared/ports.js';
-import { inSeconds, sanityLine, type Verdict } from './verdict.js';
+import { dot, inSeconds, sanityLine, type Verdict } from './verdict.js';
 
 /** Each question has its answer at the same place; no words but the smallest are in both. */
 const QUESTIONS = ['How do plants make their food?', 'What should I do when my bicycle has a flat tyre?'];
@@ -77,9 +77,4 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Res
   const begin = performance.now();
   const result = await work();
   return { result, seconds: inSeconds(performance.now() - begin) };
-}
-
-/** The cosine, since the vectors have unit length. */
-function dot(one: Float32Array = new Float32Array(), other: Float32Array = new Float32Array()): number {
-  return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 }

@@ -1,6 +1,7 @@
 import { embeddingFileOf } from '../../local-models/named-models.js';
 import { modelsAddressesOf } from '../../local-models/processes/models-address.js';
 import type { Settings } from '../../settings/schema.js';
+import { namedModel } from './named-model.js';
 
 /** What a model does for the service. */
 export const ROLES = ['embedder', 'completer', 'reranker'] as const;
@@ -43,7 +44,7 @@ function embedderOf(settings: Settings): ModelInUse {
     case 'openai':
       return {
         ...common,
-        model: embedding.model === '' ? 'text-embedding-3-small' : embedding.model,
+        model: namedModel('embedder', embedding),
         address: shownAddress(embedding.baseUrl),
       };
     case 'local':
@@ -62,7 +63,7 @@ function completerOf(settings: Settings): ModelInUse {
     case 'openai':
       return {
         ...common,
-        model: completion.model === '' ? 'gpt-4o-mini' : completion.model,
+        model: namedModel('completer', completion),
         address: shownAddress(completion.baseUrl),
       };
     case 'local':
@@ -81,7 +82,7 @@ function rerankerOf(settings: Settings): ModelInUse {
     case 'http':
       return {
         ...common,
-        model: reranking.model === '' ? 'rerank-v3.5' : reranking.model,
+        model: namedModel('reranker', reranking),
         address: shownAddress(reranking.baseUrl),
       };
     case 'local':

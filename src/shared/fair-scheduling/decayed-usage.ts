@@ -1,5 +1,5 @@
 /** What callers use of something that few have at once, such as a parser: in seconds, of which half are forgotten with time. */
-export interface Shares {
+export interface DecayedUsage {
   /** Seconds that a caller has used lately, those of what it has at the moment included. */
   used(by: string): number;
   /** How many a caller has at the moment. */
@@ -10,7 +10,7 @@ export interface Shares {
   compare(one: string, other: string): number;
 }
 
-interface ShareOptions {
+interface DecayOptions {
   readonly halfLifeMilliseconds?: number;
   /** A clock in milliseconds. */
   readonly now?: () => number;
@@ -32,10 +32,10 @@ interface Use {
 }
 
 /** Callers who have used nothing for a while take no memory. */
-export function createShares({
+export function createDecayedUsage({
   halfLifeMilliseconds = HALF_LIFE_MILLISECONDS,
   now = () => performance.now(),
-}: ShareOptions = {}): Shares {
+}: DecayOptions = {}): DecayedUsage {
   const uses = new Map<string, Use>();
   let most = MANY;
   const faded = ({ seconds, at }: Use) => seconds * 2 ** ((at - now()) / halfLifeMilliseconds);

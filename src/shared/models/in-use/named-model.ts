@@ -1,0 +1,11 @@
+import type { Role } from './models-in-use.js';
+
+const DEFAULT_MODELS: Readonly<Record<Role, string>> = {
+  embedder: 'text-embedding-3-small',
+  completer: 'gpt-4o-mini',
+  reranker: 'rerank-v3.5',
+};
+
+/** The model of a provider that a setting names; where it is empty, the one that the provider is known for. */
+export const namedModel = (role: Role, { model }: { readonly model: string }): string =>
+  model === '' ? DEFAULT_MODELS[role] : model;
