@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import type { Dirent } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { systemErrorCode } from '../../src/shared/system-error-code.js';
 import { freePort } from './redis.js';
 import { until } from './until.js';
 
@@ -41,7 +43,7 @@ export async function startTestS3(): Promise<TestS3> {
     endpoint,
     env: s3Environment(endpoint),
     keys: async () => {
-      const entries = await readdir(bucket, { recursive: true, withFileTypes: true });
+      const entries = await list(bucket);
       const files = entries
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => join(parentPath, name));
@@ -105,4 +107,15 @@ async function run(
     return response !== null;
   });
   return child;
+}
+
+/** Folders of objects that are removed meanwhile are gone while they are listed. */
+async function list(bucket: string): Promise<Dirent[]> {
+  for (;;) {
+    try {
+      return await readdir(bucket, { recursive: true, withFileTypes: true });
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
+    }
+  }
 }

@@ -12,7 +12,7 @@ import { createSourceCopies } from './copy-sources.js';
 import { allKeys, dumpKeys, type Dumped } from './dump-keys.js';
 import { once, putHashed } from './hashed.js';
 import { createKeyParts } from './key-parts.js';
-import { FORMAT, placesOf, type Manifest } from './manifest.js';
+import { FORMAT, placesOf, type Manifest, type Part } from './manifest.js';
 import { findManifest, openPlace, writeManifest } from './open-place.js';
 import { reachMoment } from './reach-moment.js';
 
@@ -66,7 +66,6 @@ async function copyAll({ url, from, to }: Copying): Promise<Manifest> {
     // Sources of documents that are deleted are kept for a while, so that those of that moment are still there.
     await copies.copy();
     const { documents, sources, missing } = copies.end();
-    const list = sources.map((source) => `${JSON.stringify(source)}\n`).join('');
     return {
       format: FORMAT,
       moment: moment.time.toISOString(),
@@ -74,16 +73,18 @@ async function copyAll({ url, from, to }: Copying): Promise<Manifest> {
       redis: await versionOf(client),
       documents,
       keys: [...(await parts.end())],
-      sources: {
-        name: places.sourceList,
-        ...(await putHashed(to, places.sourceList, once(Buffer.from(list)))),
-      },
+      sources: await writeSourceList(to, places.sourceList, sources),
       missing,
     };
   } finally {
     client.destroy();
     listening.destroy();
   }
+}
+
+async function writeSourceList(to: ObjectStorage, name: string, sources: readonly Part[]): Promise<Part> {
+  const list = sources.map((source) => `${JSON.stringify(source)}\n`).join('');
+  return { name, ...(await putHashed(to, name, once(Buffer.from(list)))) };
 }
 
 async function versionOf(client: Client): Promise<string> {
