@@ -59,8 +59,9 @@ describe('/query', () => {
       completion: expect.stringMatching(/^Answer: /),
       usage: { completion_tokens: completed, prompt_tokens: prompted, total_tokens: completed + prompted },
       finish_reason: 'stop',
-      sources: found.map(({ document_id, chunk_number, score, location, section }) => ({
+      sources: found.map(({ document_id, owner, chunk_number, score, location, section }) => ({
         document_id,
+        owner,
         chunk_number,
         score,
         location,

@@ -29,6 +29,7 @@ describe('the whole service', () => {
     expect(answer.completion).toContain('Mainz');
     const source = {
       document_id: document.external_id,
+      owner: service.caller('reader'),
       chunk_number: 0,
       score: expect.any(Number),
       section: [],

@@ -24,6 +24,7 @@ export interface WireChunk {
   readonly content: string;
   readonly score: number;
   readonly document_id: string;
+  readonly owner: string;
   readonly chunk_number: number;
   readonly location: Location | null;
   readonly section: readonly string[];
