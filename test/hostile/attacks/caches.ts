@@ -50,6 +50,14 @@ async function startLarge(owner: Client): Promise<() => Promise<void>> {
 const isBuilding = async (client: Client, name: string): Promise<boolean> =>
   (await client.get<{ readonly status?: string }>(`/cache/${name}`)).body.status === 'building';
 
+/** On a full machine, a file may take longer than parsers may. */
+async function ingestSlow(client: Client, bytes: Uint8Array, filename: string): Promise<number | string> {
+  let status: number | string = 0;
+  for (let tries = 0; status !== 200 && tries < 3; tries += 1)
+    status = await statusOf(client.ingestFile(bytes, filename, { prefer: 'wait=100' }));
+  return status;
+}
+
 const MEGABYTE = 1024 ** 2;
 const FILES = 4;
 
@@ -61,7 +69,7 @@ export const cacheAttacks: readonly Attack[] = [
     prepare: async ({ as, isShort }) => {
       const bytes = strToU8(`${'-'.repeat(127)}\n`.repeat(((isShort ? 1 : 2) * MEGABYTE) / 128));
       const files = Array.from({ length: FILES }, (_, n) =>
-        statusOf(as('dashes').ingestFile(bytes, `${String(n)}.txt`, { prefer: 'wait=100' })),
+        ingestSlow(as('dashes'), bytes, `${String(n)}.txt`),
       );
       const { wrong } = observed(await Promise.all(files), oneOf(200));
       if (wrong !== null) throw new Error(`files of dashes: ${wrong}`);
