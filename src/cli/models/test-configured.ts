@@ -1,6 +1,7 @@
 import { createCompleter, createEmbedder, createReranker } from '../../shared/create-adapters.js';
 import { explainFailure } from '../../shared/models/in-use/explain-failure.js';
-import { modelsInUse, ROLES, type ModelInUse, type Role } from '../../shared/models/in-use/models-in-use.js';
+import { modelsInUse, type ModelInUse } from '../../shared/models/in-use/models-in-use.js';
+import { ROLES, type Role } from '../../shared/models/in-use/named-model.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
 import { test, type TestResult } from './test.js';
 import { tryRemoteCompleter, tryRemoteEmbedder, tryRemoteReranker } from './trial/remote-trial.js';

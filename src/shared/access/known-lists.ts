@@ -1,4 +1,4 @@
-import type { Sharing } from './sharing.js';
+import type { Sharing } from './sharing-rule.js';
 
 /** Ids that are remembered of all callers together, which take some 100 bytes each. */
 const MAX_IDS = 100_000;

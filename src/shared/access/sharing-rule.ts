@@ -14,6 +14,12 @@ export interface SharingLists {
   readonly acceptedDocuments: readonly string[];
 }
 
+/** The lists of a caller, and the name of this state of them; an empty one where there are none. */
+export interface Sharing {
+  readonly lists: SharingLists;
+  readonly revision: string;
+}
+
 export const NO_LISTS: SharingLists = { blockedOwners: [], acceptedOwners: [], acceptedDocuments: [] };
 
 /** The most entries of each list: a query names each of them, and an engine reads some 50,000 a second. */

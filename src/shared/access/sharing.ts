@@ -7,14 +7,8 @@ import type { Filter } from '../filters/parse.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { createKnownLists, type KnownLists } from './known-lists.js';
-import { both, NO_LISTS, sharingRule, type Shared, type SharingLists } from './sharing-rule.js';
+import { both, NO_LISTS, sharingRule, type Shared, type Sharing, type SharingLists } from './sharing-rule.js';
 import { createGuard, SharingChangedError, type SharingGuard } from './sharing-guard.js';
-
-/** The lists of a caller, and the name of this state of them; an empty one where there are none. */
-export interface Sharing {
-  readonly lists: SharingLists;
-  readonly revision: string;
-}
 
 /** Who looks for documents, and what they say of those of others; the setting holds where they say nothing. */
 export interface Looking {

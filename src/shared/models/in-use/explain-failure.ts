@@ -1,5 +1,6 @@
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
-import type { ModelInUse, Role } from './models-in-use.js';
+import type { ModelInUse } from './models-in-use.js';
+import type { Role } from './named-model.js';
 
 const SECTIONS: Readonly<Record<Role, string>> = {
   embedder: 'embedding',

@@ -1,11 +1,7 @@
 import { embeddingFileOf } from '../../local-models/named-models.js';
 import { modelsAddressesOf } from '../../local-models/processes/models-address.js';
 import type { Settings } from '../../settings/schema.js';
-import { namedModel } from './named-model.js';
-
-/** What a model does for the service. */
-export const ROLES = ['embedder', 'completer', 'reranker'] as const;
-export type Role = (typeof ROLES)[number];
+import { namedModel, type Role } from './named-model.js';
 
 /** What the settings name for a role. Holds no secret. */
 export interface ModelInUse {

@@ -1,4 +1,6 @@
-import type { Role } from './models-in-use.js';
+/** What a model does for the service. */
+export const ROLES = ['embedder', 'completer', 'reranker'] as const;
+export type Role = (typeof ROLES)[number];
 
 const DEFAULT_MODELS: Readonly<Record<Role, string>> = {
   embedder: 'text-embedding-3-small',

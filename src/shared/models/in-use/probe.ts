@@ -1,6 +1,6 @@
 import type { Completer, Embedder, Reranker } from '../../ports.js';
 import type { Settings } from '../../settings/schema.js';
-import type { Role } from './models-in-use.js';
+import type { Role } from './named-model.js';
 
 /** The adapters of the roles, each of which may be asked. */
 export interface Adapters {
