@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { SettingsError } from '../shared/settings/settings-error.js';
-import { say, UserError } from './user-messages.js';
+import { say } from './user-messages.js';
 import type { TokenRequest } from './token.js';
 
 // Each command is loaded when it is asked for, because the supervisor of `up` keeps what it has loaded.
@@ -130,7 +129,9 @@ async function tryModels(name: string | undefined) {
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof UserError || error instanceof SettingsError)) throw error;
-  say(error.message);
+  const { sentenceOf } = await import('./known-errors.js');
+  const sentence = sentenceOf(error);
+  if (sentence === null) throw error;
+  say(sentence);
   process.exitCode = 1;
 }

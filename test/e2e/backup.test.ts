@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,6 +129,15 @@ function testBackups(index: 'exact' | 'query-engine', startRedis: () => Promise<
     expect(await restore(join(folder, 'nothing'))).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('no whole backup'),
+    });
+    expect(existsSync(join(folder, 'nothing'))).toBe(false);
+  });
+
+  test('what an operator can mend is told in a sentence', async () => {
+    const away = await backup(join(folder, 'away'), { REDIS_URL: 'redis://127.0.0.1:1' });
+    expect(away).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^redis is unavailable: .*ECONNREFUSED.*\n$/),
     });
   });
 

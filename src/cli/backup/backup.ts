@@ -24,7 +24,7 @@ import { reachMoment } from './reach-moment.js';
 export async function backup(place: string, env: Environment): Promise<string> {
   const settings = loadSettings(env, []);
   const logger = createLogger({ level: 'warn', process: 'backup' });
-  const to = await openPlace(place, settings, logger);
+  const to = await openPlace(place, settings, { logger, isNew: true });
   if (await findManifest(to))
     throw new UserError(`There is a backup in ${place} already. Name another place.`);
   const { url, stop } = await reachRedis(settings, env);

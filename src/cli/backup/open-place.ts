@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { openFolder, openStorage } from '../../shared/create-storage.js';
@@ -8,11 +9,20 @@ import { UserError } from '../user-messages.js';
 import { once, readAll } from './hashed.js';
 import { MANIFEST, manifestSchema, type Manifest } from './manifest.js';
 
-/** The place of a backup: a folder, or `s3://bucket/prefix` with the credentials and the endpoint of the settings. */
-export async function openPlace(place: string, settings: Settings, logger: Logger): Promise<ObjectStorage> {
+/**
+ * The place of a backup: a folder, or `s3://bucket/prefix` with the credentials and the endpoint of the settings.
+ * @param options.isNew whether a folder that is not there is made
+ */
+export async function openPlace(
+  place: string,
+  settings: Settings,
+  { logger, isNew }: { readonly logger: Logger; readonly isNew: boolean },
+): Promise<ObjectStorage> {
   if (!place.startsWith('s3://')) {
-    await mkdir(resolve(place), { recursive: true, mode: 0o700 });
-    return openFolder(resolve(place));
+    const directory = resolve(place);
+    if (isNew) await mkdir(directory, { recursive: true, mode: 0o700 });
+    else if (!existsSync(directory)) throw noBackup(place);
+    return openFolder(directory);
   }
   const [bucket = '', ...folders] = place.slice('s3://'.length).split('/');
   const s3 = { ...settings.s3, bucket };
@@ -30,6 +40,8 @@ function below(prefix: string, storage: ObjectStorage): ObjectStorage {
     remove: (key) => storage.remove(keyOf(key)),
   };
 }
+
+export const noBackup = (place: string): UserError => new UserError(`There is no whole backup in ${place}.`);
 
 /** The manifest of the backup that lies there; null for none. @throws UserError for one of another version */
 export async function findManifest(place: ObjectStorage): Promise<Manifest | null> {

@@ -8,6 +8,7 @@ import { allKeys } from './dump-keys.js';
 /** Processes that have stopped are heard of for so long. */
 const PATIENCE_MILLISECONDS = 60_000;
 const AGAIN_MILLISECONDS = 1_000;
+const NOTE_MILLISECONDS = 2 * PATIENCE_MILLISECONDS;
 
 /**
  * Makes sure that a Redis holds no documents and that nothing uses it, empties it of all else that is Quire's, and notes that a
@@ -17,6 +18,9 @@ export async function prepareTarget(client: Client, place: string): Promise<void
   const isOurs = (await client.exists(keys.restoring)) === 1;
   if (!isOurs && (await client.exists(keys.changes)) === 1)
     throw new UserError('This Redis holds documents. A backup is restored into one without.');
+  // From now on no process starts; one that began before is heard of while this waits. If this ends, the note goes by itself.
+  if (!isOurs)
+    await client.set(keys.restoring, place, { expiration: { type: 'PX', value: NOTE_MILLISECONDS } });
   await untilUnused(client);
   await client.set(keys.restoring, place);
   for await (const found of allKeys(client)) {

@@ -10,7 +10,7 @@ import { connect, type Client } from './connect.js';
 import { openVerified, readAll } from './hashed.js';
 import { readKeyPart } from './key-parts.js';
 import { placeOfSource, sourceSchema, type Manifest, type Part } from './manifest.js';
-import { findManifest, openPlace } from './open-place.js';
+import { findManifest, noBackup, openPlace } from './open-place.js';
 import { prepareTarget } from './prepare-target.js';
 import { restoreKeys } from './restore-keys.js';
 
@@ -29,9 +29,9 @@ export async function restore(
 ): Promise<string> {
   const settings = loadSettings(env, []);
   const logger = createLogger({ level: 'warn', process: 'restore' });
-  const from = await openPlace(place, settings, logger);
+  const from = await openPlace(place, settings, { logger, isNew: false });
   const manifest = await findManifest(from);
-  if (!manifest) throw new UserError(`There is no whole backup in ${place}.`);
+  if (!manifest) throw noBackup(place);
   const sources = await readSourceList(from, manifest);
   for (const part of manifest.keys) for (const _ of await readKeyPart(from, part));
   if (check) {

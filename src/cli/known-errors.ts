@@ -1,0 +1,16 @@
+import { IncompatibleDataError } from '../shared/data-set/data-set.js';
+import { UnavailableError } from '../shared/errors.js';
+import { toUnavailable } from '../shared/redis/client.js';
+import { SettingsError } from '../shared/settings/settings-error.js';
+import { UserError } from './user-messages.js';
+
+/** What a user is told of an error; null for one that nobody could solve by the settings or at another place or time. */
+export function sentenceOf(error: unknown): string | null {
+  const known = toUnavailable(error);
+  if (known instanceof UnavailableError) {
+    const reason = known.cause instanceof Error ? `: ${known.cause.message}` : '';
+    return `${known.message}${reason}`;
+  }
+  const isKnown = [UserError, SettingsError, IncompatibleDataError].some((each) => known instanceof each);
+  return isKnown && known instanceof Error ? known.message : null;
+}
