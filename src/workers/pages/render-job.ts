@@ -4,7 +4,7 @@ import type { Content } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Box } from '../../shared/extraction/location.js';
-import { createGivingWay } from '../../shared/fair-scheduling/giving-way.js';
+import { createGivingWay, GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
 import type { Turns } from '../../shared/fair-scheduling/turns.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import {
@@ -104,14 +104,18 @@ async function renderTimed(
     note('rendered');
     return 'done';
   } catch (error) {
-    if (!(error instanceof IngestError)) throw error;
-    await pictures.fail(rendering.id, error);
-    note(error.code === 'internal' ? 'gave_way' : 'failed');
+    const gaveWay = error instanceof GaveWayError;
+    if (!gaveWay && !(error instanceof IngestError)) throw error;
+    await pictures.fail(rendering.id, gaveWay ? GAVE_WAY : error);
+    note(gaveWay ? 'gave_way' : 'failed');
     return 'failed';
   }
 }
 
-/** @throws IngestError when the page cannot be rendered, also in time */
+/** It may be asked for again soon. */
+const GAVE_WAY = { code: 'internal', message: 'The page takes long to render, and others wait' } as const;
+
+/** @throws IngestError when the page cannot be rendered, also in time; GaveWayError */
 async function renderWithin(parts: RenderParts, rendering: Rendering, signal: AbortSignal): Promise<Buffer> {
   const { turns, contestedMilliseconds: milliseconds = CONTESTED_MILLISECONDS } = parts;
   const isWanted = () => turns.isWanted(rendering.callerId);
@@ -124,8 +128,7 @@ async function renderWithin(parts: RenderParts, rendering: Rendering, signal: Ab
     return picture;
   } catch (error) {
     if (signal.aborted) throw error;
-    if (turn.gaveWay)
-      throw new IngestError('internal', 'The page takes long to render, and others wait', { cause: error });
+    if (turn.gaveWay) throw new GaveWayError();
     if (!deadline.isOver) throw error;
     throw new IngestError('timeout', 'Rendering the page took too long.', { cause: error });
   } finally {

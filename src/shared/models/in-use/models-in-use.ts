@@ -14,11 +14,39 @@ export interface ModelInUse {
 }
 
 export function modelsInUse(settings: Settings): Readonly<Record<Role, ModelInUse>> {
+  const { embedder, embedding, completer, completion, reranker, reranking } = settings;
+  const local = () => shownAddress(modelsAddressesOf(settings)[0].url);
+  const embedderFile = embedder === 'local' ? embeddingFileOf(settings) : '';
   return {
-    embedder: embedderOf(settings),
-    completer: completerOf(settings),
-    reranker: rerankerOf(settings),
+    embedder: modelOf('embedder', embedder, { section: embedding, file: embedderFile, local }),
+    completer: modelOf('completer', completer, { section: completion, file: completion.model, local }),
+    reranker: modelOf('reranker', reranker, { section: reranking, file: reranking.model, local }),
   };
+}
+
+interface Named {
+  /** The settings of the role. */
+  readonly section: { readonly model: string; readonly baseUrl: string; readonly provider?: string };
+  /** The name of a model on this machine. */
+  readonly file: string;
+  /** The address of the process with local models. */
+  readonly local: () => string;
+}
+
+function modelOf(role: Role, kind: ModelInUse['kind'], { section, file, local }: Named): ModelInUse {
+  switch (kind) {
+    case 'none':
+      return { role, kind, model: null, address: null };
+    case 'builtin':
+      return { role, kind, model: 'builtin', address: null };
+    case 'openai':
+    case 'http':
+      return { role, kind, model: namedModel(role, section), address: shownAddress(section.baseUrl) };
+    case 'local':
+      return { role, kind, model: file, address: local() };
+    case 'langchain':
+      return { role, kind, model: `${section.provider ?? ''} ${section.model}`.trim(), address: null };
+  }
 }
 
 /** Names of a path are shorter. Some gateways have a key there. */
@@ -30,68 +58,3 @@ export function shownAddress(url: string): string {
   const names = pathname.split('/').map((name) => (name.length > LONGEST_NAME ? '…' : name));
   return origin + names.join('/').replace(/\/$/, '');
 }
-
-function embedderOf(settings: Settings): ModelInUse {
-  const { embedder: kind, embedding } = settings;
-  const common = { role: 'embedder', kind } as const;
-  switch (kind) {
-    case 'builtin':
-      return { ...common, model: 'builtin', address: null };
-    case 'openai':
-      return {
-        ...common,
-        model: namedModel('embedder', embedding),
-        address: shownAddress(embedding.baseUrl),
-      };
-    case 'local':
-      return { ...common, ...local(settings), model: embeddingFileOf(settings) };
-    case 'langchain':
-      return { ...common, ...langChain(embedding) };
-  }
-}
-
-function completerOf(settings: Settings): ModelInUse {
-  const { completer: kind, completion } = settings;
-  const common = { role: 'completer', kind } as const;
-  switch (kind) {
-    case 'builtin':
-      return { ...common, model: 'builtin', address: null };
-    case 'openai':
-      return {
-        ...common,
-        model: namedModel('completer', completion),
-        address: shownAddress(completion.baseUrl),
-      };
-    case 'local':
-      return { ...common, ...local(settings), model: completion.model };
-    case 'langchain':
-      return { ...common, ...langChain(completion) };
-  }
-}
-
-function rerankerOf(settings: Settings): ModelInUse {
-  const { reranker: kind, reranking } = settings;
-  const common = { role: 'reranker', kind } as const;
-  switch (kind) {
-    case 'none':
-      return { ...common, model: null, address: null };
-    case 'http':
-      return {
-        ...common,
-        model: namedModel('reranker', reranking),
-        address: shownAddress(reranking.baseUrl),
-      };
-    case 'local':
-      return { ...common, ...local(settings), model: reranking.model };
-  }
-}
-
-function local(settings: Settings) {
-  const [{ url }] = modelsAddressesOf(settings);
-  return { address: shownAddress(url) };
-}
-
-const langChain = ({ provider, model }: { readonly provider: string; readonly model: string }) => ({
-  model: model === '' ? provider : `${provider} ${model}`,
-  address: null,
-});
