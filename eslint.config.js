@@ -157,7 +157,7 @@ export default tseslint.config(
           selector:
             "NewExpression[callee.name='TextDecoder'] > .arguments:first-child:not(Literal[value='utf-8'])",
           message:
-            'Text in other encodings is decoded by decodeAs (shared/encoding/), of unknown ones by decodeText.',
+            'Text in other encodings is decoded by decodeAs (readers/encoding/), of unknown ones by decodeText.',
         },
       ],
       'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
@@ -204,10 +204,7 @@ export default tseslint.config(
   {
     files: ['src/workers/**/*.ts'],
     // `encoding/` decodes, and a page of a PDF is taken back to the bytes that it was read from.
-    ignores: [
-      'src/workers/parse/formats/encoding/**',
-      'src/workers/parse/formats/pdf/judging/misread-text.ts',
-    ],
+    ignores: ['src/readers/encoding/**', 'src/readers/formats/pdf/judging/misread-text.ts'],
     rules: forbidPackages(['iconv-lite'], 'Text is decoded by decodeAs or decodeText (formats/encoding/).'),
   },
   { files: ['src/shared/**/*.ts'], rules: forbidPackages(['express'], 'shared/ knows nothing of HTTP.') },

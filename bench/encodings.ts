@@ -7,8 +7,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
-import { decodeText } from '../src/workers/parse/formats/encoding/decode-text.js';
-import { createReceiptWriter } from '../src/workers/parse/extraction/receipt-writer.js';
+import { decodeText } from '../src/readers/encoding/decode-text.js';
+import { createReceiptWriter } from '../src/readers/receipt/receipt-writer.js';
 
 const MOST_CHARACTERS = 100_000;
 const SIZES = [30, 100, 300, 1_000] as const;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 
 const [folder = ''] = process.argv.slice(2);
-const OUTPUT = 'src/workers/parse/formats/encoding/detection';
+const OUTPUT = 'src/readers/encoding/detection';
 const LATIN = 'ca cs da de en es fi fr hu is it lt lv nb nl pl pt ro sh sk sl sv tr vi'.split(' ');
 const OTHERS: Readonly<Record<string, RegExp>> = {
   ar: /^[\u0621-\u064a\u067e\u0686\u0698\u06a9\u06af]+$/,

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DETECTION_BYTES, detectFileType } from '../../src/shared/documents/file-types/detect.js';
-import { isPicture, type FileFormat } from '../../src/shared/documents/file-types/formats.js';
+import { DETECTION_BYTES, detectFileType } from '../../src/readers/detection/detect.js';
+import { isPicture, type FileFormat } from '../../src/readers/detection/formats.js';
 import type { ParserPool } from '../../src/workers/parse/pool.js';
-import type * as pdfium from '../../src/workers/parse/formats/pages/pdfium.js';
+import type * as pdfium from '../../src/readers/formats/pages/pdfium.js';
 import type * as source from '../../src/workers/parse/start-pool.js';
 import { pagesPdf } from '../../test/support/pdfs.js';
 import { sampleFiles } from '../../test/support/sample-files.js';
@@ -20,7 +20,7 @@ import { importCompiled } from '../support/import-compiled.js';
 const { startParserPool } = (await importCompiled('workers/parse/start-pool.js')) as typeof source;
 
 // @NOTE as above
-const { loadPdfium } = (await importCompiled('workers/parse/formats/pages/pdfium.js')) as typeof pdfium;
+const { loadPdfium } = (await importCompiled('readers/formats/pages/pdfium.js')) as typeof pdfium;
 
 /** Of each file that is made. */
 const CHARACTERS = 1_000_000;

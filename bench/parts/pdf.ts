@@ -1,7 +1,7 @@
 import type { PDFParse as PdfParse } from 'pdf-parse';
-import type * as decoded from '../../src/workers/parse/formats/pdf/pdf.js';
-import type * as writer from '../../src/workers/parse/extraction/receipt-writer.js';
-import { DEFAULT_READ_OPTIONS } from '../../src/shared/extraction/read-options.js';
+import type * as decoded from '../../src/readers/formats/pdf/pdf.js';
+import type * as writer from '../../src/readers/receipt/receipt-writer.js';
+import { DEFAULT_READ_OPTIONS } from '../../src/readers/read-options.js';
 import { sampleFiles } from '../../test/support/sample-files.js';
 import { pagesPdf } from '../../test/support/pdfs.js';
 import { takeArticles } from '../files/articles.js';
@@ -11,13 +11,11 @@ import type { Collection } from '../support/collections.js';
 import { importCompiled } from '../support/import-compiled.js';
 
 // @NOTE under their sources' types: the parsers find their resources beside the compiled files
-const { parsePdf } = (await importCompiled('workers/parse/formats/pdf/pdf.js')) as typeof decoded;
+const { parsePdf } = (await importCompiled('readers/formats/pdf/pdf.js')) as typeof decoded;
 // @NOTE as above
-const { createReceiptWriter } = (await importCompiled(
-  'workers/parse/extraction/receipt-writer.js',
-)) as typeof writer;
+const { createReceiptWriter } = (await importCompiled('readers/receipt/receipt-writer.js')) as typeof writer;
 // What pdf.js needs to be loaded without a canvas.
-await importCompiled('workers/parse/formats/pdf/pdf-globals.js');
+await importCompiled('readers/formats/pdf/pdf-globals.js');
 
 const ROUNDS = 5;
 const PAGES = 600;

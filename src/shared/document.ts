@@ -1,9 +1,9 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
-import { mailHeadersSchema } from './extraction/mail-headers.js';
-import { OCR_MODES } from './extraction/read-options.js';
-import { PART_UNITS } from './extraction/receipt.js';
+import { mailHeadersSchema } from '../readers/receipt/mail-headers.js';
+import { OCR_MODES } from '../readers/read-options.js';
+import { PART_UNITS } from '../readers/receipt/receipt.js';
 import { isPlainObject } from './is-plain-object.js';
 
 export const DOCUMENT_STATUSES = ['queued', 'processing', 'completed', 'failed', 'cancelled'] as const;

@@ -13,7 +13,7 @@ import { queryOf } from '../../src/api/http/request/read-parts.js';
 import { parsePrefer } from '../../src/api/http/request/prefer.js';
 import { displayFilename } from '../../src/shared/documents/display-filename.js';
 import { entityIdOf } from '../../src/shared/access/access-token.js';
-import { DETECTION_BYTES, detectFileType } from '../../src/shared/documents/file-types/detect.js';
+import { DETECTION_BYTES, detectFileType } from '../../src/readers/detection/detect.js';
 import { parseInstant } from '../../src/shared/filters/instants.js';
 import { SECRET } from '../support/api.js';
 import { attacks, findSlow, type Parser } from '../support/attacks.js';

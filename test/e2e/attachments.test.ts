@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { receiptSchema } from '../../src/shared/extraction/receipt.js';
+import { receiptSchema } from '../../src/readers/receipt/receipt.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { writeMail } from '../support/mail.js';
 import { startService, type Service } from '../support/service.js';

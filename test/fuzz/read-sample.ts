@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { importCompiled } from '../../bench/support/import-compiled.js';
-import type * as Detect from '../../src/shared/documents/file-types/detect.js';
+import type * as Detect from '../../src/readers/detection/detect.js';
 import type * as Errors from '../../src/shared/errors.js';
-import type * as Options from '../../src/shared/extraction/read-options.js';
+import type * as Options from '../../src/readers/read-options.js';
 import type * as Parse from '../../src/workers/parse/parse-and-chunk.js';
 
 // @NOTE The casts say which source each compiled file is made of.
 const { detectFileType, DETECTION_BYTES } = (await importCompiled(
-  'shared/documents/file-types/detect.js',
+  'readers/detection/detect.js',
 )) as typeof Detect;
 const { IngestError } = (await importCompiled('shared/errors.js')) as typeof Errors;
-const { DEFAULT_READ_OPTIONS } = (await importCompiled(
-  'shared/extraction/read-options.js',
-)) as typeof Options;
+const { DEFAULT_READ_OPTIONS } = (await importCompiled('readers/read-options.js')) as typeof Options;
 const { parseAndChunk } = (await importCompiled('workers/parse/parse-and-chunk.js')) as typeof Parse;
 
 /** As the service has it by default, and small enough that most documents are several chunks. */

@@ -1,4 +1,4 @@
-import type { Shift } from '../../src/workers/parse/formats/baseline/shift.js';
+import type { Shift } from '../../src/readers/formats/baseline/shift.js';
 
 /** A piece of text that looks the same throughout. */
 export interface Run {

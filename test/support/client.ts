@@ -1,5 +1,5 @@
 import jsonwebtoken from 'jsonwebtoken';
-import type { Location } from '../../src/shared/extraction/location.js';
+import type { Location } from '../../src/readers/blocks/location.js';
 
 /** A document as the API shows it; its schema is held against every response elsewhere. */
 export interface WireDocument {

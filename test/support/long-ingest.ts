@@ -3,7 +3,7 @@ import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
 import { createRecords } from '../../src/shared/documents/records.js';
-import { unpackReceipt } from '../../src/shared/extraction/stored-receipt.js';
+import { unpackReceipt } from '../../src/shared/chunks/stored-receipt.js';
 import { createMirrorPreparation } from '../../src/shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding, type Embedding } from '../../src/shared/models/embedding.js';
 import type { WorkerMetrics } from '../../src/shared/observability/worker-metrics.js';

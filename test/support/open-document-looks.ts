@@ -1,4 +1,4 @@
-import type { FileFormat } from '../../src/shared/documents/file-types/formats.js';
+import type { FileFormat } from '../../src/readers/detection/formats.js';
 import { openDocumentFile } from './open-documents.js';
 
 export const style = (name: string, family: string, properties: string, more = ''): string =>

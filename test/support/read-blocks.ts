@@ -1,9 +1,9 @@
-import type { FileFormat } from '../../src/shared/documents/file-types/formats.js';
-import { DEFAULT_READ_OPTIONS, type ReadOptions } from '../../src/shared/extraction/read-options.js';
-import type { Block } from '../../src/workers/parse/extraction/block.js';
-import { createReceiptWriter, type Findings } from '../../src/workers/parse/extraction/receipt-writer.js';
-import type { Parser } from '../../src/workers/parse/formats/parser.js';
-import { loadParser } from '../../src/workers/parse/formats/parsers.js';
+import type { FileFormat } from '../../src/readers/detection/formats.js';
+import { DEFAULT_READ_OPTIONS, type ReadOptions } from '../../src/readers/read-options.js';
+import type { Block } from '../../src/readers/blocks/block.js';
+import { createReceiptWriter, type Findings } from '../../src/readers/receipt/receipt-writer.js';
+import type { Parser } from '../../src/readers/parser.js';
+import { loadParser } from '../../src/readers/parsers.js';
 
 export interface ReadFile {
   readonly blocks: readonly Block[];

@@ -1,8 +1,8 @@
 // Prints what the PDF at the path reads as, by text recognition in these languages: recognize-file.mjs PATH eng+deu
 import { readFile } from 'node:fs/promises';
-import { createReceiptWriter } from '../../dist/workers/parse/extraction/receipt-writer.js';
-import { parsePdf } from '../../dist/workers/parse/formats/pdf/pdf.js';
-import { DEFAULT_READ_OPTIONS } from '../../dist/shared/extraction/read-options.js';
+import { createReceiptWriter } from '../../dist/readers/receipt/receipt-writer.js';
+import { parsePdf } from '../../dist/readers/formats/pdf/pdf.js';
+import { DEFAULT_READ_OPTIONS } from '../../dist/readers/read-options.js';
 
 const [path = '', languages = ''] = process.argv.slice(2);
 const receipt = createReceiptWriter();

@@ -1,5 +1,5 @@
-import type { FileFormat } from '../../src/shared/documents/file-types/formats.js';
-import type { Location } from '../../src/shared/extraction/location.js';
+import type { FileFormat } from '../../src/readers/detection/formats.js';
+import type { Location } from '../../src/readers/blocks/location.js';
 
 type Kind = keyof Location;
 

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { deflateSync } from 'node:zlib';
 import { z } from 'zod';
-import { loadPdfium } from '../../src/workers/parse/formats/pages/pdfium.js';
-import { decodePng, encodePng } from '../../src/workers/parse/formats/pictures/png.js';
+import { loadPdfium } from '../../src/readers/formats/pages/pdfium.js';
+import { decodePng, encodePng } from '../../src/readers/formats/pictures/png.js';
 import { drawPdf, FIRST_OBJECT, lines, stream } from './drawn-pdf.js';
 
 export const PROSE = [

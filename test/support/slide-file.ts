@@ -1,4 +1,4 @@
-import { encodePng } from '../../src/workers/parse/formats/pictures/png.js';
+import { encodePng } from '../../src/readers/formats/pictures/png.js';
 import { officePackage, root } from './office-packages.js';
 
 /** In points; the slide is 1000 wide and 500 high. */

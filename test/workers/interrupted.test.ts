@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { unpackReceipt } from '../../src/shared/extraction/stored-receipt.js';
+import { unpackReceipt } from '../../src/shared/chunks/stored-receipt.js';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';

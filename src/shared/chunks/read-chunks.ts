@@ -1,9 +1,9 @@
 import { RESP_TYPES } from 'redis';
 import { decodeVector, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
-import { unpackReceipt } from '../extraction/stored-receipt.js';
-import { addGaps, EMBEDDED_IN_PARTS } from '../extraction/add-gaps.js';
-import type { Receipt } from '../extraction/receipt.js';
+import { unpackReceipt } from './stored-receipt.js';
+import { addGaps, EMBEDDED_IN_PARTS } from '../../readers/receipt/add-gaps.js';
+import type { Receipt } from '../../readers/receipt/receipt.js';
 import { keys } from '../redis/keys.js';
 import {
   inPartsField,

@@ -1,7 +1,7 @@
 import { at } from '../at.js';
 import { inGroups } from '../batches.js';
 import type { Redis } from '../redis/client.js';
-import { packReceipt } from '../extraction/stored-receipt.js';
+import { packReceipt } from './stored-receipt.js';
 import { keys } from '../redis/keys.js';
 import { marksName, textFields, withLengths, type ChunkMarks, type TextBatch } from './fields.js';
 import type { GenerationEnd } from './read-chunks.js';

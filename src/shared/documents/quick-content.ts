@@ -1,4 +1,4 @@
-import { factsOf, formatOf, type FileFormat } from './file-types/formats.js';
+import { factsOf, formatOf, type FileFormat } from '../../readers/detection/formats.js';
 
 /** Up to this size, content that takes time by its length alone is read within a second. */
 const QUICK_BYTES = 1024 * 1024;

@@ -47,7 +47,7 @@ async function sendChunks(id: number, chunks: readonly ChunkText[]): Promise<voi
 type Sent = Pick<Extract<ChildMessage, { type: 'done' }>, 'receipt' | 'attachments'>;
 
 async function sendPicture({ id, page, boxes, source }: RenderTask): Promise<Sent> {
-  const { renderPage } = await import('./formats/pdf/render-page.js');
+  const { renderPage } = await import('../../readers/formats/pdf/render-page.js');
   const picture = Buffer.from(await renderPage(await readFile(source.path), page, boxes)).toString('base64');
   for (let at = 0; at < picture.length; at += BATCH_LENGTH)
     await send({ type: 'picture', id, part: picture.slice(at, at + BATCH_LENGTH) });

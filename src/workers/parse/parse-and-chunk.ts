@@ -1,21 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { at } from '../../shared/at.js';
-import { factsOf } from '../../shared/documents/file-types/formats.js';
+import { factsOf } from '../../readers/detection/formats.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
-import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js';
-import type { Receipt } from '../../shared/extraction/receipt.js';
-import { DEFAULT_READ_OPTIONS } from '../../shared/extraction/read-options.js';
+import type { KeptAttachment } from '../../readers/receipt/kept-attachment.js';
+import type { Receipt } from '../../readers/receipt/receipt.js';
+import { DEFAULT_READ_OPTIONS } from '../../readers/read-options.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
-import { createAttachmentKeeper, type KeepAttachment } from './extraction/attachment-keeper.js';
+import { createAttachmentKeeper, type KeepAttachment } from '../../readers/receipt/attachment-keeper.js';
 import { knownLocation } from './extraction/bounded-location.js';
 import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
-import { createHiddenTextWriter } from './extraction/hidden-text.js';
+import { createHiddenTextWriter } from '../../readers/blocks/hidden-text.js';
 import { locateChunks } from './extraction/locate-chunks.js';
-import { createReceiptWriter, type Findings, type ReceiptWriter } from './extraction/receipt-writer.js';
+import {
+  createReceiptWriter,
+  type Findings,
+  type ReceiptWriter,
+} from '../../readers/receipt/receipt-writer.js';
 import { mostText } from './extraction/text-limits.js';
-import { withoutUnseen } from './extraction/unseen-characters.js';
-import { loadParser } from './formats/parsers.js';
+import { withoutUnseen } from '../../readers/blocks/unseen-characters.js';
+import { loadParser } from '../../readers/parsers.js';
 import type { ParseTask } from './protocol.js';
 
 /** What a document is made into. */

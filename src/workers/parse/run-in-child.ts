@@ -1,5 +1,5 @@
-import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js';
-import type { Receipt } from '../../shared/extraction/receipt.js';
+import type { KeptAttachment } from '../../readers/receipt/kept-attachment.js';
+import type { Receipt } from '../../readers/receipt/receipt.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { checkMessage } from './check-message.js';

@@ -1,4 +1,4 @@
-import type { FileFormat } from '../../../src/shared/documents/file-types/formats.js';
+import type { FileFormat } from '../../../src/readers/detection/formats.js';
 import { IngestError } from '../../../src/shared/errors.js';
 import { mutate } from './mutate.js';
 import { createRandom } from './random.js';

@@ -1,4 +1,4 @@
-import { encodePng } from '../../../src/workers/parse/formats/pictures/png.js';
+import { encodePng } from '../../../src/readers/formats/pictures/png.js';
 
 /** The word HELLO in letters of five by five dots. */
 const DOTS = [

@@ -1,5 +1,5 @@
 import { unzipSync } from 'fflate';
-import { DETECTION_BYTES, detectFileType } from '../../../src/shared/documents/file-types/detect.js';
+import { DETECTION_BYTES, detectFileType } from '../../../src/readers/detection/detect.js';
 import {
   factsOf,
   formatByExtension,
@@ -7,7 +7,7 @@ import {
   KNOWN_CONTENT_TYPES,
   isPicture,
   type FileFormat,
-} from '../../../src/shared/documents/file-types/formats.js';
+} from '../../../src/readers/detection/formats.js';
 import { drawPdf, line } from '../drawn-pdf.js';
 import { outlookMessage } from '../outlook-message.js';
 import { sampleFiles } from '../sample-files.js';

@@ -34,7 +34,7 @@ const LONG = [
   'workers/interrupted.test.ts',
   'workers/maintenance/sweep/sweep.test.ts',
   'workers/parse/confinement/confinement.test.ts',
-  'workers/parse/formats/quick.test.ts',
+  'readers/formats/quick.test.ts',
   'workers/parse/pool.test.ts',
   'workers/parse/confinement/workspace.test.ts',
 ];

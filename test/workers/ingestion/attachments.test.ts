@@ -7,7 +7,7 @@ import { generationId, type DocumentRecord } from '../../../src/shared/document.
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { cancel, remove, retry } from '../../../src/shared/documents/transitions.js';
 import { wasDeleted } from '../../../src/shared/documents/was-deleted.js';
-import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
+import { unpackReceipt } from '../../../src/shared/chunks/stored-receipt.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
 import type { ObjectStorage } from '../../../src/shared/ports.js';
 import { keys } from '../../../src/shared/redis/keys.js';

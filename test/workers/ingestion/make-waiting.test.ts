@@ -10,7 +10,7 @@ import { createRecords } from '../../../src/shared/documents/records.js';
 import { remove } from '../../../src/shared/documents/transitions.js';
 import { wasDeleted } from '../../../src/shared/documents/was-deleted.js';
 import { IngestError } from '../../../src/shared/errors.js';
-import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
+import { unpackReceipt } from '../../../src/shared/chunks/stored-receipt.js';
 import type { ObjectStorage } from '../../../src/shared/ports.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
 import { keys } from '../../../src/shared/redis/keys.js';

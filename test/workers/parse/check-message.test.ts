@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
+import { unpackReceipt } from '../../../src/shared/chunks/stored-receipt.js';
 import { useParserPool } from '../../support/use-parser-pool.js';
 
 const { startPool } = useParserPool();

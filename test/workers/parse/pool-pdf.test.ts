@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { decodePng } from '../../../src/workers/parse/formats/pictures/png.js';
+import { decodePng } from '../../../src/readers/formats/pictures/png.js';
 import { scanLines, toPdf } from '../../support/scans.js';
 import { endlessPdf, hungryPdf, manyPages, pagesPdf } from '../../support/pdfs.js';
 import { parserChildren, useParserPool } from '../../support/use-parser-pool.js';

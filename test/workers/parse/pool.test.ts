@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
-import type { FileFormat } from '../../../src/shared/documents/file-types/formats.js';
+import type { FileFormat } from '../../../src/readers/detection/formats.js';
 import { IngestError } from '../../../src/shared/errors.js';
 import { endlessPdf } from '../../support/pdfs.js';
 import { parserChildren, useParserPool } from '../../support/use-parser-pool.js';

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import busboy, { type Busboy, type Limits } from 'busboy';
 import { z } from 'zod';
-import { decodeAs } from '../../../shared/encoding/decode-as.js';
-import { encodingOf } from '../../../shared/encoding/labels.js';
-import { parameterValue, percentBytes } from '../../../shared/encoding/percent.js';
+import { decodeAs } from '../../../readers/encoding/decode-as.js';
+import { encodingOf } from '../../../readers/encoding/labels.js';
+import { parameterValue, percentBytes } from '../../../readers/encoding/percent.js';
 import { HttpError } from '../http-error.js';
 
 /**

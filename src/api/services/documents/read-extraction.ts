@@ -3,9 +3,9 @@ import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, NotFoundError } from '../../../shared/errors.js';
-import { addGaps, EMBEDDED_IN_PARTS, missingAttachment } from '../../../shared/extraction/add-gaps.js';
-import type { Gap, Receipt } from '../../../shared/extraction/receipt.js';
-import { unpackReceipt } from '../../../shared/extraction/stored-receipt.js';
+import { addGaps, EMBEDDED_IN_PARTS, missingAttachment } from '../../../readers/receipt/add-gaps.js';
+import type { Gap, Receipt } from '../../../readers/receipt/receipt.js';
+import { unpackReceipt } from '../../../shared/chunks/stored-receipt.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
 interface Dependencies {

@@ -1,5 +1,5 @@
-import { addGaps, missingAttachment } from '../../../shared/extraction/add-gaps.js';
-import type { Gap, Receipt } from '../../../shared/extraction/receipt.js';
+import { addGaps, missingAttachment } from '../../../readers/receipt/add-gaps.js';
+import type { Gap, Receipt } from '../../../readers/receipt/receipt.js';
 
 /** What became of an attachment that was kept. */
 export interface Made {

@@ -140,7 +140,7 @@ describe('parser processes of a worker that is root', () => {
     await cp('dist', join(code, 'dist'), { recursive: true });
     await symlink(join(process.cwd(), 'node_modules'), join(code, 'node_modules'));
     await writeFile(join(code, 'package.json'), '{"type":"module"}');
-    await chmod(join(code, 'dist/workers/parse/formats/pdf/pdf.js'), 0o600);
+    await chmod(join(code, 'dist/readers/formats/pdf/pdf.js'), 0o600);
     const worker = workers.start({ code });
     const [parser = 0] = await untilReady(worker);
     expect((await statusOf(parser))['Uid']).toBe('0\t0\t0\t0');

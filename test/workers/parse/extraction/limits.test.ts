@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createReceiptWriter } from '../../../../src/workers/parse/extraction/receipt-writer.js';
+import { createReceiptWriter } from '../../../../src/readers/receipt/receipt-writer.js';
 import { mostText } from '../../../../src/workers/parse/extraction/text-limits.js';
 
 const MIB = 1024 * 1024;

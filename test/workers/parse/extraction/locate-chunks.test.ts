@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { chunkText } from '../../../../src/workers/chunking/chunk.js';
-import type { Block } from '../../../../src/workers/parse/extraction/block.js';
+import type { Block } from '../../../../src/readers/blocks/block.js';
 import { createBlockCollector } from '../../../../src/workers/parse/extraction/collect-blocks.js';
 import { locateChunks } from '../../../../src/workers/parse/extraction/locate-chunks.js';
 

@@ -1,0 +1,111 @@
+import { isUtf8 } from 'node:buffer';
+import type { ReceiptWriter } from '../receipt/receipt-writer.js';
+import { withoutDataUris } from './data-uris.js';
+import { withoutUuencoded } from './uuencoded.js';
+import { decodeAs } from './decode-as.js';
+import { detectEncoding, isLikelier, type Detection } from './detection/detect-encoding.js';
+import { wideEncoding } from './detection/wide-encoding.js';
+import { encodingOf } from './labels.js';
+import { announcedEncoding, SEVEN_BIT } from './seven-bit.js';
+
+const SAMPLE_BYTES = 65_536;
+
+interface DecodeOptions {
+  /** What the file or what brought it says its charset is, in any spelling. It counts where it can be. */
+  readonly declared?: string | undefined;
+  /**
+   * Is told where two encodings are about as likely and the text differs, and of the data URIs and the uuencoded files, which
+   * are then left out: the text is for reading.
+   */
+  readonly receipt?: Pick<ReceiptWriter, 'addGap'> | undefined;
+  /** Whether the format has a place for files in Base64, so that its reader treats them. */
+  readonly hasKnownFiles?: boolean;
+}
+
+/**
+ * Decodes text of any encoding: that of its byte order mark or escape sequences, else UTF-8 if the bytes are valid, else UTF-16
+ * if zeros or what it says in it indicate that, else the declared one if it is a legacy one, else the one in which it looks
+ * most like a language.
+ */
+export function decodeText(
+  bytes: Uint8Array,
+  { declared, receipt, hasKnownFiles }: DecodeOptions = {},
+): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const { encoding, rival } = chooseEncoding(
+    buffer,
+    declared === undefined ? undefined : encodingOf(declared),
+  );
+  if (rival !== undefined)
+    receipt?.addGap(
+      'guessed',
+      `No encoding is named: the text is read as ${encoding}, and ${rival} is as likely.`,
+    );
+  const text = decodeAs(buffer, encoding);
+  if (!receipt) return text;
+  const plain = withoutUuencoded(text, ({ name, length }) => {
+    receipt.addGap('skipped', `A file that is uuencoded, ${name}, ${sizeOf(length)} long, is not read.`);
+  });
+  return withoutDataUris(
+    plain,
+    ({ type, isUri, length }) => {
+      const form = isUri ? 'data URI of' : 'file in Base64,';
+      receipt.addGap('skipped', `A ${form} ${type}, ${sizeOf(length)} long, is not read.`);
+    },
+    { hasKnownFiles },
+  );
+}
+
+const sizeOf = (characters: number): string =>
+  characters < 1_024 ? `${String(characters)} characters` : `${String(Math.round(characters / 1_024))} KB`;
+
+function chooseEncoding(buffer: Buffer, declared: string | undefined): Detection {
+  const marked = markedEncoding(buffer) ?? announced(buffer, declared);
+  if (marked !== undefined) return { encoding: marked };
+  const isWide = wideEncoding(buffer, declared);
+  if (isWide !== undefined) return { encoding: isWide };
+  const isLegacy = declared !== undefined && !declared.startsWith('utf') && !SEVEN_BIT.has(declared);
+  if (isUtf8(buffer)) {
+    const isMeant = isLegacy && isLikelier(buffer, declared, 'utf-8');
+    return { encoding: isMeant ? declared : 'utf-8' };
+  }
+  if (isNearlyUtf8(buffer)) return { encoding: 'utf-8' };
+  return isLegacy && suits(buffer, declared) ? { encoding: declared } : detectEncoding(buffer);
+}
+
+function markedEncoding(buffer: Buffer): string | undefined {
+  if (buffer.length >= 4 && buffer.readUInt32LE(0) === 0xfeff) return 'utf-32le';
+  if (buffer.length >= 4 && buffer.readUInt32BE(0) === 0xfeff) return 'utf-32be';
+  if (buffer[0] === 0xff && buffer[1] === 0xfe) return 'utf-16le';
+  if (buffer[0] === 0xfe && buffer[1] === 0xff) return 'utf-16be';
+  return buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 'utf-8' : undefined;
+}
+
+/** An encoding whose bytes are all ASCII: the declared one, or what escape sequences announce. */
+function announced(buffer: Buffer, declared: string | undefined): string | undefined {
+  const isDeclared = declared !== undefined && SEVEN_BIT.has(declared);
+  if (!isDeclared && !buffer.includes(0x1b)) return undefined;
+  if (buffer.some((byte) => byte > 0x7f)) return undefined;
+  return isDeclared ? declared : announcedEncoding(buffer);
+}
+
+/** Whether nearly all bytes above ASCII are valid UTF-8: some are broken. */
+function isNearlyUtf8(buffer: Buffer): boolean {
+  const text = buffer.subarray(0, 1_048_576).toString('utf8');
+  let broken = 0;
+  let whole = 0;
+  for (const match of text.matchAll(/[^\0-\x7f]+/g))
+    for (const character of match[0]) {
+      if (character === '\ufffd') broken += 1;
+      else whole += 1;
+    }
+  return whole > broken * 10;
+}
+
+/** Whether bytes can be what is declared: hardly any is none of its characters. */
+function suits(buffer: Buffer, encoding: string): boolean {
+  const text = decodeAs(buffer.subarray(0, SAMPLE_BYTES), encoding);
+  const broken = text.match(/\ufffd/g)?.length ?? 0;
+  const foreign = text.match(/[^\0-\x7f]/g)?.length ?? 0;
+  return broken * 10 <= foreign || broken <= 1;
+}

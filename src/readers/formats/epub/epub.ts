@@ -1,0 +1,107 @@
+import { IngestError } from '../../../shared/errors.js';
+import type { Block } from '../../blocks/block.js';
+import { createHiddenTextWriter, type HiddenTextWriter } from '../../blocks/hidden-text.js';
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
+import { decodeHtml } from '../html/html.js';
+import { createHtmlReader } from '../html/read-html.js';
+import type { LoadStyleSheet } from '../html/visibility.js';
+import type { ParseContext } from '../../parser.js';
+import { createSignReader, type SignReader } from '../signs/sign-reader.js';
+import { openZip, type Zip } from '../zip/zip.js';
+import { createBookSheets } from './book-sheets.js';
+import { readContents } from './contents.js';
+import { readPackageDocument, refuseEncrypted, type BookItem } from './package-document.js';
+import { readMember } from './read-member.js';
+
+/** Most bytes of text that a book may inflate to. Pictures and fonts are not inflated. */
+const LIMIT_BYTES = 256 * 1024 * 1024;
+/** Most chapters that are read. */
+const MOST_CHAPTERS = 10_000;
+const TEXT_TYPES = /html|xml$/;
+
+interface Book {
+  readonly zip: Zip;
+  readonly titles: ReadonlyMap<string, string>;
+  readonly hidden: HiddenTextWriter;
+  readonly signs: SignReader;
+  readonly receipt: ReceiptWriter;
+  readonly sheetsOf: (chapter: string) => LoadStyleSheet;
+}
+
+/** Reads a book (EPUB 2 and 3) chapter by chapter, in the order of its spine. */
+export function* parseEpub(bytes: Uint8Array, { options, receipt }: ParseContext): Iterable<Block> {
+  receipt.setParser('epub', '1');
+  const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: 'EPUB book', receipt });
+  refuseEncrypted(zip);
+  const { title, language, spine, contents, isCut } = readPackageDocument(zip);
+  if (isCut && spine.length === 0)
+    throw new IngestError('corrupt', 'The list of chapters of the EPUB book ends too early.');
+  if (isCut) receipt.addGap('unreadable', 'The list of chapters ends too early.');
+  receipt.setTitle(title);
+  receipt.setLanguage(language);
+  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
+  const signs = createSignReader(receipt);
+  const titles = readContents(zip, contents);
+  const book: Book = { zip, titles, hidden, signs, receipt, sheetsOf: createBookSheets(zip) };
+  const chapters = readableItems(spine, receipt);
+  let last: string | undefined;
+  for (const item of chapters) {
+    const chapter = readChapter(book, item, last);
+    last = chapter.title;
+    yield* chapter.blocks;
+  }
+  hidden.report();
+  signs.report();
+}
+
+/** An item that is listed again is read once. */
+function readableItems(
+  spine: readonly (BookItem | undefined)[],
+  receipt: ReceiptWriter,
+): readonly BookItem[] {
+  const items = new Map(spine.flatMap((item) => (item ? [[item.path, item]] : [])));
+  const missing = spine.filter((item) => item === undefined).length;
+  receipt.setParts('chapter', items.size + missing);
+  if (missing > 0)
+    receipt.addGap('unreadable', `${String(missing)} chapters are not in the book's list of files.`);
+  if (items.size > MOST_CHAPTERS)
+    receipt.addGap('limit', `Only the first ${String(MOST_CHAPTERS)} chapters are read.`);
+  return [...items.values()].slice(0, MOST_CHAPTERS);
+}
+
+interface Chapter {
+  readonly title: string | undefined;
+  readonly blocks: readonly Block[];
+}
+
+/** @param before the title of the chapter before, which goes on where a file has no title of its own */
+function readChapter(book: Book, item: BookItem, before: string | undefined): Chapter {
+  const { titles, receipt } = book;
+  const known = titles.get(item.path);
+  const location = known === undefined ? null : { chapter: known };
+  const unread = (reason: 'skipped' | 'unreadable', detail: string): Chapter => {
+    receipt.addGap(reason, detail, location);
+    return { title: before, blocks: [] };
+  };
+  if (!TEXT_TYPES.test(item.mediaType)) return unread('skipped', 'The chapter is a picture or a medium.');
+  const bytes = readMember(book.zip, item.path);
+  if (!bytes) return unread('unreadable', 'The chapter is missing in the book or damaged.');
+  const loadSheet = book.sheetsOf(item.path);
+  const { hidden, signs } = book;
+  const reader = createHtmlReader({ hidden, signs, hasTitle: false, isXhtml: true, loadSheet });
+  const markup = decodeHtml(bytes);
+  reader.write(markup);
+  const { blocks, head } = reader.end();
+  if (isCutOff(markup)) receipt.addGap('unreadable', 'The chapter ends too early.', location);
+  receipt.addPartRead();
+  const heading = blocks.find((block) => block.heading !== undefined)?.text.trim();
+  const title = known ?? heading ?? before ?? (head.title || undefined);
+  const place = title === undefined ? {} : { chapter: title };
+  if (blocks.length === 0) receipt.addGap('empty', 'The chapter holds no text.', location);
+  return {
+    title,
+    blocks: blocks.map((block, index) => ({ ...block, place, ...(index === 0 ? { isPart: true } : {}) })),
+  };
+}
+
+const isCutOff = (markup: string): boolean => /<html[\s>]/i.test(markup) && !/<\/html\s*>/i.test(markup);

@@ -1,0 +1,109 @@
+import { IngestError } from '../../../shared/errors.js';
+import { scanMarkup, type Attributes } from '../xml/read-markup.js';
+import type { Zip } from '../zip/zip.js';
+import { memberPath } from '../zip/member-path.js';
+
+/** An item of a book, as its manifest lists it. */
+export interface BookItem {
+  readonly path: string;
+  readonly mediaType: string;
+  readonly properties: string;
+}
+
+/** What the package document of a book says. */
+export interface PackageDocument {
+  readonly title: string;
+  readonly language: string;
+  /** The items in the order of reading; undefined for one that the manifest does not list. */
+  readonly spine: readonly (BookItem | undefined)[];
+  /** The items that hold the table of contents. */
+  readonly contents: readonly BookItem[];
+  /** Whether the document ends early, so that chapters may be missing. */
+  readonly isCut: boolean;
+}
+
+const CONTAINER = 'META-INF/container.xml';
+const NCX = 'application/x-dtbncx+xml';
+const ignore = (): void => undefined;
+
+/** Reads the package document of a book (EPUB 3.3, section 5). @throws IngestError `corrupt` when there is none */
+export function readPackageDocument(zip: Zip): PackageDocument {
+  const path = packagePath(zip);
+  if (path === undefined || !zip.has(path))
+    throw new IngestError('corrupt', 'The EPUB book has no package document in it.');
+  const items = new Map<string, BookItem>();
+  const spine: string[] = [];
+  const texts = new Map<string, string>();
+  let current = '';
+  const cuts: string[] = [];
+  const addItem = ({ id, href, properties = '', ...attributes }: Attributes): void => {
+    if (id === undefined || href === undefined) return;
+    items.set(id, { path: memberPath(href, path), mediaType: attributes['media-type'] ?? '', properties });
+  };
+  scanMarkup(zip.pieces(path), {
+    open: (name, attributes) => {
+      const local = localName(name);
+      if (local === 'item') addItem(attributes);
+      if (local === 'itemref') spine.push(attributes['idref'] ?? '');
+      // Of several titles the first is that of the book.
+      current = (local === 'title' || local === 'language') && !texts.has(local) ? local : '';
+      if (current !== '') texts.set(current, '');
+    },
+    close: () => {
+      current = '';
+    },
+    text: (text) => {
+      if (current !== '') texts.set(current, (texts.get(current) ?? '') + text);
+    },
+    cut: () => void cuts.push(path),
+  });
+  return {
+    title: texts.get('title') ?? '',
+    language: texts.get('language') ?? '',
+    spine: spine.map((id) => items.get(id)),
+    contents: [...items.values()].filter(
+      ({ mediaType, properties }) => mediaType === NCX || properties.split(' ').includes('nav'),
+    ),
+    isCut: cuts.length > 0,
+  };
+}
+
+/** Where the container says that the package document is; else the first member that is called as one. */
+function packagePath(zip: Zip): string | undefined {
+  const paths: string[] = [];
+  if (zip.has(CONTAINER))
+    scanMarkup(zip.pieces(CONTAINER), {
+      open: (name, attributes) => {
+        if (localName(name) === 'rootfile') paths.push(memberPath(`/${attributes['full-path'] ?? ''}`, ''));
+      },
+      close: ignore,
+      text: ignore,
+    });
+  return paths.find((path) => zip.has(path)) ?? zip.names.find((name) => name.endsWith('.opf'));
+}
+
+/** The name of an element without the prefix of its namespace. */
+export const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
+
+/** Algorithms that hide fonts from copying. They leave the text of a book as it is. */
+const OF_FONTS = new Set(['http://www.idpf.org/2008/embedding', 'http://ns.adobe.com/pdf/enc#RC']);
+
+/** @throws IngestError `encrypted` when more than the fonts of a book is encrypted */
+export function refuseEncrypted(zip: Zip): void {
+  if (!zip.has('META-INF/encryption.xml')) return;
+  const algorithms: string[] = [];
+  let isInKey = false;
+  scanMarkup(zip.pieces('META-INF/encryption.xml'), {
+    open: (name, attributes) => {
+      const local = localName(name);
+      if (local === 'EncryptedKey') isInKey = true;
+      if (local === 'EncryptionMethod' && !isInKey) algorithms.push(attributes['Algorithm'] ?? '');
+    },
+    close: (name) => {
+      if (localName(name) === 'EncryptedKey') isInKey = false;
+    },
+    text: ignore,
+  });
+  if (algorithms.some((algorithm) => !OF_FONTS.has(algorithm)))
+    throw new IngestError('encrypted', 'The EPUB book is protected against copying.');
+}

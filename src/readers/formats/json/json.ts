@@ -1,0 +1,135 @@
+import type { Block } from '../../blocks/block.js';
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
+import { decodeText } from '../../encoding/decode-text.js';
+import type { ParseContext } from '../../parser.js';
+import { jsonTokens } from './tokens.js';
+import { createValueLines, type ValueLines } from './value-lines.js';
+
+/** Lines of one block, which says where it stands: chunks know the lines of the file that they were made of as exactly. */
+const LINES_AT_ONCE = 8;
+
+/**
+ * Parses JSON, including JSON Lines. Each value gets a line with its key, in the order of the file. It reads tokens rather
+ * than a tree, so that depth costs nothing, numbers keep their form, and a broken file is read up to the error.
+ */
+export function* parseJson(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
+  const text = decodeText(bytes, { receipt }).replace(/^\ufeff/, '');
+  if (isJsonLines(text)) {
+    yield* readJsonLines(text, receipt);
+    return;
+  }
+  const written = createValueLines();
+  const lineAt = createLineCounter(text);
+  let first = 1;
+  for (const token of jsonTokens(text)) {
+    if (token.kind === 'unclosed string')
+      receipt.addGap('unreadable', 'A string is not closed: what follows its beginning is not read.');
+    else if (token.kind === 'mark') written.mark(token.text);
+    else written.value(token.text);
+    if (written.lines.length >= LINES_AT_ONCE || written.lines.at(-1) === '') {
+      const last = lineAt(token.start);
+      yield { text: `${written.lines.splice(0).join('\n')}\n`, place: { lines: { first, last } } };
+      first = lineAt(token.end);
+    }
+  }
+  written.finish();
+  yield { text: written.lines.join('\n'), place: { lines: { first, last: lineAt(text.trimEnd().length) } } };
+}
+
+/** So much of a file tells whether it is JSON Lines. */
+const LINES_SEEN = 65_536;
+
+/** Whether most lines of the beginning are whole lists or objects, and there are several: others may be broken. */
+function isJsonLines(text: string): boolean {
+  const head = text.slice(0, LINES_SEEN).split('\n');
+  if (text.length > LINES_SEEN) head.pop();
+  const lines = head.map((line) => line.trim()).filter((line) => line !== '');
+  const whole = lines.filter((line) => /^[{[]/.test(line) && isJson(line));
+  return lines.length > 1 && whole.length * 2 >= lines.length;
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads each line by itself, so that a broken one costs no other its keys. */
+function* readJsonLines(text: string, receipt: ReceiptWriter): Iterable<Block> {
+  let written = createValueLines();
+  let first = 1;
+  let number = 0;
+  for (const line of linesOf(text)) {
+    number += 1;
+    if (!readLine(line, written)) {
+      const lines = { first: number, last: number };
+      receipt.addGap('unreadable', 'The line is no whole JSON: its values are read as far as it goes.', {
+        lines,
+      });
+      written.finish();
+      // What comes next stands in none of the lists and objects that are still open.
+      written = createValueLines([...written.lines, '']);
+    }
+    if (written.lines.length < LINES_AT_ONCE) continue;
+    yield { text: `${written.lines.splice(0).join('\n')}\n`, place: { lines: { first, last: number } } };
+    first = number + 1;
+  }
+  written.finish();
+  yield { text: written.lines.join('\n'), place: { lines: { first, last: Math.max(first, number) } } };
+}
+
+function* linesOf(text: string): Iterable<string> {
+  const all = text.trimEnd();
+  for (let start = 0; start <= all.length;) {
+    const end = all.indexOf('\n', start);
+    yield all.slice(start, end === -1 ? all.length : end);
+    if (end === -1) return;
+    start = end + 1;
+  }
+}
+
+/** What JSON has beside strings, and the numbers that programs write although it has them not. */
+const SCALAR = /^(?:true|false|null|-?(?:NaN|Infinity)|[-+.\d][-+.\deE]*)$/;
+
+/** Tells whether the line is JSON and all that it opens is closed. A line of text, and what stands in a string that is not closed, is read as it is. */
+function readLine(line: string, written: ValueLines): boolean {
+  const whole = line.trim();
+  if (whole !== '' && !/^[{}[\],"]/.test(whole) && !SCALAR.test(whole)) {
+    written.value(whole);
+    return false;
+  }
+  let depth = 0;
+  let isJson = true;
+  for (const { kind, text, start, end } of jsonTokens(line)) {
+    if (kind === 'unclosed string') {
+      written.value(line.slice(start).trim().slice(1));
+      return false;
+    }
+    if (kind === 'value') {
+      written.value(text);
+      isJson &&= line.charAt(end - 1) === '"' || SCALAR.test(text);
+    } else {
+      if (text === '{' || text === '[') depth += 1;
+      if (text === '}' || text === ']') depth -= 1;
+      if (depth < 0) return false;
+      written.mark(text);
+    }
+  }
+  return isJson && depth === 0;
+}
+
+/** Tells the number of the line of a position. @param position rises from call to call */
+function createLineCounter(text: string): (position: number) => number {
+  let line = 1;
+  let next = text.indexOf('\n');
+  return (position) => {
+    while (next !== -1 && next < position) {
+      line += 1;
+      next = text.indexOf('\n', next + 1);
+    }
+    return line;
+  };
+}

@@ -1,0 +1,72 @@
+import { createHiddenTextWriter } from '../../../blocks/hidden-text.js';
+import { receiptOfPart } from '../../../receipt/receipt-of-part.js';
+import type { Block } from '../../../blocks/block.js';
+import { calendarBlocks } from '../../calendar/calendar-blocks.js';
+import { createHtmlReader } from '../../html/read-html.js';
+import type { ParseContext } from '../../../parser.js';
+import { createSignReader } from '../../signs/sign-reader.js';
+import { parseRtf } from '../../rtf/rtf.js';
+import type { MailBody } from '../message.js';
+import { formsToRead } from './alternatives.js';
+
+/** Reads the body of a message: HTML and RTF with their structure and what nobody sees of them, text as it is. */
+export function* bodyBlocks(body: MailBody, context: ParseContext): Iterable<Block> {
+  switch (body.kind) {
+    case 'text': {
+      const text = body.text.replace(/\r\n?/g, '\n').trim();
+      if (text !== '') yield { text: `${text}\n\n` };
+      return;
+    }
+    case 'html':
+      yield* htmlBlocks(body.html, context);
+      return;
+    case 'rtf':
+      yield* parseRtf(body.rtf, { ...context, receipt: receiptOfPart(context.receipt) });
+      return;
+    case 'calendar':
+      yield* calendarBlocks(body.text);
+      return;
+    case 'alternative':
+      yield* alternativeBlocks(body, context);
+      return;
+    case 'parts':
+      for (const part of body.parts) yield* bodyBlocks(part, context);
+      return;
+    case 'encrypted':
+    case 'none':
+      return;
+  }
+}
+
+/** What is found in a form that is not read is not taken down. */
+function* alternativeBlocks(
+  { plain, rich }: Extract<MailBody, { kind: 'alternative' }>,
+  context: ParseContext,
+): Iterable<Block> {
+  const reports: (() => void)[] = [];
+  const receipt = {
+    ...context.receipt,
+    addGap: (...gap: Parameters<ParseContext['receipt']['addGap']>) =>
+      void reports.push(() => context.receipt.addGap(...gap)),
+  };
+  const plainBlocks = [...bodyBlocks(plain, context)];
+  const richBlocks = [...bodyBlocks(rich, { ...context, receipt })];
+  const read = formsToRead(textOf(plainBlocks), textOf(richBlocks));
+  if (read !== 'rich') yield* plainBlocks;
+  if (read === 'plain') return;
+  for (const report of reports) report();
+  yield* richBlocks;
+}
+
+const textOf = (blocks: readonly Block[]): string => blocks.map(({ text }) => text).join('');
+
+function htmlBlocks(markup: string, { options, receipt }: ParseContext): readonly Block[] {
+  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
+  const signs = createSignReader(receipt);
+  const html = createHtmlReader({ hidden, signs, hasTitle: false });
+  html.write(markup);
+  const { blocks } = html.end();
+  hidden.report();
+  signs.report();
+  return blocks;
+}

@@ -1,0 +1,94 @@
+import { IngestError } from '../../../shared/errors.js';
+import type { CarriedFile } from '../../receipt/attachment-keeper.js';
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
+import { checkMailSize } from './check-mail-size.js';
+import { toReadableMail } from './mail-encoding.js';
+import type { MailBody, MailMessage } from './message.js';
+import { peopleOf } from './mime/addresses.js';
+import { headerOf, parseParts } from './mime/parse-parts.js';
+import { holds, sortParts, type CarriedPart } from './mime/sort-parts.js';
+import { signedContent } from './signed-content.js';
+
+const SIGNATURES = new Set([
+  'application/pgp-signature',
+  'application/pkcs7-signature',
+  'application/x-pkcs7-signature',
+]);
+const SEALED = new Set(['application/pkcs7-mime', 'application/x-pkcs7-mime']);
+/** Headers of which a message has at least one. */
+const TELLING = new Set(
+  'from to cc bcc subject date sender received message-id mime-version content-type return-path delivered-to reply-to'.split(
+    ' ',
+  ),
+);
+
+interface MimeOptions {
+  /** Whether the bytes may have no headers of a message, as the content of a signature. */
+  readonly isPart?: boolean | undefined;
+  /** Is told of texts whose encoding is a guess. */
+  readonly receipt?: ReceiptWriter | undefined;
+}
+
+/** Reads a message in the format of RFC 5322 with MIME. @throws IngestError when it is none, or is out of bounds */
+export async function readMime(
+  bytes: Uint8Array,
+  { isPart = false, receipt }: MimeOptions = {},
+): Promise<MailMessage> {
+  const readable = toReadableMail(bytes, receipt);
+  checkMailSize(readable);
+  const root = await parseParts(readable);
+  if (!isPart && !root.headers.some(({ key }) => TELLING.has(key)))
+    throw new IngestError('corrupt', 'The file is no e-mail message: it has none of its headers.');
+  const { body, carried } = sortParts(root, receipt);
+  const { isEncrypted, attachments, nested } = sortCarried(carried, {
+    isEncrypted: root.type === 'multipart/encrypted' || isPgpMessage(body),
+    hasHtml: holds(body, 'html'),
+    receipt,
+  });
+  const [from, to, cc] = [peopleOf(root, 'from', 1), peopleOf(root, 'to'), peopleOf(root, 'cc')];
+  return {
+    subject: headerOf(root, 'subject'),
+    from: from.text,
+    to: to.text,
+    cc: cc.text,
+    date: headerOf(root, 'date'),
+    addresses: { from: from.addresses, to: to.addresses, cc: cc.addresses },
+    messageId: headerOf(root, 'message-id'),
+    language: headerOf(root, 'content-language').split(',')[0]?.trim() ?? '',
+    body: isEncrypted ? { kind: 'encrypted' } : body,
+    attachments,
+    nested,
+  };
+}
+
+/** Whether the first text of a message is an encrypted one. */
+function isPgpMessage(body: MailBody): boolean {
+  if (body.kind === 'parts') return body.parts.slice(0, 1).some(isPgpMessage);
+  if (body.kind === 'alternative') return isPgpMessage(body.plain);
+  return body.kind === 'text' && /^\s*-----BEGIN PGP MESSAGE-----/.test(body.text);
+}
+
+interface CarriedBy {
+  readonly isEncrypted: boolean;
+  /** Whether the message has HTML, which may show pictures. */
+  readonly hasHtml: boolean;
+  readonly receipt: ReceiptWriter | undefined;
+}
+
+/** Divides what a message carries into files, messages and what encryption and signatures need. */
+function sortCarried(carried: readonly CarriedPart[], { isEncrypted, hasHtml, receipt }: CarriedBy) {
+  const attachments: CarriedFile[] = [];
+  const nested: (() => Promise<MailMessage>)[] = [];
+  let sealed = isEncrypted;
+  for (const { filename, contentType, bytes, isShown } of carried) {
+    if (SIGNATURES.has(contentType) || (isShown && hasHtml)) continue;
+    if (SEALED.has(contentType)) {
+      const content = signedContent(bytes);
+      if (content) nested.push(() => readMime(content, { isPart: true, receipt }));
+      else sealed = true;
+    } else if (contentType === 'message/rfc822' || contentType === 'message/global')
+      nested.push(() => readMime(bytes, { receipt }));
+    else if (!sealed) attachments.push({ filename, contentType, bytes });
+  }
+  return { attachments, nested, isEncrypted: sealed };
+}

@@ -1,0 +1,84 @@
+import PostalMime from 'postal-mime';
+import { z } from 'zod';
+import { IngestError } from '../../../../shared/errors.js';
+import { decodeWords } from './encoded-words.js';
+import { parametersOf } from './parameters.js';
+import { oneLine } from '../../../blocks/one-line.js';
+
+/** More parts within parts than any mail program writes. */
+const DEEPEST_PART = 64;
+/** Most bytes of the headers of all parts of a message. */
+const MOST_HEADER_BYTES = 1024 * 1024;
+
+/** A part of a message. */
+export interface Part {
+  /** Headers with their names in lower case and their values as they are written. */
+  readonly headers: readonly { readonly key: string; readonly value: string }[];
+  /** Such as `text/plain`, in lower case. */
+  readonly type: string;
+  /** The parameters of its type. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly isAttached: boolean;
+  readonly filename: string | null;
+  readonly hasId: boolean;
+  /** What it holds, with its transfer encoding undone; null for one that consists of parts. */
+  readonly bytes: Uint8Array | null;
+  readonly parts: readonly Part[];
+}
+
+/** A part as postal-mime has it. */
+const nodeSchema = z.object({
+  headers: z.array(z.object({ key: z.string(), value: z.string() })),
+  contentType: z.object({
+    value: z.string(),
+    parsed: z.object({ value: z.string() }),
+    multipart: z.union([z.string(), z.literal(false)]),
+  }),
+  contentDisposition: z.object({ value: z.string(), parsed: z.object({ value: z.string() }) }),
+  contentId: z.string().nullish(),
+  content: z.instanceof(ArrayBuffer).nullable(),
+  childNodes: z.array(z.unknown()),
+});
+
+/**
+ * Divides a message into its parts. postal-mime finds them and undoes their transfer encodings; texts, names and headers are
+ * decoded here, since it does that with `TextDecoder`. @throws IngestError for parts or headers out of bounds
+ */
+export async function parseParts(bytes: Uint8Array): Promise<Part> {
+  const parser = Object.assign(
+    new PostalMime({ maxNestingDepth: DEEPEST_PART, maxHeadersSize: MOST_HEADER_BYTES }),
+    // What would decode the parts.
+    { collectNode: () => Promise.resolve() },
+  );
+  try {
+    await parser.parse(bytes);
+  } catch (cause) {
+    if (!(cause instanceof Error) || !cause.message.startsWith('Maximum ')) throw cause;
+    throw new IngestError('too_large', 'The headers or the nested parts of the e-mail exceed the limits.', {
+      cause,
+    });
+  }
+  return toPart(Reflect.get(parser, 'root'));
+}
+
+function toPart(node: unknown): Part {
+  const { headers, contentType, contentDisposition, contentId, content, childNodes } = nodeSchema.parse(node);
+  const parameters = parametersOf(contentType.value);
+  const filename = parametersOf(contentDisposition.value).get('filename') ?? parameters.get('name');
+  return {
+    headers,
+    type: contentType.parsed.value.trim().toLowerCase(),
+    parameters,
+    isAttached: contentDisposition.parsed.value.trim().toLowerCase() === 'attachment',
+    filename: filename === undefined || filename === '' ? null : filename,
+    hasId: (contentId ?? '') !== '',
+    bytes: contentType.multipart === false && content ? new Uint8Array(content) : null,
+    parts: childNodes.map(toPart),
+  };
+}
+
+/** The value of a header without encoded words, on one line; empty for none. */
+export function headerOf({ headers }: Part, name: string): string {
+  const value = headers.find(({ key }) => key === name)?.value;
+  return value === undefined ? '' : oneLine(decodeWords(value));
+}

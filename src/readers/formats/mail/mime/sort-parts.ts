@@ -1,0 +1,96 @@
+import type { ReceiptWriter } from '../../../receipt/receipt-writer.js';
+import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
+import { decodeText } from '../../../encoding/decode-text.js';
+import { encodingOf } from '../../../encoding/labels.js';
+import { declaredInHtml } from '../../html/html.js';
+import type { MailBody } from '../message.js';
+import { joinFlowedLines } from './flowed-text.js';
+import type { Part } from './parse-parts.js';
+
+/** What a message consists of, in the order of its parts. */
+export interface SortedParts {
+  readonly body: MailBody;
+  /** Everything that is no text of the message itself. */
+  readonly carried: readonly CarriedPart[];
+}
+
+export interface CarriedPart extends CarriedFile {
+  /** Whether it is a picture that the HTML of the message refers to. */
+  readonly isShown: boolean;
+}
+
+const CALENDAR = /^(?:text\/calendar|application\/ics)$/;
+/** Reports of mail servers, which people read as text. */
+const REPORT = /^(?:message\/(?:delivery-status|disposition-notification)|text\/rfc822-headers)$/;
+
+/** Divides the parts of a message into its text and what it carries. */
+export function sortParts(root: Part, receipt: ReceiptWriter | undefined): SortedParts {
+  const carried: CarriedPart[] = [];
+  const calendars = new Set<string>();
+  const visit = (part: Part, isRelated: boolean): MailBody => {
+    if (part.bytes === null)
+      return part.type === 'multipart/alternative'
+        ? alternative(part.parts.map((each) => visit(each, isRelated)))
+        : together(part.parts.map((each) => visit(each, isRelated || part.type === 'multipart/related')));
+    if (CALENDAR.test(part.type)) return calendar(part.bytes);
+    if (!part.isAttached && part.type === 'text/html') return { kind: 'html', html: htmlOf(part, receipt) };
+    if (!part.isAttached && (part.type === 'text/plain' || REPORT.test(part.type)))
+      return { kind: 'text', text: textOf(part, receipt) };
+    carried.push({
+      filename: part.filename,
+      contentType: part.type,
+      bytes: part.bytes,
+      isShown: isRelated && part.hasId && part.type.startsWith('image/'),
+    });
+    return { kind: 'none' };
+  };
+  /** An invitation is often there twice: as a part and as a file. */
+  const calendar = (bytes: Uint8Array): MailBody => {
+    const text = decodeText(bytes, { declared: 'utf-8' });
+    if (calendars.has(text.trim())) return { kind: 'none' };
+    calendars.add(text.trim());
+    return { kind: 'calendar', text };
+  };
+  return { body: visit(root, false), carried };
+}
+
+/** Of several forms of the same text the plain one and the richest one, and what else there is beside them. */
+function alternative(forms: readonly MailBody[]): MailBody {
+  const plain = forms.find((form) => isThere(form) && holds(form, 'text') && !holds(form, 'html'));
+  const rich = forms.findLast((form) => holds(form, 'html'));
+  const others = forms.filter((form) => !holds(form, 'text') && !holds(form, 'html'));
+  const text: MailBody =
+    plain && rich ? { kind: 'alternative', plain, rich } : (plain ?? rich ?? { kind: 'none' });
+  return together([text, ...others]);
+}
+
+/** Whether a body has a part of a kind. */
+export function holds(body: MailBody, kind: MailBody['kind']): boolean {
+  if (body.kind === 'parts') return body.parts.some((part) => holds(part, kind));
+  if (body.kind === 'alternative') return holds(body.plain, kind) || holds(body.rich, kind);
+  return body.kind === kind;
+}
+
+const isThere = (body: MailBody): boolean =>
+  body.kind === 'text' ? body.text.trim() !== '' : body.kind !== 'parts' || body.parts.some(isThere);
+
+function together(bodies: readonly MailBody[]): MailBody {
+  const parts = bodies.filter(({ kind }) => kind !== 'none');
+  const [only] = parts;
+  if (!only) return { kind: 'none' };
+  return parts.length === 1 ? only : { kind: 'parts', parts };
+}
+
+function textOf({ bytes, parameters }: Part, receipt: ReceiptWriter | undefined): string {
+  const text = decodeText(bytes ?? new Uint8Array(), { declared: parameters.get('charset'), receipt });
+  if (!/^flowed$/i.test(parameters.get('format') ?? '')) return text;
+  return joinFlowedLines(text, { deletesBlanks: /^yes$/i.test(parameters.get('delsp') ?? '') });
+}
+
+/** HTML is in the charset of its part, unless that means none or ASCII: then in the one that it declares itself. */
+function htmlOf({ bytes, parameters }: Part, receipt: ReceiptWriter | undefined): string {
+  const content = bytes ?? new Uint8Array();
+  const named = parameters.get('charset') ?? '';
+  const isUsable = encodingOf(named) !== undefined && !/^(?:us-)?ascii$/i.test(named);
+  return decodeText(content, { declared: isUsable ? named : (declaredInHtml(content) ?? named), receipt });
+}

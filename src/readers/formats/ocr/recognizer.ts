@@ -1,0 +1,199 @@
+import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
+import type { ReadOptions } from '../../read-options.js';
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
+import { rightOf, type Piece } from '../pages/layout/piece.js';
+import { toPieces } from '../pages/native-pieces.js';
+import type { Pdfium, Turn } from '../pages/pdfium.js';
+import { skewOf, straightened } from '../pages/skew.js';
+import { isGuessed } from './guessed.js';
+import { leaned } from './leaned.js';
+import { prepareLanguages, type LanguageData } from './languages.js';
+import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } from './orientation.js';
+
+/** Most pages of a document that are recognized, and the time for all of them. */
+const MOST = { pages: 500, seconds: 90 };
+/** Words that are less sure than this are noise, such as what is seen in photographs. */
+const LEAST_CONFIDENCE = 0.3;
+const GUESSED =
+  'What was recognized on this page is guessed and left out: its language or script may have no data.';
+/** After so many pages of a document that were better in no other direction, or not straightened, no more are tried so. */
+const MOST_VAIN_TURNS = 10;
+/** Tesseract finds less and less on pages that lie askew clockwise by more degrees than this, and nothing from about 3. */
+const MOST_ASKEW = 2;
+/** By how many degrees a page without text may lie askew. */
+const LIKELY_SKEW = 4;
+/** On a page that was turned so, fewer words tell how it lies: it may have lain straight. */
+const FEWEST_PAIRS_TURNED = 2;
+
+export interface Recognized {
+  /** Places are those of the upright page, straightened. */
+  readonly pieces: readonly Piece[];
+  /** From 0 (guessed) to 1 (sure). */
+  readonly confidence: number;
+  /** How the page has to be turned to be upright; undefined for a page that is. */
+  readonly turn: Turn | undefined;
+  /** By how many degrees the upright page lies askew, clockwise; 0 for one that is straight. */
+  readonly skew: number;
+  /** The size of the upright page in points. */
+  readonly width: number;
+  readonly height: number;
+}
+
+interface PictureOfPage {
+  readonly page: number;
+  /** PNG, JPEG, TIFF, GIF, WebP, BMP as Windows writes it, or a PDF whose first page is read. */
+  readonly picture: () => Promise<Uint8Array>;
+  /** By how much the content of the picture appears turned, by what the file says. */
+  readonly angle?: Angle;
+  /** The size of the page in points as it is shown, which places are counted in. */
+  readonly width: number;
+  readonly height: number;
+}
+
+interface RecognizerOptions {
+  readonly pdfium: Pdfium;
+  readonly options: ReadOptions;
+  readonly receipt: ReceiptWriter;
+  readonly most?: typeof MOST;
+}
+
+export type Recognizer = ReturnType<typeof createRecognizer>;
+
+/** Recognizes text in the pictures of one document, within bounds. What is left out is taken down as a gap. */
+export function createRecognizer({ pdfium, options, receipt, most = MOST }: RecognizerOptions) {
+  let data: Promise<LanguageData> | undefined;
+  let pages = 0;
+  let spent = 0;
+  const hasTime = (since = 0) => spent + since < most.seconds * 1_000;
+  const readUpright = createUprightReader(pdfium, hasTime);
+  return {
+    isWanted: options.ocr !== 'off',
+    isForced: options.ocr === 'force',
+    /**
+     * Resolves with undefined when the picture holds no text, with `failed` when it cannot be read, and with `skipped` when it is
+     * not read: for a limit, without data of any language, or since it is in a script of which there is none.
+     */
+    async recognize(page: PictureOfPage): Promise<Recognized | 'failed' | 'skipped' | undefined> {
+      const location = { pages: { first: page.page, last: page.page } };
+      const languages = await (data ??= prepareData(options.ocrLanguages, receipt));
+      if (languages.language === '') {
+        receipt.addGap('skipped', 'Text recognition of this page has no data of any language.', location);
+        return 'skipped';
+      }
+      if (pages >= most.pages || !hasTime()) {
+        const limit = hasTime() ? `${String(most.pages)} pages` : `${String(most.seconds)} seconds`;
+        receipt.addGap('limit', `Text recognition of a document ends after ${limit}.`, location);
+        return 'skipped';
+      }
+      const started = performance.now();
+      pages += 1;
+      try {
+        const found = toRecognized(await readUpright(await page.picture(), { page, languages }), page);
+        if (found) receipt.addOcrPage(found.confidence);
+        if (!found || !isGuessed(found)) return found;
+        receipt.addGap('garbled', GUESSED, location);
+        return 'skipped';
+      } catch {
+        receipt.addGap('unreadable', 'Text recognition failed on this page.', location);
+        return 'failed';
+      } finally {
+        spent += performance.now() - started;
+      }
+    },
+  };
+}
+
+async function prepareData(languages: readonly string[], receipt: ReceiptWriter): Promise<LanguageData> {
+  const prepared = await prepareLanguages(languages);
+  for (const language of prepared.missing)
+    receipt.addGap(
+      'skipped',
+      `Text recognition has no data of the language ${language}: install the package @tesseract.js-data/${language}.`,
+    );
+  return prepared;
+}
+
+interface Attempt {
+  readonly angle: Angle;
+  /** By how many degrees the picture was turned anticlockwise, since it lies askew. */
+  readonly lean: number;
+  readonly size: Pick<ParsedPage, 'width' | 'height'>;
+  readonly items: readonly TextItem[];
+  readonly reading: Reading;
+}
+
+/** Reads pages as they are, or as the last one lay, and in other directions only when that is unsure or sideways. */
+function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => boolean) {
+  let usual: Angle = 0;
+  let vain = 0;
+  let vainLeans = 0;
+  return async (
+    bytes: Uint8Array,
+    { page, languages }: { page: PictureOfPage; languages: LanguageData },
+  ): Promise<Attempt> => {
+    const started = performance.now();
+    const attempt = async (angle: Angle, { picture = bytes, lean = 0 } = {}): Promise<Attempt> => {
+      const how = { ...languages, angle: addAngles(page.angle ?? 0, angle) };
+      const { textItems, ...size } = await pdfium.recognize(picture, how);
+      const items = textItems.filter((item) => (item.confidence ?? 1) >= LEAST_CONFIDENCE);
+      return { angle, lean, size, items, reading: assess(items) };
+    };
+    let first = await attempt(usual);
+    // Now and then Tesseract finds nothing on a page of few words at first.
+    if (first.items.length === 0 && vainLeans < MOST_VAIN_TURNS) first = await attempt(usual);
+    const mayLean = vainLeans < MOST_VAIN_TURNS && hasTime(performance.now() - started);
+    const lean = mayLean ? leanOf(first) : 0;
+    const picture = lean === 0 ? undefined : leaned(bytes, -lean);
+    if (picture) {
+      const other = await attempt(usual, { picture, lean });
+      const isBetter = isUpright(other.reading) && other.reading.score > first.reading.score;
+      vainLeans = isBetter ? 0 : vainLeans + 1;
+      if (isBetter) return other;
+    }
+    if (isUpright(first.reading) || first.items.length === 0 || vain >= MOST_VAIN_TURNS) return first;
+    let best = first;
+    for (const angle of otherAngles(first.reading)) {
+      if (isUpright(best.reading) || !hasTime(performance.now() - started)) break;
+      const other = await attempt(addAngles(first.angle, angle));
+      if (other.reading.score > best.reading.score) best = other;
+    }
+    vain = best === first ? vain + 1 : 0;
+    if (isUpright(best.reading)) usual = best.angle;
+    return best;
+  };
+}
+
+/** By how many degrees the picture should be turned anticlockwise to find more; 0 where it is found. */
+function leanOf({ items }: Attempt): number {
+  if (items.length === 0) return LIKELY_SKEW;
+  const skew = skewOf(toPieces(items));
+  return skew > MOST_ASKEW ? skew : 0;
+}
+
+function toRecognized(
+  { angle, lean, size, items, reading }: Attempt,
+  { page, ...shown }: PictureOfPage,
+): Recognized | undefined {
+  if (items.length === 0) return undefined;
+  const isSideways = angle === 90 || angle === 270;
+  const width = isSideways ? shown.height : shown.width;
+  const height = isSideways ? shown.width : shown.height;
+  const scale = { x: width / size.width, y: height / size.height };
+  const found = toPieces(items).map((piece) => scaled(piece, scale));
+  const skew = lean === 0 ? skewOf(found) : skewOf(found, FEWEST_PAIRS_TURNED);
+  const pieces = skew === 0 ? found : straightened(found, { skew, width, height });
+  const turn = angle === 0 ? undefined : { page, angle };
+  return { pieces, confidence: reading.confidence, turn, skew: skew + lean, width, height };
+}
+
+function scaled(piece: Piece, scale: { x: number; y: number }): Piece {
+  const x = piece.x * scale.x;
+  return {
+    ...piece,
+    x,
+    y: piece.y * scale.y,
+    width: rightOf(piece) * scale.x - x,
+    height: piece.height * scale.y,
+    size: piece.size * scale.y,
+  };
+}

@@ -1,0 +1,43 @@
+import type { Location } from '../../blocks/location.js';
+import type { Block } from '../../blocks/block.js';
+import type { HiddenTextWriter } from '../../blocks/hidden-text.js';
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
+import type { SignReader } from '../signs/sign-reader.js';
+import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
+import type { FormulaOf } from './object-formulas.js';
+import type { Styles } from './styles.js';
+
+export interface OdfContext {
+  readonly styles: Styles;
+  readonly hidden: HiddenTextWriter;
+  readonly receipt: ReceiptWriter;
+  readonly formulaOf: FormulaOf;
+  readonly signs: SignReader;
+  /** Takes down that a member of the file ends early. */
+  noteCut(member: string): void;
+}
+
+/** Reads the XML of a document into blocks. */
+export interface OdfReader extends MarkupHandler {
+  take(): Block[];
+  end(): Block[];
+}
+
+const OBJECTS = new Set(['draw:object', 'draw:object-ole', 'draw:plugin']);
+
+interface OpenedElement {
+  readonly name: string;
+  readonly attributes: Attributes;
+}
+
+/** The text of a formula that an element holds. Takes down any other object of another program, such as a chart. */
+export function readObject(
+  { name, attributes }: OpenedElement,
+  { receipt, formulaOf }: OdfContext,
+  location: Location | null,
+): string {
+  if (!OBJECTS.has(name)) return '';
+  const formula = formulaOf(attributes['xlink:href'] ?? '');
+  if (formula === undefined) receipt.addGap('skipped', 'An embedded object is not read.', location);
+  return formula ?? '';
+}

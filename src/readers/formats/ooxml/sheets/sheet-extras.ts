@@ -1,0 +1,71 @@
+import type { Block } from '../../../blocks/block.js';
+import { plainText } from '../drawing/chart.js';
+import { readDiagram } from '../drawing/diagram.js';
+import { readTextBody } from '../drawing/text-body.js';
+import { childOf, childrenOf, descend, findAll, findFirst, textOf, wholeNumber } from '../xml/elements.js';
+import { readControls } from './sheet-controls.js';
+import { cellRange, cellReference } from './cell-references.js';
+import { richText } from './shared-strings.js';
+import type { Workbook } from './sheet-rows.js';
+
+/** What lies on a sheet beside its cells: text boxes, titles of charts, diagrams, pictures, and comments, which are hidden. */
+export function* extraBlocks(workbook: Workbook, part: string, sheet: string): Iterable<Block> {
+  const { office, gaps } = workbook;
+  const targets = (from: string, type: string): string[] =>
+    office
+      .relations(from)
+      .filter((relation) => relation.type === type)
+      .map(({ target }) => target);
+  const controls = readControls(workbook, part);
+  for (const drawing of targets(part, 'drawing')) {
+    const tree = office.tree(drawing);
+    for (const shape of findAll(tree, new Set(['xdr:sp']))) {
+      const id = descend(shape, 'xdr:nvSpPr', 'xdr:cNvPr')?.attributes['id'] ?? '';
+      const mark = controls.take(id);
+      const lines = readTextBody(childOf(shape, 'xdr:txBody'), { signs: gaps.signs });
+      if (mark !== undefined) lines.splice(0, 1, `${mark} ${lines[0] ?? ''}`.trim());
+      if (lines.length > 0) yield { text: `${lines.join('\n')}\n\n`, place: { sheet } };
+    }
+    for (const chart of targets(drawing, 'chart')) {
+      const title = plainText(childOf(findFirst(office.tree(chart), 'c:chart'), 'c:title'));
+      if (title !== '') yield { text: `${title}\n\n`, place: { sheet } };
+    }
+    for (const diagram of targets(drawing, 'diagramData')) {
+      const lines = readDiagram(office, diagram, gaps.signs);
+      if (lines.length > 0) yield { text: `${lines.join('\n')}\n\n`, place: { sheet } };
+    }
+    for (const _picture of findAll(tree, new Set(['xdr:pic']))) gaps.skip('picture');
+  }
+  for (let left = controls.left(); left > 0; left -= 1) gaps.skip('control');
+  for (const _object of [...targets(part, 'oleObject'), ...targets(part, 'package')]) gaps.skip('object');
+  for (const comments of [...targets(part, 'comments'), ...targets(part, 'threadedComment')])
+    yield* commentBlocks(workbook, comments, sheet);
+}
+
+function* commentBlocks({ office, gaps }: Workbook, part: string, sheet: string): Iterable<Block> {
+  for (const comment of findAll(
+    office.tree(part),
+    new Set(['x:comment', 'threadedComment', 'tc:threadedComment']),
+  )) {
+    const reference = comment.attributes['ref'] ?? '';
+    const threaded = textOf(childOf(comment, 'text') ?? childOf(comment, 'tc:text'));
+    const text = (richText(childOf(comment, 'x:text')) || threaded).trim();
+    if (text === '' || !gaps.admits('comment')) continue;
+    const row = cellReference(reference)?.row;
+    yield { text: `Comment on ${reference}: ${text}\n\n`, place: { sheet, row } };
+  }
+}
+
+/** The rows that are headers of the tables that the file defines. */
+export function statedHeaderRows({ office }: Workbook, part: string): ReadonlySet<number> {
+  const rows = new Set<number>();
+  for (const { type, target } of office.relations(part)) {
+    if (type !== 'table') continue;
+    const table = office.tree(target);
+    const range = cellRange(table?.attributes['ref']);
+    const hasColumns = [...childrenOf(childOf(table, 'x:tableColumns'))].length > 1;
+    if (range && hasColumns && wholeNumber(table?.attributes['headerRowCount']) !== 0)
+      rows.add(range.first.row);
+  }
+  return rows;
+}

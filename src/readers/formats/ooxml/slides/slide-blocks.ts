@@ -1,0 +1,157 @@
+import type { Block, Place } from '../../../blocks/block.js';
+import { tableBlocks } from '../../tables/table-blocks.js';
+import type { Color } from '../../visibility/colors.js';
+import type { Box } from '../../visibility/layers.js';
+import { createUnmerge } from '../drawing/merged-cells.js';
+import type { createGraphics } from '../drawing/graphic.js';
+import { fillOf } from '../drawing/colors.js';
+import { readTextBody } from '../drawing/text-body.js';
+import type { GapCounter, HiddenKind } from '../gap-counter.js';
+import { childOf, childrenOf, descend, isTrue, wholeNumber } from '../xml/elements.js';
+import type { XmlElement } from '../xml/stream-xml.js';
+import { boxOf, placeholderOf, type InheritedPlace, type Placeholder } from './placeholders.js';
+import { inReadingOrder } from './reading-order.js';
+import { isHidden, isMedia } from './shape-properties.js';
+import { createRunFilter } from './run-visibility.js';
+import type { SlideLayers } from './slide-layers.js';
+import { collapseBlanks } from '../../../blocks/one-line.js';
+
+export interface SlideContext {
+  readonly gaps: GapCounter;
+  readonly place: Place;
+  readonly layers: SlideLayers;
+  readonly graphicsOf: ReturnType<typeof createGraphics>;
+  readonly inherited: (placeholder: Placeholder) => InheritedPlace;
+  /** Whether a line at the foot or head of slides is read, which is so when it stands there for the first time. */
+  readonly isNewFurniture: (text: string) => boolean;
+}
+
+interface Shape {
+  readonly isTitle: boolean;
+  readonly box: Box | undefined;
+  readonly blocks: readonly Block[];
+}
+
+const TITLES: ReadonlySet<string> = new Set(['title', 'ctrTitle']);
+const FURNITURE: ReadonlySet<string> = new Set(['dt', 'ftr', 'hdr']);
+const LISTS: ReadonlySet<string> = new Set(['obj', 'body']);
+
+/** The blocks of the shapes of a slide: titles first, then the others as they are read. */
+export function slideBlocks(shapes: XmlElement | undefined, context: SlideContext): Block[] {
+  const found = readShapes(shapes, context);
+  const titles = found.filter(({ isTitle }) => isTitle);
+  const others = inReadingOrder(found.filter(({ isTitle }) => !isTitle));
+  return [...titles, ...others].flatMap(({ blocks }) => blocks);
+}
+
+/** Shapes that hold something. */
+function readShapes(parent: XmlElement | undefined, context: SlideContext): Shape[] {
+  const shapes: Shape[] = [];
+  for (const element of childrenOf(parent)) {
+    if (element.name === 'mc:AlternateContent') {
+      const chosen = readShapes(childOf(element, 'mc:Choice') ?? childOf(element, 'mc:Fallback'), context);
+      for (const shape of chosen) shapes.push(shape);
+      continue;
+    }
+    const placeholder = placeholderOf(element);
+    const box = boxOf(element) ?? (placeholder && context.inherited(placeholder).box);
+    const blocks = shapeBlocks(element, placeholder, context);
+    if (blocks.length === 0) continue;
+    const kind = hiddenKind(element, context.layers);
+    if (kind && !context.gaps.admits(kind)) continue;
+    shapes.push({ isTitle: placeholder !== undefined && TITLES.has(placeholder.type), box, blocks });
+  }
+  return shapes;
+}
+
+function hiddenKind(shape: XmlElement, layers: SlideLayers): HiddenKind | undefined {
+  if (isHidden(shape)) return 'shape';
+  if (layers.isOutside(shape)) return 'outside';
+  return layers.isCovered(shape) ? 'covered' : undefined;
+}
+
+function shapeBlocks(
+  shape: XmlElement,
+  placeholder: Placeholder | undefined,
+  context: SlideContext,
+): readonly Block[] {
+  switch (shape.name) {
+    case 'p:sp':
+      return textBlocks(shape, placeholder, context);
+    case 'p:grpSp':
+      return inReadingOrder(readShapes(shape, context)).flatMap(({ blocks }) => blocks);
+    case 'p:graphicFrame':
+      return frameBlocks(shape, context);
+    case 'p:pic':
+      context.gaps.skip(isMedia(shape) ? 'media' : 'picture');
+      return [];
+    default:
+      return [];
+  }
+}
+
+function textBlocks(
+  shape: XmlElement,
+  placeholder: Placeholder | undefined,
+  { gaps, place, layers, isNewFurniture }: SlideContext,
+): Block[] {
+  const { type = '' } = placeholder ?? {};
+  const body = childOf(shape, 'p:txBody');
+  if (!body || type === 'sldNum') return [];
+  const isList = LISTS.has(type) && [...childrenOf(body, 'a:p')].length > 1;
+  const admits = createRunFilter({
+    gaps,
+    palette: layers.palette,
+    behind: () => layers.behindText(shape),
+    body,
+    font: descend(shape, 'p:style', 'a:fontRef'),
+  });
+  const lines = readTextBody(body, { isList, admits, signs: gaps.signs });
+  if (lines.length === 0 || (FURNITURE.has(type) && !isNewFurniture(lines.join('\n')))) return [];
+  if (TITLES.has(type)) return [{ text: `${collapseBlanks(lines.join(' '))}\n\n`, heading: 2, place }];
+  return [{ text: `${lines.join('\n')}\n\n`, place }];
+}
+
+function frameBlocks(frame: XmlElement, context: SlideContext): readonly Block[] {
+  const data = descend(frame, 'a:graphic', 'a:graphicData');
+  const table = childOf(data, 'a:tbl');
+  if (table) return [...tableBlocks(readTable(table, frame, context))];
+  const isObject = data?.attributes['uri']?.endsWith('/ole') === true;
+  if (isObject) context.gaps.skip('object');
+  return [...context.graphicsOf(frame, context.place)];
+}
+
+function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers }: SlideContext) {
+  const admitsCovered = (text: string): boolean => gaps.admits('merged', { amount: text.length });
+  const unmerge = createUnmerge(admitsCovered);
+  const { palette } = layers;
+  // A style of tables may fill any of its cells, as may what else is said of all of them.
+  const properties = childOf(table, 'a:tblPr');
+  const isStyled = [...childrenOf(properties)].length > 0;
+  const textOfCell = (cell: XmlElement): string => {
+    const body = childOf(cell, 'a:txBody');
+    const fill = fillOf(childOf(cell, 'a:tcPr'), palette) ?? (isStyled ? 'unknown' : 'none');
+    const behind = (): Color | undefined =>
+      fill === 'none' ? layers.behind(frame) : fill === 'unknown' ? undefined : fill;
+    const admits = createRunFilter({ gaps, palette, behind, body });
+    return readTextBody(body, { admits, signs: gaps.signs }).join('\n');
+  };
+  for (const row of childrenOf(table, 'a:tr')) {
+    const cells = [...childrenOf(row, 'a:tc')];
+    const isBeside = ({ attributes }: XmlElement): boolean => isTrue(attributes['hMerge']);
+    const shown = unmerge(
+      cells
+        .filter((cell) => !isBeside(cell))
+        .map((cell) => ({
+          text: textOfCell(cell),
+          span: Math.max(1, wholeNumber(cell.attributes['gridSpan'], 1_000) ?? 1),
+          isContinued: isTrue(cell.attributes['vMerge']),
+        })),
+    );
+    const covered = cells
+      .filter(isBeside)
+      .map(textOfCell)
+      .filter((text) => text !== '' && admitsCovered(text));
+    yield { cells: [...shown, ...covered], place };
+  }
+}

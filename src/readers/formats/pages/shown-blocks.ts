@@ -1,0 +1,36 @@
+import type { Block } from '../../blocks/block.js';
+import { pageBlocks, rounded } from './layout/page-blocks.js';
+import { turnBack } from './native-pieces.js';
+import type { Piece } from './layout/piece.js';
+import type { Turn } from './pdfium.js';
+import { setAskew } from './skew.js';
+
+/** A page whose texts are known. */
+export interface ReadPage {
+  readonly number: number;
+  /** Of the page as it was read, upright. */
+  readonly width: number;
+  readonly height: number;
+  /** How it was set upright; undefined for a page that is. */
+  readonly turn: Turn | undefined;
+  /** By how many degrees it lay askew, clockwise, before it was straightened; 0 or absent for a straight page. */
+  readonly skew?: number;
+  readonly pieces: readonly Piece[];
+}
+
+/** The blocks of a page, whose boxes are those of the page as it is shown, also when it was set upright or straightened to be read. */
+export function* shownBlocks(
+  { number, pieces, turn, skew = 0, width, height }: ReadPage,
+  bodySize: number,
+): Iterable<Block> {
+  for (const block of pageBlocks({ page: number, pieces, bodySize })) {
+    if ((!turn && skew === 0) || !block.place?.boxes) yield block;
+    else {
+      const boxes = block.place.boxes.map((box) => {
+        const upright = skew === 0 ? box : setAskew(box, { skew, width, height });
+        return rounded(turn ? turnBack(upright, turn, { width, height }) : upright);
+      });
+      yield { ...block, place: { ...block.place, boxes } };
+    }
+  }
+}

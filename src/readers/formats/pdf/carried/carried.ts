@@ -1,0 +1,54 @@
+import type { Block } from '../../../blocks/block.js';
+import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
+import { takeAttachment } from '../../mail/take-attachment.js';
+import { rounded } from '../../pages/layout/page-blocks.js';
+import type { ParseContext } from '../../../parser.js';
+import type { PageExtras, Remark } from './annotations.js';
+import { mayHoldFiles, mayHoldNotes } from './may-hold.js';
+
+interface Source {
+  /** What hangs on a page; nothing when it cannot be read. */
+  readonly extras: (page: number) => Promise<PageExtras | undefined>;
+  /** The files that the document itself carries; nothing when they cannot be read. */
+  readonly files: () => Promise<readonly CarriedFile[] | undefined>;
+}
+
+export type Carried = ReturnType<typeof createCarried>;
+
+/** Reads what a document carries beside the texts of its pages: notes that people stuck onto them, and files. */
+export function createCarried(bytes: Uint8Array, source: Source, context: ParseContext) {
+  const hasNotes = mayHoldNotes(bytes);
+  const taken = new Set<string>();
+  const take = async (file: CarriedFile): Promise<void> => {
+    // One file may be listed and hang on a page.
+    const key = `${file.filename ?? ''} ${String(file.bytes.length)}`;
+    if (taken.has(key)) return;
+    taken.add(key);
+    await takeAttachment(file, context, undefined);
+  };
+  return {
+    /** The notes of a page. Files that hang on it are taken as attachments. */
+    async remarks(page: number): Promise<readonly Remark[]> {
+      const extras = hasNotes ? await source.extras(page) : undefined;
+      for (const file of extras?.files ?? []) await take(file);
+      if (extras?.areCut === true)
+        context.receipt.addGap('limit', 'Not all notes on the page were read.', {
+          pages: { first: page, last: page },
+        });
+      return extras?.remarks ?? [];
+    },
+    async takeFiles(): Promise<void> {
+      if (!mayHoldFiles(bytes)) return;
+      const files = await source.files();
+      if (!files) context.receipt.addGap('unreadable', 'The files within the PDF cannot be read.');
+      for (const file of files ?? []) await take(file);
+    },
+  };
+}
+
+/** Notes as blocks that come after the texts of their page. */
+export const remarkBlocks = (page: number, remarks: readonly Remark[]): Block[] =>
+  remarks.map(({ text, box }) => ({
+    text: `Comment: ${text}\n\n`,
+    place: { page, boxes: [rounded(box)] },
+  }));

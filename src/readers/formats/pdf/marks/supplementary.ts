@@ -1,0 +1,172 @@
+import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
+import type { ReceiptWriter } from '../../../receipt/receipt-writer.js';
+import { bottomOf, rightOf } from '../../pages/layout/piece.js';
+import { charactersWide } from '../../pages/layout/unspaced-lines.js';
+import type { Turn } from '../../pages/pdfium.js';
+import type { createPageObjects, Objects } from '../judging/page-objects.js';
+import type { SecondReader } from '../second-reader.js';
+import { withItems, withTexts } from '../with-items.js';
+import { hasSupplementary, type PlacedText } from './placed-texts.js';
+
+const LOST =
+  'Characters beyond U+FFFF, such as emoji, rare ideographs and the italic letters of formulas, were left out.';
+/** Milliseconds for which they are looked for in a file. */
+const MOST_MILLISECONDS = 5_000;
+/** So many runs of them are put into the texts of a page. */
+const MOST_RUNS = 2_000;
+/** Such characters with the spaces and the signs that join or vary them. */
+const RUN =
+  /(?<![\s\ufe0f\u200d])[\s\ufe0f\u200d]*[\u{10000}-\u{10ffff}][\s\ufe0f\u200d\u{10000}-\u{10ffff}]*/gu;
+
+interface Source {
+  readonly second: Pick<SecondReader, 'supplementary' | 'object'>;
+  readonly objects: Pick<ReturnType<typeof createPageObjects>, 'mayUse'>;
+  /** The maps of fonts that have such characters. */
+  readonly maps: Objects;
+  readonly receipt: ReceiptWriter;
+}
+
+/** Puts the characters beyond U+FFFF, which PDFium's reader leaves out, where pdf.js finds them; a gap names pages where they stay out. */
+export function createSupplementary({ second, objects, maps, receipt }: Source) {
+  let left = MOST_MILLISECONDS;
+  const mayLack = async (page: number): Promise<boolean> =>
+    maps === 'any' || (maps.size > 0 && objects.mayUse(await second.object(page), { objects: maps }));
+  const readPage = async (page: ParsedPage, isTurned: boolean): Promise<ParsedPage> => {
+    const number = page.pageNum;
+    if (!(await mayLack(number)) || page.textItems.some(({ text }) => hasSupplementary(text))) return page;
+    const started = performance.now();
+    const found = left <= 0 || isTurned ? undefined : await second.supplementary(number);
+    const runs = found?.flatMap(runsOf) ?? [];
+    let placed = page;
+    let count = 0;
+    for (const run of runs.slice(0, MOST_RUNS)) {
+      if (performance.now() - started > left) break;
+      placed = withRun(placed, run);
+      count += 1;
+    }
+    left -= performance.now() - started;
+    // Of an encrypted file, nobody knows whether its pages have such characters.
+    const isLost = found ? found.some(({ isLevel }) => !isLevel) : maps !== 'any';
+    if (isLost || count < runs.length)
+      receipt.addGap('garbled', LOST, { pages: { first: number, last: number } });
+    return placed;
+  };
+  return {
+    async find(pages: readonly ParsedPage[], turns: ReadonlyMap<number, Turn>): Promise<ParsedPage[]> {
+      const read: ParsedPage[] = [];
+      for (const page of pages) read.push(await readPage(page, turns.has(page.pageNum)));
+      return read;
+    },
+  };
+}
+
+/** A gap that is narrower, in heights of the letters, is no space, and none where a text says that there is none. */
+const LARGEST_BEARING = 0.2;
+const FARTHEST = 2;
+
+/** Characters that stand one beside another, with what is before and after them in the same text. */
+interface Run {
+  readonly text: string;
+  readonly before: string;
+  readonly after: string;
+  readonly box: PlacedText['box'];
+}
+
+function runsOf({ text, box, isLevel }: PlacedText): Run[] {
+  if (!isLevel) return [];
+  const widths = widthsBefore(text);
+  const unit = box.width / Math.max(1, widths[text.length] ?? 0);
+  return [...text.matchAll(RUN)].map(({ index, 0: run }) => {
+    const end = index + run.length;
+    return {
+      text: run,
+      before: plain(text.slice(Math.max(0, index - NEAR), index)).at(-1) ?? '',
+      after: plain(text.slice(end, end + NEAR))[0] ?? '',
+      box: {
+        ...box,
+        x: box.x + unit * (widths[end - run.trimStart().length] ?? 0),
+        width: unit * charactersWide(run.trim()),
+      },
+    };
+  });
+}
+
+/** The neighbour of a run is looked for in so much of the text. */
+const NEAR = 32;
+
+/** The width of what is before each place of a text, in wide characters, and last that of all. */
+function widthsBefore(text: string): Float64Array {
+  const widths = new Float64Array(text.length + 1);
+  let at = 0;
+  for (const character of text) {
+    const width = (widths[at] ?? 0) + charactersWide(character);
+    widths.fill(width, at + 1, at + character.length + 1);
+    at += character.length;
+  }
+  return widths;
+}
+
+const plain = (text: string): string => text.normalize('NFKC').replace(/\s/g, '');
+
+/** A place between two characters of a line, each with the item and the place in it where it stands. */
+interface Character {
+  readonly item: TextItem;
+  readonly at: number;
+  readonly text: string;
+  readonly x: number;
+  readonly right: number;
+}
+
+function withRun(page: ParsedPage, run: Run): ParsedPage {
+  const middle = run.box.y + run.box.height / 2;
+  const line = page.textItems.filter((item) => item.y <= middle && bottomOf(item) >= middle);
+  const characters = line.toSorted((a, b) => a.x - b.x).flatMap(charactersOf);
+  const at = placeOf(run, characters);
+  const [before, after] = [characters[at - 1], characters[at]];
+  if (after && before?.item === after.item) {
+    const { text } = before.item;
+    const end = before.at + before.text.length;
+    return withTexts(page, new Map([[before.item, text.slice(0, end) + run.text + text.slice(after.at)]]));
+  }
+  return withItems(page, [itemBetween(run, before, after)]);
+}
+
+/** The place among the characters of a line that has the same neighbours as a run of others, the nearest one. */
+function placeOf({ before, after, box }: Run, characters: readonly Character[]): number {
+  const costs = Array.from({ length: characters.length + 1 }, (_, at) => {
+    const [last, next] = [characters[at - 1], characters[at]];
+    const others = [
+      [before, last],
+      [after, next],
+    ] as const;
+    const unlike = others.filter(([own, other]) => own !== '' && plain(other?.text ?? '') !== own).length;
+    const x = last && next ? (last.right + next.x) / 2 : (last?.right ?? next?.x ?? 0);
+    return 1_000_000 * unlike + Math.abs(x - (box.x + box.width / 2));
+  });
+  return costs.reduce((best, cost, at) => (cost < (costs[best] ?? Infinity) ? at : best), 0);
+}
+
+/** The characters of a text that are no spaces, each as wide as the others of its width. */
+function charactersOf(item: TextItem): Character[] {
+  const widths = widthsBefore(item.text);
+  const unit = item.width / Math.max(1, widths[item.text.length] ?? 0);
+  return [...item.text.matchAll(/\S/gu)].map(({ index, 0: text }) => {
+    const x = item.x + unit * (widths[index] ?? 0);
+    return { item, at: index, text, x, right: x + unit * charactersWide(text) };
+  });
+}
+
+/** A text of its own between two others of a line, without a gap where there is no space: PDFium's boxes are those of ink. */
+function itemBetween({ text, before: last, after: next, box }: Run, before?: Character, after?: Character) {
+  const from = before ? rightOf(before.item) : -Infinity;
+  const to = after ? after.item.x : Infinity;
+  const isClosed = (gap: number, beside: string) =>
+    gap < (beside === '' ? LARGEST_BEARING : FARTHEST) * box.height;
+  const opensBeside = /^\S/.test(text) && isClosed(box.x - from, last);
+  const endsBeside = /\S$/.test(text) && isClosed(to - rightOf(box), next);
+  const x = Math.min(opensBeside ? from : Math.max(from, box.x), to - 1);
+  const end = endsBeside ? to : Math.min(to, rightOf(box));
+  const like: Partial<TextItem> = before?.item ?? after?.item ?? {};
+  const { y = box.y, height = box.height, fontHeight = box.height } = like;
+  return { text: text.trim(), x, y, width: Math.max(1, end - x), height, rotation: 0, fontHeight };
+}

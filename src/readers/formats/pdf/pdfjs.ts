@@ -1,0 +1,231 @@
+import './pdf-globals.js';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
+import { z } from 'zod';
+import type { Rectangle } from '../../blocks/location.js';
+import type { CarriedFile } from '../../receipt/attachment-keeper.js';
+import { around } from '../pages/layout/piece.js';
+import { extrasOf, listedFiles, type PageExtras } from './carried/annotations.js';
+import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
+import { isMisread, repairMisread } from './judging/misread-text.js';
+import { signsOfPage, type PageSign, type SignPage } from './marks/page-signs.js';
+import { supplementaryTexts, type PlacedText } from './marks/placed-texts.js';
+import type { ShiftedText } from './shifted/shifted-text.js';
+import { columnPartsOn } from './vertical/column-parts.js';
+import { findColumns, type TextColumn } from './vertical/find-columns.js';
+import { shiftedOnPage, writeShiftedOn, type TextPage } from './shifted/shifted-on-page.js';
+
+const require = createRequire(import.meta.url);
+const pdfjs = createRequire(require.resolve('pdf-parse')).resolve('pdfjs-dist/package.json');
+const resources = dirname(pdfjs);
+
+export interface DocumentInfo {
+  readonly title: string | undefined;
+  readonly language: string | undefined;
+  /** Whether some of its layers may be off as it is opened. */
+  readonly mayHideLayers: boolean;
+}
+
+/** A text that was typed onto a page. */
+export interface TypedNote {
+  /** What the annotation says that it holds. */
+  readonly contents: string;
+  /** The lines that its appearance shows; null where that has no text, undefined where the annotation is not shown. */
+  readonly shown: readonly string[] | null | undefined;
+}
+
+/** A document as pdf.js reads it: slower than PDFium, and without boxes, but a hostile file cannot crash it. */
+export interface PdfjsDocument {
+  readonly pages: number;
+  /** The text of a page, numbered from 1. @throws when it cannot be read */
+  readonly pageText: (page: number) => Promise<string>;
+  /** The number of the object of a page. @throws when it cannot be read */
+  readonly pageObject: (page: number) => Promise<number | undefined>;
+  /** The raised and lowered texts of a page. @throws when they cannot be read */
+  readonly pageShifted: (page: number) => Promise<readonly ShiftedText[]>;
+  /** The columns of a page whose text runs from top to bottom. @throws when they cannot be read */
+  readonly pageColumns: (page: number) => Promise<readonly TextColumn[]>;
+  /** Texts that were typed onto a page as annotations. @throws when they cannot be read */
+  readonly pageNotes: (page: number) => Promise<readonly TypedNote[]>;
+  /** The numbers of the annotations of a page that are not shown, fields of forms among them. @throws when they cannot be read */
+  readonly hiddenAnnotations: (page: number) => Promise<ReadonlySet<number>>;
+  /** What a page shows in symbol fonts. @throws when it cannot be read */
+  readonly pageSigns: (page: number) => Promise<readonly PageSign[]>;
+  /** The texts of a page with characters beyond U+FFFF. @throws when it cannot be read */
+  readonly pageSupplementary: (page: number) => Promise<readonly PlacedText[]>;
+  /** What people stuck onto a page: notes and files. @throws when it cannot be read */
+  readonly pageExtras: (page: number) => Promise<PageExtras>;
+  /** The files that the document carries. @throws when they cannot be read */
+  readonly files: () => Promise<readonly CarriedFile[]>;
+  /** Whether a page switches to invisible text, however its operators are packed. @throws when it cannot be read */
+  readonly isPartlyInvisible: (page: number) => Promise<boolean>;
+  /** What the file says of itself; nothing where that is damaged. */
+  readonly info: () => Promise<DocumentInfo>;
+  readonly close: () => Promise<void>;
+}
+
+/** @throws IngestError when the file can never be read */
+export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
+  // pdf.js takes the memory of what it is given, which other readers still need.
+  const pdf = new PDFParse({
+    data: bytes.slice(),
+    verbosity: VerbosityLevel.ERRORS,
+    isEvalSupported: false,
+    useSystemFonts: false,
+    disableFontFace: true,
+    isOffscreenCanvasSupported: false,
+    cMapUrl: join(resources, 'cmaps/'),
+    cMapPacked: true,
+    standardFontDataUrl: join(resources, 'standard_fonts/'),
+    wasmUrl: join(resources, 'wasm/'),
+  });
+  try {
+    return {
+      pages: await countPages(pdf),
+      pageText: (page) => pageText(pdf, page),
+      pageObject: async (page) => (await loadPage(pdf, page)).ref?.num,
+      pageShifted: async (page) => await shiftedOnPage(await loadPage(pdf, page)),
+      pageColumns: async (page) => findColumns(await columnPartsOn(await loadPage(pdf, page))),
+      pageNotes: async (page) => notesSchema.parse(await annotationsOf(await loadPage(pdf, page))),
+      hiddenAnnotations: async (page) => hiddenSchema.parse(await annotationsOf(await loadPage(pdf, page))),
+      pageSupplementary: async (page) => supplementaryTexts(await loadPage(pdf, page)),
+      pageSigns: async (page) => signsOfPage(await loadPage(pdf, page)),
+      pageExtras: async (page) => {
+        const loaded = await loadPage(pdf, page);
+        const toBox = (rectangle: readonly number[]) => boxOn(loaded, rectangle);
+        return extrasOf(z.array(z.unknown()).parse(await annotationsOf(loaded)), toBox);
+      },
+      files: async () => listedFiles(await (await loadDocument(pdf)).getAttachments()),
+      isPartlyInvisible: async (page) => isInvisible(await (await loadPage(pdf, page)).getOperatorList()),
+      info: () => infoOf(pdf),
+      close: () => pdf.destroy(),
+    };
+  } catch (error) {
+    await pdf.destroy();
+    throw error;
+  }
+}
+
+/** The version of pdf.js. */
+export function pdfjsVersion(): string {
+  return z.object({ version: z.string() }).parse(require(pdfjs)).version;
+}
+
+async function pageText(pdf: PDFParse, page: number): Promise<string> {
+  // Pages are kept, so that pdf-parse asks the same one.
+  writeShiftedOn(await loadPage(pdf, page));
+  const { text } = await pdf.getText({ partial: [page], pageJoiner: '' });
+  if (!isMisread(text)) return text;
+  const raw = await pdf.getText({ partial: [page], pageJoiner: '', disableNormalization: true });
+  return repairMisread(raw.text) ?? text;
+}
+
+interface Layers {
+  /** Those that the file has, by their ids. */
+  [Symbol.iterator](): Iterator<readonly [string, { readonly visible: boolean }]>;
+}
+
+interface Opened {
+  getPage(page: number): Promise<Page>;
+  getOptionalContentConfig(): Promise<Layers>;
+  getAttachments(): Promise<unknown>;
+}
+
+interface Page extends SignPage {
+  readonly ref?: { readonly num: number } | null;
+  getAnnotations(options: { intent: 'any' }): Promise<unknown>;
+  getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
+}
+
+const hiddenSchema = z.array(z.unknown()).transform(
+  (annotations) =>
+    new Set(
+      annotations.flatMap((annotation) => {
+        const { data } = hiddenAnnotationSchema.safeParse(annotation);
+        return data && (data.annotationFlags & NOT_SHOWN) !== 0 ? [Number.parseInt(data.id, 10)] : [];
+      }),
+    ),
+);
+/** Its id is the number of its object, such as `12R`. */
+const hiddenAnnotationSchema = z.object({ id: z.string(), annotationFlags: z.number() });
+
+async function loadDocument(pdf: PDFParse): Promise<Opened> {
+  // @NOTE pdf-parse keeps the document of pdf.js to itself.
+  return await (pdf as unknown as { load(): Promise<Opened> }).load();
+}
+
+const annotationsOf = (page: Page): Promise<unknown> => page.getAnnotations({ intent: 'any' });
+
+async function loadPage(pdf: PDFParse, page: number): Promise<Page> {
+  return await (await loadDocument(pdf)).getPage(page);
+}
+
+/** Flags of annotations that are not shown on screens: invisible, hidden and no view (ISO 32000-1, 12.5.3). */
+const NOT_SHOWN = 1 | 2 | 32;
+const annotationSchema = z.object({
+  subtype: z.string(),
+  annotationFlags: z.number(),
+  contentsObj: z.object({ str: z.string() }),
+  textContent: z.array(z.string()).nullish(),
+});
+const notesSchema = z.array(z.unknown()).transform((annotations) =>
+  annotations.flatMap((annotation): TypedNote[] => {
+    const { data } = annotationSchema.safeParse(annotation);
+    if (data?.subtype !== 'FreeText') return [];
+    const isShown = (data.annotationFlags & NOT_SHOWN) === 0;
+    return [{ contents: data.contentsObj.str, shown: isShown ? (data.textContent ?? null) : undefined }];
+  }),
+);
+
+/** The number of the operator `Tr` in pdf.js, and the modes in which it shows nothing. */
+const SET_RENDERING_MODE = 38;
+const INVISIBLE: readonly unknown[] = [3, 7];
+
+const isInvisible = ({ fnArray, argsArray }: Awaited<ReturnType<Page['getOperatorList']>>): boolean =>
+  fnArray.some((operator, at) => {
+    const given = operator === SET_RENDERING_MODE ? argsArray[at] : undefined;
+    return Array.isArray(given) && INVISIBLE.includes(given[0]);
+  });
+
+/** Where a rectangle of the file stands on a page as it is shown, in points from its top left. */
+function boxOn(page: TextPage, [left = 0, bottom = 0, right = 0, top = 0]: readonly number[]): Rectangle {
+  const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = page.getViewport({ scale: 1 }).transform;
+  const corners = [[left, bottom] as const, [right, top] as const];
+  return around(
+    corners.map(([x, y]) => ({ x: a * x + c * y + e, y: b * x + d * y + f, width: 0, height: 0 })),
+  );
+}
+
+async function countPages(pdf: PDFParse): Promise<number> {
+  try {
+    // Page -1 does not exist, so no page is read yet.
+    const { total } = await pdf.getText({ partial: [-1] });
+    return total;
+  } catch (error) {
+    if (error instanceof PasswordException) throw passwordNeeded(error);
+    if (error instanceof Error && /^(?:unknown|unsupported) encryption/i.test(error.message))
+      throw unknownEncryption(error);
+    throw pdfFailure(error);
+  }
+}
+
+const infoSchema = z.looseObject({
+  Title: z.string().optional().catch(undefined),
+  Language: z.string().optional().catch(undefined),
+});
+
+async function infoOf(pdf: PDFParse): Promise<DocumentInfo> {
+  const mayHideLayers = await hidesLayers(pdf).catch(() => true);
+  try {
+    const { Title: title, Language: language } = infoSchema.parse((await pdf.getInfo()).info);
+    return { title, language, mayHideLayers };
+  } catch {
+    return { title: undefined, language: undefined, mayHideLayers };
+  }
+}
+
+async function hidesLayers(pdf: PDFParse): Promise<boolean> {
+  const layers = await (await loadDocument(pdf)).getOptionalContentConfig();
+  return [...layers].some(([, { visible }]) => !visible);
+}

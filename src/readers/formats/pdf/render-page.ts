@@ -1,0 +1,75 @@
+import { IngestError } from '../../../shared/errors.js';
+import { isBmp, readableBmp } from '../ocr/bmp.js';
+import { isTiff, pagesOfTiff } from '../ocr/tiff.js';
+import { pictureOfTiff } from '../ocr/tiff-page.js';
+import { passwordNeeded, pdfFailure } from './failures.js';
+import type { Rectangle } from '../../blocks/location.js';
+import { bottomOf, rightOf } from '../pages/layout/piece.js';
+import { loadPdfium } from '../pages/pdfium.js';
+import { boundedDpi } from '../pages/render/bounded-dpi.js';
+import { decodePng, encodePng, type Raster } from '../pictures/png.js';
+
+const DPI = 110;
+const MOST_PIXELS = 4_000_000;
+const MOST_BOXES = 2_000;
+/** The colour of a marker, in red, green and blue. What it covers is multiplied by it, so that black stays black. */
+const MARKER = [255, 232, 92];
+
+/**
+ * Renders a page of a PDF, or a picture, of which a TIFF may hold several, as a PNG with `boxes` marked, which count points from its top left corner.
+ * @throws IngestError when it cannot be rendered
+ */
+export async function renderPage(
+  file: Uint8Array,
+  number: number,
+  boxes: readonly Rectangle[],
+): Promise<Uint8Array> {
+  const pdfium = await loadPdfium();
+  if (!pdfium) throw new IngestError('internal', 'Pages cannot be rendered on this machine.');
+  try {
+    const { bytes, page } = singlePicture(file, number);
+    const size = await pdfium.pageSize(bytes, page);
+    if (!size) throw noSuchPage();
+    const [shot] = await pdfium.render(bytes, [page], boundedDpi(size, { dpi: DPI, pixels: MOST_PIXELS }));
+    if (!shot) throw new IngestError('corrupt', 'The page is damaged.');
+    if (boxes.length === 0) return shot.imageBuffer;
+    const raster = decodePng(shot.imageBuffer);
+    const scale = { x: raster.width / size.width, y: raster.height / size.height };
+    for (const box of boxes.slice(0, MOST_BOXES)) mark(raster, box, scale);
+    return encodePng(raster);
+  } catch (error) {
+    throw error instanceof Error && /password/i.test(error.message)
+      ? passwordNeeded(error)
+      : pdfFailure(error);
+  }
+}
+
+const noSuchPage = (): IngestError => new IngestError('corrupt', 'The document has no such page.');
+
+/** PDFium sees the first picture of a TIFF alone, none that is a fax, and no BMP of OS/2. */
+function singlePicture(bytes: Uint8Array, page: number): { bytes: Uint8Array; page: number } {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isBmp(file)) return { bytes: readableBmp(file), page };
+  if (!isTiff(file)) return { bytes, page };
+  const picture = pagesOfTiff(file).pages[page - 1];
+  if (!picture) throw noSuchPage();
+  return { bytes: pictureOfTiff(Buffer.from(file), picture), page: 1 };
+}
+
+function mark(
+  { width, height, channels, pixels }: Raster,
+  box: Rectangle,
+  scale: { x: number; y: number },
+): void {
+  const left = Math.max(0, Math.floor(box.x * scale.x) - 1);
+  const right = Math.min(width, Math.ceil(rightOf(box) * scale.x) + 1);
+  const top = Math.max(0, Math.floor(box.y * scale.y) - 1);
+  const bottom = Math.min(height, Math.ceil(bottomOf(box) * scale.y) + 1);
+  const colours = Math.min(3, channels);
+  for (let y = top; y < bottom; y += 1)
+    for (let x = left; x < right; x += 1)
+      for (let colour = 0; colour < colours; colour += 1) {
+        const at = (y * width + x) * channels + colour;
+        pixels[at] = ((pixels[at] ?? 0) * (MARKER[colour] ?? 255)) / 255;
+      }
+}

@@ -1,0 +1,50 @@
+import type { Rectangle } from '../../../blocks/location.js';
+import { bottomOf } from '../../pages/layout/piece.js';
+import type { ShiftedText, TextRun } from './shifted-text.js';
+
+/** Texts of which one stands over or under more of the other are at the same place. */
+const LEAST_SHARED = 0.5;
+
+/** The texts, with those over and under each other known to each other. */
+export function withStacks(all: readonly ShiftedText[]): ShiftedText[] {
+  const ofBase = new Map<TextRun, ShiftedText[]>();
+  for (const each of all) {
+    const others = ofBase.get(each.base);
+    if (others) others.push(each);
+    else ofBase.set(each.base, [each]);
+  }
+  return all.map((each) => {
+    const others = ofBase.get(each.base) ?? [];
+    const stacked = others.find((other) => other.shift !== each.shift && areStacked(each, other));
+    return stacked ? { ...each, stacked } : each;
+  });
+}
+
+export function areStacked(one: Pick<ShiftedText, 'runs'>, other: Pick<ShiftedText, 'runs'>): boolean {
+  const [a, b] = [endsOf(one), endsOf(other)];
+  const shared = Math.min(a.right, b.right) - Math.max(a.x, b.x);
+  return shared > LEAST_SHARED * Math.min(a.right - a.x, b.right - b.x);
+}
+
+/** Where a shifted text begins and ends. */
+export function endsOf({ runs }: Pick<ShiftedText, 'runs'>): { readonly x: number; readonly right: number } {
+  const [first, last] = [runs[0], runs.at(-1)];
+  return { x: first?.x ?? 0, right: last ? last.x + last.width : 0 };
+}
+
+/** Tells whether the small letters of a text are within the height of a box. */
+export const isAt = ({ y, size }: TextRun, box: Rectangle): boolean =>
+  y - 0.3 * size > box.y && y - 0.3 * size < bottomOf(box);
+
+/** A shifted text, with the one over or under it, in the order in which they are written. */
+export function inWriting(shifted: ShiftedText): readonly ShiftedText[] {
+  const { stacked } = shifted;
+  if (!stacked) return [shifted];
+  return isFirst(shifted) ? [shifted, stacked] : [stacked, shifted];
+}
+
+/** Behind a text, what is lowered comes first: `SO₄²⁻`; before one, what is raised: `¹⁴₆C`. */
+export function isFirst({ shift, base, runs }: ShiftedText): boolean {
+  const isBehind = (runs[0]?.x ?? 0) > base.x;
+  return isBehind === (shift === 'lowered');
+}

@@ -1,0 +1,63 @@
+import { encodingOfCodePage } from '../../encoding/labels.js';
+
+/** The code pages of the character sets that fonts name (RTF 1.9.1, `\fcharset`). */
+const CODE_PAGES: ReadonlyMap<number, number> = new Map([
+  [77, 10_000],
+  [128, 932],
+  [129, 949],
+  [130, 949],
+  [134, 936],
+  [136, 950],
+  [161, 1253],
+  [162, 1254],
+  [163, 1258],
+  [177, 1255],
+  [178, 1256],
+  [186, 1257],
+  [204, 1251],
+  [222, 874],
+  [238, 1250],
+  [254, 437],
+  [255, 850],
+]);
+
+/** The encoding of a font's character set; undefined for that of the document. */
+export function codePageOfCharset(charset: number): string | undefined {
+  const number = CODE_PAGES.get(charset);
+  return number === undefined ? undefined : encodingOfCodePage(number);
+}
+
+/** Languages by the numbers that Windows gives them, as BCP 47. */
+const LANGUAGES: ReadonlyMap<number, string> = new Map([
+  [1025, 'ar-SA'],
+  [1028, 'zh-TW'],
+  [1029, 'cs-CZ'],
+  [1030, 'da-DK'],
+  [1031, 'de-DE'],
+  [1032, 'el-GR'],
+  [1033, 'en-US'],
+  [1034, 'es-ES'],
+  [1035, 'fi-FI'],
+  [1036, 'fr-FR'],
+  [1037, 'he-IL'],
+  [1038, 'hu-HU'],
+  [1040, 'it-IT'],
+  [1041, 'ja-JP'],
+  [1042, 'ko-KR'],
+  [1043, 'nl-NL'],
+  [1044, 'nb-NO'],
+  [1045, 'pl-PL'],
+  [1046, 'pt-BR'],
+  [1049, 'ru-RU'],
+  [1053, 'sv-SE'],
+  [1055, 'tr-TR'],
+  [1058, 'uk-UA'],
+  [2052, 'zh-CN'],
+  [2055, 'de-CH'],
+  [2057, 'en-GB'],
+  [2070, 'pt-PT'],
+  [3079, 'de-AT'],
+  [3082, 'es-ES'],
+]);
+
+export const languageOf = (number: number): string | undefined => LANGUAGES.get(number);

@@ -1,0 +1,112 @@
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
+import { SIGN_TABLES, type SignTable } from './sign-tables.js';
+
+/** Reads text in symbol fonts, whose letters stand for signs. */
+export interface SignReader {
+  /**
+   * The text with the signs that it shows in its font, in Unicode. A character whose sign is not known is left out and
+   * counted. @param font the name of the font; undefined where it is not known
+   */
+  read(text: string, font: string | undefined): string;
+  /** Takes down how many signs were left out. */
+  report(): void;
+}
+
+export function createSignReader(receipt: ReceiptWriter): SignReader {
+  let lost = 0;
+  return {
+    read: (text, font) => {
+      const table = signsOf(font);
+      if (table === undefined && !PRIVATE.test(text)) return text;
+      const signs = readSigns(text, table);
+      lost += signs.lost;
+      return signs.text;
+    },
+    report: () => {
+      if (lost === 0) return;
+      const noun = lost === 1 ? 'sign of a symbol font' : 'signs of symbol fonts';
+      const verb = lost === 1 ? 'was' : 'were';
+      receipt.addGap(
+        'garbled',
+        `${lost.toLocaleString('en')} ${noun} whose meaning is not known ${verb} left out.`,
+      );
+      lost = 0;
+    },
+  };
+}
+
+/** Where programs put the characters of symbol fonts, beside those without a meaning in Unicode. */
+const PRIVATE = /[\uf020-\uf0ff]/;
+const PRIVATE_BASE = 0xf000;
+
+/** Symbol fonts of whose signs nobody has published what they are in Unicode. */
+const UNKNOWN_SIGNS: SignTable = new Map();
+/** The families of symbol fonts, by what is left of their names without spaces, hyphens and styles. */
+const FAMILIES: readonly (readonly [RegExp, SignTable])[] = [
+  [/^(?:symbol(?:neu|mt|ps|std|neumt|set)*|standardsymbols(?:l|ps))$/, SIGN_TABLES.symbol],
+  [/^wingdings1?$/, SIGN_TABLES.wingdings],
+  [/^wingdings2$/, SIGN_TABLES.wingdings2],
+  [/^wingdings3$/, SIGN_TABLES.wingdings3],
+  [/^webdings$/, SIGN_TABLES.webdings],
+  [/^(?:(?:itc)?zapfdingbats(?:itc|std)?|dingbats|monotypesorts|d050000l)$/, SIGN_TABLES.zapfdingbats],
+  [/^(?:marlett|mtextra|bookshelfsymbol7|msoutlook|msreferencespecialty)$/, UNKNOWN_SIGNS],
+];
+const LONGEST_NAME = 80;
+const tables = new Map<string, SignTable | undefined>();
+const MOST_NAMES = 1_000;
+
+/** The signs of a font by its name, which may have the mark of a subset (`ABCDEF+`), a style or a list of others behind it. */
+export function signsOf(font: string | undefined): SignTable | undefined {
+  if (font === undefined || font.length > LONGEST_NAME) return undefined;
+  if (tables.has(font)) return tables.get(font);
+  const name = font
+    .replace(/^[A-Z]{6}\+/, '')
+    .toLowerCase()
+    .replace(/["'\s_]/g, '')
+    .replace(/[-,](?:regular|roman|normal|bold|italic|oblique|medium|light|mt|[-,]){0,6}$/, '')
+    .replace(/-/g, '');
+  const table = FAMILIES.find(([family]) => family.test(name))?.[1];
+  if (tables.size < MOST_NAMES) tables.set(font, table);
+  return table;
+}
+
+/**
+ * The signs of a text. Where some are in the private use area, the letters beside them are text.
+ * @param table the signs of the font; undefined for a font that is none of those known as symbol fonts
+ */
+export function readSigns(text: string, table: SignTable | undefined): { text: string; lost: number } {
+  let lost = 0;
+  let read = '';
+  const isMixed = PRIVATE.test(text);
+  const hasWords = table !== SIGN_TABLES.symbol && holdsWord(text);
+  for (const character of text) {
+    const isText = (isMixed && !PRIVATE.test(character)) || (hasWords && character < '\x80');
+    const sign = isText ? character : signOf(character, table);
+    if (sign === undefined) lost += 1;
+    read += sign ?? '';
+  }
+  return { text: read, lost };
+}
+
+const WORD = /[a-z]{4,40}/i;
+
+/**
+ * Tells whether pictures are unlikely to be meant: LibreOffice writes the text beside a sign that it has read from a Word
+ * file in the font of the sign. A row of signs has no vowels between consonants.
+ */
+function holdsWord(text: string): boolean {
+  const word = WORD.exec(text)?.[0].toLowerCase() ?? '';
+  return /[aeiouy]/.test(word) && new Set(word).size > 2;
+}
+
+/** The sign of a character; undefined where that is not known. Spaces and what a font borrows from others stay. */
+function signOf(character: string, table: SignTable | undefined): string | undefined {
+  const code = character.charCodeAt(0);
+  if (code <= 0x20 || code === 0xa0) return character;
+  if (code > 0xff) {
+    if (code < 0xe000 || code > 0xf8ff) return character;
+    if (table === undefined) return PRIVATE.test(character) ? undefined : character;
+    return table.get(code - PRIVATE_BASE);
+  }
+  return table === undefined ? character : table.get(code);
+}

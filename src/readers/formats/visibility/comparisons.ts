@@ -1,0 +1,23 @@
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
+
+/** Most layers of all pages of a file that are looked at to find what is behind and above texts. */
+const MOST_COMPARISONS = 10_000_000;
+
+/** How many layers of one file may still be compared. */
+export interface Comparisons {
+  /** Takes one comparison; false when all are used up. */
+  take(): boolean;
+}
+
+/** Beyond the bound text counts as visible, which the receipt says once. */
+export function createComparisons(receipt: ReceiptWriter): Comparisons {
+  let left = MOST_COMPARISONS;
+  return {
+    take() {
+      left -= 1;
+      if (left === -1)
+        receipt.addGap('limit', 'Not all shapes were compared to find hidden text, since they are too many.');
+      return left >= 0;
+    },
+  };
+}

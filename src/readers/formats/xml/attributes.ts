@@ -1,0 +1,58 @@
+import type { Attributes } from './read-markup.js';
+import { oneLine } from '../../blocks/one-line.js';
+
+/** A value of a record. */
+export interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Attributes of prose that are for programs: what identifies, links and arranges its elements. */
+const TECHNICAL = new Set(
+  'id class style role href src type version rend key ref rid ref-type linkend position orientation align valign frame rules border width cellpadding cellspacing cols rows colsep rowsep pgwide'.split(
+    ' ',
+  ),
+);
+/** Prefixes of what is said to programs in any XML. */
+const DECLARATIONS = new Set(['xml', 'xmlns', 'xsi']);
+/** How a text is written, in feeds. */
+const WRITTEN_AS = /^(?:text|x?html|[a-z]+\/[-+.\w]+)$/;
+/** Document types and namespaces of formats for prose (JATS, DocBook, DITA, TEI). */
+const PROSE_FORMATS = /DocBook|JATS|Journal (?:Archiving|Publishing)|BITS|DITA|tei-c|\bTEI\b/i;
+
+/** Whether the document type that a file begins with is one of prose. */
+export const isProseType = (prolog: string): boolean =>
+  PROSE_FORMATS.test(/<!DOCTYPE[^>[]*/i.exec(prolog)?.[0] ?? '');
+
+/** Whether an element says that it, and what is in it, is of a format for prose. */
+export const beginsProse = (name: string, attributes: Attributes): boolean =>
+  /^tei/i.test(name) ||
+  'article-type' in attributes ||
+  'dtd-version' in attributes ||
+  PROSE_FORMATS.test(attributes['xmlns'] ?? '');
+
+/** Attributes that hold data, as values of their element: of records nearly all. */
+export function attributeValues(attributes: Attributes, isProse: boolean): NamedText[] {
+  return Object.entries(attributes)
+    .filter(([name, text]) => text.trim() !== '' && (isProse ? isOfText : isOfRecord)(name, text))
+    .map(([name, text]) => ({ name: localName(name), text: oneLine(text) }));
+}
+
+/** Attributes behind the text that they are of, such as ` (currency: EUR)`. */
+export function attributeText(values: readonly NamedText[]): string {
+  return values.length === 0 ? '' : ` (${joinedValues(values)})`;
+}
+
+export const joinedValues = (values: readonly NamedText[]): string =>
+  values.map(({ name, text }) => `${name}: ${text}`).join('; ');
+
+/** The name of an element or attribute without the prefix of its namespace. */
+export const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
+
+const isOfText = (name: string): boolean =>
+  !name.includes(':') && !TECHNICAL.has(name) && name !== 'xmlns' && name !== 'lang';
+
+function isOfRecord(name: string, text: string): boolean {
+  if (name === 'lang' || name === 'xmlns' || (name === 'type' && WRITTEN_AS.test(text))) return false;
+  return !name.includes(':') || !DECLARATIONS.has(name.slice(0, name.indexOf(':')));
+}

@@ -1,0 +1,129 @@
+import { IngestError } from '../../../shared/errors.js';
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
+import { readCentralDirectory, type ZipEntry } from './central-directory.js';
+import { inflateEntry } from './inflate.js';
+
+const MOST_MEMBERS = 100_000;
+/** Most times the limit that is inflated of members which are read again. */
+const MOST_READINGS = 4;
+
+interface ZipOptions {
+  /**
+   * Most bytes that all members which are read may inflate to. A member that is read again counts once, up to four times the
+   * limit for all of them.
+   */
+  readonly limitBytes: number;
+  /** What the file is called in errors, such as `OpenDocument file`. */
+  readonly what: string;
+  /** Where it is taken down that names are there twice. */
+  readonly receipt?: ReceiptWriter | undefined;
+  /** Whether names are compared, and listed, in small letters. */
+  readonly ignoresCase?: boolean | undefined;
+}
+
+export interface Zip {
+  /** The names of all members, in the order of the directory. */
+  readonly names: readonly string[];
+  has(name: string): boolean;
+  /** Inflates a member as a stream. @throws IngestError when it is missing, damaged, encrypted or beyond the limit */
+  pieces(name: string): Iterable<Uint8Array>;
+  /** Inflates a whole member; undefined when there is none, or it is longer than `most`. @throws IngestError as `pieces` does */
+  read(name: string, most?: number): Uint8Array | undefined;
+}
+
+/**
+ * Opens a zip archive, whose members are inflated when they are asked for. What counts is how many bytes they really
+ * inflate to, not what the archive says of them, so that members that share their bytes count each time.
+ * @throws IngestError `corrupt` when it is no archive, `too_large` when it has too many members
+ */
+export function openZip(bytes: Uint8Array, options: ZipOptions): Zip {
+  const { what, ignoresCase = false } = options;
+  const keyOf = (name: string): string => (ignoresCase ? name.toLowerCase() : name);
+  const entries = findEntries(bytes, options, keyOf);
+  const count = createCount(options);
+  function* pieces(name: string): Iterable<Uint8Array> {
+    const key = keyOf(name);
+    const entry = entries.get(key);
+    if (!entry) throw damaged(what);
+    if (entry.isEncrypted) throw new IngestError('encrypted', `The ${what} is protected by a password.`);
+    let length = 0;
+    try {
+      for (const piece of inflateEntry(bytes, entry)) {
+        length += piece.length;
+        count(key, length, piece.length);
+        yield piece;
+      }
+    } catch (error) {
+      throw error instanceof IngestError ? error : damaged(what, error);
+    }
+  }
+  return {
+    names: [...entries.keys()],
+    has: (name) => entries.has(keyOf(name)),
+    pieces,
+    read: (name, most) => (entries.has(keyOf(name)) ? joined(pieces(name), most) : undefined),
+  };
+}
+
+function joined(pieces: Iterable<Uint8Array>, most = Infinity): Uint8Array | undefined {
+  const read: Uint8Array[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    length += piece.length;
+    if (length > most) return undefined;
+    read.push(piece);
+  }
+  return Buffer.concat(read);
+}
+
+const damaged = (what: string, cause?: unknown): IngestError =>
+  new IngestError('corrupt', `The ${what} is damaged.`, { cause });
+
+/** Of members that have the same name the last one counts, as for programs that unpack one after the other. */
+function findEntries(
+  bytes: Uint8Array,
+  { what, receipt }: ZipOptions,
+  keyOf: (name: string) => string,
+): ReadonlyMap<string, ZipEntry> {
+  const entries = new Map<string, ZipEntry>();
+  let members = 0;
+  try {
+    for (const entry of readCentralDirectory(bytes)) {
+      entries.set(keyOf(entry.name), entry);
+      members += 1;
+      if (members > MOST_MEMBERS)
+        throw new IngestError(
+          'too_large',
+          `The ${what} has more than ${MOST_MEMBERS.toLocaleString('en')} members.`,
+        );
+    }
+  } catch (error) {
+    throw error instanceof IngestError ? error : damaged(what, error);
+  }
+  if (entries.size === 0) throw damaged(what);
+  const hidden = members - entries.size;
+  if (hidden > 0)
+    receipt?.addGap('unreadable', `Members that have the name of another are not read: ${String(hidden)}.`);
+  return entries;
+}
+
+/** Counts what members inflate to. @throws IngestError beyond the limit */
+function createCount({ limitBytes, what }: ZipOptions) {
+  const longest = new Map<string, number>();
+  let inflated = 0;
+  let read = 0;
+  return (key: string, length: number, added: number): void => {
+    read += added;
+    const before = longest.get(key) ?? 0;
+    if (length > before) {
+      longest.set(key, length);
+      inflated += length - before;
+    }
+    if (inflated <= limitBytes && read <= limitBytes * MOST_READINGS) return;
+    const limit = limitBytes / 1024 / 1024;
+    throw new IngestError(
+      'too_large',
+      `The ${what} is too large when unpacked: it has more than ${String(limit)} MB.`,
+    );
+  };
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { locationSchema } from '../blocks/location.js';
+import { mailHeadersSchema } from './mail-headers.js';
+
+/** Why something of a file was not read, or is not in the chunks. */
+export const GAP_REASONS = [
+  /** A part, such as a page, holds no text. */
+  'empty',
+  /** The text of a part cannot be what it shows, such as a font without a map to characters. */
+  'garbled',
+  /** The text may say something else: two ways to read its bytes are about as likely. */
+  'guessed',
+  /** A part is damaged. */
+  'unreadable',
+  /** Something that is not read: an embedded object, a picture without text recognition. */
+  'skipped',
+  /** Text that readers of the file do not see. */
+  'hidden',
+  /** A limit cut something off. */
+  'limit',
+] as const;
+export type GapReason = (typeof GAP_REASONS)[number];
+
+/** What a file is divided into. */
+export const PART_UNITS = ['file', 'page', 'slide', 'sheet', 'chapter', 'message'] as const;
+export type PartUnit = (typeof PART_UNITS)[number];
+
+export const gapSchema = z.object({
+  reason: z.enum(GAP_REASONS),
+  /** Where it is, as far as the format tells. */
+  location: locationSchema.nullable(),
+  /** What is missing and why, in a sentence. */
+  detail: z.string(),
+});
+export type Gap = z.infer<typeof gapSchema>;
+
+const attachmentSchema = z.object({
+  filename: z.string().nullable(),
+  content_type: z.string(),
+  size_bytes: z.int(),
+  /** The document that was made of it; null when none was. */
+  document_id: z.string().nullable(),
+  /** Why no document was made of it. */
+  reason: z.string().nullable(),
+});
+export type Attachment = z.infer<typeof attachmentSchema>;
+
+/** Most gaps and attachments that a receipt names one by one. All gaps are counted. */
+export const MOST_NAMED = 100;
+
+/** What was read of a file, and what was not. */
+export const receiptSchema = z.object({
+  /** The reader, such as `pdfium`, and its version. */
+  parser: z.string(),
+  parser_version: z.string(),
+  title: z.string().nullable(),
+  /** The language that the file says it is in, as BCP 47. */
+  language: z.string().nullable(),
+  /** The headers of a file that is one message. */
+  mail: mailHeadersSchema.nullable(),
+  unit: z.enum(PART_UNITS),
+  parts: z.int(),
+  parts_read: z.int(),
+  /** UTF-16 units of the text, without what chunks repeat. */
+  characters: z.int(),
+  tokens: z.int(),
+  /** Pages that were read by text recognition, and how sure that was on average, from 0 to 1. */
+  ocr: z.object({ pages: z.int(), confidence: z.number().nullable() }),
+  /** How many gaps there are; the list names the first of them. */
+  gap_count: z.int(),
+  gap_counts: z.partialRecord(z.enum(GAP_REASONS), z.int()),
+  gaps: z.array(gapSchema),
+  attachments: z.array(attachmentSchema),
+});
+export type Receipt = z.infer<typeof receiptSchema>;

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { receiptSchema, type Receipt } from '../../readers/receipt/receipt.js';
+
+/** What most receipts say, so that it is not stored with each. */
+const USUAL: Receipt = {
+  parser: 'text',
+  parser_version: '1',
+  title: null,
+  language: null,
+  mail: null,
+  unit: 'file',
+  parts: 1,
+  parts_read: 1,
+  characters: 0,
+  tokens: 0,
+  ocr: { pages: 0, confidence: null },
+  gap_count: 0,
+  gap_counts: {},
+  gaps: [],
+  attachments: [],
+};
+
+/** Packs a receipt for the hash of a generation. What is as usual is left out. */
+export function packReceipt(receipt: Receipt): string {
+  // @NOTE TypeScript does not tell the keys of an object
+  const names = Object.keys(receipt) as (keyof Receipt)[];
+  const unusual = names.filter((name) => JSON.stringify(receipt[name]) !== JSON.stringify(USUAL[name]));
+  return JSON.stringify(Object.fromEntries(unusual.map((name) => [name, receipt[name]])));
+}
+
+/** @throws ZodError when it is not what `packReceipt` returned */
+export function unpackReceipt(packed: string): Receipt {
+  const stored = z.object().loose().parse(JSON.parse(packed));
+  return receiptSchema.parse({ ...USUAL, ...stored });
+}
