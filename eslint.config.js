@@ -9,6 +9,17 @@ const adapterNames = [...new Set(readdirSync(adapters).map((name) => name.replac
 /** Who may import what; the table is in CONTRIBUTING.md. */
 const zones = [
   {
+    target: './src/readers',
+    from: './src/!(readers)/**/*',
+    message: 'readers/ turns bytes into blocks and knows nothing of the rest.',
+  },
+  {
+    target: './src/!(readers)/**/*',
+    from: './src/readers',
+    except: ['./index.ts'],
+    message: 'The door of readers/ is its index.ts.',
+  },
+  {
     target: './src/shared',
     from: ['./src/api', './src/workers', './src/cli', './src/reindex', './src/models'],
     message: 'shared/ serves all processes and knows none of them.',

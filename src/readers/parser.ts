@@ -3,7 +3,7 @@ import type { Block } from './blocks/block.js';
 import type { KeepAttachment } from './receipt/attachment-keeper.js';
 import type { ReceiptWriter } from './receipt/receipt-writer.js';
 
-export interface ParseContext {
+export interface ReadContext {
   /** What the client calls the file; null for none. Nothing may be opened by it. */
   readonly filename: string | null;
   readonly options: ReadOptions;
@@ -15,5 +15,5 @@ export interface ParseContext {
   readonly avoidsNativeCode?: boolean | undefined;
 }
 
-/** Parses a file into blocks of text in reading order. @throws IngestError when it can never be read */
-export type Parser = (bytes: Uint8Array, context: ParseContext) => AsyncIterable<Block> | Iterable<Block>;
+/** Parses a file into blocks of text in reading order. @throws ReadError when it can never be read */
+export type Parser = (bytes: Uint8Array, context: ReadContext) => AsyncIterable<Block> | Iterable<Block>;

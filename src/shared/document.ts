@@ -1,9 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
-import { mailHeadersSchema } from '../readers/receipt/mail-headers.js';
-import { OCR_MODES } from '../readers/read-options.js';
-import { PART_UNITS } from '../readers/receipt/receipt.js';
+import { mailHeadersSchema, OCR_MODES, PART_UNITS } from '../readers/index.js';
 import { isPlainObject } from './is-plain-object.js';
 
 export const DOCUMENT_STATUSES = ['queued', 'processing', 'completed', 'failed', 'cancelled'] as const;

@@ -6,7 +6,7 @@ import {
   shownContent,
   type DocumentRecord,
 } from '../../shared/document.js';
-import { mailHeadersSchema } from '../../readers/receipt/mail-headers.js';
+import { mailHeadersSchema } from '../../readers/index.js';
 import { extractionSummary, viewSummary } from './extraction-view.js';
 import { FAILURE_CODES } from '../../shared/errors.js';
 

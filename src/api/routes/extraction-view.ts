@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Extraction } from '../../shared/document.js';
-import { locationSchema } from '../../readers/blocks/location.js';
+import { locationSchema, PART_UNITS, receiptSchema } from '../../readers/index.js';
 import type { DocumentExtraction } from '../services/documents/read-extraction.js';
-import { PART_UNITS, receiptSchema } from '../../readers/receipt/receipt.js';
 
 /** The fields that say where a chunk stands. */
 export const whereaboutsFields = {

@@ -1,5 +1,4 @@
 import { decodeAs } from '../encoding/decode-as.js';
-import { toWellFormed } from '../../shared/well-formed.js';
 
 const MAY_HOLD_CONTROLS = /[\0-\u0008\u000e-\u001f\u007f-\u009f]/;
 /** What terminals obey: sequences for colours and places, links and titles, and sets of characters (ECMA-48, 5). */
@@ -20,7 +19,7 @@ const MISTAKEN = /[\u0080-\u0084\u0086-\u009f]/g;
  */
 export function cleanText(text: string, isStart = true): string {
   const shown = MAY_HOLD_CONTROLS.test(text) ? withoutControls(text) : text;
-  return toWellFormed(isStart ? shown.replace(/^\ufeff/, '') : shown);
+  return (isStart ? shown.replace(/^\ufeff/, '') : shown).toWellFormed();
 }
 
 const withoutControls = (text: string): string =>

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { at } from '../../shared/at.js';
 import { isControl, isForTerminals } from '../encoding/control-bytes.js';
 
 /** The beginning tells more than the rest: there are the headers of files that are mostly pixels or sound. */
@@ -73,7 +72,7 @@ function countSigns(bytes: Uint8Array): Signs {
   // The loop goes by index, because an iterator can make a pair for each byte.
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index] ?? 0;
-    if (byte === 0) zerosAt[index % 4] = at(zerosAt, index % 4) + 1;
+    if (byte === 0) zerosAt[index % 4] = (zerosAt[index % 4] ?? 0) + 1;
     else if (byte === 0x7f) deletes += 1;
     else if (isControl(byte)) controls += 1;
     else if (isForTerminals(byte)) forTerminals += 1;

@@ -7,14 +7,6 @@ export const missingAttachment = (filename: string | null | undefined, reason: s
   detail: `The attachment ${filename ?? 'without a name'} is not read: ${reason}`,
 });
 
-/** The gap of a document with texts that are longer than the embedding model reads. */
-export const EMBEDDED_IN_PARTS: Gap = {
-  reason: 'limit',
-  location: null,
-  detail:
-    'Some passages are longer than the embedding model reads: they were embedded in parts, and are found by the mean of these',
-};
-
 /** Adds what turned out to be missing after the file was read. */
 export function addGaps(receipt: Receipt, gaps: readonly Gap[]): Receipt {
   const counts = { ...receipt.gap_counts };

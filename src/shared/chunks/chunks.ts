@@ -1,5 +1,5 @@
 import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
-import type { Receipt } from '../../readers/receipt/receipt.js';
+import type { Receipt } from '../../readers/index.js';
 import type { Redis } from '../redis/client.js';
 import type { ChunkAddress, ChunkMarks, ChunkVector, StoredChunk, TextBatch } from './fields.js';
 import {

@@ -1,9 +1,8 @@
 import { RESP_TYPES } from 'redis';
 import { decodeVector, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
-import { unpackReceipt } from './stored-receipt.js';
-import { addGaps, EMBEDDED_IN_PARTS } from '../../readers/receipt/add-gaps.js';
-import type { Receipt } from '../../readers/receipt/receipt.js';
+import { EMBEDDED_IN_PARTS, unpackReceipt } from './stored-receipt.js';
+import { addGaps, type Receipt } from '../../readers/index.js';
 import { keys } from '../redis/keys.js';
 import {
   inPartsField,

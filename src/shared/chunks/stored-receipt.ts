@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { receiptSchema, type Receipt } from '../../readers/receipt/receipt.js';
+import { type Gap, type Receipt, receiptSchema } from '../../readers/index.js';
+
+/** The gap of a document with texts that are longer than the embedding model reads. */
+export const EMBEDDED_IN_PARTS: Gap = {
+  reason: 'limit',
+  location: null,
+  detail:
+    'Some passages are longer than the embedding model reads: they were embedded in parts, and are found by the mean of these',
+};
 
 /** What most receipts say, so that it is not stored with each. */
 const USUAL: Receipt = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { locationSchema, type Location } from '../../readers/blocks/location.js';
+import { type Location, locationSchema } from '../../readers/index.js';
 
 /** Where a chunk stands in its file. */
 export interface Whereabouts {

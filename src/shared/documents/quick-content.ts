@@ -1,4 +1,4 @@
-import { factsOf, formatOf, type FileFormat } from '../../readers/detection/formats.js';
+import { factsOf, type FileFormat, formatOf } from '../../readers/index.js';
 
 /** Up to this size, content that takes time by its length alone is read within a second. */
 const QUICK_BYTES = 1024 * 1024;

@@ -14,7 +14,7 @@ import {
   withLaterGaps,
   type Fence,
 } from '../../shared/documents/transitions.js';
-import type { Receipt } from '../../readers/receipt/receipt.js';
+import type { Receipt } from '../../readers/index.js';
 import { IngestError } from '../../shared/errors.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';

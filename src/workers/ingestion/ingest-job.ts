@@ -20,8 +20,7 @@ import {
   type Fence,
 } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
-import type { AttachmentLimits, KeptAttachment } from '../../readers/receipt/kept-attachment.js';
-import type { Receipt } from '../../readers/receipt/receipt.js';
+import type { AttachmentLimits, KeptAttachment, Receipt } from '../../readers/index.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Outcome } from '../lane-worker.js';
 import { removeAttachments } from '../parse/take-attachments.js';

@@ -1,5 +1,5 @@
 import type { Content } from '../../shared/document.js';
-import { formatOf } from '../../readers/detection/formats.js';
+import { formatOf } from '../../readers/index.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import type { ChunkOptions } from '../chunking/chunk.js';

@@ -3,7 +3,7 @@ import type { Chunks } from '../../shared/chunks/chunks.js';
 import type { Content } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { IngestError } from '../../shared/errors.js';
-import type { Box } from '../../readers/blocks/location.js';
+import type { Box } from '../../readers/index.js';
 import { createGivingWay, GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
 import type { Turns } from '../../shared/fair-scheduling/turns.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';

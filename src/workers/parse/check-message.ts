@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FAILURE_CODES } from '../../shared/errors.js';
-import { GAP_REASONS, gapSchema, MOST_NAMED, receiptSchema } from '../../readers/receipt/receipt.js';
+import { GAP_REASONS, gapSchema, MOST_NAMED, receiptSchema } from '../../readers/index.js';
 import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
 import { MOST_HEADING_CHARACTERS, MOST_HEADINGS } from './extraction/chunk-bounds.js';
 import { boundedLocation } from './extraction/bounded-location.js';

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { constants, getPriority, setPriority } from 'node:os';
+import { ReadError, renderPage } from '../../readers/index.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { packWhereabouts } from '../../shared/chunks/whereabouts.js';
@@ -47,7 +48,6 @@ async function sendChunks(id: number, chunks: readonly ChunkText[]): Promise<voi
 type Sent = Pick<Extract<ChildMessage, { type: 'done' }>, 'receipt' | 'attachments'>;
 
 async function sendPicture({ id, page, boxes, source }: RenderTask): Promise<Sent> {
-  const { renderPage } = await import('../../readers/formats/pdf/render-page.js');
   const picture = Buffer.from(await renderPage(await readFile(source.path), page, boxes)).toString('base64');
   for (let at = 0; at < picture.length; at += BATCH_LENGTH)
     await send({ type: 'picture', id, part: picture.slice(at, at + BATCH_LENGTH) });
@@ -78,7 +78,7 @@ async function run(task: ChildTask): Promise<void> {
 
 function failureMessage(id: number, error: unknown): ChildMessage {
   const residentBytes = process.memoryUsage.rss();
-  if (error instanceof IngestError)
+  if (error instanceof IngestError || error instanceof ReadError)
     return { type: 'failed', id, code: error.code, message: error.message, residentBytes };
   if (error instanceof RangeError)
     return {

@@ -1,25 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { at } from '../../shared/at.js';
-import { factsOf } from '../../readers/detection/formats.js';
+import {
+  createAttachmentKeeper,
+  createReceiptWriter,
+  DEFAULT_READ_OPTIONS,
+  read,
+  ReadError,
+  type Block,
+  type Findings,
+  type KeepAttachment,
+  type KeptAttachment,
+  type Receipt,
+  type ReceiptWriter,
+} from '../../readers/index.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
-import type { KeptAttachment } from '../../readers/receipt/kept-attachment.js';
-import type { Receipt } from '../../readers/receipt/receipt.js';
-import { DEFAULT_READ_OPTIONS } from '../../readers/read-options.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
-import { createAttachmentKeeper, type KeepAttachment } from '../../readers/receipt/attachment-keeper.js';
 import { knownLocation } from './extraction/bounded-location.js';
 import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
-import { createHiddenTextWriter } from '../../readers/blocks/hidden-text.js';
 import { locateChunks } from './extraction/locate-chunks.js';
-import {
-  createReceiptWriter,
-  type Findings,
-  type ReceiptWriter,
-} from '../../readers/receipt/receipt-writer.js';
 import { mostText } from './extraction/text-limits.js';
-import { withoutUnseen } from '../../readers/blocks/unseen-characters.js';
-import { loadParser } from '../../readers/parsers.js';
 import type { ParseTask } from './protocol.js';
 
 /** What a document is made into. */
@@ -103,45 +103,41 @@ interface FileTask extends Pick<ParseTask, 'format' | 'filename' | 'options' | '
 async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
   const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode, keepAttachment } = task;
   const bytes = await readFile(path);
-  if (bytes.length === 0 || (factsOf(format).isEmptyWhenBlank && isBlank(bytes))) throw emptyDocument();
-  const parse = await loadParser(format);
   const context = { filename, options, receipt, avoidsNativeCode, keepAttachment };
-  const most = mostText(task, bytes.length);
-  // Each part begins a chunk, so that there are no more parts than chunks.
-  const { maxChunks = Infinity } = task.chunk;
   const blocks = createBlockCollector();
-  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
-  let length = 0;
-  let parts = 0;
   try {
-    for await (const block of parse(bytes, context)) {
-      length += block.text.length;
-      if (length > most) throw new IngestError('too_large', 'The document holds too much text.');
-      if (block.isPart === true && block.text.trim() !== '') parts += 1;
-      if (parts > maxChunks)
-        throw new IngestError('too_large', `The document has more than ${String(maxChunks)} chunks.`);
-      blocks.add(withoutUnseen(block, hidden));
-    }
-  } catch (error) {
+    for await (const block of bounded(read(bytes, format, context), mostText(task, bytes.length), task))
+      blocks.add(block);
+  } catch (thrown) {
+    const error =
+      thrown instanceof ReadError
+        ? new IngestError(thrown.code, thrown.message, { cause: thrown.cause })
+        : thrown;
     const isLimit = error instanceof IngestError && error.code === 'too_large';
     if (!isLimit || !options.keepsPartial || blocks.isBlank()) throw error;
     receipt.addGap('limit', `Only the beginning was read: ${error.message}`);
   }
-  hidden.report();
   return blocks.end();
+}
+
+/** Passes blocks on while they have no more text than a file may hold, and no more parts than there may be chunks, which parts begin. */
+async function* bounded(
+  blocks: AsyncIterable<Block>,
+  most: number,
+  { chunk: { maxChunks = Infinity } }: Pick<FileTask, 'chunk'>,
+): AsyncIterable<Block> {
+  let length = 0;
+  let parts = 0;
+  for await (const block of blocks) {
+    length += block.text.length;
+    if (length > most) throw new IngestError('too_large', 'The document holds too much text.');
+    if (block.isPart === true && block.text.trim() !== '') parts += 1;
+    if (parts > maxChunks)
+      throw new IngestError('too_large', `The document has more than ${String(maxChunks)} chunks.`);
+    yield block;
+  }
 }
 
 function emptyDocument(): IngestError {
   return new IngestError('empty_document', 'The document is empty.');
-}
-
-/** Tells whether a file holds only blanks, line ends, zeros and byte order marks, in any encoding. */
-function isBlank(bytes: Uint8Array): boolean {
-  return (
-    bytes.every((byte) => byte <= 0x20 || byte >= 0xfe || byte === 0xef || byte === 0xbb || byte === 0xbf) &&
-    Buffer.from(bytes)
-      .toString('latin1')
-      .replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '')
-      .replace(/[\0\s]/g, '') === ''
-  );
 }

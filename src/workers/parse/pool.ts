@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileFormat } from '../../readers/detection/formats.js';
-import type { AttachmentLimits } from '../../readers/receipt/kept-attachment.js';
-import type { Box } from '../../readers/blocks/location.js';
+import {
+  type AttachmentLimits,
+  type Box,
+  DEFAULT_READ_OPTIONS,
+  type FileFormat,
+  type OcrMode,
+  type ReadOptions,
+} from '../../readers/index.js';
 import { createSharedController } from '../../shared/tools/shared-controller.js';
 import { createChildSlots } from './child-slots.js';
 import type { Launch } from './confinement/start-confined.js';
 import type { ParsedDocument } from './parse-and-chunk.js';
 import type { ParseTask } from './protocol.js';
 import { runTask, throwIfEnded, type TaskParts } from './run-task.js';
-import { DEFAULT_READ_OPTIONS, type OcrMode, type ReadOptions } from '../../readers/read-options.js';
 import type { Workspace } from './confinement/workspace.js';
 
 /** A longer text is passed to the child as a file, so that only the child holds it in memory. */

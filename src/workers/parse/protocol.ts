@@ -1,10 +1,13 @@
-import type { FileFormat } from '../../readers/detection/formats.js';
-import type { AttachmentLimits, KeptAttachment } from '../../readers/receipt/kept-attachment.js';
-import type { Box } from '../../readers/blocks/location.js';
-import type { ReadOptions } from '../../readers/read-options.js';
+import type {
+  AttachmentLimits,
+  Box,
+  FileFormat,
+  KeptAttachment,
+  ReadOptions,
+  Receipt,
+} from '../../readers/index.js';
 import type { FailureCode } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
-import type { Receipt } from '../../readers/receipt/receipt.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
 
 /** UTF-16 units of text in one message, so that a message does not block the event loop of the pool. */

@@ -1,5 +1,4 @@
-import type { KeptAttachment } from '../../readers/receipt/kept-attachment.js';
-import type { Receipt } from '../../readers/receipt/receipt.js';
+import type { KeptAttachment, Receipt } from '../../readers/index.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { checkMessage } from './check-message.js';

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { factsOf, type FileFormat } from '../../readers/detection/formats.js';
+import { factsOf, type FileFormat } from '../../readers/index.js';
 import { isQuick as isQuickFile } from '../../shared/documents/quick-content.js';
 import { createGivingWay } from '../../shared/fair-scheduling/giving-way.js';
 import type { ParserChild } from './child-process.js';

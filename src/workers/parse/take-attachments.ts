@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { AttachmentLimits, KeptAttachment } from '../../readers/receipt/kept-attachment.js';
+import type { AttachmentLimits, KeptAttachment } from '../../readers/index.js';
 import type { ParserFolder } from './confinement/parser-folder.js';
 import type { TaskEnd } from './run-in-child.js';
 

@@ -14,7 +14,7 @@ import { createRefuseToWait } from '../ingestion/attachments/refuse-to-wait.js';
 import { createIngestJob, type ReadContent } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { createReadContent, createReadText } from '../ingestion/read-content.js';
-import { warnOfMissingLanguages } from '../../readers/formats/ocr/warn-of-missing-languages.js';
+import { warnOfMissingLanguages } from '../../readers/index.js';
 import { startParserPool } from '../parse/start-pool.js';
 import { failJob } from './fail-job.js';
 import { GROUPS_AT_ONCE, groupHandler } from './group-handler.js';

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import busboy, { type Busboy, type Limits } from 'busboy';
 import { z } from 'zod';
-import { decodeAs } from '../../../readers/encoding/decode-as.js';
-import { encodingOf } from '../../../readers/encoding/labels.js';
-import { parameterValue, percentBytes } from '../../../readers/encoding/percent.js';
+import { decodeAs, encodingOf, percentBytes } from '../../../readers/index.js';
+import { parameterValue } from '../parameter-value.js';
 import { HttpError } from '../http-error.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { parameterValue } from '../../../readers/encoding/percent.js';
+import { parameterValue } from '../parameter-value.js';
 import type { ApiReply } from './reply.js';
 import { writeWithBackpressure } from './write-with-backpressure.js';
 

@@ -16,7 +16,7 @@ import {
   type ReceiveFile,
 } from '../../services/ingest/incoming-file.js';
 import type { FileUpdate } from '../../services/ingest/content-updates.js';
-import { OCR_MODES } from '../../../readers/read-options.js';
+import { OCR_MODES } from '../../../readers/index.js';
 import type { DocumentDetails } from '../../services/ingest/ingest.js';
 
 /** The most bytes of JSON in each field, white space and escapes included. The schemas bound what the JSON holds. */

@@ -3,9 +3,8 @@ import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, NotFoundError } from '../../../shared/errors.js';
-import { addGaps, EMBEDDED_IN_PARTS, missingAttachment } from '../../../readers/receipt/add-gaps.js';
-import type { Gap, Receipt } from '../../../readers/receipt/receipt.js';
-import { unpackReceipt } from '../../../shared/chunks/stored-receipt.js';
+import { addGaps, type Gap, missingAttachment, type Receipt } from '../../../readers/index.js';
+import { EMBEDDED_IN_PARTS, unpackReceipt } from '../../../shared/chunks/stored-receipt.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
 interface Dependencies {

@@ -1,6 +1,6 @@
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
-import { factsOf, formatOf } from '../../../readers/detection/formats.js';
+import { factsOf, formatOf } from '../../../readers/index.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, NotFoundError, TryLaterError } from '../../../shared/errors.js';
 import type { PageId, PagePictures, RenderFailure } from '../../../shared/page-pictures/page-pictures.js';

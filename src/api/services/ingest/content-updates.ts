@@ -2,7 +2,7 @@ import { isFinal, type Content, type DocumentRecord } from '../../../shared/docu
 import type { Records } from '../../../shared/documents/records.js';
 import { replaceContent } from '../../../shared/documents/transitions.js';
 import type { ShortSource } from '../../../shared/storage/short-sources.js';
-import type { OcrMode } from '../../../readers/read-options.js';
+import type { OcrMode } from '../../../readers/index.js';
 import { fulfils } from '../../../shared/documents/entity-tag.js';
 import { AppError, ChangedError } from '../../../shared/errors.js';
 import type { Accounting } from '../usage-accounting.js';

@@ -6,7 +6,7 @@ import type { NewRecord } from '../../../shared/documents/change.js';
 import { newDocument } from '../../../shared/documents/new-document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { DuplicateDeletedError } from '../../../shared/errors.js';
-import type { OcrMode } from '../../../readers/read-options.js';
+import type { OcrMode } from '../../../readers/index.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
 import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';

@@ -1,7 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { Content } from '../../../shared/document.js';
-import { adviceFor, DETECTION_BYTES, detectFileType } from '../../../readers/detection/detect.js';
-import { KNOWN_CONTENT_TYPES } from '../../../readers/detection/formats.js';
+import { adviceFor, detectFileType, DETECTION_BYTES, KNOWN_CONTENT_TYPES } from '../../../readers/index.js';
 import { InvalidFieldError, UnsupportedTypeError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../../../shared/ports.js';

@@ -1,6 +1,6 @@
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { languageOf, type Language } from './languages.js';
 import { createNesting } from './nesting.js';
 
@@ -12,7 +12,7 @@ const LONGEST_DECLARATION = 300;
  * Reads source code unchanged. A block begins where a function, a class or something else at the left margin does, with the
  * comment before it; a declaration's first line is a heading where the language tells it by that line.
  */
-export function* parseCode(bytes: Uint8Array, { filename, receipt }: ParseContext): Iterable<Block> {
+export function* parseCode(bytes: Uint8Array, { filename, receipt }: ReadContext): Iterable<Block> {
   const language = languageOf(filename);
   receipt.setParser(`code:${language.name}`, '1');
   const nesting = createNesting();

@@ -1,8 +1,7 @@
 import { CsvError, parse, type Parser as CsvParser } from 'csv-parse';
-import { at } from '../../../shared/at.js';
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { looksLikeHeader } from '../tables/header-rows.js';
 import { createTableWriter, type TableWriter } from '../tables/table-blocks.js';
 
@@ -12,7 +11,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const;
 const SEPARATOR_LINE = /^("?)sep=([^\r\n"])\1[ \t,;]*(?:\r\n|\n|\r|$)/i;
 
 /** Parses CSV into a table. The first row names the columns if it looks so, and `place.row` counts all rows from 1. */
-export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): AsyncIterable<Block> {
+export async function* parseCsv(bytes: Uint8Array, { receipt }: ReadContext): AsyncIterable<Block> {
   receipt.setParser('csv', '1');
   const whole = decodeText(bytes, { receipt }).replace(/^\ufeff/, '');
   const [line = '', , named] = SEPARATOR_LINE.exec(whole) ?? [];
@@ -81,9 +80,9 @@ function likelyDelimiter(text: string): string {
     .split(/\r\n|\n|\r/)
     .slice(0, 20)
     .filter((line) => line.trim() !== '');
-  const scores = DELIMITERS.map((delimiter) => {
+  const scored = DELIMITERS.map((delimiter) => {
     const counts = lines.map((line) => line.split(delimiter).length - 1);
-    return Math.min(...counts) * 1000 + counts.reduce((sum, count) => sum + count, 0);
+    return { delimiter, score: Math.min(...counts) * 1000 + counts.reduce((sum, count) => sum + count, 0) };
   });
-  return at(DELIMITERS, scores.indexOf(Math.max(...scores)));
+  return scored.reduce((best, next) => (next.score > best.score ? next : best)).delimiter;
 }

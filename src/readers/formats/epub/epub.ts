@@ -1,11 +1,11 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
 import { createHiddenTextWriter, type HiddenTextWriter } from '../../blocks/hidden-text.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { decodeHtml } from '../html/html.js';
 import { createHtmlReader } from '../html/read-html.js';
 import type { LoadStyleSheet } from '../html/visibility.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 import { openZip, type Zip } from '../zip/zip.js';
 import { createBookSheets } from './book-sheets.js';
@@ -29,13 +29,13 @@ interface Book {
 }
 
 /** Reads a book (EPUB 2 and 3) chapter by chapter, in the order of its spine. */
-export function* parseEpub(bytes: Uint8Array, { options, receipt }: ParseContext): Iterable<Block> {
+export function* parseEpub(bytes: Uint8Array, { options, receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('epub', '1');
   const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: 'EPUB book', receipt });
   refuseEncrypted(zip);
   const { title, language, spine, contents, isCut } = readPackageDocument(zip);
   if (isCut && spine.length === 0)
-    throw new IngestError('corrupt', 'The list of chapters of the EPUB book ends too early.');
+    throw new ReadError('corrupt', 'The list of chapters of the EPUB book ends too early.');
   if (isCut) receipt.addGap('unreadable', 'The list of chapters ends too early.');
   receipt.setTitle(title);
   receipt.setLanguage(language);

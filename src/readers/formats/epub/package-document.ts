@@ -1,4 +1,4 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import { scanMarkup, type Attributes } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
 import { memberPath } from '../zip/member-path.js';
@@ -26,11 +26,11 @@ const CONTAINER = 'META-INF/container.xml';
 const NCX = 'application/x-dtbncx+xml';
 const ignore = (): void => undefined;
 
-/** Reads the package document of a book (EPUB 3.3, section 5). @throws IngestError `corrupt` when there is none */
+/** Reads the package document of a book (EPUB 3.3, section 5). @throws ReadError `corrupt` when there is none */
 export function readPackageDocument(zip: Zip): PackageDocument {
   const path = packagePath(zip);
   if (path === undefined || !zip.has(path))
-    throw new IngestError('corrupt', 'The EPUB book has no package document in it.');
+    throw new ReadError('corrupt', 'The EPUB book has no package document in it.');
   const items = new Map<string, BookItem>();
   const spine: string[] = [];
   const texts = new Map<string, string>();
@@ -88,7 +88,7 @@ export const localName = (name: string): string => name.slice(name.indexOf(':') 
 /** Algorithms that hide fonts from copying. They leave the text of a book as it is. */
 const OF_FONTS = new Set(['http://www.idpf.org/2008/embedding', 'http://ns.adobe.com/pdf/enc#RC']);
 
-/** @throws IngestError `encrypted` when more than the fonts of a book is encrypted */
+/** @throws ReadError `encrypted` when more than the fonts of a book is encrypted */
 export function refuseEncrypted(zip: Zip): void {
   if (!zip.has('META-INF/encryption.xml')) return;
   const algorithms: string[] = [];
@@ -105,5 +105,5 @@ export function refuseEncrypted(zip: Zip): void {
     text: ignore,
   });
   if (algorithms.some((algorithm) => !OF_FONTS.has(algorithm)))
-    throw new IngestError('encrypted', 'The EPUB book is protected against copying.');
+    throw new ReadError('encrypted', 'The EPUB book is protected against copying.');
 }

@@ -1,4 +1,4 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { Zip } from '../zip/zip.js';
 
 /** The bytes of a member; undefined when it is missing or damaged, which does not keep others from being read. */
@@ -6,7 +6,7 @@ export function readMember(zip: Zip, path: string, most?: number): Uint8Array | 
   try {
     return zip.read(path, most);
   } catch (error) {
-    if (error instanceof IngestError && error.code === 'corrupt') return undefined;
+    if (error instanceof ReadError && error.code === 'corrupt') return undefined;
     throw error;
   }
 }

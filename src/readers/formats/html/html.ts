@@ -2,7 +2,7 @@ import { createHiddenTextWriter } from '../../blocks/hidden-text.js';
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { createSignReader } from '../signs/sign-reader.js';
 import { createHtmlReader } from './read-html.js';
 
@@ -10,7 +10,7 @@ import { createHtmlReader } from './read-html.js';
 const PRESCAN_BYTES = 65_536;
 
 /** Parses HTML into blocks: headings, paragraphs, lists and tables. What nobody sees is left out and named. */
-export function* parseHtml(bytes: Uint8Array, { options, receipt }: ParseContext): Iterable<Block> {
+export function* parseHtml(bytes: Uint8Array, { options, receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('html', '1');
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
   const signs = createSignReader(receipt);

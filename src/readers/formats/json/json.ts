@@ -1,7 +1,7 @@
 import type { Block } from '../../blocks/block.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { jsonTokens } from './tokens.js';
 import { createValueLines, type ValueLines } from './value-lines.js';
 
@@ -12,7 +12,7 @@ const LINES_AT_ONCE = 8;
  * Parses JSON, including JSON Lines. Each value gets a line with its key, in the order of the file. It reads tokens rather
  * than a tree, so that depth costs nothing, numbers keep their form, and a broken file is read up to the error.
  */
-export function* parseJson(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
+export function* parseJson(bytes: Uint8Array, { receipt }: ReadContext): Iterable<Block> {
   const text = decodeText(bytes, { receipt }).replace(/^\ufeff/, '');
   if (isJsonLines(text)) {
     yield* readJsonLines(text, receipt);

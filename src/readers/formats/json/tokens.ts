@@ -1,5 +1,3 @@
-import { at } from '../../../shared/at.js';
-
 /** A piece of JSON. Strings are decoded; numbers and other values keep the form that they have in the file. */
 export interface JsonToken {
   readonly kind: 'mark' | 'value' | 'unclosed string';
@@ -17,11 +15,11 @@ const BACKSLASH = 0x5c;
 export function* jsonTokens(text: string): Iterable<JsonToken> {
   TOKEN.lastIndex = 0;
   for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) {
-    const [, mark, quote] = match;
+    const [, mark, , word] = match;
     const start = match.index;
     let end = start + match[0].length;
     if (mark !== undefined) yield { kind: 'mark', text: mark, start, end };
-    else if (quote === undefined) yield { kind: 'value', text: at(match, 3), start, end };
+    else if (word !== undefined) yield { kind: 'value', text: word, start, end };
     else {
       const opening = end - 1;
       end = stringEnd(text, end);

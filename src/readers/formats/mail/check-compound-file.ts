@@ -1,4 +1,4 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 
 const HEADER_BYTES = 512;
 const ENTRY_BYTES = 128;
@@ -19,7 +19,7 @@ const FREE_SECTOR = -1;
 const END_OF_CHAIN = -2;
 
 /** Throws where a table of sectors or the tree of entries would lead a reader in circles or out of bounds. */
-class CompoundFileError extends IngestError {
+class CompoundFileError extends ReadError {
   constructor(what: string) {
     super('corrupt', `The Outlook message is damaged: ${what}.`);
   }

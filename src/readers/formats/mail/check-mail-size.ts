@@ -1,4 +1,4 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 
 /** Each line of a message is an object of its own to the library that reads it. */
 const MOST_LINES = 2_000_000;
@@ -9,7 +9,7 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const EQUALS = 0x3d;
 
-/** @throws IngestError where a message of short lines or pieces would take many times its own size */
+/** @throws ReadError where a message of short lines or pieces would take many times its own size */
 export function checkMailSize(bytes: Uint8Array): void {
   let lines = 0;
   let paddings = 0;
@@ -18,9 +18,9 @@ export function checkMailSize(bytes: Uint8Array): void {
     if (byte === LINE_FEED) lines += 1;
     else if (byte === EQUALS && !endsPiece(bytes[at + 1])) paddings += 1;
   }
-  if (lines > MOST_LINES) throw new IngestError('too_large', 'The e-mail has more than 2,000,000 lines.');
+  if (lines > MOST_LINES) throw new ReadError('too_large', 'The e-mail has more than 2,000,000 lines.');
   if (paddings > MOST_PADDINGS && /base64/i.test(Buffer.from(bytes).toString('latin1')))
-    throw new IngestError('too_large', 'The e-mail has more than 1,000,000 pieces of Base64.');
+    throw new ReadError('too_large', 'The e-mail has more than 1,000,000 pieces of Base64.');
 }
 
 /** Whether a sign is at the end of a line, which is counted already, or one of several. */

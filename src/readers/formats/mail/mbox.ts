@@ -1,6 +1,6 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { messageBlocks } from './message-blocks.js';
 import { readMime } from './mime.js';
 import { toNarrowMail } from './mail-encoding.js';
@@ -11,7 +11,7 @@ const CARRIAGE_RETURN = 0x0d;
 const LONGEST_SEPARATOR = 1_000;
 
 /** Reads a mailbox (RFC 4155) message by message, so that only one of them is held at a time. */
-export async function* parseMbox(bytes: Uint8Array, context: ParseContext): AsyncIterable<Block> {
+export async function* parseMbox(bytes: Uint8Array, context: ReadContext): AsyncIterable<Block> {
   const { receipt } = context;
   receipt.setParser('postal-mime', '4.0.0');
   const mailbox = toNarrowMail(bytes);
@@ -26,19 +26,19 @@ export async function* parseMbox(bytes: Uint8Array, context: ParseContext): Asyn
     read += 1;
     yield* messageBlocks(message, context, { place: { message: number }, isPart: true });
   }
-  if (read === 0) throw new IngestError('corrupt', 'The mailbox holds no message that can be read.');
+  if (read === 0) throw new ReadError('corrupt', 'The mailbox holds no message that can be read.');
 }
 
 /** Reads the message after its line `From …`. */
 async function readOne(
   bytes: Buffer,
   number: number,
-  { receipt }: ParseContext,
+  { receipt }: ReadContext,
 ): Promise<MailMessage | undefined> {
   try {
     return await readMime(unquoted(bytes.subarray(bytes.indexOf(LINE_FEED) + 1)), { receipt });
   } catch (error) {
-    if (!(error instanceof IngestError)) throw error;
+    if (!(error instanceof ReadError)) throw error;
     receipt.addGap('unreadable', error.message, { message: number });
     return undefined;
   }

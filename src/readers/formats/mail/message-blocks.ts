@@ -1,6 +1,6 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { Block, Place } from '../../blocks/block.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { bodyBlocks } from './body/body-blocks.js';
 import type { MailMessage } from './message.js';
 import { takeAttachment } from './take-attachment.js';
@@ -20,7 +20,7 @@ interface MessageOptions {
 /** Writes a message: its subject as a heading, its other headers, its body, and the messages within it. */
 export async function* messageBlocks(
   message: MailMessage,
-  context: ParseContext,
+  context: ReadContext,
   { place, isPart, depth = 0 }: MessageOptions = {},
 ): AsyncIterable<Block> {
   const blocks = ownBlocks(message, context, { place, depth });
@@ -44,7 +44,7 @@ const tooDeep = `Messages within more than ${String(DEEPEST_MESSAGE - 1)} other 
 
 function* ownBlocks(
   message: MailMessage,
-  context: ParseContext,
+  context: ReadContext,
   { place, depth }: { place: Place | undefined; depth: number },
 ): Iterable<Block> {
   const { receipt } = context;
@@ -77,13 +77,13 @@ function headerLines({ from, to, cc, date }: MailMessage): string {
 
 async function readNested(
   read: MailMessage['nested'][number],
-  { receipt }: ParseContext,
+  { receipt }: ReadContext,
   place: Place | undefined,
 ): Promise<MailMessage | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (!(error instanceof IngestError)) throw error;
+    if (!(error instanceof ReadError)) throw error;
     receipt.addGap('unreadable', `A message within this one: ${error.message}`, locationOf(place));
     return undefined;
   }

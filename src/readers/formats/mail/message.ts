@@ -28,6 +28,6 @@ export interface MailMessage {
   readonly body: MailBody;
   /** Files that it carries, without pictures that its HTML shows and without signatures. */
   readonly attachments: readonly CarriedFile[];
-  /** Messages that it carries as such, which are read one after the other. @throws IngestError for a broken one */
+  /** Messages that it carries as such, which are read one after the other. @throws ReadError for a broken one */
   readonly nested: readonly (() => MailMessage | Promise<MailMessage>)[];
 }

@@ -1,4 +1,4 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { CarriedFile } from '../../receipt/attachment-keeper.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { checkMailSize } from './check-mail-size.js';
@@ -29,7 +29,7 @@ interface MimeOptions {
   readonly receipt?: ReceiptWriter | undefined;
 }
 
-/** Reads a message in the format of RFC 5322 with MIME. @throws IngestError when it is none, or is out of bounds */
+/** Reads a message in the format of RFC 5322 with MIME. @throws ReadError when it is none, or is out of bounds */
 export async function readMime(
   bytes: Uint8Array,
   { isPart = false, receipt }: MimeOptions = {},
@@ -38,7 +38,7 @@ export async function readMime(
   checkMailSize(readable);
   const root = await parseParts(readable);
   if (!isPart && !root.headers.some(({ key }) => TELLING.has(key)))
-    throw new IngestError('corrupt', 'The file is no e-mail message: it has none of its headers.');
+    throw new ReadError('corrupt', 'The file is no e-mail message: it has none of its headers.');
   const { body, carried } = sortParts(root, receipt);
   const { isEncrypted, attachments, nested } = sortCarried(carried, {
     isEncrypted: root.type === 'multipart/encrypted' || isPgpMessage(body),

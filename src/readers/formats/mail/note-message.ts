@@ -1,11 +1,11 @@
 import { MOST_ADDRESSES, MOST_HEADER_CHARACTERS, type MailHeaders } from '../../receipt/mail-headers.js';
 import { cleanText } from '../../blocks/clean-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import type { MailMessage } from './message.js';
 import { oneLine } from '../../blocks/one-line.js';
 
 /** Takes down what the headers say of a file that is one message. */
-export function noteMessage(message: MailMessage, { receipt }: ParseContext): void {
+export function noteMessage(message: MailMessage, { receipt }: ReadContext): void {
   receipt.setTitle(message.subject);
   if (message.language !== '') receipt.setLanguage(message.language);
   receipt.setMail(headersOf(message));

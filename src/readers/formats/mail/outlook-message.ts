@@ -1,5 +1,5 @@
 import msgreader, { type FieldsData } from '@kenjiuno/msgreader';
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import { encodingOfCodePage } from '../../encoding/labels.js';
 import { SEVEN_BIT } from '../../encoding/seven-bit.js';
@@ -16,7 +16,7 @@ const MICROSOFT_LATIN = 1252;
 
 type Content = (attachment: FieldsData) => Uint8Array;
 
-/** Reads a message of Outlook. @throws IngestError when it is damaged or none */
+/** Reads a message of Outlook. @throws ReadError when it is damaged or none */
 export function readOutlookMessage(bytes: Uint8Array): MailMessage {
   const buffer = Buffer.from(bytes);
   for (const { offset } of checkCompoundFile(buffer))
@@ -33,8 +33,8 @@ function unlessDamaged(read: () => MailMessage): MailMessage {
   try {
     return read();
   } catch (cause) {
-    if (cause instanceof IngestError) throw cause;
-    throw new IngestError('corrupt', 'The Outlook message is damaged.', { cause });
+    if (cause instanceof ReadError) throw cause;
+    throw new ReadError('corrupt', 'The Outlook message is damaged.', { cause });
   }
 }
 
@@ -46,7 +46,7 @@ function readFields(buffer: Buffer): { fields: FieldsData; content: Content } {
     if (ansiEncoding !== undefined) reader.parserConfig = { ansiEncoding };
     const fields = reader.getFileData();
     if (fields.dataType !== 'msg' || fields.messageClass === undefined)
-      throw new IngestError('corrupt', 'The file is no Outlook message.');
+      throw new ReadError('corrupt', 'The file is no Outlook message.');
     const content: Content = (attachment) => new Uint8Array(reader.getAttachment(attachment).content);
     return { fields, content };
   };

@@ -1,12 +1,12 @@
 import { missingAttachment } from '../../receipt/add-gaps.js';
 import type { CarriedFile } from '../../receipt/attachment-keeper.js';
 import type { Place } from '../../blocks/block.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 
 /** Keeps an attachment, or says why it is not read. It is no part of the message's own text. */
 export async function takeAttachment(
   file: CarriedFile,
-  { receipt, keepAttachment }: ParseContext,
+  { receipt, keepAttachment }: ReadContext,
   place: Place | undefined,
 ): Promise<void> {
   const { filename, contentType, bytes } = file;

@@ -1,13 +1,13 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { markdownBlocks } from './markdown-blocks.js';
 import { notebookSchema, type Cell, type Notebook } from './notebook-schema.js';
 import { outputTexts } from './output-texts.js';
 
 /** Reads a notebook of Jupyter: its cells in order, and what they have put out as text. */
-export function* parseNotebook(bytes: Uint8Array, context: ParseContext): Iterable<Block> {
+export function* parseNotebook(bytes: Uint8Array, context: ReadContext): Iterable<Block> {
   const { receipt } = context;
   receipt.setParser('notebook', '1');
   const notebook = readNotebook(decodeText(bytes, { receipt, hasKnownFiles: true }));
@@ -22,11 +22,11 @@ function readNotebook(text: string): Notebook {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new IngestError('corrupt', 'The notebook is not valid JSON.', { cause });
+    throw new ReadError('corrupt', 'The notebook is not valid JSON.', { cause });
   }
   const { success, data } = notebookSchema.safeParse(value);
   if (!success || (!data.cells && !data.worksheets))
-    throw new IngestError('corrupt', 'The file is JSON, but no notebook: it has no list of cells.');
+    throw new ReadError('corrupt', 'The file is JSON, but no notebook: it has no list of cells.');
   return data;
 }
 
@@ -35,7 +35,7 @@ const languageOf = ({ metadata }: Notebook): string =>
 
 interface CellOptions {
   readonly language: string;
-  readonly context: ParseContext;
+  readonly context: ReadContext;
 }
 
 function* cellBlocks(cell: Cell, { language, context }: CellOptions): Iterable<Block> {

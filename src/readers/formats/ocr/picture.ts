@@ -1,5 +1,5 @@
-import { IngestError } from '../../../shared/errors.js';
-import type { Parser, ParseContext } from '../../parser.js';
+import { ReadError } from '../../read-error.js';
+import type { Parser, ReadContext } from '../../parser.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { median } from '../pages/layout/piece.js';
 import { joinHyphens } from '../pages/layout/hyphens.js';
@@ -33,7 +33,7 @@ export const parsePicture: Parser = async function* (bytes, context) {
   const [first] = pictures;
   if (!first || pictures.every(({ size }) => isEmpty(size))) throw damaged();
   if (pictures.length === 1 && isTooLarge(first.size))
-    throw new IngestError('too_large', 'The picture has more pixels than are read.');
+    throw new ReadError('too_large', 'The picture has more pixels than are read.');
   receipt.setParts('page', pictures.length);
   if (options.ocr === 'off') {
     receipt.addGap('skipped', 'The file is a picture, and text recognition is off.');
@@ -61,12 +61,12 @@ export const parsePicture: Parser = async function* (bytes, context) {
   if (failures === pictures.length) throw damaged();
 };
 
-const damaged = (): IngestError => new IngestError('corrupt', 'The picture is damaged.');
+const damaged = (): ReadError => new ReadError('corrupt', 'The picture is damaged.');
 
 const isEmpty = ({ width, height }: PictureSize): boolean => width === 0 || height === 0;
 const isTooLarge = ({ width, height }: PictureSize): boolean => width * height > MOST_PIXELS;
 
-function picturesOf(file: Buffer, { receipt }: Pick<ParseContext, 'receipt'>): Picture[] {
+function picturesOf(file: Buffer, { receipt }: Pick<ReadContext, 'receipt'>): Picture[] {
   if (isGif(file) && isAnimated(file))
     receipt.addGap('skipped', 'The file is an animation, of which the first picture is read.');
   if (!isTiff(file)) {

@@ -1,6 +1,6 @@
 import { createHiddenTextWriter } from '../../blocks/hidden-text.js';
 import type { Block } from '../../blocks/block.js';
-import type { ParseContext, Parser } from '../../parser.js';
+import type { ReadContext, Parser } from '../../parser.js';
 import { createSignReader } from '../signs/sign-reader.js';
 import { failIfNothing } from '../xml/fail-if-nothing.js';
 import { scanMarkup } from '../xml/read-markup.js';
@@ -41,7 +41,7 @@ export const parseOds: Parser = (bytes, context) =>
     yield* readSheets(readContent(zip, odf, handler), odf);
   });
 
-function* parseWith(bytes: Uint8Array, { options, receipt }: ParseContext, body: Body): Iterable<Block> {
+function* parseWith(bytes: Uint8Array, { options, receipt }: ReadContext, body: Body): Iterable<Block> {
   receipt.setParser('opendocument', '1');
   const zip = openDocument(bytes, receipt);
   const styles = createStyles();

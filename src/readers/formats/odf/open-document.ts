@@ -1,4 +1,4 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { scanMarkup } from '../xml/read-markup.js';
 import { openZip, type Zip } from '../zip/zip.js';
@@ -9,7 +9,7 @@ const WHAT = 'OpenDocument file';
 
 /**
  * Opens the package of an OpenDocument file (ODF 1.3, part 2).
- * @throws IngestError `encrypted` or `corrupt` when it can never be read
+ * @throws ReadError `encrypted` or `corrupt` when it can never be read
  */
 export function openDocument(bytes: Uint8Array, receipt: ReceiptWriter): Zip {
   const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: WHAT, receipt });
@@ -22,8 +22,8 @@ export function openDocument(bytes: Uint8Array, receipt: ReceiptWriter): Zip {
       close: () => undefined,
       text: () => undefined,
     });
-  if (encrypted.length > 0) throw new IngestError('encrypted', `The ${WHAT} is protected by a password.`);
-  if (!zip.has('content.xml')) throw new IngestError('corrupt', `The ${WHAT} has no content in it.`);
+  if (encrypted.length > 0) throw new ReadError('encrypted', `The ${WHAT} is protected by a password.`);
+  if (!zip.has('content.xml')) throw new ReadError('corrupt', `The ${WHAT} has no content in it.`);
   return zip;
 }
 

@@ -1,5 +1,5 @@
 import type { Block } from '../../blocks/block.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { createGraphics } from './drawing/graphic.js';
 import { createGapCounter } from './gap-counter.js';
 import { WORD } from './package/office-kind.js';
@@ -22,7 +22,7 @@ const PAGE_NUMBER =
  * Parses Word (docx) as a stream: headings, lists, tables, notes behind the paragraph that refers to them, text boxes, charts and
  * diagrams. What heads and feet of pages say follows once, at the end.
  */
-export async function* parseDocx(bytes: Uint8Array, context: ParseContext): AsyncIterable<Block> {
+export async function* parseDocx(bytes: Uint8Array, context: ReadContext): AsyncIterable<Block> {
   const office = openPackage(bytes, WORD, context);
   yield* readWord(office, context, await loadImports(office, context, readImported));
 }
@@ -31,10 +31,10 @@ export async function* parseDocx(bytes: Uint8Array, context: ParseContext): Asyn
 const IMPORTED_LIMIT = 32 * 1024 * 1024;
 
 /** Reads a Word file within another one. What it imports itself is not read. */
-const readImported = (bytes: Uint8Array, context: ParseContext): Iterable<Block> =>
+const readImported = (bytes: Uint8Array, context: ReadContext): Iterable<Block> =>
   readWord(openPackage(bytes, WORD, context, IMPORTED_LIMIT), context, () => undefined);
 
-function* readWord(office: OfficePackage, context: ParseContext, importAt: ReadImport): Iterable<Block> {
+function* readWord(office: OfficePackage, context: ReadContext, importAt: ReadImport): Iterable<Block> {
   readProperties(office, context);
   const partsOf = createParts(office);
   const gaps = createGapCounter(context);

@@ -1,5 +1,5 @@
 import type { Gap, GapReason } from '../../receipt/receipt.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 
 /** What readers of a file do not see, in the singular and the plural. */
@@ -58,7 +58,7 @@ export interface GapCounter {
 }
 
 /** Counts what is hidden or not read, so that a receipt names each kind once and not each piece of text. */
-export function createGapCounter({ options, receipt }: ParseContext): GapCounter {
+export function createGapCounter({ options, receipt }: ReadContext): GapCounter {
   const counts = new Map<
     string,
     { reason: GapReason; nouns: Nouns; location: Gap['location']; amount: number }

@@ -1,5 +1,5 @@
 import type { Block } from '../../blocks/block.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import type { SignReader } from '../signs/sign-reader.js';
 import { createComparisons, type Comparisons } from '../visibility/comparisons.js';
 import type { Box } from '../visibility/layers.js';
@@ -39,7 +39,7 @@ interface Deck {
 }
 
 /** Parses PowerPoint (pptx) slide by slide: titles as headings, texts in reading order, tables, charts, diagrams and notes. */
-export function* parsePptx(bytes: Uint8Array, context: ParseContext): Iterable<Block> {
+export function* parsePptx(bytes: Uint8Array, context: ReadContext): Iterable<Block> {
   const { receipt } = context;
   const office = openPackage(bytes, POWERPOINT, context);
   readProperties(office, context);

@@ -1,4 +1,4 @@
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { childOf, textOf } from './xml/elements.js';
 import type { OfficePackage } from './package/office-package.js';
 
@@ -6,7 +6,7 @@ import type { OfficePackage } from './package/office-package.js';
 const DEFAULT_TITLES: ReadonlySet<string> = new Set(['PowerPoint Presentation', 'Slide 1', 'Word Document']);
 
 /** Takes down the title and the language that the package states, and the name of this reader. */
-export function readProperties(office: OfficePackage, { receipt }: ParseContext): void {
+export function readProperties(office: OfficePackage, { receipt }: ReadContext): void {
   receipt.setParser('ooxml', '1');
   const part = office.relations('').find(({ type }) => type === 'core-properties')?.target;
   const core = office.tree(part ?? 'docProps/core.xml');

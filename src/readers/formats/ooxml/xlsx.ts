@@ -1,5 +1,5 @@
 import type { Block } from '../../blocks/block.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { createGapCounter } from './gap-counter.js';
 import { damaged, EXCEL } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
@@ -22,7 +22,7 @@ interface Sheet {
 }
 
 /** Parses Excel (xlsx) sheet by sheet, each cell as it is shown, rows under the names of their columns. */
-export function* parseXlsx(bytes: Uint8Array, context: ParseContext): Iterable<Block> {
+export function* parseXlsx(bytes: Uint8Array, context: ReadContext): Iterable<Block> {
   const { receipt } = context;
   const office = openPackage(bytes, EXCEL, context);
   readProperties(office, context);
@@ -58,7 +58,7 @@ function headingOf({ name, isHidden }: Sheet): Block {
   };
 }
 
-function openWorkbook(office: OfficePackage, tree: XmlElement | undefined, context: ParseContext): Workbook {
+function openWorkbook(office: OfficePackage, tree: XmlElement | undefined, context: ReadContext): Workbook {
   const partOf = (type: string, usual: string): string | undefined =>
     office.relations(office.mainPart).find((relation) => relation.type === type)?.target ??
     (office.has(usual) ? usual : undefined);

@@ -1,20 +1,20 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 
 /** What a document fails with that a reader cannot read. Readers report failed allocations as ordinary errors. */
-export function pdfFailure(cause: unknown): IngestError {
-  if (cause instanceof IngestError) return cause;
+export function pdfFailure(cause: unknown): ReadError {
+  if (cause instanceof ReadError) return cause;
   const isMemory =
     cause instanceof Error && /allocation failed|invalid (?:typed )?array length/i.test(cause.message);
   return isMemory
-    ? new IngestError('too_large', 'The document needs more memory than a parser has.', { cause })
-    : new IngestError('corrupt', 'The PDF file is damaged.', { cause });
+    ? new ReadError('too_large', 'The document needs more memory than a parser has.', { cause })
+    : new ReadError('corrupt', 'The PDF file is damaged.', { cause });
 }
 
-export function passwordNeeded(cause: unknown): IngestError {
-  return new IngestError('encrypted', 'The PDF file is protected by a password.', { cause });
+export function passwordNeeded(cause: unknown): ReadError {
+  return new ReadError('encrypted', 'The PDF file is protected by a password.', { cause });
 }
 
 /** Such as for the certificates of those who may read it. */
-export function unknownEncryption(cause: unknown): IngestError {
-  return new IngestError('encrypted', 'The PDF file is encrypted in a way that is not read.', { cause });
+export function unknownEncryption(cause: unknown): ReadError {
+  return new ReadError('encrypted', 'The PDF file is encrypted in a way that is not read.', { cause });
 }

@@ -1,7 +1,7 @@
 import type { Gap } from '../../receipt/receipt.js';
 import type { Block } from '../../blocks/block.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
-import type { Parser, ParseContext } from '../../parser.js';
+import type { Parser, ReadContext } from '../../parser.js';
 import { joinHyphens } from '../pages/layout/hyphens.js';
 import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
@@ -27,7 +27,7 @@ export const parsePdf: Parser = async function* (bytes, context) {
   yield* readWithPdfjs(bytes, context);
 };
 
-async function* readWithPdfjs(bytes: Uint8Array, context: ParseContext): AsyncGenerator<Block> {
+async function* readWithPdfjs(bytes: Uint8Array, context: ReadContext): AsyncGenerator<Block> {
   const { receipt } = context;
   const { openPdfjs, pdfjsVersion } = await import('./pdfjs.js');
   const pdf = await openPdfjs(bytes);
@@ -76,7 +76,7 @@ async function describe(pdf: PdfjsDocument, receipt: ReceiptWriter): Promise<voi
 
 /** Takes down a page without text, of which this reader cannot tell whether it is a picture. */
 function addWithoutText(
-  { options, avoidsNativeCode, receipt }: ParseContext,
+  { options, avoidsNativeCode, receipt }: ReadContext,
   location: Gap['location'],
 ): void {
   const may = 'The page holds no text. It may be a picture, which was not read: ';

@@ -65,7 +65,7 @@ export interface PdfjsDocument {
   readonly close: () => Promise<void>;
 }
 
-/** @throws IngestError when the file can never be read */
+/** @throws ReadError when the file can never be read */
 export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
   // pdf.js takes the memory of what it is given, which other readers still need.
   const pdf = new PDFParse({

@@ -1,7 +1,7 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Block } from '../../blocks/block.js';
 import { createRecognizer } from '../ocr/recognizer.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { addFormFields, mayHoldForm, noteXfa } from './marks/form-fields.js';
 import { addFreeText, mayHoldFreeText } from './free-text.js';
 import { createLookBudget, findHidden } from './hidden.js';
@@ -30,11 +30,11 @@ import { tidyPage } from './tidy-page.js';
 /** What `readNative` ends with when PDFium cannot open the file, and nothing was read. */
 export const cannotOpen = Symbol('cannot open');
 
-/** Reads a document with PDFium, by the layout of its pages. @throws IngestError when it is encrypted, or no page can be read */
+/** Reads a document with PDFium, by the layout of its pages. @throws ReadError when it is encrypted, or no page can be read */
 export async function* readNative(
   pdfium: Pdfium,
   bytes: Uint8Array,
-  context: ParseContext,
+  context: ReadContext,
 ): AsyncGenerator<Block, typeof cannotOpen | undefined> {
   const { readers, how } = createReaders(pdfium, bytes, context);
   const { second } = readers;
@@ -65,7 +65,7 @@ export async function* readNative(
 function createReaders(
   pdfium: Pdfium,
   bytes: Uint8Array,
-  { options, receipt }: ParseContext,
+  { options, receipt }: ReadContext,
 ): { readonly readers: Readers; readonly how: Reading } {
   const second = createSecondReader(bytes);
   const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines, supplementary } = lookThrough(bytes);

@@ -1,4 +1,4 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import { isBmp, readableBmp } from '../ocr/bmp.js';
 import { isTiff, pagesOfTiff } from '../ocr/tiff.js';
 import { pictureOfTiff } from '../ocr/tiff-page.js';
@@ -17,7 +17,7 @@ const MARKER = [255, 232, 92];
 
 /**
  * Renders a page of a PDF, or a picture, of which a TIFF may hold several, as a PNG with `boxes` marked, which count points from its top left corner.
- * @throws IngestError when it cannot be rendered
+ * @throws ReadError when it cannot be rendered
  */
 export async function renderPage(
   file: Uint8Array,
@@ -25,13 +25,13 @@ export async function renderPage(
   boxes: readonly Rectangle[],
 ): Promise<Uint8Array> {
   const pdfium = await loadPdfium();
-  if (!pdfium) throw new IngestError('internal', 'Pages cannot be rendered on this machine.');
+  if (!pdfium) throw new ReadError('internal', 'Pages cannot be rendered on this machine.');
   try {
     const { bytes, page } = singlePicture(file, number);
     const size = await pdfium.pageSize(bytes, page);
     if (!size) throw noSuchPage();
     const [shot] = await pdfium.render(bytes, [page], boundedDpi(size, { dpi: DPI, pixels: MOST_PIXELS }));
-    if (!shot) throw new IngestError('corrupt', 'The page is damaged.');
+    if (!shot) throw new ReadError('corrupt', 'The page is damaged.');
     if (boxes.length === 0) return shot.imageBuffer;
     const raster = decodePng(shot.imageBuffer);
     const scale = { x: raster.width / size.width, y: raster.height / size.height };
@@ -44,7 +44,7 @@ export async function renderPage(
   }
 }
 
-const noSuchPage = (): IngestError => new IngestError('corrupt', 'The document has no such page.');
+const noSuchPage = (): ReadError => new ReadError('corrupt', 'The document has no such page.');
 
 /** PDFium sees the first picture of a TIFF alone, none that is a fax, and no BMP of OS/2. */
 function singlePicture(bytes: Uint8Array, page: number): { bytes: Uint8Array; page: number } {

@@ -1,17 +1,17 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
 import { createHiddenTextWriter } from '../../blocks/hidden-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { createRtfReader } from './read-rtf.js';
 import { rtfTokens } from './tokens.js';
 
 const TOKENS_AT_ONCE = 4_096;
 
 /** Reads RTF 1.9.1: paragraphs, headings, lists, tables and notes. A file that is cut off is read to its end. */
-export function* parseRtf(bytes: Uint8Array, { options, receipt }: ParseContext): Iterable<Block> {
+export function* parseRtf(bytes: Uint8Array, { options, receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('rtf', '1');
   if (!Buffer.from(bytes.subarray(0, 64)).toString('latin1').trimStart().startsWith('{\\rtf'))
-    throw new IngestError('corrupt', 'The file is no RTF.');
+    throw new ReadError('corrupt', 'The file is no RTF.');
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
   const reader = createRtfReader({ hidden, receipt });
   let count = 0;

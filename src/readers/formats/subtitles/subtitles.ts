@@ -1,7 +1,7 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { readCues, type Cue } from './cues.js';
 
 /** A silence that is longer ends a paragraph. */
@@ -15,7 +15,7 @@ const MOST_REPEATED_LINES = 8;
  * Reads SubRip and WebVTT as what is said, without times and marks. Lines that a cue repeats of the one before, as captions
  * that roll up do, are written once.
  */
-export function* parseSubtitles(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
+export function* parseSubtitles(bytes: Uint8Array, { receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('subtitles', '1');
   let last: Cue | undefined;
   let waiting: { text: string; line: number } | undefined;
@@ -35,7 +35,7 @@ export function* parseSubtitles(bytes: Uint8Array, { receipt }: ParseContext): I
     }
     last = cue;
   }
-  if (count === 0) throw new IngestError('corrupt', 'The subtitle file holds no cue with a time.');
+  if (count === 0) throw new ReadError('corrupt', 'The subtitle file holds no cue with a time.');
   if (waiting) yield { text: `${waiting.text}\n`, place: { line: waiting.line } };
 }
 

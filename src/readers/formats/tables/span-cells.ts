@@ -1,5 +1,3 @@
-import { at } from '../../../shared/at.js';
-
 /** A cell as a file writes it, which may reach over several columns and rows. */
 export interface SpanningCell {
   readonly text: string;
@@ -62,8 +60,7 @@ function placeCells(rows: readonly (readonly SpanningCell[])[]): Placed[][] {
     };
     let above = 0;
     const putReaching = (): void => {
-      while (above < reaching.length && at(reaching, above).column <= column) {
-        const item = at(reaching, above);
+      for (let item = reaching[above]; item && item.column <= column; item = reaching[above]) {
         put(item, item.rowsLeft - 1);
         above += 1;
       }
@@ -73,10 +70,7 @@ function placeCells(rows: readonly (readonly SpanningCell[])[]): Placed[][] {
       const width = Math.min(cell.columns, Math.max(1, MOST_COLUMNS - column));
       put({ column, cell: { ...cell, columns: width } }, cell.rows - 1);
     }
-    for (; above < reaching.length; above += 1) {
-      const item = at(reaching, above);
-      put(item, item.rowsLeft - 1);
-    }
+    for (const item of reaching.slice(above)) put(item, item.rowsLeft - 1);
     reaching = next.sort((left, right) => left.column - right.column);
     return placed;
   });

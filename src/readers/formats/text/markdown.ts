@@ -1,6 +1,6 @@
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { splitLines } from './split-lines.js';
 
 /** A paragraph of more lines is cut, so that its parts have places. */
@@ -18,7 +18,7 @@ interface Line {
 }
 
 /** Reads Markdown unchanged. Headings outside of code open sections, and rows of tables keep the names of their columns. */
-export function* parseMarkdown(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
+export function* parseMarkdown(bytes: Uint8Array, { receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('markdown', '1');
   const state: State = { open: [], fence: undefined, header: undefined };
   let number = 0;

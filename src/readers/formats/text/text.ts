@@ -1,13 +1,13 @@
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { splitLines } from './split-lines.js';
 
 /** A paragraph of more lines is cut, so that its parts have places. */
 const MOST_LINES = 50;
 
 /** Reads plain text unchanged. Each paragraph knows the number of its first line. */
-export function* parseText(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
+export function* parseText(bytes: Uint8Array, { receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('text', '1');
   let lines: string[] = [];
   let first = 1;

@@ -1,12 +1,12 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
 
-/** Passes blocks on. @throws IngestError `corrupt` when there are none, and what they are read from has ended early */
+/** Passes blocks on. @throws ReadError `corrupt` when there are none, and what they are read from has ended early */
 export function* failIfNothing(blocks: Iterable<Block>, isCut: () => boolean, what: string): Iterable<Block> {
   let isEmpty = true;
   for (const block of blocks) {
     isEmpty = false;
     yield block;
   }
-  if (isEmpty && isCut()) throw new IngestError('corrupt', `The ${what} ends too early.`);
+  if (isEmpty && isCut()) throw new ReadError('corrupt', `The ${what} ends too early.`);
 }

@@ -1,6 +1,6 @@
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ParseContext } from '../../parser.js';
+import type { ReadContext } from '../../parser.js';
 import { isProseType } from './attributes.js';
 import { createElements, type Elements } from './elements.js';
 import { failIfNothing } from './fail-if-nothing.js';
@@ -12,7 +12,7 @@ const PROLOG_BYTES = 256;
 const TYPE_CHARACTERS = 1_024;
 
 /** Reads any XML: prose as paragraphs under its headings, records as a line for each value behind its name. */
-export function* parseXml(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
+export function* parseXml(bytes: Uint8Array, { receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('xml', '1');
   const prolog = Buffer.from(bytes.subarray(0, PROLOG_BYTES)).toString('latin1');
   const declared = /encoding\s*=\s*["']([\w.:-]+)/.exec(prolog)?.[1];

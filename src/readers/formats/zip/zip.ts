@@ -1,4 +1,4 @@
-import { IngestError } from '../../../shared/errors.js';
+import { ReadError } from '../../read-error.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { readCentralDirectory, type ZipEntry } from './central-directory.js';
 import { inflateEntry } from './inflate.js';
@@ -25,16 +25,16 @@ export interface Zip {
   /** The names of all members, in the order of the directory. */
   readonly names: readonly string[];
   has(name: string): boolean;
-  /** Inflates a member as a stream. @throws IngestError when it is missing, damaged, encrypted or beyond the limit */
+  /** Inflates a member as a stream. @throws ReadError when it is missing, damaged, encrypted or beyond the limit */
   pieces(name: string): Iterable<Uint8Array>;
-  /** Inflates a whole member; undefined when there is none, or it is longer than `most`. @throws IngestError as `pieces` does */
+  /** Inflates a whole member; undefined when there is none, or it is longer than `most`. @throws ReadError as `pieces` does */
   read(name: string, most?: number): Uint8Array | undefined;
 }
 
 /**
  * Opens a zip archive, whose members are inflated when they are asked for. What counts is how many bytes they really
  * inflate to, not what the archive says of them, so that members that share their bytes count each time.
- * @throws IngestError `corrupt` when it is no archive, `too_large` when it has too many members
+ * @throws ReadError `corrupt` when it is no archive, `too_large` when it has too many members
  */
 export function openZip(bytes: Uint8Array, options: ZipOptions): Zip {
   const { what, ignoresCase = false } = options;
@@ -45,7 +45,7 @@ export function openZip(bytes: Uint8Array, options: ZipOptions): Zip {
     const key = keyOf(name);
     const entry = entries.get(key);
     if (!entry) throw damaged(what);
-    if (entry.isEncrypted) throw new IngestError('encrypted', `The ${what} is protected by a password.`);
+    if (entry.isEncrypted) throw new ReadError('encrypted', `The ${what} is protected by a password.`);
     let length = 0;
     try {
       for (const piece of inflateEntry(bytes, entry)) {
@@ -54,7 +54,7 @@ export function openZip(bytes: Uint8Array, options: ZipOptions): Zip {
         yield piece;
       }
     } catch (error) {
-      throw error instanceof IngestError ? error : damaged(what, error);
+      throw error instanceof ReadError ? error : damaged(what, error);
     }
   }
   return {
@@ -76,8 +76,8 @@ function joined(pieces: Iterable<Uint8Array>, most = Infinity): Uint8Array | und
   return Buffer.concat(read);
 }
 
-const damaged = (what: string, cause?: unknown): IngestError =>
-  new IngestError('corrupt', `The ${what} is damaged.`, { cause });
+const damaged = (what: string, cause?: unknown): ReadError =>
+  new ReadError('corrupt', `The ${what} is damaged.`, { cause });
 
 /** Of members that have the same name the last one counts, as for programs that unpack one after the other. */
 function findEntries(
@@ -92,13 +92,13 @@ function findEntries(
       entries.set(keyOf(entry.name), entry);
       members += 1;
       if (members > MOST_MEMBERS)
-        throw new IngestError(
+        throw new ReadError(
           'too_large',
           `The ${what} has more than ${MOST_MEMBERS.toLocaleString('en')} members.`,
         );
     }
   } catch (error) {
-    throw error instanceof IngestError ? error : damaged(what, error);
+    throw error instanceof ReadError ? error : damaged(what, error);
   }
   if (entries.size === 0) throw damaged(what);
   const hidden = members - entries.size;
@@ -107,7 +107,7 @@ function findEntries(
   return entries;
 }
 
-/** Counts what members inflate to. @throws IngestError beyond the limit */
+/** Counts what members inflate to. @throws ReadError beyond the limit */
 function createCount({ limitBytes, what }: ZipOptions) {
   const longest = new Map<string, number>();
   let inflated = 0;
@@ -121,7 +121,7 @@ function createCount({ limitBytes, what }: ZipOptions) {
     }
     if (inflated <= limitBytes && read <= limitBytes * MOST_READINGS) return;
     const limit = limitBytes / 1024 / 1024;
-    throw new IngestError(
+    throw new ReadError(
       'too_large',
       `The ${what} is too large when unpacked: it has more than ${String(limit)} MB.`,
     );

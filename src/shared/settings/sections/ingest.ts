@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HIDDEN_TEXT, OCR_MODES } from '../../../readers/read-options.js';
+import { HIDDEN_TEXT, OCR_MODES } from '../../../readers/index.js';
 import { choice, flag, share, text, whole } from '../setting-kinds.js';
 
 const hour = 3600;

@@ -1,5 +1,5 @@
 import type { DocumentRecord } from '../../../shared/document.js';
-import type { AttachmentLimits } from '../../../readers/receipt/kept-attachment.js';
+import type { AttachmentLimits } from '../../../readers/index.js';
 
 export interface AttachmentSettings {
   /** Whether attachments become documents. */

@@ -3,7 +3,7 @@ import type { Content, DocumentRecord } from '../../../shared/document.js';
 import { newDocument } from '../../../shared/documents/new-document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { OverQuotaError } from '../../../shared/errors.js';
-import type { KeptAttachment } from '../../../readers/receipt/kept-attachment.js';
+import type { KeptAttachment } from '../../../readers/index.js';
 import type { ObjectStorage } from '../../../shared/ports.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { DraftObjects } from '../../../shared/storage/draft-objects.js';

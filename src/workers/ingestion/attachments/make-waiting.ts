@@ -5,7 +5,7 @@ import {
   waitingOf,
 } from '../../../shared/documents/attachments/attachment-changes.js';
 import { IngestError } from '../../../shared/errors.js';
-import type { AttachmentLimits } from '../../../readers/receipt/kept-attachment.js';
+import type { AttachmentLimits } from '../../../readers/index.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Outcome } from '../../lane-worker.js';
 import { NotYetError } from '../../not-yet.js';

@@ -1,5 +1,4 @@
-import { addGaps, missingAttachment } from '../../../readers/receipt/add-gaps.js';
-import type { Gap, Receipt } from '../../../readers/receipt/receipt.js';
+import { addGaps, type Gap, missingAttachment, type Receipt } from '../../../readers/index.js';
 
 /** What became of an attachment that was kept. */
 export interface Made {

@@ -1,6 +1,6 @@
 import { readlink } from 'node:fs/promises';
 import { countTokens } from '../../../shared/text/token-count.js';
-import { loadAllParsers } from '../../../readers/parsers.js';
+import { loadAllParsers } from '../../../readers/index.js';
 
 // This script runs confined like a parser. It loads all of a parser's code and reports what confinement it finds.
 await loadAllParsers();

@@ -1,4 +1,4 @@
-import { locationSchema, type Location } from '../../../readers/blocks/location.js';
+import { type Location, locationSchema } from '../../../readers/index.js';
 import { MOST_BOXES } from './chunk-bounds.js';
 
 /** Most characters of the name of a sheet or chapter; `bounded-names` leaves less. */

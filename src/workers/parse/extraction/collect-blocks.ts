@@ -1,9 +1,6 @@
-import { cleanText } from '../../../readers/blocks/clean-text.js';
-import { boundedNames } from '../../../readers/blocks/bounded-names.js';
+import { type Block, boundedNames, cleanText, oneLine, type Place } from '../../../readers/index.js';
 import { MOST_HEADER_CHARACTERS, MOST_HEADING_CHARACTERS, MOST_HEADINGS } from './chunk-bounds.js';
 import { NO_LAYOUT, type Layout, type RowSpan } from '../../chunking/layout.js';
-import type { Block, Place } from '../../../readers/blocks/block.js';
-import { oneLine } from '../../../readers/blocks/one-line.js';
 
 /** A block without its text, by its place in the document's text, in UTF-16 units. */
 export interface BlockSpan {

@@ -1,6 +1,5 @@
-import { LOCATION_FIELDS, type Box, type Location, type Span } from '../../../readers/blocks/location.js';
+import { type Box, type Location, LOCATION_FIELDS, type Place, type Span } from '../../../readers/index.js';
 import type { Chunk } from '../../chunking/chunk.js';
-import type { Place } from '../../../readers/blocks/block.js';
 import { MOST_BOXES } from './chunk-bounds.js';
 import type { BlockSpan, Extracted } from './collect-blocks.js';
 

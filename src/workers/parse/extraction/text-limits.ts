@@ -1,4 +1,4 @@
-import { factsOf, type FileFormat } from '../../../readers/detection/formats.js';
+import { factsOf, type FileFormat } from '../../../readers/index.js';
 import { MAX_TOKEN_LENGTH } from '../../../shared/text/token-count.js';
 import type { ChunkOptions } from '../../chunking/chunk.js';
 

@@ -3,14 +3,14 @@ import { receiptOfPart } from '../../../receipt/receipt-of-part.js';
 import type { Block } from '../../../blocks/block.js';
 import { calendarBlocks } from '../../calendar/calendar-blocks.js';
 import { createHtmlReader } from '../../html/read-html.js';
-import type { ParseContext } from '../../../parser.js';
+import type { ReadContext } from '../../../parser.js';
 import { createSignReader } from '../../signs/sign-reader.js';
 import { parseRtf } from '../../rtf/rtf.js';
 import type { MailBody } from '../message.js';
 import { formsToRead } from './alternatives.js';
 
 /** Reads the body of a message: HTML and RTF with their structure and what nobody sees of them, text as it is. */
-export function* bodyBlocks(body: MailBody, context: ParseContext): Iterable<Block> {
+export function* bodyBlocks(body: MailBody, context: ReadContext): Iterable<Block> {
   switch (body.kind) {
     case 'text': {
       const text = body.text.replace(/\r\n?/g, '\n').trim();
@@ -41,12 +41,12 @@ export function* bodyBlocks(body: MailBody, context: ParseContext): Iterable<Blo
 /** What is found in a form that is not read is not taken down. */
 function* alternativeBlocks(
   { plain, rich }: Extract<MailBody, { kind: 'alternative' }>,
-  context: ParseContext,
+  context: ReadContext,
 ): Iterable<Block> {
   const reports: (() => void)[] = [];
   const receipt = {
     ...context.receipt,
-    addGap: (...gap: Parameters<ParseContext['receipt']['addGap']>) =>
+    addGap: (...gap: Parameters<ReadContext['receipt']['addGap']>) =>
       void reports.push(() => context.receipt.addGap(...gap)),
   };
   const plainBlocks = [...bodyBlocks(plain, context)];
@@ -60,7 +60,7 @@ function* alternativeBlocks(
 
 const textOf = (blocks: readonly Block[]): string => blocks.map(({ text }) => text).join('');
 
-function htmlBlocks(markup: string, { options, receipt }: ParseContext): readonly Block[] {
+function htmlBlocks(markup: string, { options, receipt }: ReadContext): readonly Block[] {
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
   const signs = createSignReader(receipt);
   const html = createHtmlReader({ hidden, signs, hasTitle: false });

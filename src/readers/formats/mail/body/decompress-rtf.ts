@@ -1,4 +1,4 @@
-import { IngestError } from '../../../../shared/errors.js';
+import { ReadError } from '../../../read-error.js';
 
 const HEADER_BYTES = 16;
 const COMPRESSED = 0x75465a4c;
@@ -57,4 +57,4 @@ function sourceOf(place: number, to: number): number {
   return source > to ? Math.max(0, source - WINDOW) : source;
 }
 
-const damaged = () => new IngestError('corrupt', 'The RTF text of the Outlook message is damaged.');
+const damaged = () => new ReadError('corrupt', 'The RTF text of the Outlook message is damaged.');

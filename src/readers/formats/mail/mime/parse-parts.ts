@@ -1,6 +1,6 @@
 import PostalMime from 'postal-mime';
 import { z } from 'zod';
-import { IngestError } from '../../../../shared/errors.js';
+import { ReadError } from '../../../read-error.js';
 import { decodeWords } from './encoded-words.js';
 import { parametersOf } from './parameters.js';
 import { oneLine } from '../../../blocks/one-line.js';
@@ -42,7 +42,7 @@ const nodeSchema = z.object({
 
 /**
  * Divides a message into its parts. postal-mime finds them and undoes their transfer encodings; texts, names and headers are
- * decoded here, since it does that with `TextDecoder`. @throws IngestError for parts or headers out of bounds
+ * decoded here, since it does that with `TextDecoder`. @throws ReadError for parts or headers out of bounds
  */
 export async function parseParts(bytes: Uint8Array): Promise<Part> {
   const parser = Object.assign(
@@ -54,7 +54,7 @@ export async function parseParts(bytes: Uint8Array): Promise<Part> {
     await parser.parse(bytes);
   } catch (cause) {
     if (!(cause instanceof Error) || !cause.message.startsWith('Maximum ')) throw cause;
-    throw new IngestError('too_large', 'The headers or the nested parts of the e-mail exceed the limits.', {
+    throw new ReadError('too_large', 'The headers or the nested parts of the e-mail exceed the limits.', {
       cause,
     });
   }

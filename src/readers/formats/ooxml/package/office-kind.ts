@@ -1,4 +1,4 @@
-import { IngestError } from '../../../../shared/errors.js';
+import { ReadError } from '../../../read-error.js';
 
 /** The application whose files a package is one of, as messages name it, and where its main part is by default. */
 export interface OfficeKind {
@@ -26,8 +26,8 @@ export const POWERPOINT: OfficeKind = {
   mainPart: 'ppt/presentation.xml',
 };
 
-export function damaged({ application }: OfficeKind, cause?: unknown): IngestError {
-  return new IngestError('corrupt', `The ${application} file is damaged.`, { cause });
+export function damaged({ application }: OfficeKind, cause?: unknown): ReadError {
+  return new ReadError('corrupt', `The ${application} file is damaged.`, { cause });
 }
 
 /** Counts the elements of all parts of a file. */
@@ -42,6 +42,6 @@ export function createElementCount(kind: OfficeKind): () => void {
 }
 
 /** @param excess what there is too much of, with the limit, such as "has more than 5 sheets" */
-export function tooLarge({ application }: OfficeKind, excess: string): IngestError {
-  return new IngestError('too_large', `The ${application} file ${excess}.`);
+export function tooLarge({ application }: OfficeKind, excess: string): ReadError {
+  return new ReadError('too_large', `The ${application} file ${excess}.`);
 }

@@ -1,5 +1,5 @@
-import { IngestError } from '../../../../shared/errors.js';
-import type { ParseContext } from '../../../parser.js';
+import { ReadError } from '../../../read-error.js';
+import type { ReadContext } from '../../../parser.js';
 import { decodeXml } from '../../xml/decode-xml.js';
 import { openZip } from '../../zip/zip.js';
 import { streamXml, type XmlElement, type XmlEvent } from '../xml/stream-xml.js';
@@ -33,12 +33,12 @@ export interface OfficePackage {
 
 /**
  * @param limitBytes most bytes that the parts which are read have after decompression
- * @throws IngestError when the bytes are no package, or an encrypted one
+ * @throws ReadError when the bytes are no package, or an encrypted one
  */
 export function openPackage(
   bytes: Uint8Array,
   kind: OfficeKind,
-  context: ParseContext,
+  context: ReadContext,
   limitBytes = LIMIT_BYTES,
 ): OfficePackage {
   refuseCompound(bytes, kind, context.filename);
@@ -83,7 +83,7 @@ function rootOf(stream: Iterable<XmlEvent>): XmlElement | undefined {
 }
 
 /** Takes down which parts are damaged, and goes on without them. */
-function createDamage({ receipt }: ParseContext) {
+function createDamage({ receipt }: ReadContext) {
   const damagedParts = new Set<string>();
   let forbidden: string | undefined;
   const note = (part: string, what: string): void => {
@@ -101,7 +101,7 @@ function createDamage({ receipt }: ParseContext) {
       try {
         return read();
       } catch (error) {
-        const isDamage = error instanceof IngestError && error.code === 'corrupt';
+        const isDamage = error instanceof ReadError && error.code === 'corrupt';
         if (!isDamage || part === forbidden) throw error;
         note(part, 'is damaged');
         return undefined;
@@ -127,6 +127,6 @@ function findMainPart(office: Omit<OfficePackage, 'mainPart'>): string {
   const named = office.relations('').find(({ type }) => type === 'officeDocument');
   const part = named?.target ?? office.kind.mainPart;
   if (!office.has(part))
-    throw new IngestError('corrupt', `The ${office.kind.application} file has no document in it.`);
+    throw new ReadError('corrupt', `The ${office.kind.application} file has no document in it.`);
   return part;
 }

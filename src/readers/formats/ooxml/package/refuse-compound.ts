@@ -1,17 +1,17 @@
-import { IngestError } from '../../../../shared/errors.js';
+import { ReadError } from '../../../read-error.js';
 import type { OfficeKind } from './office-kind.js';
 
 const MAGIC = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 const ENCRYPTED_STREAM = Buffer.from('EncryptedPackage', 'utf16le');
 
-/** @throws IngestError when the bytes are a compound file, which is an encrypted package or a file of Office until 2003 */
+/** @throws ReadError when the bytes are a compound file, which is an encrypted package or a file of Office until 2003 */
 export function refuseCompound(bytes: Uint8Array, kind: OfficeKind, filename: string | null): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!buffer.subarray(0, MAGIC.length).equals(MAGIC)) return;
   if (buffer.includes(ENCRYPTED_STREAM))
-    throw new IngestError('encrypted', `The ${nameOf(kind, filename)} file is protected by a password.`);
+    throw new ReadError('encrypted', `The ${nameOf(kind, filename)} file is protected by a password.`);
   const [format = ''] = kind.extensions;
-  throw new IngestError(
+  throw new ReadError(
     'corrupt',
     `The file is no ${kind.application} file of the ${format} format. Save it as ${format}.`,
   );

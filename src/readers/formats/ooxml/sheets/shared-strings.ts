@@ -8,7 +8,7 @@ import type { CellText, FontLook } from './visibility/cell-visibility.js';
 
 const MOST_STRINGS = 4_000_000;
 
-/** Reads the texts that cells refer to by their index. @throws IngestError when there are too many */
+/** Reads the texts that cells refer to by their index. @throws ReadError when there are too many */
 export function readSharedStrings(
   office: OfficePackage,
   part: string | undefined,

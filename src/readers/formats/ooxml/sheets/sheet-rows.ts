@@ -49,7 +49,7 @@ interface SheetPlace {
   readonly merged: readonly CellRange[];
 }
 
-/** Reads the rows of a sheet as a stream, without those that show nothing. @throws IngestError when there are too many cells */
+/** Reads the rows of a sheet as a stream, without those that show nothing. @throws ReadError when there are too many cells */
 export function* readRows(
   workbook: Workbook,
   { part, sheet, dressed, merged }: SheetPlace,

@@ -1,13 +1,13 @@
 import { detectFileType } from '../../../detection/detect.js';
 import type { FileFormat } from '../../../detection/formats.js';
-import { IngestError } from '../../../../shared/errors.js';
+import { ReadError } from '../../../read-error.js';
 import { receiptOfPart } from '../../../receipt/receipt-of-part.js';
 import type { Block } from '../../../blocks/block.js';
 import { parseHtml } from '../../html/html.js';
 import { bodyBlocks } from '../../mail/body/body-blocks.js';
 import type { MailBody } from '../../mail/message.js';
 import { readMime } from '../../mail/mime.js';
-import type { ParseContext } from '../../../parser.js';
+import type { ReadContext } from '../../../parser.js';
 import { parseRtf } from '../../rtf/rtf.js';
 import { parseText } from '../../text/text.js';
 import type { OfficePackage } from '../package/office-package.js';
@@ -19,15 +19,15 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** Reads the document that a file imports at a place (`altChunk`); undefined when it is not read. */
 export type ReadImport = (relation: string) => Iterable<Block> | undefined;
 
-type SyncParser = (bytes: Uint8Array, context: ParseContext) => Iterable<Block>;
+type SyncParser = (bytes: Uint8Array, context: ReadContext) => Iterable<Block>;
 
 /** @param readWord reads a Word file whose own imports are not read */
 export async function loadImports(
   office: OfficePackage,
-  context: ParseContext,
+  context: ReadContext,
   readWord: SyncParser,
 ): Promise<ReadImport> {
-  const inner: ParseContext = { ...context, filename: null, receipt: receiptOfPart(context.receipt) };
+  const inner: ReadContext = { ...context, filename: null, receipt: receiptOfPart(context.receipt) };
   const parsers: Partial<Record<FileFormat, SyncParser>> = {
     html: parseHtml,
     text: parseText,
@@ -66,17 +66,17 @@ async function webArchive(bytes: Uint8Array): Promise<MailBody | undefined> {
     const { body } = await readMime(bytes, { isPart: true });
     return body;
   } catch (error) {
-    if (error instanceof IngestError) return undefined;
+    if (error instanceof ReadError) return undefined;
     throw error;
   }
 }
 
 /** An import that is damaged or encrypted does not keep the document from being read. */
-function* survived(parse: SyncParser, bytes: Uint8Array, context: ParseContext): Iterable<Block> {
+function* survived(parse: SyncParser, bytes: Uint8Array, context: ReadContext): Iterable<Block> {
   try {
     for (const { text, heading, row } of parse(bytes, context)) yield { text, heading, row };
   } catch (error) {
-    if (!(error instanceof IngestError) || error.code === 'too_large') throw error;
+    if (!(error instanceof ReadError) || error.code === 'too_large') throw error;
     context.receipt.addGap('unreadable', `An imported document: ${error.message}`);
   }
 }

@@ -30,7 +30,7 @@ interface StreamOptions {
   readonly onElement: () => void;
 }
 
-/** Reads XML as a stream, which holds no more than one tree in memory. @throws IngestError when it nests too deep */
+/** Reads XML as a stream, which holds no more than one tree in memory. @throws ReadError when it nests too deep */
 export function* streamXml(texts: Iterable<string>, options: StreamOptions): Iterable<XmlEvent> {
   const events: XmlEvent[] = [];
   const builder = createBuilder(events, options);

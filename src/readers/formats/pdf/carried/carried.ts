@@ -2,7 +2,7 @@ import type { Block } from '../../../blocks/block.js';
 import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
 import { takeAttachment } from '../../mail/take-attachment.js';
 import { rounded } from '../../pages/layout/page-blocks.js';
-import type { ParseContext } from '../../../parser.js';
+import type { ReadContext } from '../../../parser.js';
 import type { PageExtras, Remark } from './annotations.js';
 import { mayHoldFiles, mayHoldNotes } from './may-hold.js';
 
@@ -16,7 +16,7 @@ interface Source {
 export type Carried = ReturnType<typeof createCarried>;
 
 /** Reads what a document carries beside the texts of its pages: notes that people stuck onto them, and files. */
-export function createCarried(bytes: Uint8Array, source: Source, context: ParseContext) {
+export function createCarried(bytes: Uint8Array, source: Source, context: ReadContext) {
   const hasNotes = mayHoldNotes(bytes);
   const taken = new Set<string>();
   const take = async (file: CarriedFile): Promise<void> => {

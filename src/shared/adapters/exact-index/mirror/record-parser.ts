@@ -6,7 +6,7 @@ import {
   type MatchableDocument,
   type Metadata,
 } from '../../../document.js';
-import { mailHeadersSchema } from '../../../../readers/receipt/mail-headers.js';
+import { mailHeadersSchema } from '../../../../readers/index.js';
 import { isPlainObject } from '../../../is-plain-object.js';
 import { createAccessParser } from './access-parser.js';
 

@@ -1,0 +1,8 @@
+import { toWellFormed } from '../../shared/well-formed.js';
+
+/** A text in UTF-8 as the value of a parameter such as `filename*` has it (RFC 8187): what URIs leave alone is none there. */
+export const parameterValue = (text: string): string =>
+  encodeURIComponent(toWellFormed(text)).replace(
+    /['()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
