@@ -1,4 +1,5 @@
 import type { FileFormat } from '../../../src/readers/detection/formats.js';
+import { ReadError } from '../../../src/readers/index.js';
 import { IngestError } from '../../../src/shared/errors.js';
 import { mutate } from './mutate.js';
 import { createRandom } from './random.js';
@@ -28,13 +29,13 @@ export function* mutants(format: FileFormat, count: number): Iterable<Mutant> {
   }
 }
 
-/** What a file ended with: `read`, the code of an IngestError, or what should never be thrown. */
+/** What a file ended with: `read`, the code of the error of a reader or of the pool, or what should never be thrown. */
 export async function endOf(read: () => Promise<unknown>): Promise<string> {
   try {
     await read();
     return 'read';
   } catch (error) {
-    if (error instanceof IngestError) return error.code;
+    if (error instanceof ReadError || error instanceof IngestError) return error.code;
     return error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ''}` : 'unknown';
   }
 }

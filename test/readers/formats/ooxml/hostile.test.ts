@@ -95,7 +95,7 @@ describe.each(FORMATS)('a hostile $name file', ({ name, parse, small, mainPart }
         () => 'read',
         (error: unknown) => (error instanceof Error ? error.name : 'unknown'),
       );
-      expect(['read', 'IngestError']).toContain(end);
+      expect(['read', 'ReadError']).toContain(end);
     }
   });
 });

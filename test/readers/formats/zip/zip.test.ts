@@ -124,7 +124,7 @@ test('no cut or changed byte of an archive does worse than fail', () => {
         const zip = open(bytes);
         for (const name of zip.names) zip.read(name);
       } catch (error) {
-        expect(error).toMatchObject({ name: 'IngestError' });
+        expect(error).toMatchObject({ name: 'ReadError' });
       }
   }
 });
