@@ -9,6 +9,8 @@ const require = createRequire(import.meta.url);
 const unpack = promisify(gunzip);
 /** The folders of a data package, the more exact data first. */
 const VARIANTS = ['4.0.0_best_int', '4.0.0'];
+/** The languages whose data is built in (scripts/build-assets.mjs): it lies beside this file. */
+const BUILT_IN: readonly string[] = ['eng'];
 const LARGEST_DATA = 256 * 1024 * 1024;
 
 export interface LanguageData {
@@ -46,7 +48,7 @@ async function unpackLanguage(language: string, path: string): Promise<boolean> 
   const file = `${language}.traineddata`;
   const root = dataFolder(language);
   if (root === undefined) return false;
-  for (const variant of VARIANTS) {
+  for (const variant of ['.', ...VARIANTS]) {
     const packed = await readFile(join(root, variant, `${file}.gz`)).catch(() => undefined);
     if (!packed) continue;
     await writeFile(join(path, file), await unpack(packed, { maxOutputLength: LARGEST_DATA }));
@@ -57,6 +59,7 @@ async function unpackLanguage(language: string, path: string): Promise<boolean> 
 
 function dataFolder(language: string): string | undefined {
   if (!/^[A-Za-z_]{2,24}$/.test(language)) return undefined;
+  if (BUILT_IN.includes(language)) return import.meta.dirname;
   try {
     return dirname(require.resolve(`@tesseract.js-data/${language}/package.json`));
   } catch {
