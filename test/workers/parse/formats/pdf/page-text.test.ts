@@ -1,3 +1,5 @@
+// pdf.js, which pdf-parse brings along, needs these before it is loaded.
+import '../../../../../src/workers/parse/formats/pdf/pdf-globals.js';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PDFParse } from 'pdf-parse';
