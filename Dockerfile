@@ -1,5 +1,6 @@
 # Tried on 2026-11-22 with buildah and podman, on a stand-in for the base image (Debian 12, Node.js 24.21), not with Docker
-# nor on the image itself: `npm run try:containers`, and docs/verification.md.
+# nor on the image itself: `npm run try:containers`, and docs/verification.md. What is removed from node_modules since
+# 2026-11-26 was tried in a folder, not in a build.
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -14,12 +15,16 @@ ARG LANGCHAIN_PACKAGES=""
 # 1: keeps the engine of local models (node-llama-cpp), for the process `models`. The image of API and workers needs none.
 # This argument was not tried with a build yet.
 ARG LOCAL_MODELS=""
-# Optional packages are native: the engine of local models, a canvas that no parser needs, and a faster codec. valibot, a
-# production package, names TypeScript as an optional peer, which keeps it from being pruned.
-RUN optional=$([ -n "$LOCAL_MODELS" ] || echo --omit=optional) \
-    && npm run build && npm prune --omit=dev $optional \
-    && if [ -n "$LANGCHAIN_PACKAGES" ]; then npm install --no-save --omit=dev $optional $LANGCHAIN_PACKAGES; fi \
-    && rm -rf node_modules/typescript node_modules/.bin
+# Other optional packages stay: without @llamaindex/liteparse there is no PDFium, no text recognition and no page picture.
+RUN if [ -z "$LOCAL_MODELS" ]; then npm pkg delete optionalDependencies.node-llama-cpp; fi \
+    && npm run build && npm prune --omit=dev \
+    && if [ -n "$LANGCHAIN_PACKAGES" ]; then npm install --no-save --omit=dev $LANGCHAIN_PACKAGES; fi
+# What nothing reads as the service runs (docs/dependencies.md): maps and types, llama.cpp's sources, and the build of
+# liteparse in its main package, where that for this platform is there, which is the one that is loaded.
+RUN rm -rf node_modules/.bin node_modules/node-llama-cpp/llama/gitRelease.bundle \
+    && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' \) -delete \
+    && if ls node_modules/@llamaindex/liteparse-*/*.node >/dev/null 2>&1; then \
+      rm -f node_modules/@llamaindex/liteparse/*.node node_modules/@llamaindex/liteparse/*.so; fi
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \

@@ -1,5 +1,5 @@
 // Adds to dist/ what the TypeScript compiler does not produce: compiled WebAssembly kernels (*.as.ts), the tokens of the
-// tokenizer, and files of other types.
+// tokenizer, the data that reads scans of English, and files of other types.
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +17,16 @@ for (const entry of await readdir(join(root, 'src'), { recursive: true, withFile
 const ranks = fileURLToPath(import.meta.resolve('tiktoken/encoders/cl100k_base.json'));
 const itsCode = join(root, 'src', 'shared', 'text', 'token-ranks.ts');
 await build(ranks, join(root, 'dist', 'shared', 'text', 'cl100k-base.ranks'), packRanks, [ranks, itsCode]);
+
+// The package holds the data of English twice, three quarters of it less exact; the reader takes this.
+const english = fileURLToPath(
+  import.meta.resolve('@tesseract.js-data/eng/4.0.0_best_int/eng.traineddata.gz'),
+);
+await build(
+  english,
+  join(root, 'dist', 'workers', 'parse', 'formats', 'ocr', 'eng.traineddata.gz'),
+  copyFile,
+);
 
 // `npx quire` executes this file.
 await chmod(join(root, 'dist', 'cli', 'main.js'), 0o755);

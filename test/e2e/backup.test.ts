@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -131,6 +131,16 @@ function testBackups(index: 'exact' | 'query-engine', startRedis: () => Promise<
       stderr: expect.stringContaining('no whole backup'),
     });
     expect(existsSync(join(folder, 'nothing'))).toBe(false);
+  });
+
+  test('nobody else can read it, also in a folder that others may enter', async () => {
+    const open = join(folder, 'open');
+    await mkdir(open, { mode: 0o755 });
+    expect(await backup(open)).toMatchObject({ code: 0 });
+    const files = await readdir(open, { recursive: true });
+    expect(files.length).toBeGreaterThan(2);
+    const modes = await Promise.all(files.map(async (name) => (await stat(join(open, name))).mode & 0o077));
+    expect(new Set(modes)).toEqual(new Set([0]));
   });
 
   test('what an operator can mend is told in a sentence', async () => {

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
 import { deflateSync } from 'node:zlib';
-import { z } from 'zod';
+import { encode as encodeJpeg } from 'jpeg-js';
 import { loadPdfium } from '../../src/readers/formats/pages/pdfium.js';
 import { decodePng, encodePng } from '../../src/readers/formats/pictures/png.js';
 import { drawPdf, FIRST_OBJECT, lines, stream } from './drawn-pdf.js';
@@ -76,26 +75,11 @@ function shadeAt({ width, height, grey }: Scan, x: number, y: number): number {
 export const toPng = ({ width, height, grey }: Scan): Buffer =>
   encodePng({ width, height, channels: 1, pixels: grey });
 
-const canvasModule = z.object({
-  loadImage: z.custom<(bytes: Buffer) => Promise<{ width: number; height: number }>>(),
-  createCanvas: z.custom<(width: number, height: number) => Canvas>(),
-});
-
-interface Canvas {
-  getContext(kind: '2d'): { drawImage(image: unknown, x: number, y: number): void };
-  toBuffer(type: 'image/jpeg', quality: number): Buffer;
-}
-
-/** A JPEG in colours. The library that reads PDFs brings one that writes it. */
-export async function toJpeg(scan: Scan): Promise<Buffer> {
-  const require = createRequire(import.meta.url);
-  const { loadImage, createCanvas } = canvasModule.parse(
-    createRequire(require.resolve('pdf-parse'))('@napi-rs/canvas'),
-  );
-  const image = await loadImage(toPng(scan));
-  const canvas = createCanvas(image.width, image.height);
-  canvas.getContext('2d').drawImage(image, 0, 0);
-  return canvas.toBuffer('image/jpeg', 90);
+/** A JPEG in colours. */
+export function toJpeg({ width, height, grey }: Scan): Buffer {
+  const data = Buffer.alloc(4 * grey.length, 255);
+  for (const [at, shade] of grey.entries()) data.fill(shade, 4 * at, 4 * at + 3);
+  return encodeJpeg({ width, height, data }, 90).data;
 }
 
 /** A PDF whose pages are only these pictures, with operators of an invisible layer over them. */

@@ -22,6 +22,8 @@ import { reachMoment } from './reach-moment.js';
  * @returns a sentence for the operator
  */
 export async function backup(place: string, env: Environment): Promise<string> {
+  // What is written from here on is for the user of this process alone, also in a folder that others may read.
+  process.umask(0o077);
   const settings = loadSettings(env, []);
   const logger = createLogger({ level: 'warn', process: 'backup' });
   const to = await openPlace(place, settings, { logger, isNew: true });

@@ -28,14 +28,15 @@ export async function* dumpKeys(client: Client, names: Iterable<string>): AsyncI
 
 async function dumpKey(client: Client, key: string): Promise<Dumped> {
   const isDocument = key.startsWith(keys.documentPrefix);
-  const [left, value, states] = await Promise.all([
-    client.pTTL(key),
+  const [expiresAt, value, states] = await Promise.all([
+    // By the clock of Redis, which may differ from that of this machine.
+    client.pExpireTime(key),
     inBytes(client).dump(key) as Promise<Buffer | null>,
     isDocument ? client.hmGet(key, ['published', 'pending']) : null,
   ]);
   return {
     key,
-    expiresAt: left < 0 ? null : Date.now() + left,
+    expiresAt: expiresAt < 0 ? null : expiresAt,
     value,
     sources: states?.flatMap(sourceOf) ?? null,
   };

@@ -5,14 +5,16 @@ import { KEY_PREFIX, keys } from '../../shared/redis/keys.js';
 import { UserError } from '../user-messages.js';
 import { once, openVerified, putHashed, readAll } from './hashed.js';
 import { readKeyRecords, writeKeyRecord, type KeyRecord } from './key-records.js';
-import type { Part, Places } from './manifest.js';
+import type { KeyPart, Places } from './manifest.js';
 
 /** Bytes of records in a part, of which memory holds one. A larger value has a part of its own. */
 const PART_BYTES = 16 * 2 ** 20;
+/** The most that a part may hold that does not say it: the largest value that Redis takes by default goes beyond such a part. */
+const MOST_UNPACKED = PART_BYTES + 512 * 2 ** 20;
 
 /** Writes keys into the place of a backup, some MiB at a time. */
 export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'>) {
-  const parts: Part[] = [];
+  const parts: KeyPart[] = [];
   let waiting: Buffer[] = [];
   let bytes = 0;
   const write = async (): Promise<void> => {
@@ -20,9 +22,10 @@ export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'
     const name = places.keys(parts.length + 1);
     // Vectors hardly become smaller, so that more effort would be of no use.
     const packed = await promisify(gzip)(Buffer.concat(waiting), { level: 1 });
+    const unpacked = bytes;
     waiting = [];
     bytes = 0;
-    parts.push({ name, ...(await putHashed(place, name, once(packed))) });
+    parts.push({ name, unpacked, ...(await putHashed(place, name, once(packed))) });
   };
   return {
     add: async (record: KeyRecord): Promise<void> => {
@@ -32,7 +35,7 @@ export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'
       if (bytes >= PART_BYTES) await write();
     },
     /** Writes what waits, and answers all parts. */
-    end: async (): Promise<readonly Part[]> => {
+    end: async (): Promise<readonly KeyPart[]> => {
       await write();
       return parts;
     },
@@ -40,13 +43,29 @@ export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'
 }
 
 /** Reads the keys of a part. @throws UserError when it is damaged, or holds what no backup has; its records throw it as well */
-export async function readKeyPart(place: ObjectStorage, part: Part): Promise<Iterable<KeyRecord>> {
+export async function readKeyPart(place: ObjectStorage, part: KeyPart): Promise<Iterable<KeyRecord>> {
   const packed = await readAll(openVerified(place, part.name, part));
-  return ownRecords(readKeyRecords(await promisify(gunzip)(packed)), part);
+  return ownRecords(readKeyRecords(await unpack(packed, part)), part);
+}
+
+/** Whoever wrote the backup decides how much a few bytes unpack to, and not more than there is room for is taken. */
+async function unpack(packed: Buffer, { name, unpacked = MOST_UNPACKED }: KeyPart): Promise<Buffer> {
+  const room = process.availableMemory();
+  if (unpacked > Math.max(room, MOST_UNPACKED))
+    throw new UserError(
+      `${name} of the backup needs ${String(Math.ceil(unpacked / 2 ** 20))} MiB of memory, of which ${String(Math.floor(room / 2 ** 20))} are free.`,
+    );
+  try {
+    return await promisify(gunzip)(packed, { maxOutputLength: Math.max(unpacked, 1) });
+  } catch (error) {
+    throw new UserError(`${name} of the backup cannot be unpacked, or is larger than it says.`, {
+      cause: error,
+    });
+  }
 }
 
 /** Redis may hold data of other programs, which whoever can write the backup must not reach. */
-function* ownRecords(records: Iterable<KeyRecord>, { name }: Part): Iterable<KeyRecord> {
+function* ownRecords(records: Iterable<KeyRecord>, { name }: KeyPart): Iterable<KeyRecord> {
   for (const record of records) {
     if (!record.key.startsWith(KEY_PREFIX) || record.key === keys.restoring)
       throw new UserError(

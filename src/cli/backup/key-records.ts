@@ -1,7 +1,7 @@
 /** A key of Redis as a backup holds it. */
 export interface KeyRecord {
   readonly key: string;
-  /** The time in ms at which it expires; null for never. */
+  /** The time in ms at which it expires, by the clock of the Redis that it is from; null for never. */
   readonly expiresAt: number | null;
   /** What DUMP tells of its value; null when there is no such key (any more). */
   readonly value: Buffer | null;

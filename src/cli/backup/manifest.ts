@@ -13,6 +13,13 @@ const partSchema = z.object({
 /** A part of a backup, with the hash of its bytes as they are stored. */
 export type Part = z.infer<typeof partSchema>;
 
+const keyPartSchema = partSchema.extend({
+  /** Bytes of its records, which are packed. Earlier versions did not say it. */
+  unpacked: z.int().nonnegative().optional(),
+});
+/** A part with keys of Redis. */
+export type KeyPart = z.infer<typeof keyPartSchema>;
+
 /** What a backup consists of. It is written last, so that a backup which has one is whole. */
 export const manifestSchema = z.object({
   format: z.literal(FORMAT),
@@ -24,7 +31,7 @@ export const manifestSchema = z.object({
   redis: z.string(),
   documents: z.int().nonnegative(),
   /** The keys of Redis, in the order in which they are restored; a later part overrides an earlier one. */
-  keys: z.array(partSchema),
+  keys: z.array(keyPartSchema),
   /** The list of the sources: a line of JSON for each, of this form. */
   sources: partSchema,
   /** Sources that records refer to and that the storage did not have. */

@@ -9,6 +9,7 @@ import { UserError } from '../user-messages.js';
 import { connect, type Client } from './connect.js';
 import { openVerified, readAll } from './hashed.js';
 import { readKeyPart } from './key-parts.js';
+import { allowLargeValues } from './large-values.js';
 import { placeOfSource, sourceSchema, type Manifest, type Part } from './manifest.js';
 import { findManifest, noBackup, openPlace } from './open-place.js';
 import { prepareTarget } from './prepare-target.js';
@@ -33,7 +34,7 @@ export async function restore(
   const manifest = await findManifest(from);
   if (!manifest) throw noBackup(place);
   const sources = await readSourceList(from, manifest);
-  for (const part of manifest.keys) for (const _ of await readKeyPart(from, part));
+  const largest = await readAllKeys(from, manifest);
   if (check) {
     await eachSource(sources, async (source) => {
       for await (const _ of openSource(from, source));
@@ -42,11 +43,19 @@ export async function restore(
   }
   const { url, stop } = await reachRedis(settings, env);
   try {
-    await write({ url, from, to: await openStorage(settings, logger), manifest, sources, place });
+    await write({ url, from, to: await openStorage(settings, logger), manifest, sources, place, largest });
   } finally {
     await stop();
   }
   return `${told(manifest)} are restored from ${place}.`;
+}
+
+/** Reads all keys, so that nothing is changed for a damaged backup. @returns the bytes of the largest value */
+async function readAllKeys(from: ObjectStorage, manifest: Manifest): Promise<number> {
+  let largest = 0;
+  for (const part of manifest.keys)
+    for (const { value } of await readKeyPart(from, part)) largest = Math.max(largest, value?.length ?? 0);
+  return largest;
 }
 
 const told = ({ documents, moment }: Manifest): string =>
@@ -59,15 +68,22 @@ interface Writing {
   readonly manifest: Manifest;
   readonly sources: readonly Part[];
   readonly place: string;
+  /** Bytes of the largest value. */
+  readonly largest: number;
 }
 
-async function write({ url, from, to, manifest, sources, place }: Writing): Promise<void> {
+async function write({ url, from, to, manifest, sources, place, largest }: Writing): Promise<void> {
   const client = await connect(url);
   try {
-    await prepareTarget(client, place);
-    await eachSource(sources, (source) => to.put(source.name, openSource(from, source)));
-    for (const part of manifest.keys) await restoreKeys(client, await readKeyPart(from, part), manifest);
-    await open(client);
+    const putBack = await allowLargeValues(client, largest);
+    try {
+      await prepareTarget(client, place);
+      await eachSource(sources, (source) => to.put(source.name, openSource(from, source)));
+      for (const part of manifest.keys) await restoreKeys(client, await readKeyPart(from, part), manifest);
+      await open(client);
+    } finally {
+      await putBack();
+    }
   } finally {
     client.destroy();
   }

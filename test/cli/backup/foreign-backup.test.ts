@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { once, putHashed } from '../../../src/cli/backup/hashed.js';
 import { createKeyParts } from '../../../src/cli/backup/key-parts.js';
-import { FORMAT, placesOf, type Part } from '../../../src/cli/backup/manifest.js';
+import { FORMAT, placesOf, type KeyPart } from '../../../src/cli/backup/manifest.js';
 import { writeManifest } from '../../../src/cli/backup/open-place.js';
 import { restore } from '../../../src/cli/backup/restore.js';
 import { UserError } from '../../../src/cli/user-messages.js';
@@ -20,7 +20,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 interface Written {
   readonly key?: string;
   readonly source?: string;
-  readonly change?: (parts: readonly Part[]) => readonly Part[];
+  readonly change?: (parts: readonly KeyPart[]) => readonly KeyPart[];
 }
 
 /** Writes a backup whose hashes fit, as whoever can write its folder may. */
@@ -77,8 +77,24 @@ describe('a backup that somebody else has written', () => {
     },
   );
 
+  test.each<readonly [string, number, RegExp]>([
+    ['unpacks to more than it says', 3, /cannot be unpacked, or is larger than it says/],
+    ['needs more memory than there is', 2 ** 50, /needs \d+ MiB of memory, of which \d+ are free/],
+  ])('is refused with a part that %s', async (_what, unpacked, message) => {
+    const change = (parts: readonly KeyPart[]) => parts.map((part) => ({ ...part, unpacked }));
+    const refused = check(await writeBackup({ change }));
+    await expect(refused).rejects.toThrow(UserError);
+    await expect(refused).rejects.toThrow(message);
+  });
+
+  test('can be restored where parts do not say how large they are, as earlier versions wrote them', async () => {
+    const change = (parts: readonly KeyPart[]) =>
+      parts.map(({ name, bytes, sha256 }) => ({ name, bytes, sha256 }));
+    await expect(check(await writeBackup({ change }))).resolves.toMatch(/can be restored/);
+  });
+
   test('is refused with a part outside of it', async () => {
-    const change = (parts: readonly Part[]) => parts.map((part) => ({ ...part, name: '../../secret' }));
+    const change = (parts: readonly KeyPart[]) => parts.map((part) => ({ ...part, name: '../../secret' }));
     const refused = check(await writeBackup({ change }));
     await expect(refused).rejects.toThrow(UserError);
     await expect(refused).rejects.toThrow(/manifest.json of the backup cannot be read/);

@@ -9,6 +9,8 @@ const require = createRequire(import.meta.url);
 const unpack = promisify(gunzip);
 /** The folders of a data package, the more exact data first. */
 const VARIANTS = ['4.0.0_best_int', '4.0.0'];
+/** The languages whose data is built in (scripts/build-assets.mjs): it lies beside this file. */
+const BUILT_IN: readonly string[] = ['eng'];
 const LARGEST_DATA = 256 * 1024 * 1024;
 
 export interface LanguageData {
@@ -24,7 +26,7 @@ const unpacked = new Map<string, Promise<boolean>>();
 
 /** The languages whose packages are not installed. */
 export function missingLanguages(languages: readonly string[]): string[] {
-  return languages.filter((language) => dataFolder(language) === undefined);
+  return languages.filter((language) => dataFolders(language).length === 0);
 }
 
 /** Unpacks the data of these languages from their npm packages, once in this process. Nothing is downloaded. */
@@ -44,10 +46,8 @@ export async function prepareLanguages(languages: readonly string[]): Promise<La
 /** @returns whether there is data of the language */
 async function unpackLanguage(language: string, path: string): Promise<boolean> {
   const file = `${language}.traineddata`;
-  const root = dataFolder(language);
-  if (root === undefined) return false;
-  for (const variant of VARIANTS) {
-    const packed = await readFile(join(root, variant, `${file}.gz`)).catch(() => undefined);
+  for (const folder of dataFolders(language)) {
+    const packed = await readFile(join(folder, `${file}.gz`)).catch(() => undefined);
     if (!packed) continue;
     await writeFile(join(path, file), await unpack(packed, { maxOutputLength: LARGEST_DATA }));
     return true;
@@ -55,11 +55,14 @@ async function unpackLanguage(language: string, path: string): Promise<boolean> 
   return false;
 }
 
-function dataFolder(language: string): string | undefined {
-  if (!/^[A-Za-z_]{2,24}$/.test(language)) return undefined;
+/** Where data of a language may lie, the best first; nowhere for one that is neither built in nor installed. */
+function dataFolders(language: string): readonly string[] {
+  if (!/^[A-Za-z_]{2,24}$/.test(language)) return [];
+  const builtIn = BUILT_IN.includes(language) ? [import.meta.dirname] : [];
   try {
-    return dirname(require.resolve(`@tesseract.js-data/${language}/package.json`));
+    const root = dirname(require.resolve(`@tesseract.js-data/${language}/package.json`));
+    return builtIn.concat(VARIANTS.map((variant) => join(root, variant)));
   } catch {
-    return undefined;
+    return builtIn;
   }
 }

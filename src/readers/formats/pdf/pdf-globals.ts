@@ -1,6 +1,8 @@
+import { createRequire, Module } from 'node:module';
+
 /**
- * pdf.js refers to these browser classes when it is loaded, although reading text never draws. Without them it would load
- * a native canvas, which does not exist on some systems and needs much memory. This must be imported before pdf-parse.
+ * pdf.js refers to these browser classes when it is loaded, although reading text never draws. This must be imported before
+ * pdf.js.
  */
 for (const name of ['DOMMatrix', 'ImageData', 'Path2D'])
   if (!(name in globalThis))
@@ -9,4 +11,16 @@ for (const name of ['DOMMatrix', 'ImageData', 'Path2D'])
 /** Stands in for a constructor. */
 function createBlank(): object {
   return {};
+}
+
+/**
+ * pdf.js also loads a native canvas, which takes 35 MB of memory in each process, and warns where there is none
+ * (docs/dependencies.md). It gets an empty one.
+ */
+const require = createRequire(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
+try {
+  const canvas = require.resolve('@napi-rs/canvas');
+  require.cache[canvas] = Object.assign(new Module(canvas), { loaded: true });
+} catch {
+  // Without optional packages there is none, not even one that could not be loaded.
 }

@@ -1,10 +1,11 @@
 import './pdf-globals.js';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
+import { getDocument, VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { z } from 'zod';
 import type { Rectangle } from '../../blocks/location.js';
 import type { CarriedFile } from '../../receipt/attachment-keeper.js';
+import type { ReadError } from '../../read-error.js';
 import { around } from '../pages/layout/piece.js';
 import { extrasOf, listedFiles, type PageExtras } from './carried/annotations.js';
 import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
@@ -12,13 +13,14 @@ import { isMisread, repairMisread } from './judging/misread-text.js';
 import { signsOfPage, type PageSign, type SignPage } from './marks/page-signs.js';
 import { supplementaryTexts, type PlacedText } from './marks/placed-texts.js';
 import type { ShiftedText } from './shifted/shifted-text.js';
+import { textOfPage } from './page-text.js';
 import { columnPartsOn } from './vertical/column-parts.js';
 import { findColumns, type TextColumn } from './vertical/find-columns.js';
 import { shiftedOnPage, writeShiftedOn, type TextPage } from './shifted/shifted-on-page.js';
 
 const require = createRequire(import.meta.url);
-const pdfjs = createRequire(require.resolve('pdf-parse')).resolve('pdfjs-dist/package.json');
-const resources = dirname(pdfjs);
+const description = require.resolve('pdfjs-dist/package.json');
+const resources = dirname(description);
 
 export interface DocumentInfo {
   readonly title: string | undefined;
@@ -68,8 +70,8 @@ export interface PdfjsDocument {
 /** @throws ReadError when the file can never be read */
 export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
   // pdf.js takes the memory of what it is given, which other readers still need.
-  const pdf = new PDFParse({
-    data: bytes.slice(),
+  const loading = getDocument({
+    data: new Uint8Array(bytes),
     verbosity: VerbosityLevel.ERRORS,
     isEvalSupported: false,
     useSystemFonts: false,
@@ -80,45 +82,48 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     standardFontDataUrl: join(resources, 'standard_fonts/'),
     wasmUrl: join(resources, 'wasm/'),
   });
-  try {
-    return {
-      pages: await countPages(pdf),
-      pageText: (page) => pageText(pdf, page),
-      pageObject: async (page) => (await loadPage(pdf, page)).ref?.num,
-      pageShifted: async (page) => await shiftedOnPage(await loadPage(pdf, page)),
-      pageColumns: async (page) => findColumns(await columnPartsOn(await loadPage(pdf, page))),
-      pageNotes: async (page) => notesSchema.parse(await annotationsOf(await loadPage(pdf, page))),
-      hiddenAnnotations: async (page) => hiddenSchema.parse(await annotationsOf(await loadPage(pdf, page))),
-      pageSupplementary: async (page) => supplementaryTexts(await loadPage(pdf, page)),
-      pageSigns: async (page) => signsOfPage(await loadPage(pdf, page)),
-      pageExtras: async (page) => {
-        const loaded = await loadPage(pdf, page);
-        const toBox = (rectangle: readonly number[]) => boxOn(loaded, rectangle);
-        return extrasOf(z.array(z.unknown()).parse(await annotationsOf(loaded)), toBox);
-      },
-      files: async () => listedFiles(await (await loadDocument(pdf)).getAttachments()),
-      isPartlyInvisible: async (page) => isInvisible(await (await loadPage(pdf, page)).getOperatorList()),
-      info: () => infoOf(pdf),
-      close: () => pdf.destroy(),
-    };
-  } catch (error) {
-    await pdf.destroy();
-    throw error;
-  }
+  // @NOTE Its types say less of annotations and operators than is read here.
+  const pdf = (await loading.promise.catch(async (error: unknown) => {
+    await loading.destroy();
+    throw openFailure(error);
+  })) as unknown as Opened;
+  return {
+    pages: pdf.numPages,
+    pageText: async (page) => await pageText(await pdf.getPage(page)),
+    pageObject: async (page) => (await pdf.getPage(page)).ref?.num,
+    pageShifted: async (page) => await shiftedOnPage(await pdf.getPage(page)),
+    pageColumns: async (page) => findColumns(await columnPartsOn(await pdf.getPage(page))),
+    pageNotes: async (page) => notesSchema.parse(await annotationsOf(await pdf.getPage(page))),
+    hiddenAnnotations: async (page) => hiddenSchema.parse(await annotationsOf(await pdf.getPage(page))),
+    pageSupplementary: async (page) => supplementaryTexts(await pdf.getPage(page)),
+    pageSigns: async (page) => signsOfPage(await pdf.getPage(page)),
+    pageExtras: async (page) => {
+      const loaded = await pdf.getPage(page);
+      const toBox = (rectangle: readonly number[]) => boxOn(loaded, rectangle);
+      return extrasOf(z.array(z.unknown()).parse(await annotationsOf(loaded)), toBox);
+    },
+    files: async () => listedFiles(await pdf.getAttachments()),
+    isPartlyInvisible: async (page) => isInvisible(await (await pdf.getPage(page)).getOperatorList()),
+    info: () => infoOf(pdf),
+    close: () => loading.destroy(),
+  };
 }
 
 /** The version of pdf.js. */
 export function pdfjsVersion(): string {
-  return z.object({ version: z.string() }).parse(require(pdfjs)).version;
+  return z.object({ version: z.string() }).parse(require(description)).version;
 }
 
-async function pageText(pdf: PDFParse, page: number): Promise<string> {
-  // Pages are kept, so that pdf-parse asks the same one.
-  writeShiftedOn(await loadPage(pdf, page));
-  const { text } = await pdf.getText({ partial: [page], pageJoiner: '' });
-  if (!isMisread(text)) return text;
-  const raw = await pdf.getText({ partial: [page], pageJoiner: '', disableNormalization: true });
-  return repairMisread(raw.text) ?? text;
+async function pageText(page: Page): Promise<string> {
+  // pdf.js keeps its pages, so that what is written on one is there the next time.
+  writeShiftedOn(page);
+  try {
+    const text = await textOfPage(page);
+    if (!isMisread(text)) return text;
+    return repairMisread(await textOfPage(page, { disableNormalization: true })) ?? text;
+  } finally {
+    page.cleanup();
+  }
 }
 
 interface Layers {
@@ -126,13 +131,18 @@ interface Layers {
   [Symbol.iterator](): Iterator<readonly [string, { readonly visible: boolean }]>;
 }
 
+/** A document of pdf.js. */
 interface Opened {
+  readonly numPages: number;
+  getMetadata(): Promise<{ readonly info: unknown }>;
   getPage(page: number): Promise<Page>;
   getOptionalContentConfig(): Promise<Layers>;
   getAttachments(): Promise<unknown>;
 }
 
 interface Page extends SignPage {
+  /** Gives back the memory of what was read of it. */
+  cleanup(): void;
   readonly ref?: { readonly num: number } | null;
   getAnnotations(options: { intent: 'any' }): Promise<unknown>;
   getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
@@ -150,16 +160,7 @@ const hiddenSchema = z.array(z.unknown()).transform(
 /** Its id is the number of its object, such as `12R`. */
 const hiddenAnnotationSchema = z.object({ id: z.string(), annotationFlags: z.number() });
 
-async function loadDocument(pdf: PDFParse): Promise<Opened> {
-  // @NOTE pdf-parse keeps the document of pdf.js to itself.
-  return await (pdf as unknown as { load(): Promise<Opened> }).load();
-}
-
 const annotationsOf = (page: Page): Promise<unknown> => page.getAnnotations({ intent: 'any' });
-
-async function loadPage(pdf: PDFParse, page: number): Promise<Page> {
-  return await (await loadDocument(pdf)).getPage(page);
-}
 
 /** Flags of annotations that are not shown on screens: invisible, hidden and no view (ISO 32000-1, 12.5.3). */
 const NOT_SHOWN = 1 | 2 | 32;
@@ -197,17 +198,11 @@ function boxOn(page: TextPage, [left = 0, bottom = 0, right = 0, top = 0]: reado
   );
 }
 
-async function countPages(pdf: PDFParse): Promise<number> {
-  try {
-    // Page -1 does not exist, so no page is read yet.
-    const { total } = await pdf.getText({ partial: [-1] });
-    return total;
-  } catch (error) {
-    if (error instanceof PasswordException) throw passwordNeeded(error);
-    if (error instanceof Error && /^(?:unknown|unsupported) encryption/i.test(error.message))
-      throw unknownEncryption(error);
-    throw pdfFailure(error);
-  }
+function openFailure(error: unknown): ReadError {
+  if (error instanceof Error && error.name === 'PasswordException') return passwordNeeded(error);
+  if (error instanceof Error && /^(?:unknown|unsupported) encryption/i.test(error.message))
+    return unknownEncryption(error);
+  return pdfFailure(error);
 }
 
 const infoSchema = z.looseObject({
@@ -215,17 +210,17 @@ const infoSchema = z.looseObject({
   Language: z.string().optional().catch(undefined),
 });
 
-async function infoOf(pdf: PDFParse): Promise<DocumentInfo> {
+async function infoOf(pdf: Opened): Promise<DocumentInfo> {
   const mayHideLayers = await hidesLayers(pdf).catch(() => true);
   try {
-    const { Title: title, Language: language } = infoSchema.parse((await pdf.getInfo()).info);
+    const { Title: title, Language: language } = infoSchema.parse((await pdf.getMetadata()).info);
     return { title, language, mayHideLayers };
   } catch {
     return { title: undefined, language: undefined, mayHideLayers };
   }
 }
 
-async function hidesLayers(pdf: PDFParse): Promise<boolean> {
-  const layers = await (await loadDocument(pdf)).getOptionalContentConfig();
+async function hidesLayers(pdf: Opened): Promise<boolean> {
+  const layers = await pdf.getOptionalContentConfig();
   return [...layers].some(([, { visible }]) => !visible);
 }

@@ -82,7 +82,7 @@ describe('a page that lies on its side or upside down', () => {
 
   test('is turned as a camera says that it was held', async () => {
     const page = turned(await scanLines(100), 3);
-    const jpeg = withOrientation(await toJpeg(page), 6);
+    const jpeg = withOrientation(toJpeg(page), 6);
     const { text, blocks } = await readBlocks(parsePicture, jpeg);
     expect(errorRate(truth, flat(text))).toBeLessThan(0.05);
     // Places are those of the picture as it is shown, which the camera's note has turned.

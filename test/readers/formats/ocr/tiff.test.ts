@@ -108,7 +108,7 @@ describe('a TIFF of several pictures', () => {
 
   test('reads JPEG in its colours', async () => {
     const scan = await scanLines(150);
-    const jpeg = await toJpeg(scan);
+    const jpeg = toJpeg(scan);
     const picture = { ...greyTiff(scan), compression: 7, photometric: 6, samples: 3, strips: [jpeg] };
     const { text, receipt } = await readBlocks(parsePicture, writeTiff([picture]));
     expect(errorRate(PROSE.join(' '), flat(text))).toBeLessThan(0.02);

@@ -1,0 +1,1 @@
+import { createOpenApi } from './dist/api/pages/openapi.js';
