@@ -9,7 +9,7 @@
 export interface Turns {
   /** A document stands in the line after it has waited for so long, and a turn is followed by a pause of as much at least. */
   readonly patience: number;
-  /** A turn ends when no more room has come free for so long. */
+  /** A turn ends when no more room worth mentioning has come free for so long. */
   readonly idle: number;
   /** A turn and a pause take no longer. */
   readonly most: number;
@@ -44,7 +44,8 @@ local function goesOn(now, free, document)
     return nil
   end
   local from, freest, grew, waited = unpack(redis.call('HMGET', turn, 'from', 'free', 'grew', 'waited'))
-  if free > tonumber(freest) then
+  -- What Redis uses goes up and down a little all the time.
+  if free > tonumber(freest) + bytes / 64 then
     redis.call('HSET', turn, 'free', whole(free), 'grew', whole(now))
     grew = now
   end
