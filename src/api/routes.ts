@@ -43,6 +43,7 @@ import { createJobRequests } from './services/ingest/job-requests.js';
 import { quotasOf } from '../shared/settings/quotas-of.js';
 import { readOwned, requireQuotas } from '../shared/documents/owned.js';
 import { createRequireRoom } from './services/ingest/admission/require-room.js';
+import { createByteAllowances } from './services/ingest/admission/byte-allowances.js';
 import { createSources } from './services/ingest/sources.js';
 import { createWaitForDocument } from './services/ingest/wait-for-document.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
@@ -125,12 +126,12 @@ export interface DocumentRouteContext extends Pick<
 }
 
 export function createDocumentsRoutes(context: DocumentRouteContext, links: DownloadLinks): Route[] {
-  const { settings, logger, records, chunks, index, storage, drafts, waiter, sharedViews } = context;
+  const { settings, logger, records, chunks, index, storage, waiter, sharedViews } = context;
   const { bucket } = storage;
   const { waitSeconds, maxFileBytes } = settings.ingest;
   const jobs = createJobRequests(context.jobs, logger);
   const waitForDocument = createWaitForDocument({ records, waiter, logger, waitSeconds });
-  const sources = createSources({ storage, drafts, maxFileBytes, logger });
+  const { sources, requireQuota } = openSources(context);
   const change = createCommitChange(records, jobs);
   const { admit, admitSome } = createAdmission(context.redis, settings.ingest, context.memory);
   const room = createRequireRoom(context.memory);
@@ -138,7 +139,6 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const accounting = createUsageAccounting(context.usage);
   const duplicates = createDuplicates(context.redis, records);
   const beginAgain = createBeginAgain(change, jobs);
-  const requireQuota = (ownerId: string) => requireQuotas(context.redis, ownerId, quotasOf(settings));
   const storing = { records, sources, jobs, accounting, duplicates, requireQuota };
   return [
     ...createIngestRoutes({
@@ -188,6 +188,17 @@ function sourceRoutes(
     ...createDownloadRoutes({ openDownload: createDownloads({ records, storage, logger }), links }),
     ...createPageRoutes({ readPage: createReadPage({ records, chunks, pictures, renderPage, memory }) }),
   ];
+}
+
+/** Where contents are stored, within the quotas of their owners. */
+function openSources({ redis, storage, drafts, settings, logger }: DocumentRouteContext) {
+  const quotas = quotasOf(settings);
+  const { maxFileBytes } = settings.ingest;
+  const allowBytes = createByteAllowances(redis, quotas);
+  return {
+    sources: createSources({ storage, drafts, maxFileBytes, allowBytes, logger }),
+    requireQuota: (ownerId: string) => requireQuotas(redis, ownerId, quotas),
+  };
 }
 
 type BatchRouteParts = Omit<IngestTextsParts & IngestFilesParts, 'waitSeconds' | 'maxFileBytes'>;

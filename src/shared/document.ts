@@ -140,6 +140,8 @@ export const documentSchema = z.object({
   left: z
     .array(z.object({ id: z.string(), lists: z.array(z.enum(['readers', 'writers', 'admins'])) }))
     .nullish(),
+  /** Whether more have left the document than are noted, so that nobody may be added to its lists; absent for most. */
+  leftUnnoted: z.boolean().nullish(),
   /** Names the change of access or metadata that the chunks' tags do not show yet; 0 when they do. */
   retag: z.number().int(),
   /** Rises with every change of the record, and is compared by the commit script; see `laterRevision`. */

@@ -74,7 +74,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     poisonJobs: createPoisonJobs({ redis, logger }),
-    ...openMemory({ settings, disks, redis, records, dataSet, embedding, isEmbeddingRemote }),
+    ...openMemory({ settings, disks, redis, records, embedding }),
     ...openCaches({ settings, completer, redis }, logger),
     failDocument: createFailDocument({ records, jobs, metrics }),
     publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),
@@ -127,18 +127,23 @@ function openStorage(storage: ObjectStorage, redis: Redis) {
   return { drafts, storageMarker, storage: withShortSources(known, redis) };
 }
 
+interface MemoryParts {
+  readonly settings: Settings;
+  readonly disks: Disks;
+  readonly redis: Redis;
+  readonly records: Records;
+  readonly embedding: Embedding;
+}
+
 /** The memory of Redis, and what waits only while there is enough of it. */
-function openMemory({
-  records,
-  disks,
-  ...parts
-}: Parameters<typeof chunkCosts>[0] & { readonly records: Records; readonly disks: Disks }) {
-  const { redis, settings } = parts;
+function openMemory({ settings, disks, redis, records, embedding }: MemoryParts) {
   const memory = createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis);
+  const { vectorType } = settings.embedding;
+  const costs = () => chunkCosts({ redis, vectorType, embedding });
   return {
     memory,
     prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrorPreparation(redis), memory }),
-    room: createRoom({ redis, memory, costs: () => chunkCosts(parts), quotas: quotasOf(parts.settings) }),
+    room: createRoom({ redis, memory, costs, quotas: quotasOf(settings) }),
   };
 }
 

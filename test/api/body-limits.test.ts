@@ -39,6 +39,7 @@ beforeAll(async () => {
         const size = await receiveUpload?.({
           maxFileBytes: 64 * MAX_BYTES,
           fields: { metadata: MAX_BYTES },
+          tooLarge: () => new Error('too large'),
           storeFile: async ({ bytes }) => {
             let sum = 0;
             for await (const part of bytes) sum += part.length;

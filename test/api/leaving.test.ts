@@ -59,7 +59,6 @@ describe('who leaves a document', () => {
     const type = { 'Content-Type': 'application/merge-patch+json' };
     await mallory.send('PATCH', `/documents/${id}`, merged, type);
     expect(await reads(victim, id)).toBe(false);
-    await share(mallory, id, { writers: [mallory.name] });
     await mallory.send('PUT', `/documents/${id}/content`, { content: 'more spam' });
     expect(await reads(victim, id)).toBe(false);
 
@@ -67,7 +66,7 @@ describe('who leaves a document', () => {
     const { access_control: now } = documentOf(await victim.get(`/documents/${id}`));
     expect(now).toEqual({
       readers: [victim.name],
-      writers: [mallory.name],
+      writers: [mallory.name, victim.name],
       admins: [mallory.name, victim.name],
     });
     await playRetag(api, id);
@@ -83,6 +82,14 @@ describe('who leaves a document', () => {
     expect(await reads(victim, id)).toBe(false);
     await share(mallory, id, { readers: [victim.name] });
     expect(await reads(victim, id)).toBe(true);
+  });
+
+  test('does not come back to a list that they left once any list is written without them', async () => {
+    const { mallory, victim, id } = await shared('revoked', ['writers']);
+    await leave(victim, id);
+    await share(mallory, id, { readers: [mallory.name, 'somebody else'] });
+    expect((await accept(victim, id)).status).toBe(202);
+    expect(await reads(victim, id)).toBe(false);
   });
 
   test('is not the owner, nor the only admin, nor somebody whom no list names', async () => {

@@ -1,6 +1,8 @@
+import { request } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { readOwned, type Quotas } from '../../src/shared/documents/owned.js';
+import type { ObjectStorage } from '../../src/shared/ports.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { createUser, documentOf, type User } from '../support/document-client.js';
 import { playFailure, playIngest } from '../support/play-worker.js';
@@ -8,8 +10,11 @@ import { playFailure, playIngest } from '../support/play-worker.js';
 let api: DocumentApi;
 afterEach(() => api.close());
 
-async function start(quotas: Partial<Quotas>): Promise<{ alice: User; bob: User }> {
-  api = await startDocumentApi({ quotas });
+async function start(
+  quotas: Partial<Quotas>,
+  options: Parameters<typeof startDocumentApi>[0] = {},
+): Promise<{ alice: User; bob: User }> {
+  api = await startDocumentApi({ quotas, ...options });
   return { alice: createUser(api, 'alice'), bob: createUser(api, 'bob') };
 }
 
@@ -123,6 +128,93 @@ describe('a quota of bytes', () => {
     expect((await put(bob, id, 'y'.repeat(90))).status).toBe(202);
     expect(await owned(alice)).toMatchObject({ bytes: 90 });
     expect(await owned(bob)).toMatchObject({ documents: 0, bytes: 0 });
+  });
+});
+
+/** A storage that notes how many bytes it was given, in all and at most of uploads that it did not have whole yet. */
+function watchedStorage() {
+  const seen = { all: 0, most: 0 };
+  let arriving = 0;
+  const wrapStorage = (storage: ObjectStorage): ObjectStorage => ({
+    ...storage,
+    put: async (key, bytes) => {
+      let own = 0;
+      const counted = async function* () {
+        for await (const part of bytes) {
+          own += part.length;
+          seen.all += part.length;
+          arriving += part.length;
+          seen.most = Math.max(seen.most, arriving);
+          yield part;
+        }
+      };
+      try {
+        await storage.put(key, counted());
+      } finally {
+        arriving -= own;
+      }
+    },
+  });
+  return { seen, wrapStorage };
+}
+
+describe('a quota of bytes, while content arrives', () => {
+  const LEFT = 100_000;
+  const large = 'x'.repeat(900_000);
+
+  test('stores no more of a file, a new one or one in place of another, than is left', async () => {
+    const { seen, wrapStorage } = watchedStorage();
+    const { alice, bob } = await start({ bytes: LEFT }, { wrapStorage });
+    const refused = { status: 507, body: { detail: `The quota of bytes is reached: ${String(LEFT)}` } };
+    expect(await alice.upload(large, 'a.txt')).toMatchObject(refused);
+    expect(seen.all).toBeLessThanOrEqual(LEFT);
+    const id = await alice.ingest('x', { access_control: { writers: ['bob'] } });
+    seen.all = 0;
+    for (const user of [alice, bob])
+      expect(await user.upload(large, 'a.txt', `/documents/${id}/content`)).toMatchObject(refused);
+    expect((await put(alice, id, large)).status).toBe(507);
+    expect((await ingest(alice, large)).status).toBe(507);
+    expect(seen.all).toBeLessThanOrEqual(2 * LEFT);
+    expect(await api.storedFiles()).toEqual([]);
+    // What is there may be replaced by as much, however little is left.
+    expect((await alice.upload('y'.repeat(LEFT), 'a.txt', `/documents/${id}/content`)).status).toBe(202);
+    await playIngest(api, id, ['y']);
+    expect((await alice.upload('z'.repeat(LEFT), 'a.txt', `/documents/${id}/content`)).status).toBe(202);
+  });
+
+  test('refuses a body that says that it has more than is left without reading it', async () => {
+    const { alice } = await start({ bytes: LEFT }, { maxFileBytes: 1e9 });
+    const headers = {
+      'Content-Type': 'multipart/form-data; boundary=x',
+      'Content-Length': '100000000',
+      Authorization: `Bearer ${alice.token}`,
+    };
+    const status = await new Promise((resolve, reject) => {
+      const sent = request(`${api.url}/ingest/file`, { method: 'POST', headers });
+      sent.on('response', ({ statusCode }) => {
+        resolve(statusCode);
+        sent.destroy();
+      });
+      sent.on('error', reject);
+      sent.flushHeaders();
+    });
+    expect(status).toBe(507);
+  });
+
+  test('stores no more than is left of many uploads of an owner at once, and takes one that fits', async () => {
+    const { seen, wrapStorage } = watchedStorage();
+    const { alice } = await start({ bytes: LEFT }, { wrapStorage });
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => alice.upload('x'.repeat(90_000), `${String(n)}.txt`)),
+    );
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    for (const { status, headers } of answers)
+      // Who might fit once others have been refused is told to try again.
+      if (status !== 202)
+        expect([status, headers.has('Retry-After')]).toEqual([status === 429 ? 429 : 507, status === 429]);
+    expect(seen.most).toBeLessThanOrEqual(LEFT);
+    expect(await owned(alice)).toMatchObject({ bytes: 90_000 });
+    expect(await api.storedFiles()).toHaveLength(1);
   });
 });
 

@@ -4,30 +4,33 @@ import type { AccessLists } from './access.js';
 
 /*
  * Who has left a document is kept in its record, with the lists that would name them now. Nobody but themselves can bring
- * them back: what others write into the lists is noted there, and takes effect when they come back.
+ * them back: what others write into the lists is noted there, and takes effect when they come back. Lists that are written
+ * without them take that from them: whoever writes them sees them in none.
  */
 
 export const ACCESS_LISTS = ['readers', 'writers', 'admins'] as const;
 type Left = NonNullable<DocumentRecord['left']>;
 
-/** The oldest are forgotten beyond this, so that a record stays bounded: as many as three lists name. */
+type Leaving = Pick<DocumentRecord, 'left' | 'leftUnnoted'>;
+
+type Lists = Leaving & AccessLists & Pick<DocumentRecord, 'ownerId'>;
+
+/** So many are noted, as many as three lists name, so that a record stays bounded. See `leftUnnoted` for more. */
 const MAX_LEFT = 3_000;
 
 export const hasLeft = (callerId: string, { left }: Pick<DocumentRecord, 'left'>): boolean =>
   left?.some(({ id }) => id === callerId) ?? false;
 
 /** Who has left an attachment: also who has left the document around it, whose lists it gets. */
-export function leftWith(
-  attachment: Pick<DocumentRecord, 'left'>,
-  around: Pick<DocumentRecord, 'left'>,
-): DocumentRecord['left'] {
+export function leftWith(attachment: Leaving, around: Leaving): Leaving {
+  const leftUnnoted = attachment.leftUnnoted ?? around.leftUnnoted;
   const gone = new Set(attachment.left?.map(({ id }) => id));
   const others = (around.left ?? []).filter(({ id }) => !gone.has(id));
-  if (others.length === 0) return attachment.left;
-  return [...(attachment.left ?? []), ...others.map(({ id }) => ({ id, lists: [] }))];
+  if (others.length === 0) return { left: attachment.left, leftUnnoted };
+  return { left: [...(attachment.left ?? []), ...others.map(({ id }) => ({ id, lists: [] }))], leftUnnoted };
 }
 
-type Changed = Partial<AccessLists> & { readonly left?: Left };
+type Changed = Partial<AccessLists> & Partial<Leaving>;
 
 /** The lists without a caller who leaves. @throws ConflictError for who has to stay */
 export function withoutCaller(record: DocumentRecord, callerId: string): Changed {
@@ -39,13 +42,11 @@ export function withoutCaller(record: DocumentRecord, callerId: string): Changed
     throw new ConflictError(
       'The only admin of a document cannot leave it. Name another one first, or delete it',
     );
-  const left = [...(record.left ?? []).filter(({ id }) => id !== callerId), { id: callerId, lists }];
-  return {
-    readers: others('readers'),
-    writers: others('writers'),
-    admins: others('admins'),
-    left: left.slice(-MAX_LEFT),
-  };
+  const left = (record.left ?? []).filter(({ id }) => id !== callerId);
+  const changed = { readers: others('readers'), writers: others('writers'), admins: others('admins') };
+  // To forget somebody else instead would let that one be named again.
+  if (left.length >= MAX_LEFT) return { ...changed, leftUnnoted: true };
+  return { ...changed, left: [...left, { id: callerId, lists }] };
 }
 
 /** The lists with a caller who comes back, as far as they would name the caller. */
@@ -61,16 +62,24 @@ export function withCaller(record: DocumentRecord, callerId: string): Changed {
   };
 }
 
-/** Lists that somebody else writes, without those who have left. @throws ConflictError where no admin would remain */
-export function withoutLeft({ left }: Pick<DocumentRecord, 'left'>, wanted: Partial<AccessLists>): Changed {
-  if (!left || left.length === 0) return {};
+/**
+ * Lists that somebody else writes, without those who have left.
+ * @throws ConflictError where no admin would remain, or who is named may have left unnoted
+ */
+export function withoutLeft(record: Lists, wanted: Partial<AccessLists>): Changed {
+  const { left } = record;
+  if (namesMore(record, wanted))
+    throw new ConflictError(
+      `More than ${String(MAX_LEFT)} have left the document: access_control may name nobody whom it does not name now`,
+    );
+  if (!left || left.length === 0 || ACCESS_LISTS.every((name) => !wanted[name])) return {};
   const gone = new Set(left.map(({ id }) => id));
   // Thousands may have left, and each list may name a thousand.
   const named = new Map(ACCESS_LISTS.map((name) => [name, wanted[name] && new Set(wanted[name])]));
-  const noted = left.map(({ id, lists }) => ({
-    id,
-    lists: ACCESS_LISTS.filter((name) => named.get(name)?.has(id) ?? lists.includes(name)),
-  }));
+  const isNamed = (id: string) => ACCESS_LISTS.some((name) => named.get(name)?.has(id));
+  const listsOf = ({ id, lists }: Left[number]) =>
+    ACCESS_LISTS.filter((name) => named.get(name)?.has(id) ?? lists.includes(name));
+  const noted = left.map((each) => ({ id: each.id, lists: isNamed(each.id) ? listsOf(each) : [] }));
   const staying = (name: keyof AccessLists) => {
     const list = wanted[name]?.filter((id) => !gone.has(id));
     return list ? { [name]: list } : {};
@@ -79,4 +88,27 @@ export function withoutLeft({ left }: Pick<DocumentRecord, 'left'>, wanted: Part
   if (admins['admins']?.length === 0)
     throw new ConflictError('All of these admins have left the document, and one has to remain');
   return { ...staying('readers'), ...staying('writers'), ...admins, left: noted };
+}
+
+/** The same lists, of which those that a document inherits leave out whom it may not name. */
+export function withoutUnnoted(record: Lists, wanted: Partial<AccessLists>): Partial<AccessLists> {
+  if (record.leftUnnoted !== true) return wanted;
+  const known = knownTo(record);
+  const lists = ACCESS_LISTS.flatMap((name) => {
+    const list = wanted[name]?.filter((id) => known.has(id));
+    return list ? [[name, list] as const] : [];
+  });
+  return Object.fromEntries(lists);
+}
+
+function namesMore(record: Lists, wanted: Partial<AccessLists>): boolean {
+  if (record.leftUnnoted !== true) return false;
+  const known = knownTo(record);
+  return ACCESS_LISTS.some((name) => wanted[name]?.some((id) => !known.has(id)));
+}
+
+/** Whom its lists name, who is known to have left, and its owner, who cannot leave. */
+function knownTo(record: Lists): ReadonlySet<string> {
+  const named = ACCESS_LISTS.flatMap((name) => record[name]);
+  return new Set([record.ownerId, ...named, ...(record.left ?? []).map(({ id }) => id)]);
 }

@@ -51,6 +51,12 @@ export const keys = {
   waitingForRoom: `${prefix}waiting-for-room`,
   /** Sorted set: caller (as in `ingests`) → time in ms until which they count as one who waits for room. */
   callersWaitingForRoom: `${prefix}waiting-for-room:callers`,
+  /**
+   * Sorted set: documents that have waited for long → time in ms since which they stand in the line for a turn. Hash with a
+   * short life: the one whose turn it is, and what is known of its turn.
+   */
+  lineForRoom: `${prefix}waiting-for-room:line`,
+  turnForRoom: `${prefix}waiting-for-room:turn`,
   /** String with a short life: the process that takes room back. And a string that lives until it may do so again. */
   roomLease: `${prefix}room:lease`,
   roomPause: `${prefix}room:pause`,

@@ -19,17 +19,23 @@ const SHORT_MILLISECONDS = 3_000;
 const PAUSE_MILLISECONDS = 3_000;
 /** A document that was begun in vain waits for this much more room than it had. */
 const MORE = 1.5;
-/** Documents without a reservation are small, so that several are taken at once. */
-const SMALL_ONES = 50;
+/** Documents without a reservation are small, or Redis has lost it: several are taken at once. */
+const UNRESERVED_ONES = 50;
+/** So many are looked at in a step, of which there may be tens of thousands, most of them queued. */
+const LOOK_AT_ONCE = 1_000;
 
-interface Parts {
+interface TakingParts {
   readonly redis: Redis;
+  readonly records: Pick<Records, 'readStates' | 'update'>;
+  readonly jobs: Pick<Jobs, 'addIngest' | 'addCleans'>;
+  readonly metrics: Pick<WorkerMetrics, 'add'>;
+  readonly logger: Logger;
+}
+
+interface Parts extends TakingParts {
   readonly disks: Pick<Disks, 'redis'>;
   readonly memory: MemoryWatch;
-  readonly records: Records;
-  readonly jobs: Pick<Jobs, 'addIngest' | 'addCleans'>;
   readonly metrics: WorkerMetrics;
-  readonly logger: Logger;
 }
 
 /**
@@ -56,7 +62,8 @@ export function startMakingRoom(parts: Parts): { close(): void } {
   });
 }
 
-async function makeRoom(parts: Parts): Promise<void> {
+/** Takes back the document that is to go first, or several without a reservation. */
+export async function makeRoom(parts: TakingParts): Promise<void> {
   const lease = await takeLease(parts.redis, {
     key: keys.roomLease,
     pauseKey: keys.roomPause,
@@ -66,8 +73,7 @@ async function makeRoom(parts: Parts): Promise<void> {
   if (!lease) return;
   try {
     for (const id of await reservedDocuments(parts.redis)) if (await takeBack(parts, id)) return;
-    const unfinished = await parts.redis.zRange(keys.unfinished, 0, SMALL_ONES - 1, { REV: true });
-    await Promise.all(unfinished.map((id) => takeBack(parts, id)));
+    await takeBackUnreserved(parts);
   } finally {
     await lease.release();
   }
@@ -94,8 +100,24 @@ async function reservedDocuments(redis: Redis): Promise<string[]> {
     .map(({ id }) => id);
 }
 
+/** The newest go first, so that what is nearly whole comes to its end. */
+async function takeBackUnreserved(parts: TakingParts): Promise<void> {
+  const { redis, records } = parts;
+  const unfinished = await redis.zRange(keys.unfinished, 0, -1, { REV: true });
+  let taken = 0;
+  for (let first = 0; first < unfinished.length; first += LOOK_AT_ONCE) {
+    const ids = unfinished.slice(first, first + LOOK_AT_ONCE);
+    const states = await records.readStates(ids);
+    for (const id of ids.filter((_, i) => states[i]?.status === 'processing')) {
+      if (await takeBack(parts, id)) taken += 1;
+      if (taken >= UNRESERVED_ONES) return;
+    }
+  }
+}
+
 /** Resolves with whether the document had begun to write. */
-async function takeBack({ redis, records, jobs, metrics, logger }: Parts, id: string): Promise<boolean> {
+async function takeBack(parts: TakingParts, id: string): Promise<boolean> {
+  const { redis, records, jobs, metrics, logger } = parts;
   const { record, changed, discarded } = await records.update(id, giveBack);
   if (!record || !changed) return false;
   await takeBackScript.run(redis, {

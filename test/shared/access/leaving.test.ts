@@ -1,5 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { leftWith, withoutLeft } from '../../../src/shared/access/leaving.js';
+import type { DocumentRecord } from '../../../src/shared/document.js';
+import { ConflictError } from '../../../src/shared/errors.js';
+import {
+  leftWith,
+  withCaller,
+  withoutCaller,
+  withoutLeft,
+  withoutUnnoted,
+} from '../../../src/shared/access/leaving.js';
+import { makeDocument } from '../../support/documents.js';
 
 /** Ids of the greatest length that differ only at their ends, which takes longest to compare. */
 const idsOf = (kind: string, count: number): string[] =>
@@ -9,15 +18,50 @@ const leftOf = (kind: string) => idsOf(kind, 3_000).map((id) => ({ id, lists: []
 test('thousands who have left do not hold up the requests of others', () => {
   const wanted = { readers: idsOf('r', 1_000), writers: idsOf('w', 1_000), admins: idsOf('a', 1_000) };
   const start = performance.now();
-  expect(withoutLeft({ left: leftOf('l') }, wanted)).toMatchObject(wanted);
-  expect(leftWith({ left: leftOf('o') }, { left: leftOf('l') })).toHaveLength(6_000);
+  const full = { ...makeDocument(), ...wanted, left: leftOf('l') };
+  expect(withoutLeft(full, wanted)).toMatchObject(wanted);
+  expect(withoutLeft({ ...full, leftUnnoted: true }, wanted)).toMatchObject(wanted);
+  expect(leftWith({ left: leftOf('o') }, { left: leftOf('l') }).left).toHaveLength(6_000);
   expect(performance.now() - start).toBeLessThan(500);
 });
 
 test('what others write into the lists is noted for who has left, and lists that they do not write stay noted', () => {
   const left = [{ id: 'ann', lists: ['writers' as const] }];
-  expect(withoutLeft({ left }, { readers: ['ann', 'ben'] })).toEqual({
+  expect(withoutLeft({ ...makeDocument(), left }, { readers: ['ann', 'ben'] })).toEqual({
     readers: ['ben'],
     left: [{ id: 'ann', lists: ['readers', 'writers'] }],
+  });
+});
+
+test('what is noted for who has left goes with any list that is written without them, and with no other change', () => {
+  const document = { ...makeDocument(), left: [{ id: 'ann', lists: ['writers' as const] }] };
+  const changed = withoutLeft(document, { readers: ['ben'] });
+  expect(changed).toEqual({ readers: ['ben'], left: [{ id: 'ann', lists: [] }] });
+  expect(withCaller({ ...document, ...changed }, 'ann')).toMatchObject({ writers: document.writers });
+  expect(withoutLeft(document, {})).toEqual({});
+});
+
+test('nobody who has left can be named again, however many others are made to leave and to come back', () => {
+  const owner = makeDocument({ ownerId: 'mallory' });
+  let document: DocumentRecord = { ...owner, readers: ['mallory', 'victim', 'ben'], left: leftOf('account') };
+  document = { ...document, ...withoutCaller(document, 'victim') };
+  expect(document.readers).toEqual(['mallory', 'ben']);
+  expect(document.left).toHaveLength(3_000);
+  const naming = () => {
+    for (const name of ['readers', 'writers', 'admins'] as const)
+      expect(() => withoutLeft(document, { [name]: ['mallory', 'victim'] })).toThrow(ConflictError);
+  };
+  naming();
+  // One of them comes back, which makes a place, and then all.
+  document = { ...document, ...withCaller(document, document.left?.[0]?.id ?? '') };
+  naming();
+  document = { ...document, left: [] };
+  naming();
+  expect(withoutUnnoted(document, { readers: ['victim', 'ben'] })).toEqual({ readers: ['ben'] });
+  expect(leftWith({}, document)).toMatchObject({ leftUnnoted: true });
+  // Whom the lists name may stay, or get more.
+  expect(withoutLeft(document, { readers: ['mallory'], writers: ['mallory', 'ben'] })).toMatchObject({
+    readers: ['mallory'],
+    writers: ['mallory', 'ben'],
   });
 });

@@ -5,8 +5,9 @@ import { GatheredBytes } from './gathered-bytes.js';
 import { fieldText } from './multipart-parser.js';
 
 export interface UploadTarget<Stored> {
-  /** A larger file is answered with 413. */
   readonly maxFileBytes: number;
+  /** What a larger file is refused with. */
+  readonly tooLarge: () => Error;
   /** The form fields that are read, with the most bytes of each; other fields are skipped. */
   readonly fields: Readonly<Record<string, number>>;
   /** Stores the part named `file` and must read all of its bytes. Reading throws when the upload breaks off. */

@@ -100,7 +100,8 @@ async function receive<Stored>(
   takeFields(parser, { fields: target.fields, onField }, reading);
   takeFiles(parser, { target, onField, stored }, reading);
   const maxFileBytes = target.maxFileBytes * target.maxFiles;
-  const stopWatching = watchRequest(request, { maxFileBytes }, { reading, claim });
+  const tooLarge = () => fileTooLarge(maxFileBytes);
+  const stopWatching = watchRequest(request, { maxFileBytes, tooLarge }, { reading, claim });
   const stopTiming = watchProgress(request, { graceSeconds }, reading.stop);
   if (!reading.failure) request.pipe(parser);
   await closed;

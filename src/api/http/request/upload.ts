@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { fileTooLarge } from '../../services/ingest/incoming-file.js';
 import type { IgnoredFields } from '../unknown-fields/ignored-fields.js';
 import type { BodyClaim } from './body-budget.js';
 import { watchProgress } from './body-progress.js';
@@ -33,8 +32,7 @@ export type UploadReading = Pick<BodyReading, 'onReading' | 'claim' | 'graceSeco
 /** A refused upload stays unread. Bytes count as held until they are passed on to storage. */
 export function createUploadReceiver(request: IncomingMessage, reading: UploadReading): ReceiveUpload {
   return async (target) => {
-    if (announcedBytes(request) > target.maxFileBytes + OVERHEAD_BYTES)
-      throw fileTooLarge(target.maxFileBytes);
+    if (announcedBytes(request) > target.maxFileBytes + OVERHEAD_BYTES) throw target.tooLarge();
     reading.onReading();
     return receive(request, target, reading);
   };
@@ -95,14 +93,14 @@ export const noteUnknown =
 /** Stops reading when the request breaks off or grows too large. Returns a function that ends the watch. */
 export function watchRequest(
   request: IncomingMessage,
-  { maxFileBytes }: Pick<UploadTarget<unknown>, 'maxFileBytes'>,
+  { maxFileBytes, tooLarge }: Pick<UploadTarget<unknown>, 'maxFileBytes' | 'tooLarge'>,
   { reading, claim }: { reading: UploadState; claim: BodyClaim },
 ): () => void {
   const { stop } = reading;
   let received = 0;
   const count = (bytes: Uint8Array) => {
     received += bytes.length;
-    if (received > maxFileBytes + OVERHEAD_BYTES) stop(fileTooLarge(maxFileBytes));
+    if (received > maxFileBytes + OVERHEAD_BYTES) stop(tooLarge());
     try {
       claim.grow(received - reading.passedBytes);
     } catch (error) {

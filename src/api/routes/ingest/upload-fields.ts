@@ -70,18 +70,20 @@ export async function skipUpload(receiveUpload: ReceiveUpload, maxBytes: number)
       if (skipped > maxBytes) throw fileTooLarge(maxBytes);
     }
   };
-  await receive(receiveUpload, { maxBytes, store }, { fields: FIELDS });
+  const tooLarge = () => fileTooLarge(maxBytes);
+  await receive(receiveUpload, { maxBytes, tooLarge, store }, { fields: FIELDS });
 }
 
 async function receive<Stored>(
   receiveUpload: ReceiveUpload,
-  { maxBytes, store }: FileTarget<Stored>,
+  { maxBytes, tooLarge, store }: FileTarget<Stored>,
   fields: Pick<UploadTarget<Stored>, 'fields' | 'onField'>,
 ): Promise<Stored> {
   // The result is wrapped in a list because what is stored may itself be null.
   const stored = await receiveUpload({
     ...fields,
     maxFileBytes: maxBytes,
+    tooLarge,
     storeFile: async (file) => [await store(file)] as const,
   });
   if (!stored) throw missingFile();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { canChangeAccess, canRead, type AccessLists } from '../../../shared/access/access.js';
-import { ACCESS_LISTS, hasLeft, leftWith } from '../../../shared/access/leaving.js';
+import { ACCESS_LISTS, hasLeft, leftWith, withoutUnnoted } from '../../../shared/access/leaving.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Change } from '../../../shared/documents/change.js';
 import { comeBack, leave, patch, type Patch } from '../../../shared/documents/transitions.js';
@@ -99,8 +99,8 @@ interface Given {
 function inheriting(callerId: string, given: Given): Changes {
   const changes: Changes = {
     apply: (attachment) => {
-      const now: DocumentRecord = { ...attachment, left: leftWith(attachment, given.before) };
-      return patchedBy(inherited(now, callerId, given))(now);
+      const now: DocumentRecord = { ...attachment, ...leftWith(attachment, given.before) };
+      return patchedBy(withoutUnnoted(now, inherited(now, callerId, given)))(now);
     },
     ofAttachments: () => changes,
   };

@@ -3,6 +3,7 @@ import type { Records } from '../../../shared/documents/records.js';
 import { replaceContent } from '../../../shared/documents/transitions.js';
 import type { ShortSource } from '../../../shared/storage/short-sources.js';
 import type { OcrMode } from '../../../readers/index.js';
+import { ownedWith } from '../../../shared/documents/owned.js';
 import { fulfils } from '../../../shared/documents/entity-tag.js';
 import { AppError, ChangedError } from '../../../shared/errors.js';
 import type { Accounting } from '../usage-accounting.js';
@@ -80,7 +81,8 @@ async function openVersion(
 ): Promise<SourceOwner> {
   const record = await readDocument(records, { documentId, callerId }, 'write');
   if (precondition && !fulfils(record, precondition)) throw new ChangedError();
-  return { documentId, version: record.version + 1 };
+  const { ownerId, version } = record;
+  return { documentId, version: version + 1, ownerId, counted: ownedWith(record).bytes };
 }
 
 interface Replacement {

@@ -12,6 +12,8 @@ export interface IncomingFile {
 export interface FileTarget<Stored> {
   /** Larger files are refused, if possible before their bytes are read. */
   readonly maxBytes: number;
+  /** What they are refused with. */
+  readonly tooLarge: () => Error;
   /** Must read all of the file's bytes. Reading throws when the transfer breaks off. */
   readonly store: (file: IncomingFile) => Promise<Stored>;
 }

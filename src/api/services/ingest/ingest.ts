@@ -60,7 +60,7 @@ export function createIngest(parts: IngestParts): Ingest {
       if (known) return answerDuplicate(parts, known, { ...details, context });
       const documentId = documentIdOf(context);
       const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
-      const store = () => sources.storeText({ documentId, version: 1 }, text);
+      const store = () => sources.storeText({ documentId, version: 1, ownerId: context.callerId }, text);
       const { content, source } = await accounting.begin(operation, store);
       const record = newRecord({ ...content, filename }, { ...details, documentId }, context);
       // Where anything else is bound to the step that writes the record, it has a step of its own.
@@ -73,7 +73,7 @@ export function createIngest(parts: IngestParts): Ingest {
     ingestFile: async (receive, context) => {
       await parts.requireQuota(context.callerId);
       const documentId = documentIdOf(context);
-      const store = () => sources.storeFile({ documentId, version: 1 }, receive);
+      const store = () => sources.storeFile({ documentId, version: 1, ownerId: context.callerId }, receive);
       const { content, details } = await accounting.begin(begunOperation('ingest_file', context), store);
       const record = newRecord(content, { ...details, documentId }, context);
       return accept(parts, { record }, { ...details, context });

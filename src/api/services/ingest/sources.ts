@@ -13,12 +13,16 @@ import {
 import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
 import { sourceKey } from '../../../shared/storage/object-key.js';
 import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/documents/display-filename.js';
+import type { AllowBytes, ByteAllowance } from './admission/byte-allowances.js';
 import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming-file.js';
 
 /** The document and version that the bytes belong to. */
 export interface SourceOwner {
   readonly documentId: string;
   readonly version: number;
+  /** Who owns the document, and the bytes that it counts with already; none for a new one. */
+  readonly ownerId: string;
+  readonly counted?: number;
 }
 
 /** A text that is stored, or is short and has to be written together with the record that refers to it. */
@@ -44,6 +48,7 @@ interface Dependencies {
   readonly storage: ObjectStorage;
   readonly drafts: DraftObjects;
   readonly maxFileBytes: number;
+  readonly allowBytes: AllowBytes;
   readonly logger: Logger;
 }
 
@@ -54,26 +59,46 @@ export function createSources(parts: Dependencies): Sources {
     isLost: (storageKey) => isLost(parts.storage, storageKey),
     storeText: (owner, text) => storeText(parts, owner, text),
     storeFile: async (owner, receive) => {
-      const place = { storageKey: sourceKey(owner), version: owner.version };
+      const allowance = await allow(parts, owner);
+      const place = placeOf(owner, allowance, parts);
+      const { maxBytes, tooLarge } = place;
       try {
-        const { stored: content, details } = await receive({
-          maxBytes: parts.maxFileBytes,
-          store: (file) => storeFile(parts, place, file),
-        });
+        const store = (file: IncomingFile) => storeFile(parts, place, file);
+        const { stored: content, details } = await receive({ maxBytes, tooLarge, store });
         return { content, details };
       } catch (error) {
         await discard(parts, place.storageKey);
         throw error;
+      } finally {
+        allowance.close();
       }
     },
   };
 }
 
-async function storeText(
-  { storage, drafts }: Dependencies,
+const allow = ({ allowBytes }: Dependencies, { documentId, ownerId, counted = 0 }: SourceOwner) =>
+  allowBytes({ documentId, ownerId, counted });
+
+/** Where a file goes, and how large it may be. */
+interface Place {
+  readonly storageKey: string;
+  readonly version: number;
+  readonly maxBytes: number;
+  readonly tooLarge: () => Error;
+  readonly take: ByteAllowance['take'];
+}
+
+function placeOf(
   owner: SourceOwner,
-  text: string,
-): Promise<StoredText> {
+  { most, overQuota, take }: ByteAllowance,
+  { maxFileBytes }: Dependencies,
+): Place {
+  const tooLarge = most < maxFileBytes ? overQuota : () => fileTooLarge(maxFileBytes);
+  const { version } = owner;
+  return { storageKey: sourceKey(owner), version, maxBytes: Math.min(most, maxFileBytes), tooLarge, take };
+}
+
+async function storeText(parts: Dependencies, owner: SourceOwner, text: string): Promise<StoredText> {
   const bytes = Buffer.from(text, 'utf8');
   const isShort = bytes.length <= MAX_SHORT_BYTES;
   const storageKey = isShort ? shortSourceKey(owner) : sourceKey(owner);
@@ -87,20 +112,27 @@ async function storeText(
     sha256: hash('sha256', bytes, 'hex'),
   });
   if (isShort) return { content, source: { storageKey, bytes } };
-  await drafts.announce(storageKey);
-  await storage.put(storageKey, once(bytes));
+  const allowance = await allow(parts, owner);
+  try {
+    allowance.take(bytes.length);
+    await parts.drafts.announce(storageKey);
+    await parts.storage.put(storageKey, once(bytes));
+  } finally {
+    allowance.close();
+  }
   return { content };
 }
 
 async function storeFile(
-  { storage, drafts, maxFileBytes }: Dependencies,
-  { storageKey, version }: { readonly storageKey: string; readonly version: number },
+  { storage, drafts }: Dependencies,
+  place: Place,
   file: IncomingFile,
 ): Promise<Content> {
   requireShortName(file.filename ?? '');
   const facts: FileFacts = { hash: createHash('sha256'), sizeBytes: 0, contentType: '' };
+  const { storageKey, version } = place;
   await drafts.announce(storageKey);
-  await storage.put(storageKey, inspect(file, facts, maxFileBytes));
+  await storage.put(storageKey, inspect(file, facts, place));
   const { hash, sizeBytes, contentType } = facts;
   const filename = displayFilename(file.filename);
   const sha256 = hash.digest('hex');
@@ -160,13 +192,14 @@ interface FileFacts {
 async function* inspect(
   file: IncomingFile,
   facts: FileFacts,
-  maxFileBytes: number,
+  { maxBytes, tooLarge, take }: Pick<Place, 'maxBytes' | 'tooLarge' | 'take'>,
 ): AsyncGenerator<Uint8Array> {
   const head: Uint8Array[] = [];
   let headBytes = 0;
   for await (const bytes of file.bytes) {
     facts.sizeBytes += bytes.length;
-    if (facts.sizeBytes > maxFileBytes) throw fileTooLarge(maxFileBytes);
+    if (facts.sizeBytes > maxBytes) throw tooLarge();
+    take(bytes.length);
     facts.hash.update(bytes);
     if (facts.contentType === '') {
       // The parts are joined only once, because they may be single bytes.

@@ -1,8 +1,7 @@
-import type { DataSet } from '../../../shared/data-set/data-set.js';
+import type { VectorType } from '../../../shared/data-set/stored-vectors.js';
 import type { Embedding } from '../../../shared/models/embedding.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
-import type { Settings } from '../../../shared/settings/schema.js';
 
 /** What is the same for every chunk. */
 export interface ChunkCosts {
@@ -12,24 +11,22 @@ export interface ChunkCosts {
   readonly isIndexed: boolean;
 }
 
-/** Assumed for a model with unknown dimensions until its first vector. */
-const LIKELY_DIMENSIONS = 1_536;
-
 interface Parts {
-  readonly settings: Settings;
   readonly redis: Redis;
-  readonly dataSet: DataSet;
+  readonly vectorType: VectorType;
   readonly embedding: Pick<Embedding, 'dimensions'>;
-  readonly isEmbeddingRemote: boolean;
 }
 
-/** An API that started after this process may have made the index, so that the data set as it was read then does not tell. */
-export async function chunkCosts(parts: Parts): Promise<ChunkCosts> {
-  const { settings, redis, dataSet, embedding, isEmbeddingRemote } = parts;
-  const { dimensions, vectorType } = settings.embedding;
-  const unknown = isEmbeddingRemote ? dimensions || LIKELY_DIMENSIONS : await embedding.dimensions();
+/**
+ * The data tells both as soon as it has a vector or an index, which may be after this process has started. Before the first
+ * vector, the model is asked for one.
+ * @throws UnavailableError when its provider is away
+ */
+export async function chunkCosts({ redis, vectorType, embedding }: Parts): Promise<ChunkCosts> {
+  const [dimensions, index] = await redis.hmGet(keys.schema, ['dimensions', 'index']);
+  const known = Number(dimensions ?? 0) || (await embedding.dimensions());
   return {
-    isIndexed: (await redis.hExists(keys.schema, 'index')) === 1,
-    vectorBytes: (dataSet.dimensions ?? unknown) * (vectorType === 'float16' ? 2 : 4),
+    isIndexed: index != null,
+    vectorBytes: known * (vectorType === 'float16' ? 2 : 4),
   };
 }

@@ -1,9 +1,11 @@
 import { defineScript } from '../../../shared/redis/client.js';
 import { SERVER_TIME } from '../../../shared/redis/server-time.js';
+import { JOIN_LINE, TURN_FUNCTIONS } from './turn-scripts.js';
 
 /*
  * The hash of reservations holds `version:all:embedding:left` of a document: the bytes that it wants in all, those of them
- * that embedding writes, and those that are still to be written. The hash of waiting documents holds `version:all`.
+ * that embedding writes, and those that are still to be written. The hash of waiting documents holds `version:all:since`,
+ * with the time in ms from which on the document waits.
  * Whatever ends an ingest takes its document out of `ingests`; what is noted of such a document is removed here.
  */
 
@@ -11,19 +13,20 @@ import { SERVER_TIME } from '../../../shared/redis/server-time.js';
 const MOST_NOTED = 4;
 
 /**
- * KEYS: reservations, waiting documents, ingests, callers who wait. ARGV: the document, its version, the bytes that it wants,
- * those of embedding, the room that nothing has taken yet, and for how many ms its caller counts as one who waits. A document
- * that had to give back wants what was noted then, if that is more, also after it was begun again. Answers the bytes that are
- * reserved, or minus those that are wanted.
+ * KEYS: reservations, waiting documents, ingests, callers who wait, the line, the turn. ARGV: the document, its version, the
+ * bytes that it wants, those of embedding, the room that nothing has taken yet, for how many ms its caller counts as one who
+ * waits, and the times of turns. A document that had to give back wants what was noted then, if that is more, also after it
+ * was begun again. Answers the bytes that are reserved, or minus those that are wanted, and whether it stands in the line.
  *
- * While others wait, one caller gets at most half of the room, except for a document that is the only one of its caller. It
- * takes no longer however many documents wait.
+ * While others wait, one caller gets at most half of the room, except for a document that is the only one of its caller. While
+ * a document has its turn, others leave it room. It takes no longer however many documents wait.
  */
-export const reserveScript = defineScript<number>(`${SERVER_TIME}
-local reserved, waiting, ingests, callers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+export const reserveScript = defineScript<[bytes: number, isInLine: number]>(`${SERVER_TIME}
+local reserved, waiting, ingests, callers, line, turn = unpack(KEYS)
 local id, version, all, embedding, room = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local now, caller = serverTime(), redis.call('HGET', ingests, id) or ''
 local function whole(number) return string.format('%.0f', number) end
+${TURN_FUNCTIONS}
 local function notedIn(hash)
   local of, bytes = string.match(redis.call('HGET', hash, id) or '', '^(%d+):(%d+)')
   return of == version and tonumber(bytes) or 0
@@ -52,15 +55,23 @@ end
 redis.call('ZREMRANGEBYSCORE', callers, '-inf', whole(now))
 local othersWait = false
 for _, each in ipairs(redis.call('ZRANGE', callers, 0, 1)) do othersWait = othersWait or each ~= caller end
-if promised + all > room or (othersWait and own > 0 and own + all > room / 2) then
+local holder, held = turnOf(now, room - promised)
+if holder == id or redis.call('HEXISTS', reserved, id) == 1 then held = 0 end
+if promised + all + held > room or (othersWait and own > 0 and own + all > room / 2) then
+  local of, since = string.match(redis.call('HGET', waiting, id) or '', '^(%d+):%d+:(%d+)$')
+  if of ~= version then since = whole(now) end
   redis.call('HDEL', reserved, id)
-  redis.call('HSET', waiting, id, version .. ':' .. whole(all))
+  redis.call('HSET', waiting, id, version .. ':' .. whole(all) .. ':' .. since)
   redis.call('ZADD', callers, whole(now + ARGV[6]), caller)
-  return -all
+  ${JOIN_LINE}
+  if not holder then turnOf(now, room - promised) end
+  return {-all, isInLine}
 end
 redis.call('HDEL', waiting, id)
+redis.call('ZREM', line, id)
+if holder == id then endTurn(now, 0) end
 redis.call('HSET', reserved, id, version .. ':' .. whole(all) .. ':' .. whole(embedding) .. ':' .. whole(all))
-return all
+return {all, 0}
 `);
 
 /** Notes how much is still to be written: a share of what embedding writes. KEYS: reservations. ARGV: document, version, share. */

@@ -14,6 +14,7 @@ import { shownWhenPublished } from '../write-tags.js';
 import type { ChunkCosts } from './chunk-costs.js';
 import { estimateRoom, type RoomEstimate } from './estimate.js';
 import { reserveScript, spendScript } from './room-scripts.js';
+import type { Turns } from './turn-scripts.js';
 
 /** A document that waits is tried again after so long, and later where many are unfinished. */
 const RETRY_SECONDS = 5;
@@ -21,7 +22,9 @@ const RETRY_SECONDS = 5;
 const TRIES_A_SECOND = { own: 50, all: 500 };
 /** A caller waits until a document of theirs has not asked again for so many pauses. */
 const WAITING_PAUSES = 3;
-/** Smaller documents need no reservation: the memory above the share is enough for all that run at the same time. */
+/** When a document that waits gets its turn, and how long others leave it room; see `turn-scripts.ts`. */
+const TURNS: Turns = { patience: 60_000, idle: 30_000, most: 600_000 };
+/** Smaller documents need no reservation while none has its turn: the memory above the share is enough for all that run at the same time. */
 const MIN_RESERVED_CHUNKS = 64;
 
 /**
@@ -41,43 +44,39 @@ export interface Room {
   readonly spend: (record: Pick<DocumentRecord, 'id' | 'version'>, left: number) => Promise<void>;
 }
 
+const RESERVE_KEYS = [
+  keys.reservedRoom,
+  keys.waitingForRoom,
+  keys.ingests,
+  keys.callersWaitingForRoom,
+  keys.lineForRoom,
+  keys.turnForRoom,
+];
+
 interface RoomParts {
   readonly redis: Redis;
   readonly memory: MemoryWatch;
   readonly costs: () => Promise<ChunkCosts>;
   readonly quotas: Quotas;
+  readonly turns?: Turns;
 }
 
-export function createRoom({ redis, memory, costs, quotas }: RoomParts): Room {
-  const reserveBytes = async (record: DocumentRecord, { all, embedding }: RoomEstimate) => {
-    const retryAfterSeconds = await pauseOf(redis, callerOf(record));
-    const { used, share } = await memory.state();
-    const free = Math.max(0, Math.floor(share - used));
-    const figures = [all, embedding, free, WAITING_PAUSES * retryAfterSeconds * 1_000];
-    const reserved = await reserveScript.run(redis, {
-      keys: [keys.reservedRoom, keys.waitingForRoom, keys.ingests, keys.callersWaitingForRoom],
-      arguments: [record.id, ...[record.version, ...figures].map(String)],
-    });
-    if (Math.abs(reserved) > share) {
-      // Who tries it again wants no more than the document takes.
-      await redis.hDel(keys.waitingForRoom, record.id);
-      throw new IngestError('too_large', 'The document needs more memory than the service has.');
-    }
-    if (reserved < 0) throw new UnavailableError('room in Redis', { retryAfterSeconds });
-  };
+export function createRoom(parts: RoomParts): Room {
+  const { redis, memory, costs, quotas } = parts;
   const isBounded = async () => (await memory.state()).share !== Infinity;
   return {
     reserveAgain: async (record) => {
       if (!(await isBounded()) || !(await redis.hExists(keys.waitingForRoom, record.id))) return;
-      await reserveBytes(record, { all: 0, embedding: 0 });
+      await reserveBytes(parts, record, { all: 0, embedding: 0 });
     },
     reserve: async (record, pieces) => {
       const { tags, naming } = shownWhenPublished(record);
       if (tags.length > maxTagBytes(pieces.length))
         throw new IngestError('too_large', 'The document holds too much text for so much metadata.');
       await requireChunks(redis, { record, chunks: pieces.length }, quotas);
-      if (!(await isBounded()) || pieces.length <= MIN_RESERVED_CHUNKS) return;
-      await reserveBytes(record, await estimateRoom(pieces, { ...(await costs()), tags, naming }));
+      if (!(await isBounded())) return;
+      if (pieces.length <= MIN_RESERVED_CHUNKS && !(await isTurn(redis))) return;
+      await reserveBytes(parts, record, await estimateRoom(pieces, { ...(await costs()), tags, naming }));
     },
     spend: async ({ id, version }, left) => {
       if (!(await isBounded())) return;
@@ -88,6 +87,34 @@ export function createRoom({ redis, memory, costs, quotas }: RoomParts): Room {
     },
   };
 }
+
+/** @throws IngestError when there can never be so much, UnavailableError when there is not now */
+async function reserveBytes(
+  { redis, memory, turns = TURNS }: RoomParts,
+  record: DocumentRecord,
+  { all, embedding }: RoomEstimate,
+): Promise<void> {
+  const pause = await pauseOf(redis, callerOf(record));
+  const { used, share } = await memory.state();
+  const free = Math.max(0, Math.floor(share - used));
+  const figures = [all, embedding, free, WAITING_PAUSES * pause * 1_000];
+  const times = [turns.patience, turns.idle, turns.most];
+  const [reserved, isInLine] = await reserveScript.run(redis, {
+    keys: RESERVE_KEYS,
+    arguments: [record.id, ...[record.version, ...figures, ...times].map(String)],
+  });
+  if (Math.abs(reserved) > share) {
+    // Who tries it again wants no more than the document takes.
+    await redis.hDel(keys.waitingForRoom, record.id);
+    throw new IngestError('too_large', 'The document needs more memory than the service has.');
+  }
+  // Only few stand in the line, each of which must notice its turn.
+  const retryAfterSeconds = isInLine === 1 ? RETRY_SECONDS : pause;
+  if (reserved < 0) throw new UnavailableError('room in Redis', { retryAfterSeconds });
+}
+
+/** Whether a document has its turn, for which others leave room. */
+const isTurn = async (redis: Redis) => (await redis.hExists(keys.turnForRoom, 'document')) === 1;
 
 async function pauseOf(redis: Redis, callerId: string): Promise<number> {
   const [own, all] = await Promise.all([

@@ -25,6 +25,7 @@ test('fields that come in pieces of one byte take about their length of memory, 
     const target = {
       maxFileBytes: 1e7,
       fields: { long: 1e6, short: 1000 },
+      tooLarge: () => new Error('too large'),
       storeFile: () => Promise.resolve(null),
       onField: (name, value) => values.push(value === null ? null : value.length),
     };

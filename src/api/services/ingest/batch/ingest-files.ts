@@ -103,7 +103,8 @@ async function storeFile(
     if (isWritten) return { error: documentNotFound() };
     const arrival = await admit(context.callerId);
     arrivals.set(documentId, arrival);
-    const store = () => sources.storeFile({ documentId, version: 1 }, receiveOne);
+    const owner = { documentId, version: 1, ownerId: context.callerId };
+    const store = () => sources.storeFile(owner, receiveOne);
     const { content } = await accounting.begin(begunOperation('ingest_file', context), store);
     return { documentId, content };
   } catch (error) {

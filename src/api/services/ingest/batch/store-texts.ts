@@ -112,7 +112,8 @@ async function storeText(
   const { content: characters, filename, metadata, accessControl, onDuplicate } = text;
   const documentId = itemIdOf(context.reservation, index);
   const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
-  const store = () => sources.storeText({ documentId, version: 1 }, characters);
+  const owner = { documentId, version: 1, ownerId: context.callerId };
+  const store = () => sources.storeText(owner, characters);
   const { content, source } = await accounting.begin(operation, store);
   const details = { documentId, metadata, accessControl };
   return {
