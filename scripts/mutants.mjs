@@ -4,6 +4,7 @@
 //   npm run mutants -- search --seed 2 --minutes 7   as many as that takes, drawn by the seed
 //   npm run mutants -- chunks --file cleaning    of files whose names contain this
 //   npm run mutants -- chunks --again            only those that no test noticed the last time
+//   npm run mutants -- chunks --again --wide     with the tests of the API and the workers, too
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -25,6 +26,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string' },
     file: { type: 'string', default: '' },
+    wide: { type: 'boolean', default: false },
     again: { type: 'boolean', default: false },
   },
 });
@@ -45,7 +47,7 @@ async function measure(room) {
   const mutants = instrumentRoom(room, folder);
   const before = readBefore(room);
   const wanted = choose(mutants, before);
-  const judge = await createJudge({ folder, chosen: testsOf(room, root), say });
+  const judge = await createJudge({ folder, chosen: testsOf(room, root, values.wide), say });
   const judged = [];
   const start = performance.now();
   try {

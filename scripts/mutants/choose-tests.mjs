@@ -26,15 +26,18 @@ function reach(file, follows, seen = new Set()) {
 
 /** Tests of what indexes compute and of how files are read: they take long, and are about other rooms. */
 const FAR = /\/test\/(?:shared\/adapters|workers\/parse)\//;
+/** Tests of what is built on the rooms. */
+const ABOVE = /\/test\/(?!shared\/)/;
 
 /**
  * Test files without a process of the service that import a module of a room, themselves or by other files of test/.
+ * @param isWide whether tests of the API and of the workers are among them
  * @returns for each its path, the modules of the room that it imports so (`direct`), and whether it is the room's own
  */
-export function testsOf(room, root) {
+export function testsOf(room, root, isWide) {
   const { pure, redis } = sortTests();
   const folder = join(root, 'src/shared', room, '/');
-  const near = [...pure, ...redis].filter((path) => !FAR.test(path));
+  const near = [...pure, ...redis].filter((path) => !FAR.test(path) && (isWide || !ABOVE.test(path)));
   return near.flatMap((path) => {
     const reached = reach(path, (file) => file.startsWith(join(root, 'test/')));
     const direct = [...reached].filter((file) => file.startsWith(folder));

@@ -58,7 +58,7 @@ async function survey({ path }) {
         name: test.name,
         time,
         isFailed: failure !== null,
-        message: String(failure?.message ?? '').slice(0, 300),
+        message: String(failure?.message ?? '').slice(0, 1500),
         reached: [...reached],
       }),
     isOver: () => false,
