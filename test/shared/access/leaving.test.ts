@@ -1,5 +1,13 @@
-import { expect, test } from '@jest/globals';
-import { leftWith, withoutLeft } from '../../../src/shared/access/leaving.js';
+import { describe, expect, test } from '@jest/globals';
+import {
+  hasLeft,
+  leftWith,
+  withCaller,
+  withoutCaller,
+  withoutLeft,
+} from '../../../src/shared/access/leaving.js';
+import { ConflictError } from '../../../src/shared/errors.js';
+import { makeDocument } from '../../support/documents.js';
 
 /** Ids of the greatest length that differ only at their ends, which takes longest to compare. */
 const idsOf = (kind: string, count: number): string[] =>
@@ -19,5 +27,112 @@ test('what others write into the lists is noted for who has left, and lists that
   expect(withoutLeft({ left }, { readers: ['ann', 'ben'] })).toEqual({
     readers: ['ben'],
     left: [{ id: 'ann', lists: ['readers', 'writers'] }],
+  });
+});
+
+describe('who leaves a document', () => {
+  const record = makeDocument({
+    readers: ['owner', 'ann'],
+    writers: ['owner', 'bob'],
+    admins: ['owner', 'ann'],
+  });
+
+  test('is taken out of all lists, and noted with those that named them', () => {
+    expect(withoutCaller(record, 'ann')).toEqual({
+      readers: ['owner'],
+      writers: ['owner', 'bob'],
+      admins: ['owner'],
+      left: [{ id: 'ann', lists: ['readers', 'admins'] }],
+    });
+  });
+
+  test('is noted once, however often, and beside others', () => {
+    const left = [
+      { id: 'ann', lists: [] },
+      { id: 'eve', lists: ['readers' as const] },
+    ];
+    expect(withoutCaller({ ...record, left }, 'ann').left).toEqual([
+      left[1],
+      { id: 'ann', lists: ['readers', 'admins'] },
+    ]);
+  });
+
+  test('may not be its owner, nor the only admin', () => {
+    expect(() => withoutCaller(record, 'owner')).toThrow(ConflictError);
+    expect(() => withoutCaller({ ...record, admins: ['ann'] }, 'ann')).toThrow(ConflictError);
+    expect(withoutCaller({ ...record, admins: ['bob'] }, 'ann').admins).toEqual(['bob']);
+  });
+
+  test('is forgotten as the oldest once more than 3,000 have left', () => {
+    const left = Array.from({ length: 3_000 }, (_, n) => ({ id: String(n), lists: [] }));
+    const kept = withoutCaller({ ...record, left }, 'ann').left ?? [];
+    expect(kept).toHaveLength(3_000);
+    expect([kept[0]?.id, kept.at(-1)?.id]).toEqual(['1', 'ann']);
+  });
+
+  test('has left until they come back, into the lists that would name them and no others', () => {
+    const gone = {
+      ...record,
+      left: [
+        { id: 'dan', lists: ['writers' as const] },
+        { id: 'eve', lists: [] },
+      ],
+    };
+    expect(hasLeft('dan', gone)).toBe(true);
+    expect(hasLeft('ann', gone)).toBe(false);
+    expect(hasLeft('dan', record)).toBe(false);
+    expect(withCaller(gone, 'dan')).toEqual({
+      readers: record.readers,
+      writers: ['owner', 'bob', 'dan'],
+      admins: record.admins,
+      left: [{ id: 'eve', lists: [] }],
+    });
+    expect(withCaller(record, 'dan')).toEqual({
+      readers: record.readers,
+      writers: record.writers,
+      admins: record.admins,
+      left: [],
+    });
+  });
+});
+
+describe('lists that somebody else writes', () => {
+  const left = [{ id: 'ann', lists: ['admins' as const] }];
+
+  test('are as they were written where nobody has left', () => {
+    expect(withoutLeft({}, { readers: ['ann'] })).toEqual({});
+    expect(withoutLeft({ left: [] }, { readers: ['ann'] })).toEqual({});
+  });
+
+  test('name nobody who has left, and take away what they would come back to', () => {
+    expect(withoutLeft({ left }, { writers: ['ann', 'ben'], admins: ['ben'] })).toEqual({
+      writers: ['ben'],
+      admins: ['ben'],
+      left: [{ id: 'ann', lists: ['writers'] }],
+    });
+  });
+
+  test('need an admin who has not left, wherever they say who the admins are', () => {
+    expect(() => withoutLeft({ left }, { admins: ['ann'] })).toThrow(ConflictError);
+    expect(() => withoutLeft({ left }, { admins: ['ann', 'ben'] })).not.toThrow();
+    expect(withoutLeft({ left }, { readers: ['ann'] })).toMatchObject({ readers: [] });
+  });
+});
+
+describe('an attachment', () => {
+  const entry = (id: string) => ({ id, lists: ['readers' as const] });
+
+  test('is left by who has left the document around it, whose entries of its own stay', () => {
+    expect(leftWith({ left: [entry('a')] }, { left: [entry('a'), entry('b')] })).toEqual([
+      entry('a'),
+      { id: 'b', lists: [] },
+    ]);
+    expect(leftWith({}, { left: [entry('b')] })).toEqual([{ id: 'b', lists: [] }]);
+  });
+
+  test('is left by nobody else where nobody has left that', () => {
+    expect(leftWith({ left: [entry('a')] }, {})).toEqual([entry('a')]);
+    expect(leftWith({}, {})).toBeUndefined();
+    expect(leftWith({ left: null }, { left: [] })).toBeNull();
   });
 });
