@@ -53,7 +53,7 @@ async function measure(room) {
   try {
     for (const mutant of wanted) {
       const outcome = await judge.judge(mutant, join(root, mutant.file));
-      judged.push({ ...mutant, status: outcome.status, by: outcome.by });
+      judged.push({ ...mutant, status: outcome.status, by: outcome.by, in: outcome.part?.path });
       const seconds = (performance.now() - start) / 1_000;
       if (seconds > 60 * Number(values.minutes ?? Infinity)) break;
       if (judged.length % 50 === 0)

@@ -111,7 +111,7 @@ describe('the lists of a caller', () => {
   test('that others change again and again make the caller try later', async () => {
     const failing = { hmGet: redis.hmGet.bind(redis), eval: () => Promise.resolve(0) };
     // @NOTE a Redis on which every change comes too late
-    const views = createSharedViews(failing as unknown as typeof redis);
+    const views = createSharedViews(failing);
     await expect(views.change('ann', blocking('bob'))).rejects.toMatchObject({
       kind: 'too_many',
       retryAfterSeconds: 1,
@@ -157,7 +157,7 @@ describe('a search', () => {
       },
     };
     // @NOTE the same client, which counts
-    const views = createSharedViews(counting as unknown as typeof redis);
+    const views = createSharedViews(counting);
     await views.read('ann');
     const revision = await redis.hGet(keys.sharing('ann'), 'revision');
     const view = await views.within(looking, (each) => {
