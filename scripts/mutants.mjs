@@ -4,7 +4,7 @@
 //   npm run mutants -- search --seed 2 --minutes 7   as many as that takes, drawn by the seed
 //   npm run mutants -- chunks --file cleaning    of files whose names contain this
 //   npm run mutants -- chunks --again            only those that no test noticed the last time
-//   npm run mutants -- chunks --again --wide     with the tests of the API and the workers, too
+//   npm run mutants -- chunks --again --wide     with the tests of the API, too
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -26,12 +26,12 @@ function reach(file, follows, seen = new Set()) {
 
 /** Tests of what indexes compute and of how files are read: they take long, and are about other rooms. */
 const FAR = /\/test\/(?:shared\/adapters|workers\/parse)\//;
-/** Tests of what is built on the rooms. */
-const ABOVE = /\/test\/(?!shared\/)/;
+/** Tests of what is built on the rooms, but for the workers that write into them. */
+const ABOVE = /\/test\/(?!shared\/|workers\/(?:ingestion|maintenance)\/)/;
 
 /**
  * Test files without a process of the service that import a module of a room, themselves or by other files of test/.
- * @param isWide whether tests of the API and of the workers are among them
+ * @param isWide whether tests of what is built on the rooms are among them
  * @returns for each its path, the modules of the room that it imports so (`direct`), and whether it is the room's own
  */
 export function testsOf(room, root, isWide) {
