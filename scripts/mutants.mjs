@@ -35,7 +35,12 @@ if (positionals.length === 0) {
   process.exit(1);
 }
 
-await startRedisServers({ maxWorkers: 1 });
+async function renewServers() {
+  await stopRedisServers();
+  await startRedisServers({ maxWorkers: 1 });
+}
+
+await renewServers();
 try {
   for (const room of positionals) await measure(room);
 } finally {
@@ -47,7 +52,7 @@ async function measure(room) {
   const mutants = instrumentRoom(room, folder);
   const before = readBefore(room);
   const wanted = choose(mutants, before);
-  const judge = await createJudge({ folder, chosen: testsOf(room, root, values.wide), say });
+  const judge = await createJudge({ folder, chosen: testsOf(room, root, values.wide), say, renewServers });
   const judged = [];
   const start = performance.now();
   try {
