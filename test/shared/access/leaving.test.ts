@@ -1,7 +1,8 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { DocumentRecord } from '../../../src/shared/document.js';
 import { ConflictError } from '../../../src/shared/errors.js';
 import {
+  hasLeft,
   leftWith,
   withCaller,
   withoutCaller,
@@ -63,5 +64,105 @@ test('nobody who has left can be named again, however many others are made to le
   expect(withoutLeft(document, { readers: ['mallory'], writers: ['mallory', 'ben'] })).toMatchObject({
     readers: ['mallory'],
     writers: ['mallory', 'ben'],
+  });
+});
+
+describe('who leaves a document', () => {
+  const record = makeDocument({
+    readers: ['owner', 'ann'],
+    writers: ['owner', 'bob'],
+    admins: ['owner', 'ann'],
+  });
+
+  test('is taken out of all lists, and noted with those that named them', () => {
+    expect(withoutCaller(record, 'ann')).toEqual({
+      readers: ['owner'],
+      writers: ['owner', 'bob'],
+      admins: ['owner'],
+      left: [{ id: 'ann', lists: ['readers', 'admins'] }],
+    });
+  });
+
+  test('is noted once, however often, and beside others', () => {
+    const left = [
+      { id: 'ann', lists: [] },
+      { id: 'eve', lists: ['readers' as const] },
+    ];
+    expect(withoutCaller({ ...record, left }, 'ann').left).toEqual([
+      left[1],
+      { id: 'ann', lists: ['readers', 'admins'] },
+    ]);
+  });
+
+  test('may not be its owner, nor the only admin', () => {
+    expect(() => withoutCaller(record, 'owner')).toThrow(ConflictError);
+    expect(() => withoutCaller({ ...record, admins: ['ann'] }, 'ann')).toThrow(ConflictError);
+    expect(withoutCaller({ ...record, admins: ['bob'] }, 'ann').admins).toEqual(['bob']);
+  });
+
+  test('has left until they come back, into the lists that would name them and no others', () => {
+    const gone = {
+      ...record,
+      left: [
+        { id: 'dan', lists: ['writers' as const] },
+        { id: 'eve', lists: [] },
+      ],
+    };
+    expect(hasLeft('dan', gone)).toBe(true);
+    expect(hasLeft('ann', gone)).toBe(false);
+    expect(hasLeft('dan', record)).toBe(false);
+    expect(withCaller(gone, 'dan')).toEqual({
+      readers: record.readers,
+      writers: ['owner', 'bob', 'dan'],
+      admins: record.admins,
+      left: [{ id: 'eve', lists: [] }],
+    });
+    expect(withCaller(record, 'dan')).toEqual({
+      readers: record.readers,
+      writers: record.writers,
+      admins: record.admins,
+      left: [],
+    });
+  });
+});
+
+describe('lists that somebody else writes', () => {
+  const left = [{ id: 'ann', lists: ['admins' as const] }];
+
+  test('are as they were written where nobody has left', () => {
+    expect(withoutLeft(makeDocument(), { readers: ['ann'] })).toEqual({});
+    expect(withoutLeft({ ...makeDocument(), left: [] }, { readers: ['ann'] })).toEqual({});
+  });
+
+  test('name nobody who has left, and take away what they would come back to', () => {
+    expect(withoutLeft({ ...makeDocument(), left }, { writers: ['ann', 'ben'], admins: ['ben'] })).toEqual({
+      writers: ['ben'],
+      admins: ['ben'],
+      left: [{ id: 'ann', lists: ['writers'] }],
+    });
+  });
+
+  test('need an admin who has not left, wherever they say who the admins are', () => {
+    expect(() => withoutLeft({ ...makeDocument(), left }, { admins: ['ann'] })).toThrow(ConflictError);
+    expect(() => withoutLeft({ ...makeDocument(), left }, { admins: ['ann', 'ben'] })).not.toThrow();
+    expect(withoutLeft({ ...makeDocument(), left }, { readers: ['ann'] })).toMatchObject({ readers: [] });
+  });
+});
+
+describe('an attachment', () => {
+  const entry = (id: string) => ({ id, lists: ['readers' as const] });
+
+  test('is left by who has left the document around it, whose entries of its own stay', () => {
+    expect(leftWith({ left: [entry('a')] }, { left: [entry('a'), entry('b')] }).left).toEqual([
+      entry('a'),
+      { id: 'b', lists: [] },
+    ]);
+    expect(leftWith({}, { left: [entry('b')] }).left).toEqual([{ id: 'b', lists: [] }]);
+  });
+
+  test('is left by nobody else where nobody has left that', () => {
+    expect(leftWith({ left: [entry('a')] }, {}).left).toEqual([entry('a')]);
+    expect(leftWith({}, {}).left).toBeUndefined();
+    expect(leftWith({ left: null }, { left: [] }).left).toBeNull();
   });
 });

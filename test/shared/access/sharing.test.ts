@@ -1,8 +1,16 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createKnownLists } from '../../../src/shared/access/known-lists.js';
-import { NO_LISTS, sharingRule } from '../../../src/shared/access/sharing-rule.js';
+import {
+  createGuard,
+  guardArgument,
+  guardKey,
+  SharingChangedError,
+} from '../../../src/shared/access/sharing-guard.js';
+import { NO_LISTS, sharingRule, type SharingLists } from '../../../src/shared/access/sharing-rule.js';
 import { createSharedViews, type View } from '../../../src/shared/access/sharing.js';
 import { matchesFilter } from '../../../src/shared/filters/match.js';
+import type { Filter } from '../../../src/shared/filters/parse.js';
+import { keys } from '../../../src/shared/redis/keys.js';
 import { matchable } from '../../support/matchable.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
@@ -59,4 +67,146 @@ test('what is remembered of callers is bounded, and nothing is of those without 
   ]);
   known.put('ann', { revision: '', lists: NO_LISTS });
   expect(known.get('ann')).toBeUndefined();
+});
+
+const blocking = (owner: string) => (lists: SharingLists) => ({
+  ...lists,
+  blockedOwners: [...lists.blockedOwners, owner],
+});
+
+describe('the lists of a caller', () => {
+  test('are kept as they were changed, of each caller alone, and are gone once they are empty', async () => {
+    const views = createSharedViews(redis);
+    const lists = { blockedOwners: ['bob'], acceptedOwners: ['eve'], acceptedDocuments: [ID] };
+    expect(await views.read('ann')).toEqual(NO_LISTS);
+    expect(await views.change('ann', () => lists)).toEqual(lists);
+    expect(await createSharedViews(redis).read('ann')).toEqual(lists);
+    expect(await views.read('dan')).toEqual(NO_LISTS);
+    expect(await views.change('ann', () => ({ ...NO_LISTS, acceptedOwners: ['eve'] }))).toMatchObject({
+      blockedOwners: [],
+    });
+    expect(await redis.exists(keys.sharing('ann'))).toBe(1);
+    await views.change('ann', () => ({ ...NO_LISTS }));
+    expect(await redis.exists(keys.sharing('ann'))).toBe(0);
+    expect(await views.read('ann')).toEqual(NO_LISTS);
+  });
+
+  test('are not written where the change gives back those that it got', async () => {
+    const views = createSharedViews(redis);
+    await views.change('ann', blocking('bob'));
+    const before = await redis.hGetAll(keys.sharing('ann'));
+    await views.change('ann', (lists) => lists);
+    expect(await redis.hGetAll(keys.sharing('ann'))).toEqual(before);
+  });
+
+  test('lose no change that another process makes at the same time', async () => {
+    const [one, other] = [createSharedViews(redis), createSharedViews(redis)];
+    await Promise.all([
+      ...['a', 'b', 'c'].map((owner) => one.change('ann', blocking(owner))),
+      ...['d', 'e', 'f'].map((owner) => other.change('ann', blocking(owner))),
+    ]);
+    expect((await one.read('ann')).blockedOwners.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+  });
+
+  test('that others change again and again make the caller try later', async () => {
+    const failing = { hmGet: redis.hmGet.bind(redis), eval: () => Promise.resolve(0) };
+    // @NOTE a Redis on which every change comes too late
+    const views = createSharedViews(failing);
+    await expect(views.change('ann', blocking('bob'))).rejects.toMatchObject({
+      kind: 'too_many',
+      retryAfterSeconds: 1,
+    });
+  });
+});
+
+describe('a search', () => {
+  const blocked = (owner: string) => sharingRule('ann', 'all', { ...NO_LISTS, blockedOwners: [owner] });
+
+  test('is made again where the step that reads its hits finds other lists, and then by those of now', async () => {
+    const views = createSharedViews(redis);
+    await createSharedViews(redis).change('ann', blocking('bob'));
+    const seen: View['filter'][] = [];
+    const answer = await views.within(looking, ({ filter, guard }) => {
+      seen.push(filter);
+      if (seen.length === 1) return Promise.reject(new SharingChangedError());
+      guard?.confirm();
+      return Promise.resolve('answer');
+    });
+    expect(answer).toBe('answer');
+    expect(seen).toEqual([null, blocked('bob')]);
+  });
+
+  test('that read nothing which could tell is made again only where the lists are others', async () => {
+    const views = createSharedViews(redis);
+    let runs = 0;
+    const run = () => Promise.resolve((runs += 1));
+    expect(await views.within(looking, run)).toBe(1);
+    await createSharedViews(redis).change('ann', blocking('bob'));
+    expect(await views.within(looking, run)).toBe(3);
+    expect(await views.within(looking, run)).toBe(4);
+  });
+
+  test('asks for the lists no second time where its hits were read by those that it was made by', async () => {
+    await createSharedViews(redis).change('ann', blocking('bob'));
+    let asked = 0;
+    const counting = {
+      eval: redis.eval.bind(redis),
+      hmGet: (...given: Parameters<typeof redis.hmGet>) => {
+        asked += 1;
+        return redis.hmGet(...given);
+      },
+    };
+    // @NOTE the same client, which counts
+    const views = createSharedViews(counting);
+    await views.read('ann');
+    const revision = await redis.hGet(keys.sharing('ann'), 'revision');
+    const view = await views.within(looking, (each) => {
+      each.guard?.confirm();
+      return Promise.resolve(each);
+    });
+    expect(asked).toBe(1);
+    expect(view).toMatchObject({ filter: blocked('bob'), guard: { key: keys.sharing('ann'), revision } });
+  });
+
+  test('fails with errors of its own', async () => {
+    const views = createSharedViews(redis);
+    await expect(views.within(looking, () => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
+  });
+
+  test('of what the caller owns looks at no list, and heeds the filter that was asked for', async () => {
+    const filter: Filter = { type: 'exists', path: 'a' };
+    const view = await createSharedViews(redis).within({ ...looking, filter, shared: 'own' }, (each) =>
+      Promise.resolve(each),
+    );
+    expect(view).toEqual({
+      filter: { type: 'and', filters: [filter, sharingRule('ann', 'own', NO_LISTS)] },
+      guard: null,
+    });
+  });
+});
+
+test('a list of documents and a look at one heed the lists of now, and what the caller may read', async () => {
+  const views = createSharedViews(redis);
+  await createSharedViews(redis).change('ann', blocking('bob'));
+  const filter: Filter = { type: 'exists', path: 'a' };
+  const rule = sharingRule('ann', 'all', { ...NO_LISTS, blockedOwners: ['bob'] });
+  expect(await views.filterOf({ ...looking, filter })).toEqual({ type: 'and', filters: [filter, rule] });
+  const sees = await views.predicateOf({ callerId: 'ann' });
+  const lists = { readers: ['ann'], writers: [], admins: [] };
+  expect(sees(matchable({}, { ownerId: 'eve', ...lists }))).toBe(true);
+  expect(sees(matchable({}, { ownerId: 'bob', ...lists }))).toBe(false);
+  expect(sees(matchable({}, { ownerId: 'eve', ...lists, readers: ['dan'] }))).toBe(false);
+  const own = await views.predicateOf({ callerId: 'ann', shared: 'own' });
+  expect(own(matchable({}, { ownerId: 'eve', ...lists }))).toBe(false);
+});
+
+test('a guard knows only that it was confirmed, and is no guard where there is none', () => {
+  const guard = createGuard('ann', '7');
+  expect(guard.isConfirmed).toBe(false);
+  guard.confirm();
+  expect(guard.isConfirmed).toBe(true);
+  expect([guardKey(guard), guardArgument(guard)]).toEqual([keys.sharing('ann'), '=7']);
+  expect(guardArgument(createGuard('ann', ''))).toBe('=');
+  expect(guardArgument(null)).toBe('');
+  expect(guardKey(null)).not.toBe(keys.sharing('ann'));
 });

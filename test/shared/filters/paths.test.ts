@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Extraction } from '../../../src/shared/document.js';
 import { matchesFilter } from '../../../src/shared/filters/match.js';
+import { createPathReader, isOwnField } from '../../../src/shared/filters/paths.js';
 import { parseFilter } from '../../../src/shared/filters/parse.js';
 import { matchable } from '../../support/matchable.js';
 
@@ -74,4 +76,82 @@ describe('a key of a filter', () => {
       }
     }
   });
+
+  test.each([
+    ['external_id', '0b7a4c1e-0000-4000-8000-000000000001'],
+    ['filename', 'report.pdf'],
+    ['content_type', 'application/pdf'],
+    ['created_at', '2024-05-01T10:00:00.000Z'],
+    ['system_metadata.gaps', 3],
+    ['system_metadata.extraction.language', 'de'],
+    ['system_metadata.programming_language', 'rust'],
+    ['system_metadata.mail.from', 'ann@example.org'],
+    ['system_metadata.mail.to', 'bob@example.org'],
+    ['system_metadata.mail.cc', 'eve@example.org'],
+    ['system_metadata.mail.date', '2024-01-02T03:04:05.000Z'],
+    ['system_metadata.mail.subject', 'Harbour'],
+    ['system_metadata.mail.message_id', '1@example.org'],
+    ['$id', '0b7a4c1e-0000-4000-8000-000000000001'],
+    ['system_metadata.owner', 'alice'],
+  ])('for %s reads what the document itself says, where its metadata says nothing of it', (key, value) => {
+    const message = {
+      from: ['ann@example.org'],
+      to: ['bob@example.org'],
+      cc: ['eve@example.org'],
+      date: '2024-01-02T03:04:05.000Z',
+      subject: 'Harbour',
+      message_id: '1@example.org',
+    };
+    const read = createPathReader(key);
+    const found = read(matchable({}, extracted({ language: 'de', mail: message })));
+    expect(Array.isArray(found) ? found : [found]).toEqual([value]);
+  });
+
+  test('of a file that was read without saying so, or of a text, finds none of it', () => {
+    const says = [
+      'extraction.language',
+      'mail.date',
+      'mail.subject',
+      'mail.message_id',
+      'mail.from',
+      'mail.to',
+      'mail.cc',
+    ];
+    const silent = { from: [], to: [], cc: [], date: null, subject: null, message_id: null };
+    for (const name of says) {
+      const read = createPathReader(`system_metadata.${name}`);
+      expect(read(matchable({}))).toBeUndefined();
+      expect(read(matchable({}, extracted({ language: null })))).toBeUndefined();
+      const found = read(matchable({}, extracted({ language: null, mail: silent })));
+      expect(found ?? []).toEqual([]);
+    }
+    expect(createPathReader('system_metadata.programming_language')(matchable({}))).toBeUndefined();
+  });
+
+  test('reaches 64 levels deep into metadata and no deeper', () => {
+    const nest = (levels: number): Metadata[string] => (levels === 0 ? 'found' : { k: nest(levels - 1) });
+    const path = (levels: number) => Array.from({ length: levels }, () => 'k').join('.');
+    for (const levels of [1, 63, 64])
+      expect(createPathReader(path(levels))(matchable({ k: nest(levels - 1) }))).toBe('found');
+    expect(createPathReader(path(65))(matchable({ k: nest(64) }))).toBeUndefined();
+  });
+
+  test('that metadata hides is read from there, but for who owns a document and what its id is', () => {
+    const lies = { external_id: 'x', filename: 'x', $id: 'x', 'system_metadata.owner': 'x' };
+    const read = (key: string) => createPathReader(key)(matchable(lies));
+    expect([read('external_id'), read('filename')]).toEqual(['x', 'x']);
+    expect([read('$id'), read('system_metadata.owner')]).toEqual([matchable({}).id, 'alice']);
+    expect([isOwnField('$id'), isOwnField('system_metadata.owner'), isOwnField('external_id')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
 });
+
+function extracted(of: Pick<Extraction, 'language' | 'mail'>): Parameters<typeof matchable>[1] {
+  const { published } = matchable({});
+  const read = { title: null, unit: 'file', parts: 1, partsRead: 1, ocrPages: 0 } as const;
+  const extraction = { parser: 'code:rust', ...read, ...of };
+  return { published: published && { ...published, gaps: 3, extraction } };
+}

@@ -1,8 +1,13 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Candidate, Index } from '../../../src/shared/ports.js';
 import { createFindCandidates } from '../../../src/shared/search/find-candidates.js';
 import type { Scores } from '../../../src/shared/search/agreement.js';
-import { createLexicalRanker, type Ranker } from '../../../src/shared/search/ranking.js';
+import {
+  createHybridRanker,
+  createLexicalRanker,
+  createSemanticRanker,
+  type Ranker,
+} from '../../../src/shared/search/ranking.js';
 
 const K = 10;
 
@@ -104,4 +109,81 @@ test('what went away while its scores were read is not weighed', async () => {
   expect(weighed).toEqual([there]);
   expect(found.candidates).toHaveLength(1);
   expect(found.gone).toHaveLength(1);
+});
+
+describe('candidates are asked for', () => {
+  const { signal } = new AbortController();
+  const request = {
+    callerId: 'caller',
+    filter: { type: 'exists', path: 'a' },
+    query: 'crane',
+    k: K,
+    minScore: 0,
+    per: 'chunk',
+    signal,
+  } as const;
+  const who = { callerId: 'caller', filter: request.filter, signal };
+  const vector = Float32Array.of(1);
+
+  /** What the index is asked, in order. */
+  async function ask(
+    ranker: Ranker,
+    changes: Partial<Parameters<typeof createFindCandidates>[0]['request']> = {},
+    width = 1,
+  ) {
+    const asked: object[] = [];
+    const found = (of: object) => {
+      asked.push(of);
+      return Promise.resolve([{ documentId: 'd', generation: 'g', number: asked.length, score: 0.5 }]);
+    };
+    const scores = (of: object) => {
+      asked.push(of);
+      return Promise.resolve(Float64Array.of(0.5));
+    };
+    const onUnconfirmed = () => undefined;
+    const result = await createFindCandidates({
+      index: { vectors: { search: found, similarities: scores }, words: { search: found, scores } },
+      ranker,
+      request: { ...request, ...changes },
+      embed: () => Promise.resolve(vector),
+      confirmation: { onUnconfirmed },
+    })(width);
+    return { asked, result, onUnconfirmed };
+  }
+
+  test('by words with all that the search says, sixteen more than are wanted, and more for a second look', async () => {
+    const { asked, onUnconfirmed, result } = await ask(createLexicalRanker());
+    const words = { ...who, query: 'crane', minScore: 0, onUnconfirmed };
+    expect(asked).toEqual([{ ...words, limit: K + 16, enough: K }]);
+    expect(result).toMatchObject({ needed: K + 16, gone: [] });
+    expect((await ask(createLexicalRanker(), {}, 2)).asked).toMatchObject([
+      { limit: 2 * (K + 16), enough: 2 * K },
+    ]);
+    const documents = await ask(createLexicalRanker(), { per: 'document' });
+    expect(documents.asked).toMatchObject([{ limit: 4 * K + 16, enough: 4 * K + 16 }]);
+  });
+
+  test('by the vector of the query alone, whose similarity is their score', async () => {
+    const { asked, result } = await ask(createSemanticRanker(), {}, 3);
+    expect(asked).toEqual([{ ...who, vector, limit: 3 * (K + 16) }]);
+    expect(result).toEqual({
+      candidates: [{ documentId: 'd', generation: 'g', number: 1, score: 0.5 }],
+      isCutOff: false,
+      needed: 0,
+      gone: [],
+    });
+  });
+
+  test('by both, at least so many of each, and what each of them lacks of the other score', async () => {
+    const { asked } = await ask(createHybridRanker(0.5));
+    const one = { documentId: 'd', generation: 'g', score: 0.5 };
+    expect(asked).toEqual([
+      { ...who, vector, limit: 400 },
+      { ...who, query: 'crane', minScore: Number.MIN_VALUE, limit: 50 },
+      { callerId: 'caller', query: 'crane', signal, chunks: [{ ...one, number: 1 }] },
+      { callerId: 'caller', vector, signal, chunks: [{ ...one, number: 2 }] },
+    ]);
+    const large = await ask(createHybridRanker(0.5), { k: 200 }, 2);
+    expect(large.asked.slice(0, 2)).toMatchObject([{ limit: 1_600 }, { limit: 432 }]);
+  });
 });

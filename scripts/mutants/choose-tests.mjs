@@ -1,0 +1,50 @@
+// Which test files may notice a mutant.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { sortTests } from '../../test/support/jest/sort-tests.mjs';
+
+const imports = new Map();
+
+/** Files that a file imports, but for its types. */
+function importsOf(file) {
+  if (imports.has(file)) return imports.get(file);
+  const source = readFileSync(file, 'utf8');
+  const found = [...source.matchAll(/^(?:import|export) (?!type\b)[^;]*?from '(\.[^']+)\.js'/gm)]
+    .map(([, name]) => join(dirname(file), `${name}.ts`))
+    .filter((each) => ts.sys.fileExists(each));
+  imports.set(file, found);
+  return found;
+}
+
+function reach(file, follows, seen = new Set()) {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  if (follows(file)) for (const each of importsOf(file)) reach(each, follows, seen);
+  return seen;
+}
+
+/** Tests of what indexes compute and of how files are read: they take long, and are about other rooms. */
+const FAR = /\/test\/(?:shared\/adapters|workers\/parse)\//;
+/** Tests of what is built on the rooms, but for the workers that write into them. */
+const ABOVE = /\/test\/(?!shared\/|workers\/(?:ingestion|maintenance)\/)/;
+
+/**
+ * Test files without a process of the service that import a module of a room, themselves or by other files of test/.
+ * @param isWide whether tests of what is built on the rooms are among them
+ * @returns for each its path, the modules of the room that it imports so (`direct`), and whether it is the room's own
+ */
+export function testsOf(room, root, isWide) {
+  const { pure, redis } = sortTests();
+  const folder = join(root, 'src/shared', room, '/');
+  const near = [...pure, ...redis].filter((path) => !FAR.test(path) && (isWide || !ABOVE.test(path)));
+  return near.flatMap((path) => {
+    const reached = reach(path, (file) => file.startsWith(join(root, 'test/')));
+    const direct = [...reached].filter((file) => file.startsWith(folder));
+    const isOwn = path.startsWith(join(root, 'test/shared', room, '/'));
+    return direct.length > 0 || isOwn ? [{ path, direct, isOwn }] : [];
+  });
+}
+
+/** Whether a test loads a module, by whatever way. */
+export const loads = (path, module) => reach(path, () => true).has(module);

@@ -1,0 +1,57 @@
+// What is printed of mutants, and which ones need not be noticed.
+import { readFileSync } from 'node:fs';
+
+/** What stays the same where other lines of the file change. */
+const accountOf = ({ file, original, replacement }) => [file, original, replacement].join('\n');
+/** A mutant among all. */
+export const keyOf = (mutant) => [mutant.line, mutant.column, mutant.operator, accountOf(mutant)].join('\n');
+
+/** Mutants that behave as the code does, each with the reason. */
+export function readAccepted() {
+  const entries = JSON.parse(readFileSync(new URL('accepted.json', import.meta.url), 'utf8'));
+  return new Set(entries.map(accountOf));
+}
+
+const KINDS = ['killed', 'late', 'survived', 'unreached', 'accepted'];
+
+export function printReport({ room, judged, accepted, all }) {
+  const rows = judged.map((each) => ({ ...each, status: statusOf(each, accepted) }));
+  const files = [...new Set(rows.map(({ file }) => file))];
+  const print = (cells) => console.log(`| ${cells.join(' | ')} |`);
+  for (const each of rows.filter(({ status }) => ['survived', 'unreached'].includes(status)))
+    console.log(
+      `${each.file}:${each.line}:${each.column} ${each.status} ${each.operator}: ${short(each.original)} → ${short(each.replacement)}`,
+    );
+  print(['file', 'mutants', ...KINDS, 'share']);
+  print(Array.from({ length: KINDS.length + 3 }, () => '---'));
+  for (const file of files)
+    print(
+      cellsOf(
+        file,
+        rows.filter((each) => each.file === file),
+      ),
+    );
+  print(cellsOf(`${room} (${rows.length} of ${all})`, rows));
+}
+
+const statusOf = (mutant, accepted) =>
+  ['survived', 'unreached'].includes(mutant.status) && accepted.has(accountOf(mutant))
+    ? 'accepted'
+    : mutant.status;
+
+function cellsOf(name, rows) {
+  const counts = KINDS.map((kind) => rows.filter(({ status }) => status === kind).length);
+  const [killed, late, , , accepted] = counts;
+  const counted = rows.length - accepted;
+  return [
+    name,
+    rows.length,
+    ...counts,
+    counted === 0 ? '–' : `${((100 * (killed + late)) / counted).toFixed(1)} %`,
+  ];
+}
+
+const short = (text) => {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > 70 ? `${line.slice(0, 67)}…` : line;
+};

@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  accessOfAttachments,
+  canChangeAccess,
+  canRead,
+  canWrite,
+} from '../../../src/shared/access/access.js';
+import { accessGroupOf, accessTags, callerTags } from '../../../src/shared/access/access-group.js';
+import { everyAccessGroupTag, ownerTag, readerTag } from '../../../src/shared/access/access-tags.js';
+import { makeDocument } from '../../support/documents.js';
+
+const users = (count: number, prefix = 'user') =>
+  Array.from({ length: count }, (_, n) => `${prefix}-${String(n)}`);
+
+describe('a caller', () => {
+  const lists = { readers: ['reader'], writers: ['writer'], admins: ['admin'] };
+
+  test.each([
+    ['reader', true, false, false],
+    ['writer', true, true, false],
+    ['admin', true, true, true],
+    ['nobody', false, false, false],
+    ['read', false, false, false],
+  ])('who is %s may read: %s, write: %s, change access: %s', (caller, reads, writes, changes) => {
+    expect(canRead(caller, lists)).toBe(reads);
+    expect(canWrite(caller, lists)).toBe(writes);
+    expect(canChangeAccess(caller, lists)).toBe(changes);
+  });
+});
+
+describe('the access of documents of attachments', () => {
+  const record = makeDocument({ readers: ['a', 'b'], writers: ['b', 'c'], admins: ['c', 'd'] });
+
+  test('is that of the document around them, and who has left that has left them', () => {
+    const { readers, writers, admins } = record;
+    expect(accessOfAttachments(record)).toEqual({ readers, writers, admins });
+    const left = [{ id: 'x', lists: ['readers' as const] }];
+    expect(accessOfAttachments({ ...record, left })).toEqual({ readers, writers, admins, left });
+  });
+
+  test('is that of before and after at once while a change of it is under way', () => {
+    const accessChange = { id: 'change', readers: ['b', 'e'], writers: ['c'], admins: ['d', 'e'] };
+    const left = [{ id: 'x', lists: [] }];
+    expect(accessOfAttachments({ ...record, accessChange, left })).toEqual({
+      readers: ['b'],
+      writers: ['c'],
+      admins: ['d'],
+      left,
+    });
+  });
+});
+
+describe('the access tags of a document', () => {
+  const shared = (changes: Parameters<typeof makeDocument>[0]) =>
+    makeDocument({ readers: [], writers: [], admins: [], ...changes });
+
+  test('name up to sixteen callers one by one, once each, from whichever list', () => {
+    const few = shared({ readers: users(16) });
+    expect(accessGroupOf(few)).toBeNull();
+    expect(accessTags(few)).toEqual(users(16).map(readerTag));
+    const twice = shared({ readers: users(9), writers: users(9), admins: users(9) });
+    expect(accessGroupOf(twice)).toBeNull();
+    expect(accessTags(twice)).toEqual(users(9).map(readerTag));
+    const spread = shared({ readers: ['a'], writers: ['b'], admins: ['c'] });
+    expect(accessTags(spread)).toEqual(['a', 'b', 'c'].map(readerTag));
+  });
+
+  test('name a group of more callers, and its owner beside it only where the owner may read', () => {
+    const group = accessGroupOf(shared({ readers: users(16), admins: ['owner'] }));
+    expect(group).toMatchObject({ owner: ownerTag('owner'), ownCaller: readerTag('owner') });
+    expect(group?.callers).toEqual([...users(16), 'owner'].map(readerTag).sort());
+    const ids = { readers: users(6, 'r'), writers: users(6, 'w'), admins: users(6, 'a') };
+    const withoutOwner = shared(ids);
+    expect(accessGroupOf(withoutOwner)).toMatchObject({ ownCaller: null });
+    const { id = '' } = accessGroupOf(withoutOwner) ?? {};
+    expect(accessTags(withoutOwner)).toEqual([id, ownerTag('owner'), everyAccessGroupTag]);
+    expect(accessTags(shared({ ...ids, admins: [...ids.admins, 'owner'] }))).toContain(readerTag('owner'));
+  });
+
+  test('name one group for the same owner and callers, in whatever order, and another for any others', () => {
+    const id = (readers: string[], ownerId = 'owner') => accessGroupOf(shared({ ownerId, readers }))?.id;
+    expect(id(users(20).reverse())).toBe(id(users(20)));
+    expect(id(users(21))).not.toBe(id(users(20)));
+    expect(id(users(20), 'other')).not.toBe(id(users(20)));
+  });
+
+  test('of users, owners and groups are never the same', () => {
+    expect(
+      new Set([readerTag('a'), ownerTag('a'), readerTag('b'), ownerTag('b'), everyAccessGroupTag]).size,
+    ).toBe(5);
+  });
+});
+
+describe('the tags that a caller asks for', () => {
+  const own = readerTag('ann');
+
+  test('are their own and those of their groups, which only documents have that they may read', () => {
+    expect(callerTags('ann', [])).toEqual({ tags: [own], areExact: true });
+    expect(callerTags('ann', ['bob:g1', 'eve:g2'])).toEqual({ tags: [own, 'g1', 'g2'], areExact: true });
+  });
+
+  test('are wider than that while data of earlier versions stands for all groups of an owner, or for all', () => {
+    expect(callerTags('ann', ['bob:*', 'bob:g1', 'eve:g2'])).toEqual({
+      tags: [own, 'bob', 'g2'],
+      areExact: false,
+    });
+    expect(callerTags('ann', ['*', 'bob:g1'])).toEqual({ tags: [own, everyAccessGroupTag], areExact: false });
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import { createInstantMemo } from '../../../src/shared/filters/instant-memo.js';
+import { matches, matchesFilter } from '../../../src/shared/filters/match.js';
+import { parseFilter } from '../../../src/shared/filters/parse.js';
+import { matchable } from '../../support/matchable.js';
+
+function holds(json: unknown, metadata: Parameters<typeof matchable>[0]): boolean {
+  const parsed = parseFilter(json);
+  if ('errors' in parsed || parsed.filter === null) throw new Error('no filter');
+  return matchesFilter(matchable(metadata), parsed.filter);
+}
+const [before, same, after] = ['2024-05-01', '2024-05-02', '2024-05-03'];
+
+describe('an operator', () => {
+  test.each([
+    ['$gt', [false, false, true]],
+    ['$gte', [false, true, true]],
+    ['$lt', [true, false, false]],
+    ['$lte', [true, true, false]],
+  ])('%s holds below, at and above its bound: %j', (operator, expected) => {
+    const numbers = [1, 2, 3].map((n) => holds({ n: { [operator]: 2 } }, { n }));
+    expect(numbers).toEqual(expected);
+    const dates = [before, same, after].map((n = '') => holds({ n: { [operator]: same } }, { n }));
+    expect(dates).toEqual(expected);
+    const lists = [before, same, after].map((n = '') =>
+      holds({ n: { [operator]: same } }, { n: ['x', 7, n] }),
+    );
+    expect(lists).toEqual(expected);
+  });
+
+  test('$and needs all of its conditions, and $or one of them', () => {
+    const [yes, no] = [{ a: 1 }, { a: 2 }];
+    const both = (one: unknown, other: unknown) => [
+      holds({ $and: [one, other] }, { a: 1 }),
+      holds({ $or: [one, other] }, { a: 1 }),
+    ];
+    expect(both(yes, yes)).toEqual([true, true]);
+    expect(both(yes, no)).toEqual([false, true]);
+    expect(both(no, yes)).toEqual([false, true]);
+    expect(both(no, no)).toEqual([false, false]);
+    expect(holds({ $not: yes }, { a: 1 })).toBe(false);
+    expect(holds({ $not: no }, { a: 1 })).toBe(true);
+    expect(holds({ a: { $not: { $gt: 0 } } }, { a: 1 })).toBe(false);
+  });
+
+  test('$in, $nin, $ne and $exists say what their names say', () => {
+    expect(holds({ a: { $in: [1, 2] } }, { a: 2 })).toBe(true);
+    expect(holds({ a: { $in: [1, 2] } }, { a: 3 })).toBe(false);
+    expect(holds({ a: { $nin: [1, 2] } }, { a: 3 })).toBe(true);
+    expect(holds({ a: { $ne: 1 } }, { a: 1 })).toBe(false);
+    expect(holds({ a: { $exists: true } }, { a: null })).toBe(true);
+    expect(holds({ a: { $exists: false } }, { a: null })).toBe(false);
+    expect(holds({ a: { $exists: false } }, {})).toBe(true);
+  });
+});
+
+test('a filter is held against each document anew, and opens none that the caller may not read', () => {
+  const parsed = parseFilter({ a: 1 });
+  const filter = 'filter' in parsed ? parsed.filter : null;
+  expect([1, 2, 1].map((a) => matches(matchable({ a }), 'alice', filter))).toEqual([true, false, true]);
+  expect(matches(matchable({ a: 1 }), 'mallory', filter)).toBe(false);
+  expect(matches(matchable({ a: 2 }), 'alice', null)).toBe(true);
+});
+
+test('dates that are remembered of a document are its own, and are read once', () => {
+  const instantsOf = createInstantMemo();
+  const [one, other] = [matchable({}), matchable({})];
+  const list = ['2024-01-01', 'soon', 5, null];
+  expect([...instantsOf(one).ofList(list)]).toEqual([Date.UTC(2024, 0, 1), NaN, NaN, NaN]);
+  expect(instantsOf(one).ofList(list)).toBe(instantsOf(one).ofList(list));
+  expect(instantsOf(one)).toBe(instantsOf(one));
+  expect(instantsOf(one).ofText('2024-01-01')).toBe(Date.UTC(2024, 0, 1));
+  expect(instantsOf(one).ofText('soon')).toBeNaN();
+  const known = instantsOf(one);
+  expect(instantsOf(other)).not.toBe(known);
+});
+
+test('the mistake of a filter names the place, cut to 256 letters, and the operator, cut to 64', () => {
+  const refusal = (json: unknown) => {
+    const parsed = parseFilter(json);
+    return 'errors' in parsed ? parsed.errors[0] : undefined;
+  };
+  expect(refusal({ ['k'.repeat(300)]: [1] })?.loc).toEqual(['filters', 'k'.repeat(256)]);
+  expect(refusal({ [`$${'x'.repeat(100)}`]: 1 })?.msg).toBe(`unknown operator $${'x'.repeat(63)}`);
+  expect(refusal({ a: { $exists: 'yes' } })).toEqual({
+    loc: ['filters', 'a', '$exists'],
+    msg: 'value could not be parsed to a boolean',
+    type: 'type_error.bool',
+  });
+  expect(refusal({ $and: [] })).toMatchObject({ ctx: { limit_value: 1 } });
+  expect(refusal({ a: undefined })).toMatchObject({
+    msg: 'value is not a string, number, boolean or null',
+  });
+});

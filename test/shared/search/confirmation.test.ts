@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import { keys } from '../../../src/shared/redis/keys.js';
+import { compareCandidates } from '../../../src/shared/search/candidates.js';
+import { coveredShare, inverseDocumentFrequency, lengthDamping } from '../../../src/shared/search/bm25.js';
+import { createConfirmation, STATE_KEYS, stateArguments } from '../../../src/shared/search/confirmation.js';
+import { createRecentRecords } from '../../../src/shared/search/recent-records.js';
+import { packTerms } from '../../../src/shared/text/packed-terms.js';
+import { matchable } from '../../support/matchable.js';
+
+describe('the state of the data that candidates were found in', () => {
+  const state = { server: 'run', epoch: 'epoch', sequence: 7 };
+
+  test('is left to be confirmed until it is, and each search notes its own', () => {
+    const confirmation = createConfirmation();
+    expect(confirmation.state).toBeNull();
+    confirmation.onUnconfirmed?.(state);
+    expect(confirmation.state).toBe(state);
+    confirmation.confirm();
+    expect(confirmation.state).toBeNull();
+    confirmation.onUnconfirmed?.({ ...state, sequence: 8 });
+    expect(confirmation.state?.sequence).toBe(8);
+  });
+
+  test('must be certain from the beginning once candidates were outdated', () => {
+    const confirmation = createConfirmation();
+    confirmation.onUnconfirmed?.(state);
+    confirmation.giveUp();
+    expect(confirmation.state).toBeNull();
+    expect(confirmation.onUnconfirmed).toBeUndefined();
+  });
+
+  test('is compared by the server, the epoch and the number of the last change, and nothing is where there is none', () => {
+    expect(STATE_KEYS).toEqual([keys.epoch, keys.sequence]);
+    expect(stateArguments(state)).toEqual(['run_id:run', 'epoch', '7']);
+    expect(stateArguments(null)).toEqual(['', '', '']);
+  });
+});
+
+describe('records that searches have read', () => {
+  const record = matchable({});
+
+  test('are remembered with what Redis had, byte for byte, until others take their place', () => {
+    const recent = createRecentRecords();
+    expect(recent.get('a')).toBeUndefined();
+    recent.put('a', ['"ä"', null, '1'], record);
+    // `sha1sum` of the same bytes.
+    expect(recent.get('a')).toEqual({ record, bytes: 7, sha1: SHA1_OF_ROW });
+    expect(recent.get('a')).toBe(recent.get('a'));
+    recent.put('a', ['2'], matchable({ later: true }));
+    expect(recent.get('a')).toMatchObject({ bytes: 1, record: { metadata: { later: true } } });
+  });
+
+  test('are not remembered where they are long, and what was known of them before is forgotten', () => {
+    const recent = createRecentRecords();
+    recent.put('a', ['x'.repeat(2_048)], record);
+    expect(recent.get('a')).toBeDefined();
+    recent.put('a', ['x'.repeat(2_000), 'y'.repeat(49)], record);
+    expect(recent.get('a')).toBeUndefined();
+  });
+
+  test('are the latest 4,096 at most', () => {
+    const recent = createRecentRecords();
+    for (let n = 0; n <= 4_096; n += 1) recent.put(String(n), ['x'], record);
+    expect(recent.get('0')).toBeUndefined();
+    expect(recent.get('1')).toBeDefined();
+    expect(recent.get('4096')).toBeDefined();
+  });
+});
+
+describe('the share of a query that a chunk covers', () => {
+  const weights = { terms: Uint32Array.of(3, 5), weights: Float64Array.of(0.25, 0.75), averageLength: 10 };
+  const share = (counts: readonly (readonly [number, number])[], length: number) =>
+    coveredShare(packTerms({ counts: new Map(counts), length }), weights, new Uint8Array(2));
+
+  test('is the sum of what its terms weigh, each saturating, as BM25 has it', () => {
+    // With an average length, a term counts as `tf / (tf + 1.2)`.
+    expect(share([[3, 1]], 10)).toBeCloseTo(0.25 / 2.2, 12);
+    expect(share([[5, 2]], 10)).toBeCloseTo((0.75 * 2) / 3.2, 12);
+    expect(
+      share(
+        [
+          [3, 1],
+          [5, 2],
+          [9, 4],
+        ],
+        10,
+      ),
+    ).toBeCloseTo(0.25 / 2.2 + (0.75 * 2) / 3.2, 12);
+    expect(share([[9, 4]], 10)).toBe(0);
+  });
+
+  test('falls with the length of the chunk, of which three quarters count', () => {
+    expect(lengthDamping(10, 10)).toBeCloseTo(1.2, 12);
+    expect(lengthDamping(20, 10)).toBeCloseTo(1.2 * 1.75, 12);
+    expect(lengthDamping(0, 10)).toBeCloseTo(0.3, 12);
+    expect(share([[3, 1]], 20)).toBeCloseTo(0.25 / (1 + 2.1), 12);
+  });
+
+  test('weighs a term by how few of all chunks hold it, and never below 0', () => {
+    expect(inverseDocumentFrequency(1, 10)).toBeCloseTo(Math.log(1 + 9.5 / 1.5), 12);
+    expect(inverseDocumentFrequency(10, 10)).toBeCloseTo(Math.log(1 + 0.5 / 10.5), 12);
+  });
+});
+
+test('candidates are ordered by score, then document, then number', () => {
+  const of = (documentId: string, number: number, score: number) => {
+    return { documentId, number, score, generation: 'g' };
+  };
+  const ordered = [of('b', 9, 0.9), of('a', 1, 0.5), of('a', 2, 0.5), of('b', 0, 0.5), of('a', 0, 0.1)];
+  expect(ordered.toReversed().sort(compareCandidates)).toEqual(ordered);
+});
+
+const SHA1_OF_ROW = '1af367ae60257a15aebf1b98bddfda3554c61d12';
