@@ -5,7 +5,7 @@ class UnwantedError extends Error {
 
 const LOOK_MILLISECONDS = 2_000;
 
-interface Wanted {
+export interface Wanted {
   /** Looks whether the result is still wanted. A look that fails tells nothing. */
   readonly isWanted: () => Promise<boolean>;
   readonly signal: AbortSignal;

@@ -33,8 +33,8 @@ const MAX_PICTURES = 500;
 const KEPT_MILLISECONDS = 300_000;
 /** A page that cannot be rendered is not tried again for so long, however often it is asked for. */
 const FAILED_MILLISECONDS = 30_000;
-/** A page that took too long is as slow the next time, and keeps others waiting again. */
-const LATE_SECONDS = 3_600;
+/** A page that took long, or too long, is as slow the next time, and keeps others waiting again. */
+const REMEMBERED_SECONDS = 3_600;
 const LATE = {
   type: 'failed',
   code: 'timeout',
@@ -71,12 +71,16 @@ export function createPagePictures(redis: Redis) {
     /** Notes that there is no picture, and wakes those who wait for it. */
     fail: async (id: PageId, { code, message }: RenderFailure) => {
       const isLate = code === 'timeout';
-      if (isLate) await noteLate(redis, id);
+      if (isLate) await notePage(redis, keys.latePages(id.generation), id);
       const isOurs = code === 'internal' || code === 'stale';
       const milliseconds = isOurs ? OUR_FAILURE_MILLISECONDS : FAILED_MILLISECONDS;
       const told = isLate ? LATE.message : message;
       await write(redis, id, { code, message: told, png: Buffer.alloc(0), milliseconds });
     },
+    /** Whether this page of a version, with whatever chunk marked, has given way to others before. */
+    isSlow: async ({ generation, page }: Pick<PageId, 'generation' | 'page'>): Promise<boolean> =>
+      (await redis.sIsMember(keys.slowPages(generation), String(page))) === 1,
+    noteSlow: (id: Pick<PageId, 'generation' | 'page'>) => notePage(redis, keys.slowPages(id.generation), id),
     /** Wakes those who wait for a picture that is there already. */
     announce: async (id: PageId): Promise<void> => {
       await redis.publish(keys.changed, keyOf(id));
@@ -88,10 +92,9 @@ export function createPagePictures(redis: Redis) {
 export const keyOf = ({ generation, page, chunk }: PageId): string =>
   keys.pagePicture(generation, page, chunk);
 
-/** Notes that this page of a version takes too long, with whatever chunk marked. */
-async function noteLate(redis: Redis, { generation, page }: PageId): Promise<void> {
-  const key = keys.latePages(generation);
-  await redis.multi().sAdd(key, String(page)).expire(key, LATE_SECONDS).exec();
+/** Remembers a page of a version, with whatever chunk marked. */
+async function notePage(redis: Redis, key: string, { page }: Pick<PageId, 'page'>): Promise<void> {
+  await redis.multi().sAdd(key, String(page)).expire(key, REMEMBERED_SECONDS).exec();
 }
 
 const codeSchema = z.enum([...FAILURE_CODES, 'stale']);

@@ -2,6 +2,8 @@
 export const jobMarks = {
   /** Deaths of workers, after the first one, while they ran this job alone. */
   deathsAlone: 'quire:deathsAlone',
+  /** How often the file that the job reads has given its parser to another caller's. */
+  gaveWay: 'quire:gaveWay',
   /** What the job was put off for when it last was. */
   waitsFor: 'quire:waitsFor',
 } as const;

@@ -170,6 +170,8 @@ export const keys = {
     keyOf('page-picture', generation, String(page), chunk === null ? '' : String(chunk)),
   /** Sorted set: `bytes key` of each of these hashes → Redis' time in ms at which it expires. */
   pagePictures: `${prefix}page-pictures`,
+  /** Set with a life: pages of a generation that have given way to others while they were rendered. */
+  slowPages: (generation: string) => keyOf('slow-pages', generation),
   /** Set with a life: pages of a generation that took too long to render. */
   latePages: (generation: string) => keyOf('late-pages', generation),
   /** Sorted set: requests that wait for such a picture (id and caller) → Redis' time in ms until which they do. */

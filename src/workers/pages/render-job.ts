@@ -5,7 +5,6 @@ import type { Records } from '../../shared/documents/records.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Box } from '../../readers/index.js';
 import { createGivingWay, GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
-import type { Turns } from '../../shared/fair-scheduling/turns.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import {
   MAX_PICTURE_BYTES,
@@ -19,12 +18,11 @@ import { createDeadline } from '../../shared/tools/deadline.js';
 import type { Outcome } from '../lane-worker.js';
 import type { ParserPool } from '../parse/pool.js';
 import { withSourceCopy } from '../parse/with-source-copy.js';
-import { whileWanted } from '../while-wanted.js';
+import type { Wanted } from '../while-wanted.js';
+import type { PageTurns } from './page-turns.js';
 
-/** The maximum time for copying the source and rendering the page, so that no slow file holds up other pages for long. */
+/** The maximum time for copying the source and rendering the page. */
 const RENDER_MILLISECONDS = 20_000;
-/** The same while another waits who has used less. A request waits for 15 s, and most pages take a tenth of this. */
-const CONTESTED_MILLISECONDS = 4_000;
 
 interface RenderParts {
   readonly records: Pick<Records, 'read'>;
@@ -33,10 +31,7 @@ interface RenderParts {
   readonly parser: Pick<ParserPool, 'incoming' | 'render'>;
   readonly pictures: PagePictures;
   readonly waits: PageWaits;
-  /** Of the process that renders pages: whoever has used least of it goes first. */
-  readonly turns: Turns;
-  /** By default `CONTESTED_MILLISECONDS`. */
-  readonly contestedMilliseconds?: number | undefined;
+  readonly turns: PageTurns;
   readonly metrics: WorkerMetrics;
   readonly requireMemory: () => Promise<void>;
 }
@@ -45,31 +40,65 @@ interface Rendering {
   readonly id: PageId;
   readonly content: Content;
   readonly callerId: string;
+  /** Whether it ends when another page is to go first. */
+  readonly givesWay: boolean;
 }
 
 export type RenderJob = z.infer<typeof renderJob>;
 
 /**
- * Renders a page of a document's published version for a request that waits for it, unless it is there already. Whether the
- * caller may see it is checked by the API, before it asks and before it sends the picture.
+ * Renders a page of a document's published version for a request that waits for it, unless it is there already. A page that
+ * takes long gives way to others once, and is then left to finish. Whether the caller may see it is checked by the API, before
+ * it asks and before it sends the picture.
  */
 export function createRenderPage(parts: RenderParts) {
   return async (job: RenderJob, signal: AbortSignal): Promise<Outcome> => {
-    const isWanted = () => parts.waits.isWaiting(job.callerId, job.wait);
-    if (!(await isWanted())) return 'stale';
-    const leave = await whileWanted({ isWanted, signal }, (wanted) =>
-      parts.turns.enter({ by: job.callerId, signal: wanted }),
-    );
-    if (!leave) return 'stale';
-    try {
-      return await renderInTurn(parts, job, signal);
-    } finally {
-      leave();
-    }
+    const request = { isWanted: () => parts.waits.isWaiting(job.callerId, job.wait), signal };
+    if (!(await request.isWanted())) return 'stale';
+    const outcome = await renderSoon(parts, job, request);
+    return outcome === 'slow' ? await renderAtLast(parts, job, request) : outcome;
   };
 }
 
-async function renderInTurn(parts: RenderParts, job: RenderJob, signal: AbortSignal): Promise<Outcome> {
+/** Renders a page in the first place, unless it is known to take long, or finds no turn, or turns out to take long. */
+async function renderSoon(parts: RenderParts, job: RenderJob, request: Wanted): Promise<Outcome | 'slow'> {
+  const { pictures, turns } = parts;
+  if (await pictures.isSlow(job)) return 'slow';
+  const leave = await turns.enterFirst(job.callerId, request);
+  if (leave === 'left') return 'stale';
+  if (leave === 'crowded') return 'slow';
+  try {
+    // Another request may have found out meanwhile.
+    if (await pictures.isSlow(job)) return 'slow';
+    return await renderInTurn(parts, job, { signal: request.signal, givesWay: true });
+  } catch (error) {
+    if (!(error instanceof GaveWayError)) throw error;
+    await pictures.noteSlow(job);
+    return 'slow';
+  } finally {
+    leave();
+  }
+}
+
+async function renderAtLast(parts: RenderParts, job: RenderJob, request: Wanted): Promise<Outcome> {
+  const leave = await parts.turns.enterSecond(job.callerId, request);
+  if (leave === 'left') return 'stale';
+  try {
+    return await renderInTurn(parts, job, { signal: request.signal, givesWay: false });
+  } finally {
+    leave();
+  }
+}
+
+interface InTurn extends Pick<Rendering, 'givesWay'> {
+  readonly signal: AbortSignal;
+}
+
+async function renderInTurn(
+  parts: RenderParts,
+  job: RenderJob,
+  { signal, givesWay }: InTurn,
+): Promise<Outcome> {
   const { records, pictures } = parts;
   const { documentId, callerId, generation, page, chunk } = job;
   const id = { generation, page, chunk };
@@ -84,9 +113,10 @@ async function renderInTurn(parts: RenderParts, job: RenderJob, signal: AbortSig
     await pictures.fail(id, { code: 'stale', message: 'The document has changed' });
     return 'stale';
   }
-  return await renderTimed(parts, { id, content, callerId }, signal);
+  return await renderTimed(parts, { id, content, callerId, givesWay }, signal);
 }
 
+/** @throws GaveWayError */
 async function renderTimed(
   parts: RenderParts,
   rendering: Rendering,
@@ -104,22 +134,19 @@ async function renderTimed(
     note('rendered');
     return 'done';
   } catch (error) {
-    const gaveWay = error instanceof GaveWayError;
-    if (!gaveWay && !(error instanceof IngestError)) throw error;
-    await pictures.fail(rendering.id, gaveWay ? GAVE_WAY : error);
-    note(gaveWay ? 'gave_way' : 'failed');
+    if (error instanceof GaveWayError) note('gave_way');
+    if (!(error instanceof IngestError)) throw error;
+    await pictures.fail(rendering.id, error);
+    note('failed');
     return 'failed';
   }
 }
 
-/** It may be asked for again soon. */
-const GAVE_WAY = { code: 'internal', message: 'The page takes long to render, and others wait' } as const;
-
 /** @throws IngestError when the page cannot be rendered, also in time; GaveWayError */
 async function renderWithin(parts: RenderParts, rendering: Rendering, signal: AbortSignal): Promise<Buffer> {
-  const { turns, contestedMilliseconds: milliseconds = CONTESTED_MILLISECONDS } = parts;
-  const isWanted = () => turns.isWanted(rendering.callerId);
-  const turn = createGivingWay({ milliseconds, isWanted, signal });
+  const { turns } = parts;
+  const isWanted = () => rendering.givesWay && turns.isContested(rendering.callerId);
+  const turn = createGivingWay({ milliseconds: turns.contestedMilliseconds, isWanted, signal });
   const deadline = createDeadline(RENDER_MILLISECONDS, turn.signal);
   try {
     const picture = await render(parts, rendering, deadline.signal);

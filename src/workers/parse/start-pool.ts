@@ -11,10 +11,12 @@ interface StartOptions extends Omit<ParserPoolOptions, 'launch' | 'workspace' | 
 
 /** The maximum time for one page. Somebody waits for it, and others for theirs. */
 const RENDER_MILLISECONDS = 10_000;
+/** One of them for a page that is left to finish while another one is rendered (`pages/page-turns`). */
+const RENDERERS = 2;
 
 /**
  * Starts a pool of parsers with its own workspace. They are confined as strictly as this machine allows. Pages are rendered in
- * a process apart, so that they do not wait for files that are being read, nor such files for pages.
+ * processes apart, so that they do not wait for files that are being read, nor such files for pages.
  */
 export async function startParserPool({ user, ...options }: StartOptions): Promise<ParserPool> {
   const { logger } = options;
@@ -22,7 +24,7 @@ export async function startParserPool({ user, ...options }: StartOptions): Promi
   const launch = await chooseLaunch({ user, workspace, logger });
   const pool = createParserPool({ ...options, launch, workspace });
   const timeoutMilliseconds = Math.min(RENDER_MILLISECONDS, options.timeoutMilliseconds);
-  const renderer = createParserPool({ ...options, size: 1, timeoutMilliseconds, launch, workspace });
+  const renderer = createParserPool({ ...options, size: RENDERERS, timeoutMilliseconds, launch, workspace });
   return {
     ...pool,
     render: (request) => renderer.render(request),

@@ -2,8 +2,11 @@ import type { Job } from 'bullmq';
 import type { Records } from '../../shared/documents/records.js';
 import { GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
+import { jobMarks } from '../../shared/queues/job-marks.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { ingestJob } from '../../shared/queues/payloads.js';
+import { defineScript, type Redis } from '../../shared/redis/client.js';
+import { queueKeys } from '../../shared/redis/keys.js';
 import { createDeadline } from '../../shared/tools/deadline.js';
 import { TurnOverError } from '../job-turn.js';
 import type { JobHandler, Outcome } from '../lane-worker.js';
@@ -17,12 +20,11 @@ const OWN_JOBS_PER_PARSER = 2;
 /** How long a job beyond those of its caller keeps the place in which it was taken. */
 const WAIT_MILLISECONDS = 2_000;
 const AGAIN_MILLISECONDS = 50;
-/** Of so many files it is known how often they have given way. */
-const MOST_KNOWN = 1_000;
 
 const subject = ingestJob.pick({ documentId: true });
 
 interface Parts {
+  readonly redis: Redis;
   readonly records: Pick<Records, 'read'>;
   readonly jobs: Pick<Jobs, 'nextReading'>;
   readonly parsers: number;
@@ -39,11 +41,11 @@ interface Reading {
  * How files that may take long are read in turns of their callers: one caller never has all places of the lane, and a file whose
  * parser was given to another caller is read anew in its caller's next turn, for twice as long at least.
  */
-export function createSlowFiles({ records, jobs, parsers, concurrency: most }: Parts) {
+export function createSlowFiles({ redis, records, jobs, parsers, concurrency: most }: Parts) {
   const concurrency = Math.min(most, JOBS_PER_PARSER * parsers);
   const own = Math.max(1, Math.min(concurrency - 1, OWN_JOBS_PER_PARSER * parsers));
   const turns = createTurns(concurrency, { maxPerCaller: own, maxAlone: own });
-  const gaveWay = createCounts();
+  const gaveWay = createCounts(redis);
   const callerOfJob = async (job: Job) => {
     const record = await records.read(subject.parse(job.data).documentId);
     // What is published is read once more for whom its attachments are made.
@@ -54,14 +56,13 @@ export function createSlowFiles({ records, jobs, parsers, concurrency: most }: P
     { by, signal }: { by: string; signal: AbortSignal },
     read: (reading: Reading) => Promise<Outcome>,
   ) => {
+    const times = await gaveWay.of(job);
     const leave = await enterSoon(turns, by, signal);
-    const id = job.id ?? '';
-    const times = gaveWay.of(id);
     try {
       return await read({ signal, givesWayAfter: LEAST_MILLISECONDS * 2 ** times });
     } catch (error) {
       if (!(error instanceof GaveWayError)) throw error;
-      gaveWay.set(id, times + 1);
+      await gaveWay.add(job);
       throw new TurnOverError('its parser was given to another caller');
     } finally {
       leave();
@@ -72,7 +73,7 @@ export function createSlowFiles({ records, jobs, parsers, concurrency: most }: P
     run: async (job: Job, signal: AbortSignal, read: (reading: Reading) => Promise<Outcome>) =>
       run(job, { by: await callerOfJob(job), signal }, read),
     nextTurn: async (job: Job) => {
-      const seconds = (LEAST_MILLISECONDS * 2 ** (gaveWay.of(job.id ?? '') - 1)) / 1_000;
+      const seconds = (LEAST_MILLISECONDS * 2 ** ((await gaveWay.of(job)) - 1)) / 1_000;
       return jobs.nextReading(await callerOfJob(job), seconds);
     },
   } satisfies Pick<JobHandler, 'nextTurn'> & Record<string, unknown>;
@@ -91,16 +92,18 @@ async function enterSoon(turns: ReturnType<typeof createTurns>, by: string, sign
   }
 }
 
-/** Counts by job, of which the oldest are forgotten. */
-function createCounts() {
-  const counts = new Map<string, number>();
+/** KEYS[1] a job's hash. Another worker that takes the job knows the count, too; it goes with the job. */
+const countScript = defineScript<number>(
+  `if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+  return redis.call('HINCRBY', KEYS[1], '${jobMarks.gaveWay}', 1)`,
+  { evenWhenFull: true },
+);
+
+/** How often the files of jobs have given way. */
+function createCounts(redis: Redis) {
+  const keyOf = ({ queueName, id = '' }: Job) => queueKeys.job(queueName, id);
   return {
-    of: (id: string) => counts.get(id) ?? 0,
-    set: (id: string, count: number) => {
-      counts.delete(id);
-      counts.set(id, count);
-      const [oldest] = counts.keys();
-      if (counts.size > MOST_KNOWN && oldest !== undefined) counts.delete(oldest);
-    },
+    of: async (job: Job) => Number((await redis.hGet(keyOf(job), jobMarks.gaveWay)) ?? 0),
+    add: (job: Job) => countScript.run(redis, { keys: [keyOf(job)], arguments: [] }),
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { drawPdf, line } from '../../support/drawn-pdf.js';
 import type { Client } from '../../support/client.js';
 import { slowPdf } from '../../support/slow-page.js';
@@ -8,6 +9,11 @@ const SLOW_PAGES = 24;
 const LAYERS = 40;
 /** What somebody else waits for a plain page at most, beside pages that take all the time there is. */
 const WITHIN_SECONDS = 9;
+const LIGHT_CALLERS = 8;
+/** More than they ask for meanwhile. */
+const LIGHT_PAGES = 200;
+/** When a page that takes some seconds is drawn at last, beside plain ones that never end. */
+const DRAWN_WITHIN_SECONDS = 60;
 
 async function documentOf(client: Client, pdf: Uint8Array, filename: string): Promise<string> {
   const { status, body } = await client.ingestFile(pdf, filename, { prefer: 'wait=60' });
@@ -41,7 +47,23 @@ function flood(target: Target, client: Client, id: string) {
   };
 }
 
-const pdfOf = (word: string) => drawPdf({ pages: [{ content: line(60, 700, `A ${word} of this kind.`) }] });
+/** Asks for pages of slow documents until one is drawn. */
+async function untilDrawn(target: Target, client: Client, id: string) {
+  const start = performance.now();
+  const statuses: (number | string)[] = [];
+  for (let page = 1; page <= SLOW_PAGES;) {
+    const status = await statusOf(pageOf(target, client, id, page));
+    statuses.push(status);
+    if (status === 200) break;
+    // Where others fill the machine, a page may take longer than there is time, and is refused for an hour.
+    if (status === 404) page += 1;
+    else await sleep(1_000);
+  }
+  return { statuses, seconds: (performance.now() - start) / 1_000 };
+}
+
+const pdfOf = (word: string, pages = 1) =>
+  drawPdf({ pages: Array(pages).fill({ content: line(60, 700, `A ${word} of this kind.`) }) });
 
 export const pageAttacks: readonly Attack[] = [
   {
@@ -73,6 +95,55 @@ export const pageAttacks: readonly Attack[] = [
       return {
         answer: `${flooded.answer}; another's pages ${answer}, at most ${longest.toFixed(1)} s`,
         wrong: wrong ?? late ?? flooded.wrong,
+      };
+    },
+  },
+  {
+    name: 'callers who ask for plain pages all the time, beside one whose page takes seconds to render',
+    patienceSeconds: 300,
+    run: async (target) => {
+      const heavy = target.as('page of seconds');
+      const slow = await documentOf(
+        heavy,
+        slowPdf({ pages: SLOW_PAGES, layers: 1, word: 'seconds' }),
+        'seconds.pdf',
+      );
+      const light: { client: Client; id: string }[] = [];
+      for (let n = 0; n < LIGHT_CALLERS; n += 1) {
+        const client = target.as(`light ${String(n)}`);
+        light.push({
+          client,
+          id: await documentOf(client, pdfOf(`light${String(n)}`, LIGHT_PAGES), 'light.pdf'),
+        });
+      }
+      let longest = 0;
+      let isOver = false;
+      const others: (number | string)[] = [];
+      const come = async ({ client, id }: { client: Client; id: string }) => {
+        for (let page = 1; !isOver && page <= LIGHT_PAGES; page += 1) {
+          const start = performance.now();
+          others.push(await statusOf(pageOf(target, client, id, page)));
+          longest = Math.max(longest, (performance.now() - start) / 1_000);
+          await sleep(1_000);
+        }
+      };
+      const all = Promise.all(light.map(come));
+      await sleep(1_000);
+      const drawn = await untilDrawn(target, heavy, slow);
+      isOver = true;
+      await all;
+      const late =
+        longest > WITHIN_SECONDS * target.slowness
+          ? `another's page took ${longest.toFixed(1)} s`
+          : drawn.seconds > DRAWN_WITHIN_SECONDS * target.slowness
+            ? `the page took ${drawn.seconds.toFixed(1)} s`
+            : null;
+      const { answer, wrong } = observed(others, oneOf(200));
+      const own = observed(drawn.statuses, oneOf(200, 404, 503));
+      const missing = drawn.statuses.at(-1) === 200 ? null : 'the page was never drawn';
+      return {
+        answer: `${own.answer} in ${drawn.seconds.toFixed(1)} s; others' pages ${answer}, at most ${longest.toFixed(1)} s`,
+        wrong: missing ?? wrong ?? late ?? own.wrong,
       };
     },
   },
