@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { nameMark, textHash, type ChunkAddress } from '../../../src/shared/chunks/fields.js';
-import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
+import { unpackReceipt } from '../../../src/shared/chunks/stored-receipt.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import {
   embedded,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { adviceFor, detectFileType } from '../../../src/shared/documents/file-types/detect.js';
+import { adviceFor, detectFileType } from '../../../src/readers/detection/detect.js';
 import {
   contentTypeOf,
   factsOf,
@@ -7,8 +7,8 @@ import {
   formatOf,
   isPicture,
   type FileFormat,
-} from '../../../src/shared/documents/file-types/formats.js';
-import { startsAsHtml } from '../../../src/shared/documents/file-types/html-start.js';
+} from '../../../src/readers/detection/formats.js';
+import { startsAsHtml } from '../../../src/readers/detection/html-start.js';
 import { isQuick, isQuickContent } from '../../../src/shared/documents/quick-content.js';
 
 /** Formats with the content types of their files, that of answers first, and what the names of these end with. */
