@@ -7,6 +7,7 @@ import { responsesOf } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';
 import { errorExample } from '../../src/api/pages/error-examples.js';
 import { missingFile, receiveFile } from '../../src/api/routes/ingest/upload-fields.js';
+import { fileTooLarge } from '../../src/api/services/ingest/incoming-file.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { jsonBody, makeToken, startApi, type ApiClient } from '../support/api.js';
 import { openRaw } from '../support/raw-http.js';
@@ -32,7 +33,11 @@ const files = defineRoute({
   responses,
   handle: async ({ receiveUpload }, reply) => {
     if (!receiveUpload) throw missingFile();
-    const target = { maxBytes: 104_857_600, store: () => Promise.resolve(1) };
+    const target = {
+      maxBytes: 104_857_600,
+      tooLarge: () => fileTooLarge(104_857_600),
+      store: () => Promise.resolve(1),
+    };
     return reply.json(200, await receiveFile(receiveUpload)(target));
   },
 });
