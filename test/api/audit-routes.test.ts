@@ -89,6 +89,20 @@ describe('every route', () => {
     for (const event of examples?.events ?? [])
       expect(notedOf({ type: 'json', status: 200, body: event })).toEqual(idsIn(event));
   });
+
+  test('that names documents of attachments has them noted, too', () => {
+    const others = ['a', 'b'].map((letter) => ID.replace('0', letter));
+    const [attachment, former] = others;
+    const body = { document_id: ID, attachments: [{ document_id: attachment }, { document_id: null }] };
+    const answer = { ...body, former_attachments: [former] };
+    expect(notedOf({ type: 'json', status: 200, body: answer })).toEqual(new Set([ID, ...others]));
+  });
+
+  test('of which an answer names very many documents lists a thousand of them', () => {
+    const id = (number: number) => ID.slice(0, -4) + String(number).padStart(4, '0');
+    const body = Array.from({ length: 1_003 }, (_, number) => ({ document_id: id(number) }));
+    expect(notedOf({ type: 'json', status: 200, body }).size).toBe(1_000);
+  });
 });
 
 /** The documents that the log notes of an answer. */

@@ -32,8 +32,8 @@ function noting(reply: ApiReply, note: (value: unknown) => void): ApiReply {
 }
 
 /**
- * Notes the documents that an answer names, by the fields in which answers do so: of itself or of its items, and of the sources
- * of an answer to a question. A test holds the examples of all routes against this.
+ * Notes the documents that an answer names, by the fields in which answers do so: of itself or of its items, of the sources
+ * of an answer to a question, and of attachments. A test holds the examples of all routes against this.
  */
 function noteNamed(notes: AuditNotes, value: unknown): void {
   if (Array.isArray(value)) {
@@ -58,4 +58,4 @@ function noteListed(notes: AuditNotes, list: readonly unknown[]): void {
 }
 
 const ID_FIELDS = ['external_id', 'document_id'];
-const LIST_FIELDS = ['sources', 'accepted_documents'];
+const LIST_FIELDS = ['sources', 'attachments', 'former_attachments', 'accepted_documents'];
