@@ -17,17 +17,15 @@ export interface AuditRequest {
 /** Prints the lines of the audit log that are asked for, in the order of their times. @throws UserError, SettingsError */
 export async function printAudit(request: AuditRequest, env: Environment, output: Writable): Promise<void> {
   // Whoever reads them, such as `head`, may have read enough.
-  let isRead = true;
-  const stop = () => {
-    isRead = false;
-  };
+  const enough = new AbortController();
+  const stop = () => enough.abort();
   output.on('error', stop).on('close', stop);
   const filter = filterOf(request);
   const unreadable = new Map<string, number>();
   const onUnreadable = (path: string) => unreadable.set(path, (unreadable.get(path) ?? 0) + 1);
   for await (const line of readAudit(auditFolder(loadSettings(env, [])), { filter, onUnreadable })) {
-    if (!isRead) return;
-    if (!output.write(`${line}\n`)) await once(output, 'drain').catch(stop);
+    if (enough.signal.aborted) return;
+    if (!output.write(`${line}\n`)) await once(output, 'drain', enough).catch(stop);
   }
   for (const [path, count] of unreadable) say(`${path}: ${String(count)} unreadable lines were left out`);
 }
