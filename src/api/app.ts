@@ -5,6 +5,7 @@ import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import type { Authenticate } from './auth/authentication.js';
 import type { RateLimit } from './auth/rate-limit.js';
 import type { Messages } from './http/connections/messages.js';
+import { createAuditTrail, type AuditOptions } from './http/audit/audit-trail.js';
 import { createAccessLog } from './http/logging/access-log.js';
 import { createCors } from './http/cors.js';
 import { handleError } from './http/error-handler.js';
@@ -40,6 +41,8 @@ export interface AppOptions {
   readonly bodies: BodyBudget;
   readonly bodyGraceSeconds: number;
   readonly rateLimit?: RateLimit | null;
+  /** Null where there is no audit log. */
+  readonly audit?: AuditOptions | null;
   readonly idempotency?: Idempotency | null;
   /** Runs first for every request, to measure its duration. */
   readonly measure?: RequestHandler;
@@ -72,6 +75,7 @@ function useGuards(app: Express, options: AppOptions): void {
   const { devMode, allowRemoteDevMode, hostNames: names, corsOrigins: origins } = options;
   if (options.measure) app.use(options.measure);
   app.use(createAccessLog(options.logger));
+  if (options.audit) app.use(createAuditTrail(options.audit));
   app.use(createSecurityHeaders());
   app.use(createHostGuard({ devMode, allowRemoteDevMode, names }));
   app.use(createCors({ origins, devMode }));

@@ -1,3 +1,4 @@
+import type { AuditLog } from '../shared/audit/audit-log.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
@@ -58,6 +59,7 @@ interface ContextOptions {
   /** Called when the data was reindexed, so that the settings of this process are out of date. */
   readonly onDataChange: () => void;
   readonly onReranked: OnReranked;
+  readonly audit: AuditLog | null;
 }
 
 /**
@@ -71,7 +73,7 @@ export async function createApiContext(options: ContextOptions) {
   const disks = openDisks(settings, logger);
   const ownStorage = await createObjectStorage(settings, logger, { disk: disks.data });
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
-  const records = createRecords(redis, dataSet.vectors, recordsOptions(settings, logger));
+  const records = createRecords(redis, dataSet.vectors, recordsOptions(settings, logger, options.audit));
   // The index comes first: its thread reads all data while everything else is loaded and opened here.
   const { index, unwatch } = await openIndex(options, { redis, embedder, dataSet, records });
   const { storage, drafts, stopAnnouncing } = await openStorage(options, ownStorage, redis);

@@ -1,5 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { EXIT_DATA_CHANGED } from '../shared/exit-codes.js';
+import type { AuditLog } from '../shared/audit/audit-log.js';
+import { openAudit } from '../shared/audit/open-audit.js';
 import { createLogger, type Logger } from '../shared/observability/logger.js';
 import { loadSettings } from '../shared/settings/load.js';
 import type { Settings } from '../shared/settings/schema.js';
@@ -29,11 +31,10 @@ async function main(): Promise<void> {
   const processMetrics = createProcessMetrics();
   const answerMemory = createAnswerMemory({ limitBytes: settings.api.answerMemoryMegabytes * MEGABYTE });
   processMetrics.showAnswerMemory(answerMemory);
-  const options = {
-    ...appOptionsOf(settings, secrets, logger),
-    measure: processMetrics.measure,
-    answerMemory,
-  };
+  const audit = openOwnAudit(settings, logger, processMetrics);
+  const { measure } = processMetrics;
+  const auditing = audit && { log: audit, isRequired: settings.audit.required };
+  const options = { ...appOptionsOf(settings, secrets, logger), measure, audit: auditing, answerMemory };
 
   let listener: RequestListener;
   const messages = createMessages();
@@ -48,7 +49,7 @@ async function main(): Promise<void> {
   // While the process waits for Redis, this application reports that.
   listener = createStartingApp(options, lifecycle.phase);
   const { countRerank: onReranked } = processMetrics;
-  const { starting, redisAway } = startContext(settings, logger, { lifecycle, onReranked });
+  const { starting, redisAway } = startContext(settings, logger, { lifecycle, onReranked, audit });
   const serve = async () => {
     const context = await starting;
     // It is loaded while the thread of the index reads the data.
@@ -64,8 +65,16 @@ async function main(): Promise<void> {
   await run(server, { serving: serve(), redisAway, settings, logger, lifecycle });
 }
 
+const onExit = (end: () => void) => process.once('exit', end);
+
 const createOwnLogger = ({ log }: Settings): Logger =>
-  createLogger({ level: log.level, process: 'api', onExit: (flush) => process.once('exit', flush) });
+  createLogger({ level: log.level, process: 'api', onExit });
+
+function openOwnAudit(settings: Settings, logger: Logger, metrics: ProcessMetrics): AuditLog | null {
+  const log = openAudit(settings, { logger, process: 'api', onExit });
+  if (log) metrics.showAudit(log);
+  return log;
+}
 
 interface ServerParts {
   readonly settings: Settings;
@@ -114,12 +123,14 @@ async function run(server: Server, { serving, redisAway, settings, logger, lifec
   }
 }
 
+interface ContextParts {
+  readonly lifecycle: Lifecycle;
+  readonly onReranked: OnReranked;
+  readonly audit: AuditLog | null;
+}
+
 /** Creates the context. A signal, or a change of the data, ends it and the process. */
-function startContext(
-  settings: Settings,
-  logger: Logger,
-  { lifecycle, onReranked }: { readonly lifecycle: Lifecycle; readonly onReranked: OnReranked },
-) {
+function startContext(settings: Settings, logger: Logger, { lifecycle, onReranked, audit }: ContextParts) {
   const { drainSeconds } = settings.workers;
   const { stop } = stopOnSignals({
     logger,
@@ -130,6 +141,7 @@ function startContext(
       await lifecycle.end({ delaySeconds, drainSeconds });
       const [started] = await Promise.allSettled([starting]);
       if (started.status === 'fulfilled') await started.value.close();
+      await audit?.close();
     },
   });
   let onRedisAway: () => void = () => undefined;
@@ -142,6 +154,7 @@ function startContext(
     signal: lifecycle.ending,
     onRedisAway,
     onReranked,
+    audit,
     onDataChange: () => stop('the data was reindexed', EXIT_DATA_CHANGED),
   });
   return { starting, redisAway };

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { say } from './user-messages.js';
+import type { AuditRequest } from './audit.js';
 import type { TokenRequest } from './token.js';
 
 // Each command is loaded when it is asked for, because the supervisor of `up` keeps what it has loaded.
@@ -50,6 +51,19 @@ program
   .action(async (place: string, options: { check?: true }) => {
     const { restore } = await import('./backup/restore.js');
     process.stdout.write(`${await restore(place, options, process.env)}\n`);
+  });
+
+program
+  .command('audit')
+  .description('print the audit log as lines of JSON in the order of time: who read, changed and shared what')
+  .option('--since <time>', 'from this day or time on, in UTC: 2026-01-31 or 2026-01-31T12:00:00Z')
+  .option('--until <time>', 'before this day or time')
+  .option('--caller <id>', 'of this user, or about them')
+  .option('--document <id>', 'that name this document')
+  .option('--action <name>', 'of this action, or of a kind of them, such as document.download or cache')
+  .action(async (request: AuditRequest) => {
+    const { printAudit } = await import('./audit.js');
+    await printAudit(request, process.env, process.stdout);
   });
 
 program

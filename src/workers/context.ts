@@ -1,4 +1,5 @@
 import { createSharedViews } from '../shared/access/sharing.js';
+import type { AuditLog } from '../shared/audit/audit-log.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
@@ -46,12 +47,12 @@ export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
  * Everything that any worker needs, wired once. Waits for Redis.
  * @throws IncompatibleDataError for a Redis that would lose data or mix up data of two models
  */
-export async function createWorkerContext(settings: Settings, logger: Logger) {
+export async function createWorkerContext(settings: Settings, logger: Logger, audit: AuditLog | null) {
   const { disks, ownStorage } = await openOwnStorage(settings, logger);
   const { embedder, completer } = await openModels(settings, logger);
   const { redis, dataSet, connection, jobs } = await connect(settings, embedder, logger);
   const isEmbeddingRemote = isRemoteEmbedder(settings.embedder);
-  const records = createRecords(redis, dataSet.vectors, recordsOptions(settings, logger));
+  const records = createRecords(redis, dataSet.vectors, recordsOptions(settings, logger, audit));
   const metrics = openMetrics(redis, logger);
   const embedding = openEmbedding(embedder, settings, logger);
   const workOffSet = createWorkOffSet({ logger, metrics });

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { storageAdvice } from '../shared/create-storage.js';
+import { openAudit } from '../shared/audit/open-audit.js';
 import { watchDataSet } from '../shared/data-set/watch-data-set.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createLogger } from '../shared/observability/logger.js';
@@ -30,7 +31,8 @@ async function main(): Promise<void> {
     close: () => close(),
   });
   hasBeenStopped = isStopping;
-  const context = await createWorkerContext(settings, logger);
+  const audit = openAudit(settings, { logger, process: `worker-${values.queues}`, onExit });
+  const context = await createWorkerContext(settings, logger, audit);
   close = context.close;
   const stopFollowing = queues.data.some((queue) => STORAGE_QUEUES.includes(queue))
     ? await waitForStorage(
@@ -51,6 +53,7 @@ async function main(): Promise<void> {
     unwatch();
     await Promise.all(served.map((each) => each.close(drainSeconds * 1_000)));
     await context.close();
+    await audit?.close();
   };
   logger.info({ queues: queues.data }, 'worker started');
 }

@@ -13,7 +13,13 @@ const KIB = 1024;
 const MAX_BYTES = 1024 * KIB;
 const IDLE_MILLISECONDS = 1_000;
 
-const common = { method: 'post', summary: 'x', tag: 'x', responses: { 200: z.unknown() } } as const;
+const common = {
+  method: 'post',
+  summary: 'x',
+  tag: 'x',
+  audit: null,
+  responses: { 200: z.unknown() },
+} as const;
 const taking = { request: { body: z.object({ text: z.string() }) }, handle: () => done() } as const;
 const done = () => Promise.resolve({ type: 'json', status: 200, body: {} } as const);
 

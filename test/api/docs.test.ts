@@ -22,6 +22,7 @@ const routes = [
     path: '/things/{thing_id}',
     summary: 'Replace a thing',
     tag: 'Things',
+    audit: null,
     permission: 'write',
     request: {
       path: z.object({ thing_id: z.string() }),

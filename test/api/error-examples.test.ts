@@ -12,7 +12,7 @@ import { UnavailableError } from '../../src/shared/errors.js';
 import { jsonBody, makeToken, startApi, type ApiClient } from '../support/api.js';
 import { openRaw } from '../support/raw-http.js';
 
-const common = { summary: 'For tests', tag: 'Test', permission: 'write' } as const;
+const common = { summary: 'For tests', tag: 'Test', audit: null, permission: 'write' } as const;
 const responses = { 200: z.unknown() };
 
 const texts = defineRoute({

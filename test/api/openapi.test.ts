@@ -112,6 +112,7 @@ describe('the OpenAPI page', () => {
       path: '/things/{thing_id}',
       summary: 'Make a thing',
       tag: 'Things',
+      audit: null,
       permission: 'write',
       request: {
         path: z.object({ thing_id: z.string() }),
@@ -141,6 +142,7 @@ describe('the OpenAPI page', () => {
       path: '/things',
       summary: '',
       tag: '',
+      audit: null,
       permission: 'read',
       handle,
     } as const;

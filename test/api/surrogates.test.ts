@@ -20,7 +20,13 @@ const fields = {
 };
 const show = (value: unknown) =>
   Promise.resolve({ type: 'json', status: 200, body: { value: JSON.stringify(value) } } as const);
-const common = { summary: 'x', tag: 'x', permission: 'read', responses: { 200: z.unknown() } } as const;
+const common = {
+  summary: 'x',
+  tag: 'x',
+  audit: null,
+  permission: 'read',
+  responses: { 200: z.unknown() },
+} as const;
 
 let api: ApiClient;
 beforeAll(async () => {

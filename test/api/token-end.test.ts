@@ -20,6 +20,7 @@ const events = (make: (signal: AbortSignal) => AsyncIterable<z.infer<typeof even
     method: 'get',
     path: '/events',
     tag: 'Test',
+    audit: null,
     permission: 'read',
     summary: 'Streams',
     request: {},

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { allRoutes } from '../support/all-routes.js';
@@ -6,6 +9,7 @@ import { createClient } from '../support/client.js';
 import { expectation } from '../support/example-expectation.js';
 import { GUARDED } from '../support/shared/environments.js';
 import { learned, tokenOf } from '../support/learned-values.js';
+import { until } from '../support/until.js';
 import { useService } from '../support/shared/use-service.js';
 
 /** All operations, in an order in which the story of the examples can be told. */
@@ -96,6 +100,8 @@ const pageSchema = z.object({
 type Operation = z.infer<typeof pageSchema>['paths'][string][string];
 
 interface Request {
+  /** Of its operation. */
+  readonly name: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly method: string;
@@ -121,10 +127,13 @@ const toExample = (text: string) =>
     [...actualOf].map(([example, actual]) => [actual, example] as const),
   );
 
-const service = useService({ env: GUARDED });
+const service = useService({ env: { ...GUARDED, QUIRE_AUDIT_LOG: 'true' } });
+/** The requests that were sent, and what each was answered, by their ids. */
+const sent = new Map<string, { readonly name: string; readonly status: number }>();
 let operations: ReadonlyMap<string, Operation>;
 let token = '';
-const check = createCheckResponse(allRoutes());
+const routes = allRoutes();
+const check = createCheckResponse(routes);
 
 beforeAll(async () => {
   const page: unknown = await (await fetch(`${service.url}/openapi.json`)).json();
@@ -175,6 +184,35 @@ describe('the examples of the OpenAPI page', () => {
   );
 });
 
+describe('the audit log', () => {
+  test('has exactly one line of each of these requests, with the action of its route and its status', async () => {
+    const folder = join(service.dataDirectory, 'audit');
+    const readLines = async () => {
+      const files = await readdir(folder);
+      const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+      const lines = texts.flatMap((text) => text.split('\n').filter((line) => line !== ''));
+      return lines.map((line) => auditLine.parse(JSON.parse(line))).filter(({ type }) => type === 'request');
+    };
+    const expected = [...sent].flatMap(([request, { name, status }]) => {
+      const route = routes.find(({ method, path }) => `${method.toUpperCase()} ${path}` === name);
+      return route?.audit == null ? [] : [{ type: 'request', request, action: route.audit, status }];
+    });
+    const ours = async () => (await readLines()).filter(({ request = '' }) => sent.has(request));
+    await until(async () => (await ours()).length >= expected.length);
+    const order = (a: { request?: string | undefined }, b: { request?: string | undefined }) =>
+      (a.request ?? '').localeCompare(b.request ?? '');
+    expect((await ours()).sort(order)).toEqual(expected.sort(order));
+    expect(expected.length).toBeGreaterThan(story.length);
+  });
+});
+
+const auditLine = z.object({
+  type: z.string(),
+  request: z.string().optional(),
+  action: z.string(),
+  status: z.number().optional(),
+});
+
 function operationOf(name: string): Operation {
   const operation = operations.get(name);
   if (!operation) throw new Error(`the page has no ${name}`);
@@ -214,8 +252,9 @@ function requestsOf(name: string, { parameters, requestBody }: Operation): Reque
   const stated = parameters.filter((each) => each.in === 'header');
   const headers = stated.map((each) => [each.name, values.get(each.name) ?? ''] as const);
   return types.length === 0
-    ? [{ method, path: address, headers: Object.fromEntries(headers), type: null, body: undefined }]
+    ? [{ name, method, path: address, headers: Object.fromEntries(headers), type: null, body: undefined }]
     : types.map(([type, { example }], number) => ({
+        name,
         method,
         path: address,
         // A key is good for one of them.
@@ -228,14 +267,16 @@ function requestsOf(name: string, { parameters, requestBody }: Operation): Reque
 }
 
 async function send(
-  { method, path, headers: stated, type, body }: Request,
+  { name, method, path, headers: stated, type, body }: Request,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const actualPath = toActual(path);
+  const id = randomUUID();
   const response = await fetch(service.url + actualPath, {
     method,
     headers: {
       Authorization: token,
+      'X-Request-Id': id,
       ...stated,
       ...(type !== null && (isJsonType(type) || type === NDJSON) ? { 'Content-Type': type } : {}),
       ...headers,
@@ -243,6 +284,7 @@ async function send(
     body: body === undefined ? null : encode(type, JSON.parse(toActual(JSON.stringify(body)))),
   });
   const text = await response.text();
+  sent.set(id, { name, status: response.status });
   check({ method, path: actualPath, status: response.status, headers: response.headers, text });
   const isJson = response.headers.get('content-type') === 'application/json';
   return { status: response.status, text, body: isJson ? (JSON.parse(text) as unknown) : text };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ApiReply } from '../../src/api/http/response/reply.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';
 
-const common = { summary: 'For tests', tag: 'Test', permission: 'open' } as const;
+const common = { summary: 'For tests', tag: 'Test', audit: null, permission: 'open' } as const;
 
 /** Answers with what it is sent, at `/echo`. */
 export function echo(permission: 'open' | 'write' = 'open'): Route {

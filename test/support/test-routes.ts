@@ -10,7 +10,7 @@ import { errorBody } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 
-const common = { summary: 'For tests', tag: 'Test', permission: 'open' } as const;
+const common = { summary: 'For tests', tag: 'Test', audit: null, permission: 'open' } as const;
 const anything = z.record(z.string(), z.unknown());
 
 const failures: Record<string, () => Error> = {

@@ -1,7 +1,8 @@
 import { Router, type Request, type Response } from 'express';
 import { NotFoundError } from '../../shared/errors.js';
+import { noteDocuments } from '../../shared/audit/notes.js';
 import { HttpError } from '../http/http-error.js';
-import { requestFacts } from '../http/logging/request-facts.js';
+import { noteRoute } from '../http/logging/request-facts.js';
 import { sendJson } from '../http/response/send-json.js';
 import type { InspectDocument } from '../services/documents/document-inspection.js';
 import type { OperatorChanges } from '../services/documents/operator-changes.js';
@@ -46,7 +47,8 @@ async function showDocument(
   request: DocumentRequest,
   response: Response,
 ): Promise<void> {
-  requestFacts(request).route = '/admin/documents/{document_id}';
+  noteRoute(request, '/admin/documents/{document_id}', 'admin.document_read');
+  noteDocuments([request.params.id]);
   const document = await inspect(request.params.id);
   if (!document) throw new NotFoundError('Document not found');
   if (!wantsPage(request)) {
@@ -65,7 +67,8 @@ interface Acting {
 
 async function act(options: DocumentPagesOptions, { request, response, name }: Acting): Promise<void> {
   const { inspect, visits, visitOf, adminPath } = options;
-  requestFacts(request).route = `/admin/documents/{document_id}/${name}`;
+  noteRoute(request, `/admin/documents/{document_id}/${name}`, `admin.document_${name}`);
+  noteDocuments([request.params.id]);
   const visit = visitOf(request);
   const { csrf } = visit.isByToken ? {} : await readOwnForm(options, { request, response, visit });
   visits.requireOwnPage(request, visit, csrf);

@@ -5,7 +5,7 @@ import { anonymous, type Authenticate, type Caller } from '../auth/authenticatio
 import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
-import { requestFacts } from '../http/logging/request-facts.js';
+import { noteCaller, noteRoute } from '../http/logging/request-facts.js';
 import { sendPage } from './html.js';
 import { loginForm, sessionCard } from './login-page.js';
 import type { Visit, Visits } from './page-visitor.js';
@@ -27,7 +27,7 @@ export interface LoginOptions extends FormOptions {
 export function createLogin(options: LoginOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/login', async (request, response) => {
-    requestFacts(request).route = '/admin/login';
+    noteRoute(request, '/admin/login', 'admin.view');
     const { searchParams } = new URL(request.originalUrl, 'http://quire');
     const visit = await options.visits.read(request);
     showLogin(options, { request, response, visit }, { next: searchParams.get('next') ?? '' });
@@ -47,7 +47,7 @@ export function createLogin(options: LoginOptions): Router {
 
 async function logIn(options: LoginOptions, request: Request, response: Response): Promise<void> {
   const { visits, authenticate, guesses, adminPath } = options;
-  requestFacts(request).route = '/admin/login';
+  noteRoute(request, '/admin/login', 'admin.login');
   const visit = await visits.read(request);
   const { csrf = '', token: given = '', next = '' } = await readOwnForm(request, response, options);
   visits.requireOwnPage(request, { ...visit, isByToken: false }, csrf);
@@ -59,15 +59,16 @@ async function logIn(options: LoginOptions, request: Request, response: Response
     showLogin(options, { request, response, visit }, { ...refusal, next });
     return;
   }
-  requestFacts(request).callerId = caller.id;
+  noteCaller(request, caller);
   visits.login(request, response, { caller, tokenExpiresAtMs: expiryOf(token) });
   response.redirect(303, safeTarget(next, adminPath) ?? `${adminPath}/queues`);
 }
 
 async function logOut(options: LoginOptions, request: Request, response: Response): Promise<void> {
   const { visits, adminPath } = options;
-  requestFacts(request).route = '/admin/logout';
+  noteRoute(request, '/admin/logout', 'admin.logout');
   const visit = await visits.read(request);
+  noteCaller(request, visit.caller);
   const { csrf = '' } = await readOwnForm(request, response, options);
   visits.requireOwnPage(request, visit, csrf);
   await visits.logout(request, response, visit);

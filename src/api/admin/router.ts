@@ -9,7 +9,7 @@ import { withoutSlashes } from '../http/base-url.js';
 import { HttpError } from '../http/http-error.js';
 import { lazyHandler } from '../http/lazy-handler.js';
 import { pagePolicy } from '../http/page-policy.js';
-import { requestFacts } from '../http/logging/request-facts.js';
+import { noteCaller, noteRoute } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import type { InspectDocument } from '../services/documents/document-inspection.js';
 import type { OperatorChanges } from '../services/documents/operator-changes.js';
@@ -94,7 +94,7 @@ const lazyQueueBoard = (options: BoardOptions) =>
   lazyHandler(loadOnce(async () => (await import('./queue-board.js')).createQueueBoard(options)));
 
 const setHeaders: RequestHandler = (request, response, next) => {
-  requestFacts(request).route = '/admin';
+  noteRoute(request, '/admin', 'admin.view');
   // Pages of other origins must not read these pages, even if they may call the API.
   response.removeHeader('Access-Control-Allow-Origin');
   // With helmet's `no-referrer`, browsers would send forms with the origin `null`.
@@ -113,8 +113,9 @@ function guardBoard({
   readonly readOnly: boolean;
 }): RequestHandler {
   return (request, response, next) => {
-    requestFacts(request).route = '/admin/queues';
-    if (!SAFE_METHODS.includes(request.method)) {
+    const isChange = !SAFE_METHODS.includes(request.method);
+    noteRoute(request, '/admin/queues', isChange ? 'admin.queue_change' : readingOf(request));
+    if (isChange) {
       if (readOnly) throw new HttpError(403, 'The queues are read-only (admin.queues_read_only)');
       continueBody(request, response);
     }
@@ -128,7 +129,7 @@ function guardBoard({
 
 /** Returns false after it has redirected a browser to the login page. @throws HttpError 401, 403 */
 function admit(request: Request, response: Response, { caller }: Visit, adminPath: string): boolean {
-  requestFacts(request).callerId = caller?.id ?? null;
+  noteCaller(request, caller);
   if (caller) {
     requirePermission(caller, 'admin');
     return true;
@@ -143,5 +144,8 @@ function admit(request: Request, response: Response, { caller }: Visit, adminPat
 function isPageView(request: Request): boolean {
   return request.method === 'GET' && request.get('Accept')?.includes('text/html') === true;
 }
+
+/** The board's own scripts and styles hold nothing of anybody. */
+const readingOf = ({ path }: Request) => (path.startsWith('/static/') ? null : 'admin.queues');
 
 const boardPolicy = pagePolicy({ fontSrc: ["'self'", 'data:'], baseUri: ["'self'"], formAction: ["'self'"] });

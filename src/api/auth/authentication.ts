@@ -18,6 +18,8 @@ export interface Caller {
   readonly id: string;
   readonly permissions: ReadonlySet<Permission>;
   readonly type: TokenType;
+  /** The claim `jti` of the token, if it has one. */
+  readonly tokenId?: string | undefined;
   /** When the token ends that names the caller; never for a caller without one. */
   readonly expiresAtMs: number;
 }
@@ -41,14 +43,21 @@ const claimsSchema = z
     permissions: z.array(z.enum(PERMISSIONS)).default(['read']),
     exp: z.number(),
     iat: z.number().optional(),
+    // Any other value is no id that could be told.
+    jti: z
+      .string()
+      .regex(/^[\w.:-]{1,128}$/)
+      .optional()
+      .catch(undefined),
   })
-  .transform(({ entity_id, sub, type, permissions, exp }, context): VerifiedToken<Caller> => {
+  .transform(({ entity_id, sub, type, permissions, exp, jti }, context): VerifiedToken<Caller> => {
     const id = entity_id ?? sub;
     if (id == null) {
       context.addIssue({ code: 'custom', message: 'entity_id or sub is required' });
       return z.NEVER;
     }
-    const holder = { id, type, permissions: withImplied(permissions), expiresAtMs: exp * 1_000 };
+    const tokenId = jti;
+    const holder = { id, type, permissions: withImplied(permissions), expiresAtMs: exp * 1_000, tokenId };
     return { holder, expiresAt: exp };
   });
 

@@ -10,6 +10,8 @@ import type { RateLimit } from '../auth/rate-limit.js';
 import { noteRequest } from './connections/slow-clients.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import type { Idempotency } from '../services/idempotency/idempotency.js';
+import { auditAnswer } from './audit/audit-answer.js';
+import { auditPath } from './audit/audit-trail.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody } from './connections/expect-continue.js';
 import { baseUrlOf } from './base-url.js';
@@ -19,7 +21,7 @@ import { idempotencyKeyOf } from './idempotency/key.js';
 import type { ReadJson } from './json/reader.js';
 import { reply, type ApiReply, type PendingReply } from './response/reply.js';
 import { sendReply, type Exchange } from './response/send-reply.js';
-import { requestFacts } from './logging/request-facts.js';
+import { noteCaller, noteRoute } from './logging/request-facts.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
 import type { BodyReading } from './request/body.js';
 import { parseParts, queryOf, readBody, type RawBody } from './request/read-parts.js';
@@ -73,7 +75,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
       const begun = await runHandler(route, exchange, options);
       if (begun.type === 'pending') claim.shrink(begun.heldBytes);
       settled = begun.type === 'pending' ? await begun.settled : begun;
-      settled = { ...settled, headers: ignored.addTo(settled.headers ?? {}) };
+      settled = auditAnswer(request, { ...settled, headers: ignored.addTo(settled.headers ?? {}) });
       if (settled.type === 'lines') {
         // The request is still being read while the answer is sent.
         await sendReply({ request, response, signal, whileValid, hold }, settled);
@@ -203,10 +205,10 @@ function holdFor(
 
 /** Tells who sends the request, and throws where they may not use the route. Whether there is room for it is asked later. */
 function authorize(route: Route, request: Request, authenticate: Authenticate): Caller {
-  const facts = requestFacts(request);
-  facts.route = route.path;
   const known = authenticate(request.headers.authorization);
-  facts.callerId = known?.id ?? null;
+  noteCaller(request, known);
+  auditPath(request);
+  noteRoute(request, route.path, route.audit);
   if (route.permission === 'open') return known ?? anonymous;
   if (!known) throw notAuthenticated();
   requirePermission(known, route.permission);

@@ -1,3 +1,4 @@
+import type { RequestAction } from '../../shared/audit/actions.js';
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/authentication.js';
 import type { Precondition } from '../../shared/documents/entity-tag.js';
@@ -88,6 +89,8 @@ interface Declaration<
   readonly maxBodyBytes?: number;
   /** With `object`, an empty body and a body of two quote characters count as `{}`. */
   readonly emptyBody?: 'object';
+  /** What the audit log calls a use of the route; null where nothing of anybody is read or changed. */
+  readonly audit: RequestAction | null;
   readonly authorize?: Authorize;
   /** Runs before the body is read, and throws when there is no capacity for the request. */
   readonly admit?: (callerId: string) => Promise<Arrival | undefined>;

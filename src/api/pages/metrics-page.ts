@@ -10,7 +10,7 @@ import {
 import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
-import { requestFacts } from '../http/logging/request-facts.js';
+import { noteCaller, noteRoute } from '../http/logging/request-facts.js';
 
 export interface MetricsPageOptions {
   /** Each gives a part of the page, in the text format of Prometheus. */
@@ -31,7 +31,7 @@ export function createMetricsPage(options: MetricsPageOptions): RequestHandler {
       next();
       return;
     }
-    requestFacts(request).route = '/metrics';
+    noteRoute(request, '/metrics', null);
     await admit(request, options);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
@@ -49,7 +49,7 @@ async function admit(request: Request, options: MetricsPageOptions): Promise<voi
   const { authorization } = request.headers;
   if (devMode && isLocal(request)) return;
   const caller = authenticate(authorization);
-  requestFacts(request).callerId = caller?.id ?? null;
+  noteCaller(request, caller);
   if (caller) requirePermission(caller, 'admin');
   else if (!(await isScraper(request, options))) throw notAuthenticated();
 }

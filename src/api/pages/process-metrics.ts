@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { AuditLog } from '../../shared/audit/audit-log.js';
 import { DURATION_BUCKETS } from '../../shared/observability/duration-buckets.js';
 import type { RerankOutcome } from '../../shared/models/reranking.js';
 import { requestFacts } from '../http/logging/request-facts.js';
@@ -19,6 +20,7 @@ export interface ProcessMetrics {
   readonly countRefused: (shortage: Shortage) => void;
   readonly showConnections: (room: Pick<ConnectionRoom, 'open'>) => void;
   readonly showAnswerMemory: (memory: Pick<AnswerMemory, 'figures'>) => void;
+  readonly showAudit: (log: Pick<AuditLog, 'figures' | 'isFailing'>) => void;
   /** The metrics in the text format of Prometheus. */
   render(): Promise<string>;
 }
@@ -49,6 +51,9 @@ export function createProcessMetrics(): ProcessMetrics {
     },
     showAnswerMemory: (memory) => {
       showAnswerMemory(registry, memory);
+    },
+    showAudit: (log) => {
+      showAudit(registry, log);
     },
     countRerank: createCountRerank(registry),
     countCutOff: () => {
@@ -124,4 +129,27 @@ function showAnswerMemory(registry: Registry, memory: Pick<AnswerMemory, 'figure
   const held = 'Estimated memory of answers that clients have not taken yet.';
   show('quire_answer_memory_bytes', held, 'held');
   show('quire_answers_waiting', 'Answers that wait for such memory.', 'waiting');
+}
+
+function showAudit(registry: Registry, log: Pick<AuditLog, 'figures' | 'isFailing'>): void {
+  new Counter({
+    name: 'quire_audit_lines_total',
+    help: 'Lines of the audit log of this process, written or lost for want of room.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      const { written, lost } = log.figures();
+      this.inc({ outcome: 'written' }, written);
+      this.inc({ outcome: 'lost' }, lost);
+    },
+  });
+  new Gauge({
+    name: 'quire_audit_failing',
+    help: 'Whether the audit log of this process cannot be written at the moment.',
+    registers: [registry],
+    collect() {
+      this.set(log.isFailing() ? 1 : 0);
+    },
+  });
 }

@@ -47,6 +47,7 @@ export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRo
     defineRoute({
       method: 'put',
       path: '/documents/{document_id}/content',
+      audit: 'document.replace',
       tag: 'Documents',
       permission: 'write',
       summary: 'Replace the content of a document by a text or a file',

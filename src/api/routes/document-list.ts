@@ -111,6 +111,7 @@ export const listRoute = ({
     tag: 'Documents',
     permission: 'read',
     path: '/documents',
+    audit: 'document.list',
     summary: 'List documents, newest first',
     description:
       'Lists the documents that the caller may read and that match the filter. Where more follow, the header `Link` holds the ' +

@@ -69,6 +69,7 @@ const getRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
   defineRoute({
     ...reading,
     path: '/documents/{document_id}',
+    audit: 'document.read',
     summary: 'Get a document',
     description: 'A document that the caller may not read is answered like one that does not exist.',
     request: { path: documentPath },
@@ -84,6 +85,7 @@ const statusRoute = ({ documents }: DocumentRouteDependencies) =>
   defineRoute({
     ...reading,
     path: '/documents/{document_id}/status',
+    audit: 'document.status',
     summary: 'Get the progress of an ingest',
     description: 'Ask again until `status` is `completed`, `failed` or `cancelled`.',
     request: { path: documentPath },
@@ -99,6 +101,7 @@ const chunksRoute = ({ documents }: DocumentRouteDependencies) =>
   defineRoute({
     ...reading,
     path: '/documents/{document_id}/chunks',
+    audit: 'document.chunks',
     summary: "List a document's chunks",
     description: 'Lists the chunks of the published version in the order of the text.',
     request: { path: documentPath, query: z.object(page) },
@@ -128,6 +131,7 @@ const extractionRoute = ({ readExtraction }: DocumentRouteDependencies) =>
   defineRoute({
     ...reading,
     path: '/documents/{document_id}/extraction',
+    audit: 'document.extraction',
     summary: 'Get what was read of a document, and what was not',
     description:
       'The receipt of the published version: the reader, the parts read of all, pages read by text recognition, and ' +
@@ -146,6 +150,7 @@ const patchRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     ...changing,
     method: 'patch',
     path: '/documents/{document_id}',
+    audit: 'document.change',
     maxBodyBytes: PATCH_BODY_BYTES,
     summary: 'Change metadata, file name or access of a document',
     description:
@@ -176,6 +181,7 @@ const deleteRoute = ({ changes }: DocumentRouteDependencies) =>
     ...changing,
     method: 'delete',
     path: '/documents/{document_id}',
+    audit: 'document.delete',
     summary: 'Delete a document',
     description:
       'Searches find nothing of the document from this moment on. Its chunks and its source are removed soon after.',
@@ -193,6 +199,7 @@ const retryRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     ...changing,
     method: 'post',
     path: '/documents/{document_id}/retry',
+    audit: 'document.retry',
     summary: 'Ingest a failed or cancelled document again',
     description:
       'A document in any other state stays as it is, apart from attachments that could not be read when there was room for ' +
@@ -211,6 +218,7 @@ const cancelRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     ...changing,
     method: 'post',
     path: '/documents/{document_id}/cancel',
+    audit: 'document.cancel',
     summary: 'Cancel an ingest',
     description:
       'A version that is published already stays. A document that is not being ingested stays as it is. Documents that were ' +

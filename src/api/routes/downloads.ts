@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteUser } from '../../shared/audit/notes.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { DownloadLinks, OpenDownload } from '../services/documents/downloads.js';
@@ -16,42 +17,50 @@ export interface DownloadRouteDependencies {
   readonly links: DownloadLinks;
 }
 
-export function createDownloadRoutes({ openDownload, links }: DownloadRouteDependencies): Route[] {
-  const common = {
-    method: 'get',
-    tag: 'Documents',
-    responses: { 200: 'download', 403: errorBody, 404: errorBody },
-  } as const;
-  return [
-    defineRoute({
-      ...common,
-      path: '/documents/{document_id}/download',
-      permission: 'read',
-      summary: 'Download the source of a document',
-      description:
-        'Returns the bytes that were ingested, with their content type and file name. The answer is also 404 when the ' +
-        'object storage has lost them.',
-      request: { path: documentPath },
-      examples: downloadExamples,
-      handle: async ({ caller, path }) => ({
-        type: 'download',
-        ...(await openDownload({ documentId: path.document_id, callerId: caller.id })),
-      }),
+const common = {
+  method: 'get',
+  tag: 'Documents',
+  responses: { 200: 'download', 403: errorBody, 404: errorBody },
+} as const;
+
+export const createDownloadRoutes = ({ openDownload, links }: DownloadRouteDependencies): Route[] => [
+  readerRoute(openDownload),
+  linkRoute(openDownload, links),
+];
+
+const readerRoute = (openDownload: OpenDownload) =>
+  defineRoute({
+    ...common,
+    path: '/documents/{document_id}/download',
+    audit: 'document.download',
+    permission: 'read',
+    summary: 'Download the source of a document',
+    description:
+      'Returns the bytes that were ingested, with their content type and file name. The answer is also 404 when the ' +
+      'object storage has lost them.',
+    request: { path: documentPath },
+    examples: downloadExamples,
+    handle: async ({ caller, path }) => ({
+      type: 'download',
+      ...(await openDownload({ documentId: path.document_id, callerId: caller.id })),
     }),
-    defineRoute({
-      ...common,
-      path: '/downloads/{document_id}',
-      permission: 'open',
-      summary: 'Download the source of a document by a signed address',
-      description:
-        'Searches return such addresses as `download_url`. They expire, and they need no other proof. The answer is ' +
-        'also 404 when the object storage has lost the source.',
-      request: { path: documentPath, query: ticket },
-      examples: signedDownloadExamples,
-      handle: async ({ path, query }) => ({
-        type: 'download',
-        ...(await openDownload(links.verify(path.document_id, query))),
-      }),
-    }),
-  ];
-}
+  });
+
+const linkRoute = (openDownload: OpenDownload, links: DownloadLinks) =>
+  defineRoute({
+    ...common,
+    path: '/downloads/{document_id}',
+    audit: 'document.open_link',
+    permission: 'open',
+    summary: 'Download the source of a document by a signed address',
+    description:
+      'Searches return such addresses as `download_url`. They expire, and they need no other proof. The answer is ' +
+      'also 404 when the object storage has lost the source.',
+    request: { path: documentPath, query: ticket },
+    examples: signedDownloadExamples,
+    handle: async ({ path, query }) => {
+      const opened = links.verify(path.document_id, query);
+      noteUser(opened.callerId);
+      return { type: 'download', ...(await openDownload(opened)) };
+    },
+  });

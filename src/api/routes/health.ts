@@ -54,6 +54,7 @@ const livenessRoute = () =>
   defineRoute({
     ...common,
     path: '/health',
+    audit: null,
     summary: 'Tell that the process lives',
     description: 'Asks nothing of Redis or the workers. A process that does not answer should be restarted.',
     responses: { 200: health },
@@ -65,6 +66,7 @@ const readinessRoute = (read: HealthOptions['readiness'], models: HealthOptions[
   defineRoute({
     ...common,
     path: '/health/ready',
+    audit: null,
     summary: 'Tell whether Redis, index, storage and workers are there',
     description: 'Answers 503 and names the missing parts while the service cannot do all of its work.',
     responses: { 200: readinessView, 503: readinessView },
@@ -113,6 +115,7 @@ const servingRoute = (phase: HealthOptions['phase']) =>
   defineRoute({
     ...common,
     path: '/health/serving',
+    audit: null,
     summary: 'Tell load balancers whether to send requests to this process',
     description: 'Answers 503 while the process starts, and again from the moment it is told to stop.',
     responses: { 200: serving, 503: serving },

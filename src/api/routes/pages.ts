@@ -32,6 +32,7 @@ export function createPageRoutes({ readPage }: PageRouteDependencies): Route[] {
       method: 'get',
       tag: 'Documents',
       path: '/documents/{document_id}/pages/{page}.png',
+      audit: 'document.page',
       permission: 'read',
       summary: 'Show a page of a document',
       description:

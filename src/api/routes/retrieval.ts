@@ -92,6 +92,7 @@ const chunksRoute = (retrieval: Retrieval) =>
   defineRoute({
     ...common,
     path: '/retrieve/chunks',
+    audit: 'document.search',
     summary: 'Find the chunks that fit a query best',
     description: 'Returns at most `k` chunks, best first, of documents that the caller may read.',
     request: { body: searchBody },
@@ -109,6 +110,7 @@ const documentsRoute = (retrieval: Retrieval) =>
   defineRoute({
     ...common,
     path: '/retrieve/docs',
+    audit: 'document.search',
     summary: 'Find the documents that fit a query best',
     description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
     request: { body: searchBody },
@@ -124,6 +126,7 @@ const queryRoute = (query: CompletionService) =>
   defineRoute({
     ...common,
     path: '/query',
+    audit: 'document.query',
     summary: 'Answer a question',
     description:
       'Completes over the chunks that fit the query best, and names them as its sources. With `stream`, the answer ' +

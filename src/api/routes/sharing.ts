@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteUser } from '../../shared/audit/notes.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
@@ -58,8 +59,10 @@ const LISTS = [
       'Searches, answers, lists and caches of the caller have nothing more of what the owner shares, from this moment on and ' +
       'whatever the request says. The owner is no longer among the accepted ones, and is not told.',
     add: 'blockOwner',
+    putAction: 'sharing.block',
     delete: 'Unblock an owner',
     remove: 'unblockOwner',
+    removeAction: 'sharing.unblock',
   },
   {
     name: 'accepted',
@@ -68,8 +71,10 @@ const LISTS = [
       'What the owner shares, now or later, is found where the caller finds only what is accepted. The owner is no longer ' +
       'among the blocked ones.',
     add: 'acceptOwner',
+    putAction: 'sharing.accept',
     delete: 'Accept what an owner shares no longer',
     remove: 'forgetOwner',
+    removeAction: 'sharing.forget',
   },
 ] as const;
 type OwnerList = (typeof LISTS)[number];
@@ -79,6 +84,7 @@ const readRoute = ({ lists }: SharingRouteDependencies) =>
     ...common,
     method: 'get',
     path: '/sharing',
+    audit: 'sharing.read',
     summary: 'Get what you have said of documents of others',
     description:
       'The owners whom the caller has blocked, and the owners and documents that the caller has accepted.',
@@ -93,13 +99,16 @@ const putRoute = ({ lists }: SharingRouteDependencies, list: OwnerList) =>
     ...common,
     method: 'put',
     path: `/sharing/${list.name}/{owner}`,
+    audit: list.putAction,
     summary: list.put,
     description: `${list.putDescription} A list has at most 1,000 entries (422).`,
     request: { path: ownerPath },
     responses: { 200: sharingView, 409: errorBody },
     examples: listOwnerExamples[list.name],
-    handle: async ({ caller, path }, reply) =>
-      reply.json(200, viewSharing(await lists[list.add](caller.id, path.owner))),
+    handle: async ({ caller, path }, reply) => {
+      noteUser(path.owner);
+      return reply.json(200, viewSharing(await lists[list.add](caller.id, path.owner)));
+    },
   });
 
 const deleteRoute = ({ lists }: SharingRouteDependencies, list: OwnerList) =>
@@ -107,13 +116,16 @@ const deleteRoute = ({ lists }: SharingRouteDependencies, list: OwnerList) =>
     ...common,
     method: 'delete',
     path: `/sharing/${list.name}/{owner}`,
+    audit: list.removeAction,
     summary: list.delete,
     description: 'An owner who is not in the list changes nothing.',
     request: { path: ownerPath },
     responses: { 200: sharingView },
     examples: unlistOwnerExamples[list.name],
-    handle: async ({ caller, path }, reply) =>
-      reply.json(200, viewSharing(await lists[list.remove](caller.id, path.owner))),
+    handle: async ({ caller, path }, reply) => {
+      noteUser(path.owner);
+      return reply.json(200, viewSharing(await lists[list.remove](caller.id, path.owner)));
+    },
   });
 
 const done = z.object({ success: z.literal(true) });
@@ -125,6 +137,7 @@ const leaveRoute = ({ membership }: SharingRouteDependencies) =>
     ...common,
     method: 'post',
     path: '/documents/{document_id}/leave',
+    audit: 'document.leave',
     summary: 'Leave a document that somebody else shares',
     description:
       'Takes the caller out of `access_control`, also of the documents that were made of its attachments. From this moment on ' +
@@ -144,6 +157,7 @@ const acceptRoute = ({ membership }: SharingRouteDependencies) =>
     ...common,
     method: 'post',
     path: '/documents/{document_id}/accept',
+    audit: 'document.accept',
     summary: 'Accept a document that somebody else shares',
     description:
       'It is found where the caller finds only what is accepted. A caller who has left it gets what its lists would give them ' +

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteUser } from '../../shared/audit/notes.js';
 import { entityIdOf } from '../../shared/access/access-token.js';
 import {
   anonymous,
@@ -58,6 +59,7 @@ export function createTokenRoutes({ makeUri, ...options }: TokenRouteOptions): R
     defineRoute({
       method: 'post',
       path: '/local/generate_uri',
+      audit: 'token.create',
       summary: 'Make a connection URI that holds an access token',
       description: 'Open in dev mode, to callers with an admin token, and to those who know the password.',
       tag: 'Tokens',
@@ -68,8 +70,10 @@ export function createTokenRoutes({ makeUri, ...options }: TokenRouteOptions): R
       authorize: createAuthorize(options),
       responses: { 200: connection, 401: errorBody, 403: errorBody },
       examples: uriExamples,
-      handle: ({ body: { name: owner, expiry_days: expiry }, baseUrl }, reply) =>
-        Promise.resolve(reply.json(200, { uri: makeUri({ name: owner, days: expiry, baseUrl }) })),
+      handle: ({ body: { name: owner, expiry_days: expiry }, baseUrl }, reply) => {
+        noteUser(entityIdOf(owner) ?? owner);
+        return Promise.resolve(reply.json(200, { uri: makeUri({ name: owner, days: expiry, baseUrl }) }));
+      },
     }),
   ];
 }

@@ -58,6 +58,7 @@ export function createUsageRoutes({ usage, quotas, owned }: UsageParts): Route[]
     defineRoute({
       method: 'get',
       path: '/usage/stats',
+      audit: 'usage.read',
       summary: 'Count your successful operations',
       description: 'Operations that the caller has never used are left out.',
       tag: 'Usage',
@@ -70,6 +71,7 @@ export function createUsageRoutes({ usage, quotas, owned }: UsageParts): Route[]
     defineRoute({
       method: 'get',
       path: '/usage/recent',
+      audit: 'usage.read',
       summary: 'List your latest operations, newest first',
       description:
         'The service keeps a limited number of records for each caller and drops the oldest ones first.',
@@ -90,6 +92,7 @@ const quotaRoute = ({ quotas, owned }: Pick<UsageParts, 'quotas' | 'owned'>) =>
   defineRoute({
     method: 'get',
     path: '/usage/quota',
+    audit: 'usage.read',
     summary: 'Tell how much you own, and how much you may',
     description:
       'What passes a quota is answered 507, with its name. Documents count for those who own them.',

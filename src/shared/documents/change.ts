@@ -57,3 +57,6 @@ export interface NewRecord extends Pick<
 > {
   readonly record: DocumentRecord;
 }
+
+/** Is told of each change of a record that was written; `before` is null for a new one, `after` for one that is gone. */
+export type OnChange = (before: DocumentRecord | null, after: DocumentRecord | null) => void;

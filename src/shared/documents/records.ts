@@ -2,8 +2,8 @@ import { createAccessGroups } from '../access/access-groups.js';
 import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import { laterRevision, type DocumentRecord, type DocumentState } from '../document.js';
 import type { Redis } from '../redis/client.js';
-import type { Change, Effects, NewRecord, Transition } from './change.js';
-import { commitChange } from './commit/commit.js';
+import type { Change, Effects, NewRecord, OnChange, Transition } from './change.js';
+import { commitChange, type CommitParts } from './commit/commit.js';
 import { commitNew } from './commit/commit-new.js';
 import { keys } from '../redis/keys.js';
 import { NO_QUOTAS, type Quotas } from './owned.js';
@@ -67,17 +67,16 @@ interface RecordsOptions {
   readonly onMalformed?: OnMalformed;
   /** What an owner may have; documents that pass it are refused, and documents of too many chunks not published. */
   readonly quotas?: Quotas;
+  readonly onChange?: OnChange | undefined;
 }
 
 export function createRecords(
   redis: Redis,
   vectors: VectorSet = FIRST_VECTORS,
-  { onMalformed = refuseMalformed, quotas = NO_QUOTAS }: RecordsOptions = {},
+  { onMalformed = refuseMalformed, quotas = NO_QUOTAS, onChange = ignoreChange }: RecordsOptions = {},
 ): Records {
   const groups = createAccessGroups(redis);
-  const parts = { redis, vectors, groups, quotas };
-  const commit = (id: string, before: DocumentRecord | null, change: Change) =>
-    commitChange(parts, id, before, change);
+  const { commit, ...written } = tellingChanges({ redis, vectors, groups, quotas }, onChange);
   const read = (id: string) => readRecord(redis, id);
   return {
     read,
@@ -86,27 +85,58 @@ export function createRecords(
     readStates: (ids) => readStates(redis, ids, onMalformed),
     findFinished: (ids) => findFinished(redis, ids),
     readLineDigests: (ids) => readLineDigests(redis, ids),
-    publishGroup: (group) => publishGroup(parts, group),
-    createMany: (created) => commitNew(parts, created),
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
     readSome: (ids, enoughBytes) => readRecords(redis, ids, { enoughBytes, onMalformed }),
+    ...written,
     create: async (record, effects = {}) => {
       const done = await commit(record.id, null, { record, ...effects });
       if (done !== 1) throw new Error('a document with this id exists');
     },
     createBeside: async (record, beside) => (await commit(record.id, null, { record, beside })) === 1,
-    update: async (id, transition, known) => {
-      for (let guess = known; ; guess = undefined) {
-        const record = guess ?? (await read(id));
-        if (!record) return { record: null, changed: false, discarded: [] };
-        const change = transition(record);
-        // The known record may be old, and only the present one can say that there is nothing to do.
-        if (!change && guess) continue;
-        if (!change) return { record, changed: false, discarded: [] };
-        const next = change.removed ? null : { ...change.record, revision: laterRevision(record.revision) };
-        const done = await commit(id, record, next ? { ...change, removed: false, record: next } : change);
-        if (done === 1) return { record: next, changed: true, discarded: change.discard ?? [] };
-      }
+    update: createUpdate(read, commit),
+  };
+}
+
+type Commit = (id: string, before: DocumentRecord | null, change: Change) => Promise<number>;
+
+/** All that writes records. What was written is told. */
+function tellingChanges(
+  parts: CommitParts,
+  onChange: OnChange,
+): Pick<Records, 'createMany' | 'publishGroup'> & { readonly commit: Commit } {
+  return {
+    commit: async (id, before, change) => {
+      const done = await commitChange(parts, id, before, change);
+      if (done === 1) onChange(before, change.record ?? null);
+      return done;
+    },
+    publishGroup: async (group) => {
+      const refused = await publishGroup(parts, group);
+      if (refused.length === 0) for (const { before, after } of group.documents) onChange(before, after);
+      return refused;
+    },
+    createMany: async (created) => {
+      const errors = await commitNew(parts, created);
+      for (const [i, { record }] of created.entries()) if (errors[i] === null) onChange(null, record);
+      return errors;
     },
   };
 }
+
+const createUpdate =
+  (read: Records['read'], commit: Commit): Records['update'] =>
+  async (id, transition, known) => {
+    for (let guess = known; ; guess = undefined) {
+      const record = guess ?? (await read(id));
+      if (!record) return { record: null, changed: false, discarded: [] };
+      const change = transition(record);
+      // The known record may be old, and only the present one can say that there is nothing to do.
+      if (!change && guess) continue;
+      if (!change) return { record, changed: false, discarded: [] };
+      const next = change.removed ? null : { ...change.record, revision: laterRevision(record.revision) };
+      const done = await commit(id, record, next ? { ...change, removed: false, record: next } : change);
+      if (done === 1) return { record: next, changed: true, discarded: change.discard ?? [] };
+    }
+  };
+
+const ignoreChange: OnChange = () => undefined;

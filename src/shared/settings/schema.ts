@@ -4,7 +4,7 @@ import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js
 import { api } from './sections/api.js';
 import { chunk, ingest } from './sections/ingest.js';
 import { caches, models } from './sections/models.js';
-import { admin, disk, log, metrics, quota, redis, usage } from './sections/operations.js';
+import { admin, audit, disk, log, metrics, quota, redis, usage } from './sections/operations.js';
 import { completion, embedding } from './sections/providers.js';
 import { queryEngine } from './sections/query-engine.js';
 import { reranking } from './sections/reranking.js';
@@ -59,6 +59,7 @@ export const fileSettingsSchema = z.strictObject({
   quota: quota.prefault({}),
   admin: admin.prefault({}),
   metrics: metrics.prefault({}),
+  audit: audit.prefault({}),
   log: log.prefault({}),
 });
 export type FileSettings = z.infer<typeof fileSettingsSchema>;

@@ -14,6 +14,7 @@ const routes = (['read', 'write', 'admin', 'open'] as const).map((permission) =>
     path: `/${permission}`,
     summary: permission,
     tag: 'Test',
+    audit: null,
     permission,
     request: { body: z.object({ field: z.string() }) },
     responses: { 200: who },

@@ -4,7 +4,14 @@ import { errorBody } from '../../../src/api/http/response/declared-responses.js'
 import { defineRoute } from '../../../src/api/http/route.js';
 
 const thing = z.object({ id: z.string(), size: z.int() });
-const common = { summary: 'For tests', tag: 'Test', permission: 'open', method: 'get', request: {} } as const;
+const common = {
+  summary: 'For tests',
+  tag: 'Test',
+  audit: null,
+  permission: 'open',
+  method: 'get',
+  request: {},
+} as const;
 const responses = { 200: thing, 409: errorBody } as const;
 const fine = { id: 'a', size: 1 };
 async function* each<Item>(item: Item): AsyncGenerator<Item> {

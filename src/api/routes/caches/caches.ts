@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteCache } from '../../../shared/audit/notes.js';
 import type { CacheRecord } from '../../../shared/caches/cache-record.js';
 import type { JsonReply } from '../../http/response/reply.js';
 import { errorBody } from '../../http/response/declared-responses.js';
@@ -75,6 +76,7 @@ function createRoute(caches: CacheService, { admit, view }: { admit: RequireRoom
   const create = (request: CreateRequest) => {
     const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters, shared } = request.body;
     checkFilterLength(filters);
+    noteCache(cacheName);
     return caches.create(requestOf(cacheName, request), { model, ggufFile, docs: ids, filters, shared });
   };
   const replyCreated = (request: CreateRequest, { cache, ready }: BuildResult) =>
@@ -82,6 +84,7 @@ function createRoute(caches: CacheService, { admit, view }: { admit: RequireRoom
   return defineRoute({
     method: 'post',
     path: '/cache/create',
+    audit: 'cache.create',
     tag,
     permission: 'write',
     emptyBody: 'object',
@@ -108,6 +111,7 @@ const findRoute = (caches: CacheService) =>
   defineRoute({
     method: 'get',
     path: '/cache/{name}',
+    audit: 'cache.read',
     tag,
     permission: 'read',
     summary: 'Tell whether a named cache exists, and what it is',
@@ -127,6 +131,7 @@ const listRoute = (caches: CacheService, view: View) =>
   defineRoute({
     method: 'get',
     path: '/caches',
+    audit: 'cache.list',
     tag,
     permission: 'read',
     summary: 'List your named caches',
@@ -141,6 +146,7 @@ const updateRoute = (caches: CacheService, admit: RequireRoomForCaches) =>
   defineRoute({
     method: 'post',
     path: '/cache/{name}/update',
+    audit: 'cache.update',
     tag,
     permission: 'write',
     emptyBody: 'object',
@@ -165,6 +171,7 @@ const addDocumentsRoute = (caches: CacheService, admit: RequireRoomForCaches) =>
   defineRoute({
     method: 'post',
     path: '/cache/{name}/add_docs',
+    audit: 'cache.add',
     tag,
     permission: 'write',
     emptyBody: 'object',
@@ -192,6 +199,7 @@ const queryRoute = (caches: CacheService) =>
   defineRoute({
     method: 'post',
     path: '/cache/{name}/query',
+    audit: 'cache.query',
     tag,
     permission: 'read',
     emptyBody: 'object',
@@ -217,6 +225,7 @@ const deleteRoute = (caches: CacheService) =>
   defineRoute({
     method: 'delete',
     path: '/cache/{name}',
+    audit: 'cache.delete',
     tag,
     permission: 'write',
     summary: 'Delete a cache',

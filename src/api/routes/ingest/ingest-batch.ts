@@ -68,6 +68,7 @@ export const ingestBatchRoute = ({
     tag: 'Documents',
     permission: 'write',
     path: '/ingest/batch',
+    audit: 'document.ingest',
     summary: 'Ingest many texts',
     description: DESCRIPTION,
     request: { body: bodyOf(maxDocuments) },

@@ -88,6 +88,7 @@ export const ingestFilesRoute = ({
     tag: 'Documents',
     permission: 'write',
     path: '/ingest/files',
+    audit: 'document.ingest',
     summary: 'Ingest many files',
     description: DESCRIPTION,
     request: {},

@@ -116,6 +116,7 @@ const ingestTextRoute = ({ ingest, answerAgain, admit, bucket }: IngestRouteDepe
   defineRoute({
     ...common,
     path: '/ingest/text',
+    audit: 'document.ingest',
     summary: 'Ingest a text',
     request: { body: textBody },
     admit,
@@ -138,6 +139,7 @@ const ingestFileRoute = ({ ingest, answerAgain, admit, bucket, maxFileBytes }: I
   defineRoute({
     ...common,
     path: '/ingest/file',
+    audit: 'document.ingest',
     summary: 'Ingest a file',
     request: {},
     admit,

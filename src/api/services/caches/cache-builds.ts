@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { noteDocuments } from '../../../shared/audit/notes.js';
 import type {
   CacheBuild,
   CacheConfig,
@@ -141,6 +142,7 @@ async function startAndWait(
   });
   if (!changed) throw cacheNotFound(name);
   if (!started?.building) throw new Error('the build of a cache was not noted');
+  noteDocuments(started.building.documentIds);
   const size = { documents: started.building.documentIds.length };
   await jobs.addCacheBuild({ ownerId, name, build: id, requestId }, size).catch((error: unknown) => {
     // The record says what to build. The sweep adds a job for it when the queue is available again.

@@ -1,3 +1,4 @@
+import { noteDocuments } from '../../../shared/audit/notes.js';
 import type { SharedViews } from '../../../shared/access/sharing.js';
 import { fenceOfCache, type CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { BuiltCache } from '../../../shared/caches/cache-record.js';
@@ -176,7 +177,10 @@ async function readCurrent(
     const passages = await readCachePassages(parts, texts);
     const isCurrent =
       ready.config.engine.name === 'prompt' || passages.length === 0 || passages.length === heldTexts(ready);
-    if (isCurrent) return { ready, passages };
+    if (isCurrent) {
+      noteDocuments(new Set(passages.map(({ documentId }) => documentId)));
+      return { ready, passages };
+    }
     if (renewals === MAX_RENEWALS) throw notReady(name, true);
     await renewAndWait(parts, request);
   }

@@ -69,6 +69,23 @@ export const metrics = z.strictObject({
   ),
 });
 
+export const audit = z.strictObject({
+  log: flag(
+    false,
+    'Whether a line is written for each request and each change of a document: who read, changed, searched and shared what, by ids alone.',
+  ),
+  folder: text(
+    '',
+    orEmpty({ accepts: isAbsolute, allowed: 'an absolute path' }),
+    'Where these lines are written; empty: `audit` in the data folder.',
+  ),
+  keepDays: whole(365, { min: 1, max: 3650 }, 'Days that files of the audit log are kept.'),
+  required: flag(
+    false,
+    'Whether requests are refused (503) while the audit log cannot be written; otherwise they go on, and lines may be lost.',
+  ),
+});
+
 export const log = z.strictObject({
   level: choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

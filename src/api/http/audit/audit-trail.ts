@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+import type { Request, RequestHandler, Response } from 'express';
+import type { RequestAction } from '../../../shared/audit/actions.js';
+import type { AuditLog } from '../../../shared/audit/audit-log.js';
+import {
+  addDocument,
+  emptyNotes,
+  noteCache,
+  withNotes,
+  type AuditNotes,
+} from '../../../shared/audit/notes.js';
+import { UnavailableError } from '../../../shared/errors.js';
+import type { Caller } from '../../auth/authentication.js';
+import { clientAddressOf } from '../client-address.js';
+
+export interface AuditOptions {
+  readonly log: AuditLog;
+  /** Whether requests are refused while the log cannot be written. */
+  readonly isRequired: boolean;
+}
+
+interface Trail extends AuditOptions {
+  readonly notes: AuditNotes;
+}
+
+/** Empty where there is no audit log. */
+const trails = new WeakMap<IncomingMessage, Trail>();
+const RETRY_SECONDS = 5;
+
+/** Writes a line for each request whose route names an action, when it is over. It comes after the access log. */
+export function createAuditTrail(options: AuditOptions): RequestHandler {
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    const notes = emptyNotes(response.get('X-Request-Id') ?? '');
+    trails.set(request, { ...options, notes });
+    // A connection that is gone tells no address any more.
+    const client = clientAddressOf(request);
+    response.once('close', () => {
+      if (notes.action) options.log.write(entryOf(notes, notes.action, { response, client, startedAt }));
+    });
+    withNotes(notes, next);
+  };
+}
+
+interface Ended {
+  readonly response: Response;
+  readonly client: string;
+  readonly startedAt: number;
+}
+
+const entryOf = (notes: AuditNotes, action: RequestAction, { response, client, startedAt }: Ended) => ({
+  type: 'request' as const,
+  action,
+  request: notes.requestId,
+  caller: notes.callerId ?? undefined,
+  token: notes.tokenId ?? undefined,
+  user: notes.userId ?? undefined,
+  client,
+  status: response.statusCode,
+  complete: response.writableFinished,
+  ms: Math.round(performance.now() - startedAt),
+  documents: notes.documents.size > 0 ? [...notes.documents] : undefined,
+  more: notes.more > 0 ? notes.more : undefined,
+  cache: notes.cache ?? undefined,
+});
+
+/** Notes what a request asks for. @throws UnavailableError where the log is required and cannot be written */
+export function auditAction(request: IncomingMessage, action: RequestAction | null): void {
+  const trail = trails.get(request);
+  if (!trail) return;
+  trail.notes.action = action;
+  if (action && trail.isRequired && trail.log.isFailing())
+    throw new UnavailableError('the audit log', { retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** Notes the caller, and the claim `jti` of the token. */
+export function auditCaller(request: IncomingMessage, caller: Pick<Caller, 'id' | 'tokenId'> | null): void {
+  const notes = trails.get(request)?.notes;
+  if (!notes) return;
+  notes.callerId = caller?.id ?? null;
+  notes.tokenId = caller?.tokenId ?? null;
+}
+
+/** Notes what the path names, whether the caller may know of it or not. */
+export function auditPath(request: Pick<Request, 'params'> & IncomingMessage): void {
+  const notes = trails.get(request)?.notes;
+  if (!notes) return;
+  const { document_id: documentId, name } = request.params;
+  if (typeof documentId === 'string') addDocument(notes, documentId);
+  if (typeof name === 'string') noteCache(name);
+}
+
+/** The notes of a request; undefined where there is no audit log. */
+export const auditNotes = (request: IncomingMessage): AuditNotes | undefined => trails.get(request)?.notes;

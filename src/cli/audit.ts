@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { AUDIT_ACTIONS } from '../shared/audit/actions.js';
+import { auditFolder } from '../shared/audit/open-audit.js';
+import { readAudit, type AuditFilter } from '../shared/audit/read-audit.js';
+import { loadSettings, type Environment } from '../shared/settings/load.js';
+import { say, UserError } from './user-messages.js';
+
+export interface AuditRequest {
+  readonly since?: string;
+  readonly until?: string;
+  readonly caller?: string;
+  readonly document?: string;
+  readonly action?: string;
+}
+
+/** Prints the lines of the audit log that are asked for, in the order of their times. @throws UserError, SettingsError */
+export async function printAudit(request: AuditRequest, env: Environment, output: Writable): Promise<void> {
+  // Whoever reads them, such as `head`, may have read enough.
+  const enough = new AbortController();
+  const stop = () => enough.abort();
+  output.on('error', stop).on('close', stop);
+  const filter = filterOf(request);
+  const unreadable = new Map<string, number>();
+  const onUnreadable = (path: string) => unreadable.set(path, (unreadable.get(path) ?? 0) + 1);
+  for await (const line of readAudit(auditFolder(loadSettings(env, [])), { filter, onUnreadable })) {
+    if (enough.signal.aborted) return;
+    if (!output.write(`${line}\n`)) await once(output, 'drain', enough).catch(stop);
+  }
+  for (const [path, count] of unreadable) say(`${path}: ${String(count)} unreadable lines were left out`);
+}
+
+function filterOf({ since, until, caller, document, action }: AuditRequest): AuditFilter {
+  const isKnown = AUDIT_ACTIONS.some((known) => known === action || known.startsWith(`${action ?? ''}.`));
+  if (action !== undefined && !isKnown)
+    throw new UserError(
+      `--action ${action}: allowed: ${AUDIT_ACTIONS.join(', ')}, or what stands before the dot`,
+    );
+  const [sinceMs, untilMs] = [timeOf('since', since), timeOf('until', until)];
+  return { sinceMs, untilMs, caller, document, action };
+}
+
+function timeOf(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const isTime = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/.test(text);
+  const atMs = isTime ? Date.parse(text) : NaN;
+  if (Number.isFinite(atMs)) return atMs;
+  throw new UserError(
+    `--${option} ${text}: allowed: a day or a time in UTC, as 2026-01-31 or 2026-01-31T12:00:00Z`,
+  );
+}

@@ -1,0 +1,205 @@
+import type { Logger } from '../observability/logger.js';
+import { dayOf, nameFiles, removeOldFiles } from './day-files.js';
+import { createDayWriter, type Piece } from './day-writer.js';
+import type { AuditEntry } from './entry.js';
+
+/** Lines wait at most this long for others, so that many are written at once. */
+const WAIT_MILLISECONDS = 100;
+const RETRY_MILLISECONDS = 1_000;
+const HOUR_MILLISECONDS = 3_600_000;
+/** What cannot be written is kept up to this size. Lines that come then are lost. */
+const MAX_WAITING_LENGTH = 16 * 1024 ** 2;
+/** What is written at once. */
+const PIECE_LENGTH = 256 * 1024;
+
+export interface AuditFigures {
+  readonly written: number;
+  /** Lines that there was no room for. */
+  readonly lost: number;
+}
+
+/** The lines of one process. Writing never waits and never fails. */
+export interface AuditLog {
+  write(entry: AuditEntry): void;
+  /** Whether the last lines could not be written. They are tried again every second. */
+  isFailing(): boolean;
+  figures(): AuditFigures;
+  /** Writes what waits. Resolves also where that fails. */
+  flush(): Promise<void>;
+  /** Writes what waits a last time. */
+  close(): Promise<void>;
+  /** The same, at once, in a process that ends. What is being written at this moment is left to the system. */
+  readonly end: () => void;
+}
+
+interface AuditLogOptions {
+  readonly folder: string;
+  /** The process of Quire that writes, such as `api`. */
+  readonly process: string;
+  readonly keepDays: number;
+  readonly logger: Pick<Logger, 'error' | 'warn'>;
+  readonly now?: () => number;
+  /** Whether the disk has room for more lines. */
+  readonly hasRoom?: () => Promise<boolean>;
+}
+
+export function createAuditLog(options: AuditLogOptions): AuditLog {
+  const { folder, process, keepDays, logger, now = Date.now } = options;
+  const removeOld = () => {
+    removeOldFiles(folder, keepDays, now()).catch((error: unknown) => {
+      logger.warn({ err: error }, 'old files of the audit log are not removed');
+    });
+  };
+  const writer = createDayWriter({ folder, nameFile: nameFiles(process), onDay: removeOld });
+  const waiting = createWaiting();
+  const write = (entry: AuditEntry) => {
+    const atMs = now();
+    const line = `${JSON.stringify({ time: new Date(atMs).toISOString(), process, ...entry })}\n`;
+    waiting.add(dayOf(atMs), line);
+    flusher.soon();
+  };
+  const tellLost = (lost: number) => {
+    write({ type: 'log', action: 'audit.lost', lost });
+  };
+  const flusher = createFlusher({ ...options, waiting, append: writer.append, tellLost });
+  const sweep = setInterval(removeOld, HOUR_MILLISECONDS);
+  sweep.unref();
+  write({ type: 'log', action: 'audit.start' });
+  // A folder that cannot be written is known before the first request.
+  void flusher.flush();
+  return {
+    write,
+    isFailing: flusher.isFailing,
+    figures: waiting.figures,
+    flush: flusher.flush,
+    close: async () => {
+      clearInterval(sweep);
+      write({ type: 'log', action: 'audit.stop' });
+      await flusher.close();
+      await writer.close();
+    },
+    end: () => writeNow(waiting, writer.appendNow),
+  };
+}
+
+/** Where even that fails, nobody is left to be told. */
+function writeNow(waiting: Waiting, append: (piece: Piece) => void): void {
+  try {
+    for (let piece = waiting.next(); piece; piece = waiting.next()) {
+      append(piece);
+      waiting.done(piece);
+    }
+  } catch {
+    // The process ends.
+  }
+}
+
+type Waiting = ReturnType<typeof createWaiting>;
+
+/** Lines that are to be written, in their order. */
+function createWaiting() {
+  const lines: { readonly day: string; readonly line: string }[] = [];
+  let begun: { readonly piece: Piece; readonly count: number; readonly size: number } | null = null;
+  let size = 0;
+  const figures = { written: 0, lost: 0 };
+  const gather = () => {
+    const day = lines[0]?.day;
+    if (day === undefined) return null;
+    let sum = 0;
+    const end = lines.findIndex((each) => each.day !== day || (sum += each.line.length) > PIECE_LENGTH);
+    // A line that is longer than a piece is one.
+    const taken = lines.splice(0, end === -1 ? lines.length : Math.max(1, end));
+    const text = taken.map(({ line }) => line).join('');
+    const piece = { day, bytes: Buffer.from(text), written: 0 };
+    return { piece, count: taken.length, size: text.length };
+  };
+  return {
+    figures: () => ({ ...figures }),
+    /** Where there is no room for it, the line is lost. */
+    add: (day: string, line: string): void => {
+      if (size + line.length > MAX_WAITING_LENGTH) {
+        figures.lost += 1;
+        return;
+      }
+      size += line.length;
+      lines.push({ day, line });
+    },
+    /** The piece that is to be written now, which stays the same until it is done. */
+    next: (): Piece | null => (begun ??= gather())?.piece ?? null,
+    done: (piece: Piece) => {
+      if (begun?.piece !== piece) return;
+      figures.written += begun.count;
+      size -= begun.size;
+      begun = null;
+    },
+    isEmpty: () => begun === null && lines.length === 0,
+  };
+}
+
+interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'folder'> {
+  readonly waiting: Waiting;
+  readonly append: (piece: Piece) => Promise<void>;
+  readonly tellLost: (lost: number) => void;
+}
+
+/** Writes what waits. Tells once that it fails, and once that it does no more. */
+function createRun({ waiting, append, logger, hasRoom, folder, tellLost }: FlusherOptions) {
+  let isFailing = false;
+  let told = 0;
+  const writeAll = async () => {
+    for (let piece = waiting.next(); piece; piece = waiting.next()) {
+      if (hasRoom && !(await hasRoom())) throw new Error('too little is free on the disk');
+      await append(piece);
+      waiting.done(piece);
+    }
+  };
+  return {
+    isFailing: () => isFailing,
+    run: async () => {
+      try {
+        await writeAll();
+        const { lost } = waiting.figures();
+        if (isFailing) logger.warn({ folder, lost }, 'the audit log is written again');
+        if (lost > told) tellLost(lost - told);
+        told = lost;
+        isFailing = false;
+      } catch (error) {
+        if (!isFailing) logger.error({ err: error, folder }, 'the audit log cannot be written');
+        isFailing = true;
+      }
+    },
+  };
+}
+
+/** Writes what waits soon, one run at a time, and later again where that fails. */
+function createFlusher(options: FlusherOptions) {
+  const { run, isFailing } = createRun(options);
+  let timer: NodeJS.Timeout | null = null;
+  let running: Promise<void> | null = null;
+  let isClosed = false;
+  const flush = (): Promise<void> => {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    running ??= run().finally(() => {
+      running = null;
+      if (!options.waiting.isEmpty()) soon();
+    });
+    return running;
+  };
+  const soon = () => {
+    if (timer || running || isClosed) return;
+    timer = setTimeout(() => void flush(), isFailing() ? RETRY_MILLISECONDS : WAIT_MILLISECONDS);
+    timer.unref();
+  };
+  return {
+    soon,
+    flush,
+    isFailing,
+    close: async () => {
+      isClosed = true;
+      // What came while it was written is written, too.
+      await running;
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { ACCESS_LISTS } from '../access/leaving.js';
+import type { DocumentRecord } from '../document.js';
+import type { OnChange } from '../documents/change.js';
+import type { ChangeAction } from './actions.js';
+import type { AuditLog } from './audit-log.js';
+import type { AccessDifference } from './entry.js';
+import { currentNotes } from './notes.js';
+
+/** At most so many users of a list are named. */
+const MAX_USERS = 1_000;
+
+/** Writes a line for each change of a document that its users would notice. */
+export const auditChanges =
+  (log: AuditLog): OnChange =>
+  (before, after) => {
+    const known = after ?? before;
+    if (!known) return;
+    const access = after ? differenceOf(before, after) : undefined;
+    for (const action of actionsOf(before, after, access)) {
+      const notes = currentNotes();
+      log.write({
+        type: 'change',
+        action,
+        // New documents of several requests of a caller are written together, by one of them. Each request names its own.
+        request: before ? notes?.requestId : undefined,
+        caller: notes?.callerId ?? undefined,
+        documents: [known.id],
+        owner: known.ownerId,
+        version: known.version,
+        access: action === 'document.created' || action === 'document.shared' ? access : undefined,
+      });
+    }
+  };
+
+function actionsOf(
+  before: DocumentRecord | null,
+  after: DocumentRecord | null,
+  access: AccessDifference | undefined,
+): ChangeAction[] {
+  if (!after) return ['document.removed'];
+  if (!before) return ['document.created'];
+  const actions: ChangeAction[] = [];
+  if (after.version !== before.version) actions.push('document.replaced');
+  const ended = endOf(before, after);
+  if (ended) actions.push(ended);
+  if (isFinished(before) && after.status === 'queued' && after.version === before.version)
+    actions.push('document.retried');
+  if (isOtherwise(before, after)) actions.push('document.changed');
+  if (access) actions.push('document.shared');
+  return actions;
+}
+
+const isFinished = ({ status }: DocumentRecord) => status === 'failed' || status === 'cancelled';
+
+function endOf(before: DocumentRecord, after: DocumentRecord): ChangeAction | null {
+  if (after.published && after.published.generation !== before.published?.generation)
+    return 'document.published';
+  if (after.status === before.status) return null;
+  if (after.status === 'failed') return 'document.failed';
+  return after.status === 'cancelled' ? 'document.cancelled' : null;
+}
+
+/** Whether metadata or the file name are others, of the same content. */
+function isOtherwise(before: DocumentRecord, after: DocumentRecord): boolean {
+  if (after.metadata !== before.metadata) return true;
+  if (after.version !== before.version) return false;
+  return nameOf(before) !== nameOf(after);
+}
+
+const nameOf = ({ published, pending }: DocumentRecord) => (pending ?? published)?.filename;
+
+/** Who came into the lists and who went out; undefined where nobody did. The owner of a new document is not told of. */
+function differenceOf(before: DocumentRecord | null, after: DocumentRecord): AccessDifference | undefined {
+  const difference: AccessDifference = {};
+  for (const name of ACCESS_LISTS) {
+    // Changes that leave a list alone leave the array itself.
+    if (before?.[name] === after[name]) continue;
+    const added = without(after[name], before ? before[name] : [after.ownerId]);
+    const removed = before ? without(before[name], after[name]) : [];
+    const more = over(added) + over(removed);
+    if (added.length + removed.length === 0) continue;
+    difference[name] = { added: some(added), removed: some(removed), more: more === 0 ? undefined : more };
+  }
+  return Object.keys(difference).length === 0 ? undefined : difference;
+}
+
+function without(ids: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others);
+  return ids.filter((id) => !known.has(id));
+}
+
+const over = (ids: readonly string[]) => Math.max(0, ids.length - MAX_USERS);
+const some = (ids: readonly string[]) => (ids.length === 0 ? undefined : ids.slice(0, MAX_USERS));

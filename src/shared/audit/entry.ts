@@ -1,0 +1,60 @@
+import type { AccessLists } from '../access/access.js';
+import type { ChangeAction, LogAction, RequestAction } from './actions.js';
+
+/** A request and what it was answered. There are ids in it, and never what the request or its answer says. */
+export interface RequestEntry {
+  readonly type: 'request';
+  readonly action: RequestAction;
+  readonly request: string;
+  /** Absent where no valid token names one. */
+  readonly caller?: string | undefined;
+  /** The claim `jti` of the token, if it has one. */
+  readonly token?: string | undefined;
+  /** Whom else it is about: the user that a token is made for, that a signed address was made for, or an owner in a list. */
+  readonly user?: string | undefined;
+  /** The address of the client; of IPv6, its network. */
+  readonly client: string;
+  readonly status: number;
+  /** False where the client did not get all of the answer. */
+  readonly complete: boolean;
+  readonly ms: number;
+  /** The documents that the path names, and those that the answer names or was made of. */
+  readonly documents?: readonly string[] | undefined;
+  /** How many more documents there were than are listed. */
+  readonly more?: number | undefined;
+  /** A digest of the name of a cache. */
+  readonly cache?: string | undefined;
+}
+
+/** A change of a document, as it was committed. */
+export interface ChangeEntry {
+  readonly type: 'change';
+  readonly action: ChangeAction;
+  /** The request that brought it about, if it did so at once. */
+  readonly request?: string | undefined;
+  /** Absent for what nobody asks for at that moment, such as the end of an ingest. */
+  readonly caller?: string | undefined;
+  readonly documents: readonly [string];
+  readonly owner: string;
+  readonly version: number;
+  /** Who came into the lists of access and went out of them. */
+  readonly access?: AccessDifference | undefined;
+}
+
+export type AccessDifference = Partial<Record<keyof AccessLists, ListDifference>>;
+
+interface ListDifference {
+  readonly added?: readonly string[] | undefined;
+  readonly removed?: readonly string[] | undefined;
+  /** How many more users there were than are listed. */
+  readonly more?: number | undefined;
+}
+
+/** Where a process begins and ends to write, and how many lines were lost in between. */
+export interface LogEntry {
+  readonly type: 'log';
+  readonly action: LogAction;
+  readonly lost?: number | undefined;
+}
+
+export type AuditEntry = RequestEntry | ChangeEntry | LogEntry;

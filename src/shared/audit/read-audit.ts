@@ -1,0 +1,119 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { dayOf, listDayFiles, type DayFile } from './day-files.js';
+
+/** Which lines are wanted; all that is left out does not matter. */
+export interface AuditFilter {
+  /** From this time on, in milliseconds since 1970. */
+  readonly sinceMs?: number | undefined;
+  /** Before this time. */
+  readonly untilMs?: number | undefined;
+  /** Who sent the request, or whom else it was about. */
+  readonly caller?: string | undefined;
+  readonly document?: string | undefined;
+  /** An action, or all of a kind, such as `cache`. */
+  readonly action?: string | undefined;
+}
+
+const lineSchema = z.looseObject({
+  time: z.iso.datetime(),
+  action: z.string(),
+  caller: z.string().optional(),
+  user: z.string().optional(),
+  documents: z.array(z.string()).optional(),
+});
+type Line = z.infer<typeof lineSchema>;
+
+interface ReadOptions {
+  readonly filter: AuditFilter;
+  /** Is called with each line that is no entry, such as the last one of a process that was killed. */
+  readonly onUnreadable: (path: string) => void;
+}
+
+/** The lines of all files of a folder in the order of their times. Of each file of a day, one line is in memory at a time. */
+export async function* readAudit(
+  folder: string,
+  { filter, onUnreadable }: ReadOptions,
+): AsyncGenerator<string> {
+  const days = new Map<string, DayFile[]>();
+  for (const file of await listDayFiles(folder)) {
+    if (!isWantedDay(file, filter)) continue;
+    days.set(file.day, [...(days.get(file.day) ?? []), file]);
+  }
+  for (const files of days.values())
+    for await (const { line, text } of mergeFiles(files, onUnreadable))
+      if (isWanted(line, filter)) yield text;
+}
+
+function isWantedDay({ day }: DayFile, { sinceMs, untilMs }: AuditFilter): boolean {
+  const isEarly = sinceMs !== undefined && day < dayOf(sinceMs);
+  const isLate = untilMs !== undefined && day > dayOf(untilMs);
+  return !isEarly && !isLate;
+}
+
+function isWanted(line: Line, { sinceMs, untilMs, caller, document, action }: AuditFilter): boolean {
+  const atMs = Date.parse(line.time);
+  if (atMs < (sinceMs ?? -Infinity) || atMs >= (untilMs ?? Infinity)) return false;
+  if (caller !== undefined && line.caller !== caller && line.user !== caller) return false;
+  if (document !== undefined && line.documents?.includes(document) !== true) return false;
+  return action === undefined || line.action === action || line.action.startsWith(`${action}.`);
+}
+
+interface Read {
+  readonly line: Line;
+  /** As it stands in the file. */
+  readonly text: string;
+}
+
+/** Of files whose lines are in order, gives the earliest line again and again. */
+async function* mergeFiles(
+  files: readonly DayFile[],
+  onUnreadable: (path: string) => void,
+): AsyncGenerator<Read> {
+  const sources = files.map(({ path }) => linesOf(path, onUnreadable));
+  const heads = new Map<AsyncGenerator<Read>, Read>();
+  const advance = async (source: AsyncGenerator<Read>) => {
+    const next = await source.next();
+    if (next.done === true) heads.delete(source);
+    else heads.set(source, next.value);
+  };
+  try {
+    for (const source of sources) await advance(source);
+    while (heads.size > 0) {
+      const [source, head] = earliest(heads);
+      yield head;
+      await advance(source);
+    }
+  } finally {
+    await Promise.all(sources.map((source) => source.return(undefined)));
+  }
+}
+
+/** There are as many files of a day as processes were started, so that no heap is needed. */
+function earliest<Source>(heads: ReadonlyMap<Source, Read>): readonly [Source, Read] {
+  const [first, ...others] = heads;
+  if (!first) throw new Error('there is no line');
+  return others.reduce((best, each) => (each[1].line.time < best[1].line.time ? each : best), first);
+}
+
+async function* linesOf(path: string, onUnreadable: (path: string) => void): AsyncGenerator<Read> {
+  const stream = createReadStream(path);
+  try {
+    for await (const text of createInterface({ input: stream, crlfDelay: Infinity })) {
+      const line = parseLine(text);
+      if (line) yield { line, text };
+      else onUnreadable(path);
+    }
+  } finally {
+    stream.destroy();
+  }
+}
+
+function parseLine(text: string): Line | null {
+  try {
+    return lineSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
