@@ -5,6 +5,7 @@ import { loadSettings } from '../shared/settings/load.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
+import { startTracing, traceFieldsOf } from '../shared/tracing/start-tracing.js';
 import { appOptionsOf } from './app-options.js';
 import { connectionLimitsOf } from './connection-limits.js';
 import { createStartingApp } from './starting-app.js';
@@ -25,6 +26,7 @@ const MEGABYTE = 1024 ** 2;
 async function main(): Promise<void> {
   const settings = loadSettings(process.env, ['redis', 'secret']);
   const logger = createOwnLogger(settings);
+  const closeTracing = await startTracing(settings, { process: 'api', logger });
   const secrets = await readSecrets(settings);
   const processMetrics = createProcessMetrics();
   const answerMemory = createAnswerMemory({ limitBytes: settings.api.answerMemoryMegabytes * MEGABYTE });
@@ -48,7 +50,7 @@ async function main(): Promise<void> {
   // While the process waits for Redis, this application reports that.
   listener = createStartingApp(options, lifecycle.phase);
   const { countRerank: onReranked } = processMetrics;
-  const { starting, redisAway } = startContext(settings, logger, { lifecycle, onReranked });
+  const { starting, redisAway } = startContext(settings, logger, { lifecycle, onReranked, closeTracing });
   const serve = async () => {
     const context = await starting;
     // It is loaded while the thread of the index reads the data.
@@ -64,8 +66,13 @@ async function main(): Promise<void> {
   await run(server, { serving: serve(), redisAway, settings, logger, lifecycle });
 }
 
-const createOwnLogger = ({ log }: Settings): Logger =>
-  createLogger({ level: log.level, process: 'api', onExit: (flush) => process.once('exit', flush) });
+const createOwnLogger = (settings: Settings): Logger =>
+  createLogger({
+    level: settings.log.level,
+    process: 'api',
+    onExit: (flush) => process.once('exit', flush),
+    addFields: traceFieldsOf(settings),
+  });
 
 interface ServerParts {
   readonly settings: Settings;
@@ -114,11 +121,17 @@ async function run(server: Server, { serving, redisAway, settings, logger, lifec
   }
 }
 
+interface StartParts {
+  readonly lifecycle: Lifecycle;
+  readonly onReranked: OnReranked;
+  readonly closeTracing: () => Promise<void>;
+}
+
 /** Creates the context. A signal, or a change of the data, ends it and the process. */
 function startContext(
   settings: Settings,
   logger: Logger,
-  { lifecycle, onReranked }: { readonly lifecycle: Lifecycle; readonly onReranked: OnReranked },
+  { lifecycle, onReranked, closeTracing }: StartParts,
 ) {
   const { drainSeconds } = settings.workers;
   const { stop } = stopOnSignals({
@@ -130,6 +143,7 @@ function startContext(
       await lifecycle.end({ delaySeconds, drainSeconds });
       const [started] = await Promise.allSettled([starting]);
       if (started.status === 'fulfilled') await started.value.close();
+      await closeTracing();
     },
   });
   let onRedisAway: () => void = () => undefined;

@@ -7,6 +7,7 @@ import { createLogger } from '../shared/observability/logger.js';
 import { QUEUES, type QueueName } from '../shared/queues/lanes.js';
 import { loadSettings } from '../shared/settings/load.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
+import { startTracing, traceFieldsOf } from '../shared/tracing/start-tracing.js';
 import { createWorkerContext } from './context.js';
 import { waitForStorage } from './wait-for-storage.js';
 import { serveQueue } from './serve-queue.js';
@@ -20,7 +21,10 @@ async function main(): Promise<void> {
   if (!queues.success) throw new Error(`--queues takes a list of ${QUEUES.join(', ')}`);
   const settings = loadSettings(process.env, ['redis']);
   const onExit = (flush: () => void) => process.once('exit', flush);
-  const logger = createLogger({ level: settings.log.level, process: `worker-${values.queues}`, onExit });
+  const name = `worker-${values.queues}`;
+  const { level } = settings.log;
+  const logger = createLogger({ level, process: name, onExit, addFields: traceFieldsOf(settings) });
+  const closeTracing = await startTracing(settings, { process: name, logger });
   let close = () => Promise.resolve();
   const { drainSeconds } = settings.workers;
   const { stop, isStopping } = stopOnSignals({
@@ -51,6 +55,7 @@ async function main(): Promise<void> {
     unwatch();
     await Promise.all(served.map((each) => each.close(drainSeconds * 1_000)));
     await context.close();
+    await closeTracing();
   };
   logger.info({ queues: queues.data }, 'worker started');
 }

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createClient } from '../support/client.js';
+import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
+import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.js';
+import { freePort } from '../support/redis.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let provider: FakeOpenAI;
+let collector: OtlpReceiver;
+let service: Service;
+
+const withProvider = () => ({
+  QUIRE_EMBEDDER: 'openai',
+  QUIRE_EMBEDDING_BASE_URL: provider.url,
+  QUIRE_COMPLETER: 'openai',
+  QUIRE_COMPLETION_BASE_URL: provider.url,
+});
+
+beforeAll(async () => {
+  provider = await startFakeOpenAI();
+  collector = await startOtlpReceiver();
+  service = await startService({
+    env: {
+      ...withProvider(),
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20of-the-collector',
+      OTEL_SERVICE_NAME: 'quire-of-tests',
+      QUIRE_TRACES_TO_PROVIDERS: 'true',
+    },
+  });
+});
+afterAll(async () => {
+  await service.stop();
+  await Promise.all([collector.stop(), provider.stop()]);
+});
+
+const spansOf = (traceId: string) => collector.spans.filter((span) => span.traceId === traceId);
+const names = (spans: readonly ReceivedSpan[]) => new Set(spans.map(({ name }) => name));
+
+/** The spans of the trace that a request began, once the last one named is there. */
+async function traceOf(requestId: string, last: string): Promise<ReceivedSpan[]> {
+  let found: ReceivedSpan[] = [];
+  await until(() => {
+    const root = collector.spans.find(({ attributes }) => attributes['quire.request_id'] === requestId);
+    found = root ? spansOf(root.traceId) : [];
+    return found.some(({ name }) => name === last);
+  });
+  return found;
+}
+
+const attributesOf = (spans: readonly ReceivedSpan[], name: string) =>
+  spans.find((span) => span.name === name)?.attributes;
+
+describe('with a collector of traces', () => {
+  test('the ingest of a file is one trace, from the request through the queues to the worker and the provider', async () => {
+    const client = createClient(service.url, 'traced');
+    const bytes = Buffer.from('# Quinces\n\nA secret-word of a file.');
+    const reply = await client.ingestFile(bytes, 'secret-name.md', { 'X-Request-Id': 'traced-file' });
+    expect(reply.status).toBe(200);
+    const spans = await traceOf('traced-file', 'publish');
+    const root = spans.filter(({ parentSpanId }) => parentSpanId === null);
+    expect(root).toHaveLength(1);
+    expect(root[0]).toMatchObject({
+      name: 'POST /ingest/file',
+      kind: 2,
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/ingest/file',
+        'http.response.status_code': 200,
+      },
+      resource: { 'service.name': 'quire-of-tests', 'quire.process': 'api' },
+    });
+    const ids = new Set(spans.map(({ spanId }) => spanId));
+    expect(spans.filter(({ parentSpanId }) => parentSpanId !== null && !ids.has(parentSpanId))).toEqual([]);
+    expect([...names(spans)]).toEqual(
+      expect.arrayContaining([
+        'receive',
+        'send ingestion-quick',
+        'queue wait',
+        'process ingestion-quick',
+        'parse',
+        'send embedding',
+        'process embedding',
+        'embed',
+        'embeddings openai:text-embedding-3-small',
+        'publish',
+        'wait for document',
+      ]),
+    );
+    expect(attributesOf(spans, 'process ingestion-quick')).toMatchObject({
+      'messaging.system': 'bullmq',
+      'messaging.destination.name': 'ingestion-quick',
+      'quire.job.attempt': 1,
+      'quire.job.outcome': 'done',
+    });
+    const processes = new Set(spans.map(({ resource }) => resource['quire.process']));
+    expect(processes.size).toBe(2);
+    const asked = spans.find(({ name }) => name.startsWith('embeddings'));
+    expect(provider.requests.map(({ traceparent }) => traceparent)).toContain(
+      `00-${asked?.traceId ?? ''}-${asked?.spanId ?? ''}-01`,
+    );
+  });
+
+  test('a question is one trace with its searches and the provider, and tells nothing that was asked or found', async () => {
+    const client = createClient(service.url, 'asking');
+    await client.ingestText('A secret-word about medlars.', { filename: 'secret-name.txt' });
+    const asked = { query: 'secret-question medlars' };
+    const reply = await client.post('/query', asked, { 'X-Request-Id': 'traced-query' });
+    expect(reply.status).toBe(200);
+    const spans = await traceOf('traced-query', 'POST /query');
+    expect([...names(spans)]).toEqual(
+      expect.arrayContaining([
+        'receive',
+        'search index',
+        'read hits',
+        'embeddings openai:text-embedding-3-small',
+      ]),
+    );
+    const chat = spans.find(({ name }) => name.startsWith('chat openai:'));
+    expect(chat?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+    });
+    expect(chat?.attributes['gen_ai.usage.output_tokens']).toBeGreaterThan(0);
+    const sent = provider.requests.findLast(({ path }) => path.endsWith('/chat/completions'));
+    expect(sent?.traceparent).toContain(chat?.traceId);
+    expect(collector.text()).not.toMatch(/secret-(?:word|name|question)/);
+    expect(collector.requests[0]).toMatchObject({
+      path: '/v1/traces',
+      headers: { authorization: 'Bearer of-the-collector' },
+    });
+  });
+
+  test('texts that are stored together by several requests have a job that is linked to all of their traces', async () => {
+    const client = createClient(service.url, 'together');
+    const ids = Array.from({ length: 12 }, (_, i) => `together-${String(i)}`);
+    await Promise.all(
+      ids.map((id) => client.post('/ingest/text', { content: `About ${id}.` }, { 'X-Request-Id': id })),
+    );
+    await until(() =>
+      ids.every((id) => collector.spans.some(({ attributes }) => attributes['quire.request_id'] === id)),
+    );
+    const traces = collector.spans.filter(({ attributes }) =>
+      ids.includes(String(attributes['quire.request_id'])),
+    );
+    const ofThem = new Set(traces.map(({ traceId }) => traceId));
+    expect(ofThem.size).toBe(ids.length);
+    const sent = collector.spans.filter(
+      ({ name, traceId }) => name.startsWith('send ingestion') && ofThem.has(traceId),
+    );
+    const reached = new Set(
+      sent.flatMap(({ traceId, links }) => [traceId, ...links.map((link) => link.traceId)]),
+    );
+    expect([...ofThem].filter((each) => !reached.has(each))).toEqual([]);
+    expect(sent.some(({ links }) => links.length > 0)).toBe(true);
+  });
+
+  test("a caller's traceparent is referred to, and decides neither the trace nor whether it is kept", async () => {
+    const client = createClient(service.url, 'calling');
+    const theirs = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const headers = { traceparent: `00-${theirs}-00f067aa0ba902b7-00`, 'X-Request-Id': 'with-parent' };
+    await client.post('/retrieve/chunks', { query: 'anything' }, headers);
+    const spans = await traceOf('with-parent', 'POST /retrieve/chunks');
+    const root = spans.find(({ parentSpanId }) => parentSpanId === null);
+    expect(root?.traceId).not.toBe(theirs);
+    expect(root?.links).toEqual([expect.objectContaining({ traceId: theirs, spanId: '00f067aa0ba902b7' })]);
+  });
+
+  test('the lines of the log name the trace', async () => {
+    const spans = await traceOf('traced-query', 'POST /query');
+    await until(() => service.api.output().includes('"requestId":"traced-query"'));
+    const line = service.api
+      .output()
+      .split('\n')
+      .find((each) => each.includes('"requestId":"traced-query"'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ trace_id: spans[0]?.traceId });
+    const ofWorkers = service.workers.flatMap((worker) => worker.output().split('\n'));
+    const finished = ofWorkers.filter((each) => each.includes('"job finished"'));
+    expect(finished.length).toBeGreaterThan(0);
+    expect(finished.filter((each) => !/"trace_id":"[0-9a-f]{32}"/.test(each))).toEqual([]);
+  });
+
+  test('what failed is marked as failed', async () => {
+    provider.configure({ failures: Array.from({ length: 20 }, () => ({ status: 503 })) });
+    const client = createClient(service.url, 'failing');
+    const reply = await client.post(
+      '/retrieve/chunks',
+      { query: 'unseen before', ranking: 'semantic' },
+      {
+        'X-Request-Id': 'failing-search',
+      },
+    );
+    provider.reset();
+    expect(reply.status).toBe(503);
+    const spans = await traceOf('failing-search', 'POST /retrieve/chunks');
+    const failed = spans.filter(({ isError }) => isError).map(({ name }) => name);
+    expect(failed).toEqual(expect.arrayContaining(['POST /retrieve/chunks', 'search index']));
+    expect(attributesOf(spans, 'search index')).toMatchObject({ 'error.type': 'UnavailableError' });
+  });
+});
+
+describe('a collector that is away or never answers', () => {
+  test.each(['away', 'silent'])(
+    'changes nothing when it is %s: requests pass, and processes stop in time',
+    async (how) => {
+      const silent = await startOtlpReceiver();
+      silent.hang();
+      const away = `http://127.0.0.1:${String(await freePort())}`;
+      const endpoint = how === 'away' ? away : silent.url;
+      const other = await startService({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } });
+      try {
+        const client = createClient(other.url, 'alone');
+        for (let i = 0; i < 40; i += 1) {
+          const started = performance.now();
+          const reply = await client.post('/ingest/text', { content: `Text ${String(i)} about plums.` });
+          expect(reply.status).toBe(200);
+          expect(performance.now() - started).toBeLessThan(5_000);
+        }
+        expect((await client.searchChunks('plums')).body.length).toBeGreaterThan(0);
+        if (how === 'silent') await until(() => silent.requests.length > 0);
+      } finally {
+        const started = performance.now();
+        await other.stop();
+        // The API waits for nobody, and what is left is sent for a second or two.
+        expect(performance.now() - started).toBeLessThan(10_000);
+        await silent.stop();
+      }
+    },
+  );
+});
+
+/** Tells at the end of a process which files of packages for traces it has loaded. */
+const TELL_LOADED = `data:text/javascript,${encodeURIComponent(`
+import { createRequire } from 'node:module';
+const { cache } = createRequire(import.meta.filename ?? '/');
+process.on('exit', () => console.log('loaded for traces: ' + Object.keys(cache).filter((each) => each.includes('@opentelemetry/')).map((each) => each.replace(/.*@opentelemetry.([^/]+).*/, '$1')).filter((each, i, all) => all.indexOf(each) === i)));
+`)}`;
+
+describe('without an endpoint', () => {
+  test('nothing is sent, and no package for sending it is loaded', async () => {
+    const other = await startService({ execArgv: ['--import', TELL_LOADED] });
+    await createClient(other.url, 'untraced').ingestText('About sloes.');
+    await other.stop();
+    const outputs = [other.api, ...other.workers].map((each) => each.output());
+    for (const output of outputs) {
+      expect(output).toContain('loaded for traces: ');
+      expect(output).not.toMatch(/loaded for traces: .*(?:sdk|exporter)/);
+      expect(output).not.toContain('trace_id');
+    }
+  });
+});
