@@ -181,6 +181,31 @@ describe('with a collector of traces', () => {
     expect(finished.filter((each) => !/"trace_id":"[0-9a-f]{32}"/.test(each))).toEqual([]);
   });
 
+  test('the metrics of a request name its trace in OpenMetrics, and are as ever in the text format', async () => {
+    const spans = await traceOf('traced-query', 'POST /query');
+    const page = async (accept: string) => {
+      const response = await fetch(`${service.url}/metrics`, { headers: { accept } });
+      return { type: response.headers.get('content-type'), text: await response.text() };
+    };
+    const open = await page(
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.1',
+    );
+    expect(open.type).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    expect(open.text).toMatch(/\n# EOF\n$/);
+    expect(open.text).toMatch(/^# TYPE quire_jobs counter$/m);
+    expect(open.text).toMatch(/^quire_jobs_total\{.+\} \d+$/m);
+    const exemplar = open.text.split('\n').find((line) => line.includes(spans[0]?.traceId ?? 'none'));
+    expect(exemplar).toMatch(
+      /^quire_http_request_duration_seconds_bucket\{.*route="\/query".*\} \d+ # \{trace_id="[0-9a-f]{32}",span_id="[0-9a-f]{16}"\} [\d.]+ [\d.]+$/,
+    );
+    for (const accept of ['*/*', 'text/plain;version=0.0.4;q=0.5,*/*;q=0.1', 'text/html']) {
+      const plain = await page(accept);
+      expect(plain.type).toBe('text/plain; version=0.0.4; charset=utf-8');
+      expect(plain.text).toMatch(/^# TYPE quire_jobs_total counter$/m);
+      expect(plain.text).not.toContain('trace_id');
+    }
+  });
+
   test('what failed is marked as failed', async () => {
     provider.configure({ failures: Array.from({ length: 20 }, () => ({ status: 503 })) });
     const client = createClient(service.url, 'failing');

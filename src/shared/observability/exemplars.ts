@@ -1,0 +1,34 @@
+import { bucketOf } from './worker-metrics.js';
+
+/** One of the values that were measured, and the trace in which it was. */
+export interface Exemplar {
+  readonly labels: { readonly trace_id: string; readonly span_id: string };
+  readonly value: number;
+  readonly atMs: number;
+}
+
+type Labels = Readonly<Record<string, string | number | undefined>>;
+
+/** The newest exemplar of each bucket of a histogram, whose labels come from fixed sets. */
+export function createExemplars() {
+  const newest = new Map<string, Exemplar>();
+  return {
+    note: (labels: Labels, seconds: number, trace: Exemplar['labels'] | null): void => {
+      if (trace)
+        newest.set(keyOf({ ...labels, le: bucketOf(seconds) }), {
+          labels: trace,
+          value: seconds,
+          atMs: Date.now(),
+        });
+    },
+    /** By the labels of a bucket, `le` among them. */
+    of: (labels: Labels): Exemplar | null => newest.get(keyOf(labels)) ?? null,
+  };
+}
+
+const keyOf = (labels: Labels): string =>
+  JSON.stringify(
+    Object.entries(labels)
+      .map(([name, value]) => [name, String(value)])
+      .sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+  );
