@@ -103,13 +103,8 @@ async function processJob(options: WorkerOptions, taken: TakenJob, stopping: Abo
   }
 }
 
-async function runJob(
-  { queue, handlers, logger, poisonJobs, noteWait, onFinished }: WorkerOptions,
-  { job, token }: TakenJob,
-  { stopping, span }: { readonly stopping: AbortSignal; readonly span: Span },
-): Promise<Outcome> {
-  const handler = handlers[job.name];
-  if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
+/** Takes the time of a run, and tells its span and the metrics what becomes of it. */
+function openRun({ queue, onFinished }: WorkerOptions, job: Job, span: Span) {
   const started = performance.now();
   const seconds = () => (performance.now() - started) / 1_000;
   const finish = (outcome: string) => {
@@ -117,6 +112,18 @@ async function runJob(
     if (outcome === 'failed') span.fail('document_failed');
     onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
   };
+  return { seconds, finish };
+}
+
+async function runJob(
+  options: WorkerOptions,
+  { job, token }: TakenJob,
+  { stopping, span }: { readonly stopping: AbortSignal; readonly span: Span },
+): Promise<Outcome> {
+  const { queue, handlers, logger, poisonJobs, noteWait } = options;
+  const handler = handlers[job.name];
+  if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
+  const { seconds, finish } = openRun(options, job, span);
   const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
   try {
     const turn = () => runTurn(handler, { job, token }, stopping);

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { storageAdvice } from '../shared/create-storage.js';
 import { watchDataSet } from '../shared/data-set/watch-data-set.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
-import { createLogger } from '../shared/observability/logger.js';
+import { createLogger, type Logger } from '../shared/observability/logger.js';
 import { QUEUES, type QueueName } from '../shared/queues/lanes.js';
-import { loadSettings } from '../shared/settings/load.js';
+import { loadSettings, type Settings } from '../shared/settings/load.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
 import { startTracing, traceFieldsOf } from '../shared/tracing/start-tracing.js';
 import { createWorkerContext } from './context.js';
@@ -20,10 +20,8 @@ let hasBeenStopped = () => false;
 async function main(): Promise<void> {
   if (!queues.success) throw new Error(`--queues takes a list of ${QUEUES.join(', ')}`);
   const settings = loadSettings(process.env, ['redis']);
-  const onExit = (flush: () => void) => process.once('exit', flush);
   const name = `worker-${values.queues}`;
-  const { level } = settings.log;
-  const logger = createLogger({ level, process: name, onExit, addFields: traceFieldsOf(settings) });
+  const logger = createOwnLogger(settings, name);
   const closeTracing = await startTracing(settings, { process: name, logger });
   let close = () => Promise.resolve();
   const { drainSeconds } = settings.workers;
@@ -59,6 +57,14 @@ async function main(): Promise<void> {
   };
   logger.info({ queues: queues.data }, 'worker started');
 }
+
+const createOwnLogger = (settings: Settings, name: string): Logger =>
+  createLogger({
+    level: settings.log.level,
+    process: name,
+    onExit: (flush) => process.once('exit', flush),
+    addFields: traceFieldsOf(settings),
+  });
 
 /** Queues whose jobs read or remove source files. */
 const STORAGE_QUEUES: readonly QueueName[] = ['ingestion', 'maintenance'];

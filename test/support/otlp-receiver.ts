@@ -68,11 +68,11 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      requests.push({ path: request.url ?? '', headers: request.headers });
-      if (isHanging) return;
       const text = Buffer.concat(parts).toString('utf8');
       texts.push(text);
       spans.push(...spansOf(text));
+      requests.push({ path: request.url ?? '', headers: request.headers });
+      if (isHanging) return;
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
   });
