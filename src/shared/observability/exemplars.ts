@@ -1,13 +1,5 @@
+import type { Exemplar, Labels } from './open-metrics.js';
 import { bucketOf } from './worker-metrics.js';
-
-/** One of the values that were measured, and the trace in which it was. */
-export interface Exemplar {
-  readonly labels: { readonly trace_id: string; readonly span_id: string };
-  readonly value: number;
-  readonly atMs: number;
-}
-
-type Labels = Readonly<Record<string, string | number | undefined>>;
 
 /** The newest exemplar of each bucket of a histogram, whose labels come from fixed sets. */
 export function createExemplars() {

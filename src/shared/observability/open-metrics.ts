@@ -1,14 +1,28 @@
-import type { Exemplar } from './exemplars.js';
-import type { MetricSample } from './prometheus.js';
-
 /** The format that has exemplars. */
 export const OPEN_METRICS_TYPE = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+
+export type Labels = Readonly<Record<string, string | number | undefined>>;
+
+/** One of the values that were measured, and the trace in which it was. */
+export interface Exemplar {
+  readonly labels: { readonly trace_id: string; readonly span_id: string };
+  readonly value: number;
+  readonly atMs: number;
+}
+
+interface Sample {
+  /** The name of the family with an ending; the family's own where it is absent. */
+  readonly metricName?: string | undefined;
+  readonly labels: Labels;
+  readonly value: number;
+  readonly exemplar?: Exemplar | null | undefined;
+}
 
 export interface OpenMetricsFamily {
   readonly name: string;
   readonly help: string;
   readonly type: string;
-  readonly values: readonly (MetricSample & { readonly exemplar?: Exemplar | null | undefined })[];
+  readonly values: readonly Sample[];
 }
 
 /**
@@ -35,7 +49,7 @@ function linesOf({ name, help, type, values }: OpenMetricsFamily): string[] {
   ];
 }
 
-function labelsOf(labels: Readonly<Record<string, string | number | undefined>>): string {
+function labelsOf(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escape(String(value))}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import type { Tracer as OpenTracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
@@ -38,7 +37,7 @@ interface ExportOptions {
 export function openExport(traces: Settings['traces'], { process: name, logger }: ExportOptions) {
   const exporter = withWarnings(
     new OTLPTraceExporter({
-      url: `${traces.endpoint.replace(/\/+$/, '')}/v1/traces`,
+      url: `${traces.endpoint}${traces.endpoint.endsWith('/') ? '' : '/'}v1/traces`,
       headers: parseHeaders(traces.headers),
       timeoutMillis: SEND_MILLISECONDS,
     }),
@@ -115,7 +114,7 @@ function withWarnings(exporter: SpanExporter, logger: Logger): SpanExporter {
     export: (spans, onResult) => {
       exporter.export(spans, (result) => {
         // 0 stands for success in OpenTelemetry.
-        if (result.code !== 0) lost += spans.length;
+        if (Number(result.code) !== 0) lost += spans.length;
         if (lost > 0 && performance.now() - warnedAt >= WARN_EVERY_MILLISECONDS) {
           warnedAt = performance.now();
           logger.warn({ lost, reason: result.error?.name }, 'traces were not sent');

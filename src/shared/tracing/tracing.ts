@@ -1,6 +1,6 @@
 import type { Span, SpanOptions, TracePlace, Tracer, TraceOrigin } from './tracer.js';
 
-export type { Attributes, Span, SpanOptions, TracePlace } from './tracer.js';
+export type { Span, SpanOptions, TracePlace } from './tracer.js';
 
 /**
  * The tracer of this process, as OpenTelemetry's own interface has one: what is traced is all over the code, and does not
@@ -108,10 +108,7 @@ export function withinTraces<Result>(places: readonly (TracePlace | null)[], wor
 /** The ids by which a log line or a measured value is found in its trace. */
 export function traceIds(): { readonly trace_id: string; readonly span_id: string } | null {
   const place = tracePlace();
-  return place ? idsOf(place) : null;
-}
-
-export function idsOf({ traceparent }: TracePlace): { readonly trace_id: string; readonly span_id: string } {
-  const [, trace_id = '', span_id = ''] = traceparent.split('-');
+  if (!place) return null;
+  const [, trace_id = '', span_id = ''] = place.traceparent.split('-');
   return { trace_id, span_id };
 }
