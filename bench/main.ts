@@ -15,6 +15,7 @@ import { measurePdf } from './parts/pdf.js';
 import { measurePeers } from './parts/peers.js';
 import { measureQuality } from './parts/quality.js';
 import { measureSemantic } from './parts/semantic.js';
+import { measureTraces } from './parts/traces.js';
 import { measureWords } from './parts/words.js';
 import { loadCollection } from './support/collections.js';
 import { describeMachine } from './support/machine.js';
@@ -31,6 +32,7 @@ const PARTS = [
   'quality',
   'semantic',
   'caches',
+  'traces',
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -67,6 +69,7 @@ const measures: Readonly<Record<Part, () => Promise<PartResult | null> | PartRes
   quality: measureQuality,
   semantic: measureSemantic,
   caches: () => measureCaches(scifact),
+  traces: () => measureTraces(scifact),
 };
 const figures: Partial<Record<Part, unknown>> = {};
 const measured: Measured = {};

@@ -1,14 +1,16 @@
 import type { Logger } from '../shared/observability/logger.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { parseTrustedProxies } from '../shared/settings/trusted-proxies.js';
+import { isTracing } from '../shared/tracing/tracing.js';
 import type { AppOptions } from './app.js';
 import { createAuthentication } from './auth/authentication.js';
+import { traceRequests } from './http/logging/trace-requests.js';
 import { createBodyBudget, type BodyBudgetOptions } from './http/request/body-budget.js';
 import type { Secrets } from './routes.js';
 
 /** Makes the options that the application needs in all phases from the settings. */
 export function appOptionsOf(
-  { devMode, allowRemoteDevMode, api }: Settings,
+  { devMode, allowRemoteDevMode, api, traces }: Settings,
   secrets: Secrets,
   logger: Logger,
 ): Omit<AppOptions, 'routes' | 'answerMemory'> {
@@ -19,6 +21,7 @@ export function appOptionsOf(
   return {
     authenticate: createAuthentication({ secrets, devMode }),
     logger,
+    trace: isTracing() ? traceRequests({ isContinued: traces.parent === 'continue' }) : null,
     devMode,
     allowRemoteDevMode,
     corsOrigins,

@@ -44,7 +44,9 @@ export interface AppOptions {
   /** Null where there is no audit log. */
   readonly audit?: AuditOptions | null;
   readonly idempotency?: Idempotency | null;
-  /** Runs first for every request, to measure its duration. */
+  /** Runs first for every request, to begin its trace; null where no traces are made. */
+  readonly trace?: RequestHandler | null;
+  /** Runs then for every request, to measure its duration. */
   readonly measure?: RequestHandler;
   /** Pages and metrics, which are no JSON routes, by the path under which they are mounted. */
   readonly pages?: readonly { readonly path: string; readonly handler: RequestHandler }[];
@@ -73,6 +75,7 @@ export function createApp(options: AppOptions): Express {
 /** Adds what every request passes first. */
 function useGuards(app: Express, options: AppOptions): void {
   const { devMode, allowRemoteDevMode, hostNames: names, corsOrigins: origins } = options;
+  if (options.trace) app.use(options.trace);
   if (options.measure) app.use(options.measure);
   app.use(createAccessLog(options.logger));
   if (options.audit) app.use(createAuditTrail(options.audit));

@@ -7,6 +7,7 @@ import { loadSettings } from '../shared/settings/load.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
+import { startTracing, traceFieldsOf } from '../shared/tracing/start-tracing.js';
 import { appOptionsOf } from './app-options.js';
 import { connectionLimitsOf } from './connection-limits.js';
 import { createStartingApp } from './starting-app.js';
@@ -27,6 +28,7 @@ const MEGABYTE = 1024 ** 2;
 async function main(): Promise<void> {
   const settings = loadSettings(process.env, ['redis', 'secret']);
   const logger = createOwnLogger(settings);
+  const closeTracing = await startTracing(settings, { process: 'api', logger });
   const secrets = await readSecrets(settings);
   const processMetrics = createProcessMetrics();
   const answerMemory = createAnswerMemory({ limitBytes: settings.api.answerMemoryMegabytes * MEGABYTE });
@@ -49,7 +51,12 @@ async function main(): Promise<void> {
   // While the process waits for Redis, this application reports that.
   listener = createStartingApp(options, lifecycle.phase);
   const { countRerank: onReranked } = processMetrics;
-  const { starting, redisAway } = startContext(settings, logger, { lifecycle, onReranked, audit });
+  const { starting, redisAway } = startContext(settings, logger, {
+    lifecycle,
+    onReranked,
+    audit,
+    closeTracing,
+  });
   const serve = async () => {
     const context = await starting;
     // It is loaded while the thread of the index reads the data.
@@ -67,8 +74,8 @@ async function main(): Promise<void> {
 
 const onExit = (end: () => void) => process.once('exit', end);
 
-const createOwnLogger = ({ log }: Settings): Logger =>
-  createLogger({ level: log.level, process: 'api', onExit });
+const createOwnLogger = (settings: Settings): Logger =>
+  createLogger({ level: settings.log.level, process: 'api', onExit, addFields: traceFieldsOf(settings) });
 
 function openOwnAudit(settings: Settings, logger: Logger, metrics: ProcessMetrics): AuditLog | null {
   const log = openAudit(settings, { logger, process: 'api', onExit });
@@ -127,10 +134,15 @@ interface ContextParts {
   readonly lifecycle: Lifecycle;
   readonly onReranked: OnReranked;
   readonly audit: AuditLog | null;
+  readonly closeTracing: () => Promise<void>;
 }
 
 /** Creates the context. A signal, or a change of the data, ends it and the process. */
-function startContext(settings: Settings, logger: Logger, { lifecycle, onReranked, audit }: ContextParts) {
+function startContext(
+  settings: Settings,
+  logger: Logger,
+  { lifecycle, onReranked, audit, closeTracing }: ContextParts,
+) {
   const { drainSeconds } = settings.workers;
   const { stop } = stopOnSignals({
     logger,
@@ -142,6 +154,7 @@ function startContext(settings: Settings, logger: Logger, { lifecycle, onReranke
       const [started] = await Promise.allSettled([starting]);
       if (started.status === 'fulfilled') await started.value.close();
       await audit?.close();
+      await closeTracing();
     },
   });
   let onRedisAway: () => void = () => undefined;

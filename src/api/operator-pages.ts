@@ -22,15 +22,15 @@ export function createOperatorPages(
   context: ApiContext,
   { secrets, processMetrics, guesses, bodies }: PageOptions,
 ): NonNullable<AppOptions['pages']> {
-  const { settings, redis, jobs, index, logger } = context;
-  const metrics = { redis, jobs, index, logger, disks: context.disks.all };
+  const { settings, redis, jobs, index, logger, memory } = context;
+  const metrics = { redis, jobs, index, logger, memory, disks: context.disks.all };
   const { devMode } = settings;
   const authenticateToken = createAuthentication({ secrets, devMode: false });
   return [
     {
       path: '/metrics',
       handler: createMetricsPage({
-        sources: [() => processMetrics.render(), createServiceMetrics(metrics)],
+        sources: [processMetrics, createServiceMetrics(metrics)],
         authenticate: authenticateToken,
         token: settings.metrics.token,
         devMode,

@@ -11,16 +11,23 @@ import { embeddingFileOf } from './local-models/named-models.js';
 import type { Completer, Embedder, Reranker } from './ports.js';
 import { namedModel } from './models/in-use/named-model.js';
 import { parseProviderClass, type ProviderClass } from './models/provider-class.js';
+import { traceCompleter, traceEmbedder, traceReranker, type ModelProvider } from './models/traced-models.js';
 import { parseOptions } from './settings/constructor-options.js';
 import { providerClass } from './settings/setting-kinds.js';
 import { SettingsError } from './settings/settings-error.js';
 import type { Settings } from './settings/schema.js';
+import { tracedFetch } from './tracing/traced-fetch.js';
 
 /**
  * The adapters that the settings name, for the contexts of all processes. Clients of providers and of S3 are
  * imported where they are used, because loading them takes time and memory.
  */
 export async function createEmbedder(settings: Settings, options: FindOptions): Promise<Embedder> {
+  const { embedder: name, embedding } = settings;
+  return traceEmbedder(await openEmbedder(settings, options), providerNamed(name, embedding.baseUrl));
+}
+
+async function openEmbedder(settings: Settings, options: FindOptions): Promise<Embedder> {
   const { embedder, embedding, openaiApiKey } = settings;
   switch (embedder) {
     case 'builtin':
@@ -30,6 +37,7 @@ export async function createEmbedder(settings: Settings, options: FindOptions): 
       return createOpenAIEmbedder({
         apiKey: openaiApiKey,
         baseUrl: embedding.baseUrl,
+        fetch: fetchFor(settings),
         model: namedModel('embedder', embedding),
         prefixes: prefixesFor(settings, ''),
         ...(embedding.dimensions > 0 ? { dimensions: embedding.dimensions } : {}),
@@ -99,7 +107,20 @@ function prefixesFor({ embedding }: Settings, modelName: string): Prefixes {
   };
 }
 
+/** What sends requests to the provider of somebody else, if not `fetch` itself. */
+const fetchFor = ({ traces }: Settings) => (traces.toProviders ? tracedFetch : undefined);
+
+const providerNamed = (name: string, baseUrl: string): ModelProvider => ({
+  name,
+  baseUrl: name === 'openai' || name === 'http' ? baseUrl : null,
+});
+
 export async function createCompleter(settings: Settings, options: FindOptions): Promise<Completer> {
+  const { completer: name, completion } = settings;
+  return traceCompleter(await openCompleter(settings, options), providerNamed(name, completion.baseUrl));
+}
+
+async function openCompleter(settings: Settings, options: FindOptions): Promise<Completer> {
   const { completer, completion, openaiApiKey } = settings;
   const { contextWindow } = completion;
   switch (completer) {
@@ -110,6 +131,7 @@ export async function createCompleter(settings: Settings, options: FindOptions):
       return createOpenAICompleter({
         apiKey: openaiApiKey,
         baseUrl: completion.baseUrl,
+        fetch: fetchFor(settings),
         model: namedModel('completer', completion),
         contextWindow,
         timeoutMilliseconds: completion.timeoutSeconds * 1_000,
@@ -135,6 +157,12 @@ export async function createCompleter(settings: Settings, options: FindOptions):
 
 /** Null without one. */
 export async function createReranker(settings: Settings, options: FindOptions): Promise<Reranker | null> {
+  const { reranker: name, reranking } = settings;
+  const reranker = await openReranker(settings, options);
+  return reranker && traceReranker(reranker, providerNamed(name, reranking.baseUrl));
+}
+
+async function openReranker(settings: Settings, options: FindOptions): Promise<Reranker | null> {
   const { reranker, reranking, rerankerApiKey } = settings;
   switch (reranker) {
     case 'none':
@@ -142,7 +170,7 @@ export async function createReranker(settings: Settings, options: FindOptions): 
     case 'http': {
       const { createHttpReranker } = await import('./adapters/http-reranker/http-reranker.js');
       const model = namedModel('reranker', reranking);
-      return createHttpReranker({ ...reranking, model, apiKey: rerankerApiKey });
+      return createHttpReranker({ ...reranking, model, apiKey: rerankerApiKey, fetch: fetchFor(settings) });
     }
     case 'local': {
       const { createHttpReranker } = await import('./adapters/http-reranker/http-reranker.js');

@@ -10,9 +10,11 @@ import { systemErrorCode } from '../shared/system-error-code.js';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { QUEUE_PREFIX } from '../shared/redis/keys.js';
+import { beginJobSpan } from '../shared/queues/job-traces.js';
 import type { LaneName } from '../shared/queues/lanes.js';
 import { toUnavailable } from '../shared/redis/client.js';
 import { createSharedController } from '../shared/tools/shared-controller.js';
+import { tracedBy, type Span } from '../shared/tracing/tracing.js';
 import { TurnOverError } from './job-turn.js';
 import type { NoteWait } from './note-wait.js';
 import { NotYetError } from './not-yet.js';
@@ -91,8 +93,9 @@ interface TakenJob {
 }
 
 async function processJob(options: WorkerOptions, taken: TakenJob, stopping: AbortSignal): Promise<Outcome> {
+  const span = beginJobSpan(options.queue, taken.job);
   try {
-    return await runJob(options, taken, stopping);
+    return await tracedBy(span, () => runJob(options, taken, { stopping, span }));
   } catch (error) {
     const isForQueue = [DelayedError, WaitingError, UnrecoverableError].some((kind) => error instanceof kind);
     if (isForQueue) throw error;
@@ -100,16 +103,27 @@ async function processJob(options: WorkerOptions, taken: TakenJob, stopping: Abo
   }
 }
 
-async function runJob(
-  { queue, handlers, logger, poisonJobs, noteWait, onFinished }: WorkerOptions,
-  { job, token }: TakenJob,
-  stopping: AbortSignal,
-): Promise<Outcome> {
-  const handler = handlers[job.name];
-  if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
+/** Takes the time of a run, and tells its span and the metrics what becomes of it. */
+function openRun({ queue, onFinished }: WorkerOptions, job: Job, span: Span) {
   const started = performance.now();
   const seconds = () => (performance.now() - started) / 1_000;
-  const finish = (outcome: string) => onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
+  const finish = (outcome: string) => {
+    span.set({ 'quire.job.outcome': outcome });
+    if (outcome === 'failed') span.fail('document_failed');
+    onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
+  };
+  return { seconds, finish };
+}
+
+async function runJob(
+  options: WorkerOptions,
+  { job, token }: TakenJob,
+  { stopping, span }: { readonly stopping: AbortSignal; readonly span: Span },
+): Promise<Outcome> {
+  const { queue, handlers, logger, poisonJobs, noteWait } = options;
+  const handler = handlers[job.name];
+  if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
+  const { seconds, finish } = openRun(options, job, span);
   const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
   try {
     const turn = () => runTurn(handler, { job, token }, stopping);

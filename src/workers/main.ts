@@ -4,10 +4,11 @@ import { storageAdvice } from '../shared/create-storage.js';
 import { openAudit } from '../shared/audit/open-audit.js';
 import { watchDataSet } from '../shared/data-set/watch-data-set.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
-import { createLogger } from '../shared/observability/logger.js';
+import { createLogger, type Logger } from '../shared/observability/logger.js';
 import { QUEUES, type QueueName } from '../shared/queues/lanes.js';
-import { loadSettings } from '../shared/settings/load.js';
+import { loadSettings, type Settings } from '../shared/settings/load.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
+import { startTracing, traceFieldsOf } from '../shared/tracing/start-tracing.js';
 import { createWorkerContext } from './context.js';
 import { waitForStorage } from './wait-for-storage.js';
 import { serveQueue } from './serve-queue.js';
@@ -20,8 +21,9 @@ let hasBeenStopped = () => false;
 async function main(): Promise<void> {
   if (!queues.success) throw new Error(`--queues takes a list of ${QUEUES.join(', ')}`);
   const settings = loadSettings(process.env, ['redis']);
-  const onExit = (flush: () => void) => process.once('exit', flush);
-  const logger = createLogger({ level: settings.log.level, process: `worker-${values.queues}`, onExit });
+  const name = `worker-${values.queues}`;
+  const logger = createOwnLogger(settings, name);
+  const closeTracing = await startTracing(settings, { process: name, logger });
   let close = () => Promise.resolve();
   const { drainSeconds } = settings.workers;
   const { stop, isStopping } = stopOnSignals({
@@ -31,7 +33,7 @@ async function main(): Promise<void> {
     close: () => close(),
   });
   hasBeenStopped = isStopping;
-  const audit = openAudit(settings, { logger, process: `worker-${values.queues}`, onExit });
+  const audit = openAudit(settings, { logger, process: name, onExit });
   const context = await createWorkerContext(settings, logger, audit);
   close = context.close;
   const stopFollowing = queues.data.some((queue) => STORAGE_QUEUES.includes(queue))
@@ -54,9 +56,20 @@ async function main(): Promise<void> {
     await Promise.all(served.map((each) => each.close(drainSeconds * 1_000)));
     await context.close();
     await audit?.close();
+    await closeTracing();
   };
   logger.info({ queues: queues.data }, 'worker started');
 }
+
+const onExit = (end: () => void) => process.once('exit', end);
+
+const createOwnLogger = (settings: Settings, name: string): Logger =>
+  createLogger({
+    level: settings.log.level,
+    process: name,
+    onExit,
+    addFields: traceFieldsOf(settings),
+  });
 
 /** Queues whose jobs read or remove source files. */
 const STORAGE_QUEUES: readonly QueueName[] = ['ingestion', 'maintenance'];

@@ -94,6 +94,7 @@ export interface FakeRequest {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly azureKey: string | undefined;
+  readonly traceparent: string | undefined;
   readonly body: Readonly<Record<string, unknown>>;
 }
 

@@ -75,6 +75,7 @@ export async function startFakeOpenAI(options: FakeOpenAIOptions = {}): Promise<
       path: incoming.url ?? '',
       authorization: incoming.headers.authorization,
       azureKey: incoming.headers['api-key']?.toString(),
+      traceparent: incoming.headers['traceparent']?.toString(),
       body: z.record(z.string(), z.unknown()).parse(await readJson(incoming)),
     };
     requests.push(request);

@@ -127,7 +127,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 /** The environment of the tests without settings that a developer may have made for himself. */
 export function inheritedEnvironment(): Record<string, string | undefined> {
   const own =
-    /^(QUIRE_(?!TEST_)|JWT_|OPENAI_|LANGSMITH_|LANGCHAIN_|REDIS_URL|LOCAL_URI|PORT$|HOST$|NODE_OPTIONS$)/;
+    /^(QUIRE_(?!TEST_)|JWT_|OPENAI_|OTEL_|LANGSMITH_|LANGCHAIN_|REDIS_URL|LOCAL_URI|PORT$|HOST$|NODE_OPTIONS$)/;
   return {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name))),
     // No settings file: what a test says is all there is.

@@ -7,6 +7,7 @@ import {
   type Caller,
 } from '../auth/authentication.js';
 import type { RateLimit } from '../auth/rate-limit.js';
+import { traced } from '../../shared/tracing/tracing.js';
 import { noteRequest } from './connections/slow-clients.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import type { Idempotency } from '../services/idempotency/idempotency.js';
@@ -115,12 +116,11 @@ async function runHandler(
   const arrival = await route.admit?.(caller.id);
   try {
     const reading = { ...readingOf(route, authorized, options), ...keyed?.watch };
-    const raw = await readRawBody(route, { caller, request }, reading);
-    const parts = parseParts(
-      route,
-      { path: request.params, query: queryOf(request.url), body: raw },
-      ignored,
-    );
+    const { raw, parts } = await traced('receive', {}, async () => {
+      const body = await readRawBody(route, { caller, request }, reading);
+      const given = { path: request.params, query: queryOf(request.url), body };
+      return { raw: body, parts: parseParts(route, given, ignored) };
+    });
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {
       caller,
       ...parts,

@@ -1,5 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { Registry } from 'prom-client';
+import { OPEN_METRICS_TYPE, renderOpenMetrics } from '../../shared/observability/open-metrics.js';
+import type { MetricsSource } from '../../shared/observability/prometheus.js';
 import { isLoopbackHost } from '../../shared/settings/loopback.js';
 import {
   isSamePassword,
@@ -13,8 +15,8 @@ import { HttpError } from '../http/http-error.js';
 import { noteCaller, noteRoute } from '../http/logging/request-facts.js';
 
 export interface MetricsPageOptions {
-  /** Each gives a part of the page, in the text format of Prometheus. */
-  readonly sources: readonly (() => Promise<string>)[];
+  /** Each gives a part of the page. */
+  readonly sources: readonly MetricsSource[];
   /** Knows callers by their tokens alone: a request without a token has no caller, in dev mode either. */
   readonly authenticate: Authenticate;
   /** The token of scrapers. When it is empty, only admin tokens open the page. */
@@ -36,11 +38,34 @@ export function createMetricsPage(options: MetricsPageOptions): RequestHandler {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
     }
-    const parts = await Promise.all(sources.map((source) => source()));
-    const text = parts.map((part) => (part.endsWith('\n') ? part : `${part}\n`)).join('');
-    response.set({ 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE, 'Cache-Control': 'no-store' });
+    const { type, text } = await render(sources, request);
+    response.set({ 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept' });
     response.end(text);
   };
+}
+
+/** The text format of Prometheus, or OpenMetrics for scrapers that prefer it, which alone has exemplars. */
+async function render(sources: readonly MetricsSource[], request: Request) {
+  if (prefersOpenMetrics(request.headers.accept ?? '')) {
+    const families = await Promise.all(sources.map((source) => source.families()));
+    return { type: OPEN_METRICS_TYPE, text: renderOpenMetrics(families.flat()) };
+  }
+  const parts = await Promise.all(sources.map((source) => source.text()));
+  const text = parts.map((part) => (part.endsWith('\n') ? part : `${part}\n`)).join('');
+  return { type: Registry.PROMETHEUS_CONTENT_TYPE, text };
+}
+
+/** Scrapers name versions and more of a type, by which Express would find that none fits. */
+function prefersOpenMetrics(accept: string): boolean {
+  const ranges = accept.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((part) => part.startsWith('q='))?.slice(2) ?? '1';
+    return { type, weight: Number(weight) || 0 };
+  });
+  const best = (wanted: string) =>
+    Math.max(0, ...ranges.filter(({ type }) => type === wanted).map(({ weight }) => weight));
+  const open = best('application/openmetrics-text');
+  return open > 0 && open >= best('text/plain');
 }
 
 /** @throws HttpError 401, or 403 for a token that lacks `admin`; TooManyError after too many guesses */

@@ -2,6 +2,10 @@ import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AuditLog } from '../../shared/audit/audit-log.js';
 import { DURATION_BUCKETS } from '../../shared/observability/duration-buckets.js';
+import { createExemplars } from '../../shared/observability/exemplars.js';
+import type { OpenMetricsFamily } from '../../shared/observability/open-metrics.js';
+import type { MetricsSource } from '../../shared/observability/prometheus.js';
+import { traceIds } from '../../shared/tracing/tracing.js';
 import type { RerankOutcome } from '../../shared/models/reranking.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { ConnectionRoom, Shortage } from '../http/connections/connection-room.js';
@@ -9,7 +13,7 @@ import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-export interface ProcessMetrics {
+export interface ProcessMetrics extends MetricsSource {
   /** Measures the duration of each request. It must come before all other handlers. */
   readonly measure: RequestHandler;
   /** Counts a client that was cut off because it read its answer too slowly. */
@@ -21,15 +25,14 @@ export interface ProcessMetrics {
   readonly showConnections: (room: Pick<ConnectionRoom, 'open'>) => void;
   readonly showAnswerMemory: (memory: Pick<AnswerMemory, 'figures'>) => void;
   readonly showAudit: (log: Pick<AuditLog, 'figures' | 'isFailing'>) => void;
-  /** The metrics in the text format of Prometheus. */
-  render(): Promise<string>;
 }
 
 /** The metrics of this API process itself: its requests, its memory and its event loop. */
 export function createProcessMetrics(): ProcessMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const measure = createMeasure(registry);
+  const exemplars = createExemplars();
+  const measure = createMeasure(registry, exemplars);
   const cutOff = new Counter({
     name: 'quire_http_clients_cut_off_total',
     help: 'Clients that took too little of their answers.',
@@ -59,28 +62,53 @@ export function createProcessMetrics(): ProcessMetrics {
     countCutOff: () => {
       cutOff.inc();
     },
-    render: () => registry.metrics(),
+    text: () => registry.metrics(),
+    families: async () =>
+      (await registry.getMetricsAsJSON()).map((family) => withExemplars(family, exemplars)),
   };
 }
 
-function createMeasure(registry: Registry): RequestHandler {
+type Exemplars = ReturnType<typeof createExemplars>;
+
+interface Family extends Omit<OpenMetricsFamily, 'type'> {
+  readonly type: unknown;
+}
+
+/** Adds to the durations of requests in which traces they were. @NOTE prom-client's type of a metric is a text, not a number */
+const withExemplars = ({ type, ...family }: Family, exemplars: Exemplars): OpenMetricsFamily => ({
+  ...family,
+  type: String(type),
+  values:
+    family.name === DURATIONS
+      ? family.values.map((each) => ({ ...each, exemplar: exemplars.of(each.labels) }))
+      : family.values,
+});
+
+const DURATIONS = 'quire_http_request_duration_seconds';
+
+function createMeasure(registry: Registry, exemplars: Exemplars): RequestHandler {
   const durations = new Histogram({
-    name: 'quire_http_request_duration_seconds',
+    name: DURATIONS,
     help: 'Time from a request to the end of its answer.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [...DURATION_BUCKETS],
     registers: [registry],
   });
   return (request, response, next) => {
-    const end = durations.startTimer();
+    const startedAt = performance.now();
     const { method } = request;
+    // The end of a request is told outside of its trace.
+    const trace = traceIds();
     response.once('close', () => {
-      end({
+      const seconds = (performance.now() - startedAt) / 1_000;
+      const labels = {
         method: METHODS.has(method) ? method : 'other',
         // The path itself must not be a label: clients choose it, so that its values are not bounded.
         route: requestFacts(request).route ?? 'none',
         status: response.headersSent ? `${String(Math.floor(response.statusCode / 100))}xx` : 'aborted',
-      });
+      };
+      durations.observe(labels, seconds);
+      exemplars.note(labels, seconds, trace);
     });
     next();
   };

@@ -10,12 +10,14 @@ import {
   renderFamilies,
   type MetricFamily,
   type MetricSample,
+  type MetricsSource,
 } from '../../shared/observability/prometheus.js';
 import type { Index } from '../../shared/ports.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { LANES, QUEUES, type LaneName } from '../../shared/queues/lanes.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
+import type { MemoryWatch } from '../../shared/redis/memory.js';
 import { shareResult } from '../../shared/tools/share-result.js';
 
 const CACHED_MILLISECONDS = 1_000;
@@ -29,35 +31,38 @@ export interface ServiceMetricsParts {
   readonly jobs: Jobs;
   readonly index: Pick<Index, 'name' | 'state'>;
   readonly disks: readonly DiskWatch[];
+  readonly memory: Pick<MemoryWatch, 'state'>;
   readonly logger: Logger;
 }
 
 /**
- * Renders the metrics that concern the whole service as Prometheus text. They are read from Redis at most once a second,
- * with about 150 commands, however much is stored. Without Redis the text says only that.
+ * The metrics that concern the whole service. They are read from Redis at most once a second, with about 150 commands,
+ * however much is stored. Without Redis they say only that.
  */
-export function createServiceMetrics(parts: ServiceMetricsParts): () => Promise<string> {
-  return shareResult(CACHED_MILLISECONDS, () => readAll(parts));
+export function createServiceMetrics(parts: ServiceMetricsParts): MetricsSource {
+  const families = shareResult(CACHED_MILLISECONDS, () => readAll(parts));
+  return { families, text: async () => renderFamilies(await families()) };
 }
 
-async function readAll(parts: ServiceMetricsParts): Promise<string> {
+async function readAll(parts: ServiceMetricsParts): Promise<MetricFamily[]> {
   const ofProcess = [await indexFamily(parts.index), ...(await diskFamilies(parts.disks))];
   try {
     const read = Promise.all([
       readQueues(parts.jobs),
       readCounts(parts.redis),
       readWorkers(parts.redis),
+      readMemory(parts.memory),
       readUsage(parts.redis),
       readOwnedFigures(parts.redis),
       readReindexingFigures(parts.redis),
       readWorkerMetrics(parts.redis),
     ]);
     const families = await within(TIMEOUT_MILLISECONDS, read);
-    return await renderFamilies([...ofProcess, redisFamily(1), ...families.flat()]);
+    return [...ofProcess, redisFamily(1), ...families.flat()];
   } catch (error) {
     // The other metrics are needed most during an outage.
     parts.logger.warn({ err: error }, 'metrics of redis cannot be read');
-    return await renderFamilies([...ofProcess, redisFamily(0)]);
+    return [...ofProcess, redisFamily(0)];
   }
 }
 
@@ -107,6 +112,18 @@ async function diskFamilies(disks: readonly DiskWatch[]): Promise<MetricFamily[]
       'quire_disk_least_bytes',
       'Below so much it takes nothing more.',
       of(({ least }) => least),
+    ),
+  ];
+}
+
+async function readMemory(memory: ServiceMetricsParts['memory']): Promise<MetricFamily[]> {
+  const { used, share } = await memory.state();
+  return [
+    gauge('quire_redis_memory_bytes', 'What Redis holds of its memory.', one(used)),
+    gauge(
+      'quire_redis_memory_limit_bytes',
+      'From so much on it takes nothing more that makes data grow; absent without a limit.',
+      Number.isFinite(share) ? one(share) : [],
     ),
   ];
 }

@@ -1,5 +1,6 @@
 import { IngestError } from '../errors.js';
 import type { CallOptions } from '../ports.js';
+import { tracePlace, withinTraces } from '../tracing/tracing.js';
 import { deliver, openCall, type CallEmbeddings, type Entry, type MeasuredText } from './embedding-calls.js';
 import type { PartedEmbeddings } from './embed-in-parts.js';
 
@@ -45,7 +46,10 @@ export function createEmbeddingBatcher(options: EmbeddingBatcherOptions): Embedd
     return openCall(texts.length, {
       signal,
       begin: (call) => {
-        texts.forEach(({ text, tokens }, position) => batching.queue.push({ text, tokens, call, position }));
+        const trace = tracePlace();
+        texts.forEach(({ text, tokens }, position) =>
+          batching.queue.push({ text, tokens, call, position, trace }),
+        );
         schedule(batching);
       },
       abandon: () => abortAbandoned(batching.inFlight),
@@ -81,7 +85,9 @@ function start(batching: Batching, entries: readonly Entry[]): void {
   const { inFlight, send } = batching;
   const request = { entries, controller: new AbortController() };
   inFlight.add(request);
-  void embedHalving(send, entries, request.controller.signal).finally(() => {
+  const traces = entries.map(({ trace }) => trace);
+  const work = withinTraces(traces, () => embedHalving(send, entries, request.controller.signal));
+  void work.finally(() => {
     inFlight.delete(request);
     sendAll(batching);
   });

@@ -1,6 +1,7 @@
 import { at } from '../at.js';
 import { toError } from '../errors.js';
 import type { CallOptions } from '../ports.js';
+import type { TracePlace } from '../tracing/tracing.js';
 import type { PartedEmbeddings } from './embed-in-parts.js';
 
 /** A text and its number of tokens. */
@@ -29,6 +30,8 @@ export type CallEmbeddings = Required<PartedEmbeddings>;
 export interface Entry extends MeasuredText {
   readonly call: Call;
   readonly position: number;
+  /** The trace for which it is embedded. */
+  readonly trace: TracePlace | null;
 }
 
 interface CallHooks extends CallOptions {

@@ -44,6 +44,8 @@ export interface LoggerOptions {
   /** The process of Quire that logs, such as `api`. */
   readonly process: string;
   readonly destination?: DestinationStream;
+  /** Gives fields that every line gets, such as the ids of a trace. */
+  readonly addFields?: (() => object) | undefined;
   /** Calls its argument when the process ends. Only with it, lines may wait a little for more. */
   readonly onExit?: (flush: () => void) => void;
 }
@@ -52,10 +54,17 @@ export interface LoggerOptions {
  * Makes a logger of JSON lines on stdout. Events have fields, and errors go into
  * `err`; content, queries and tokens are never logged.
  */
-export function createLogger({ level, process: name, destination, onExit }: LoggerOptions): Logger {
+export function createLogger({
+  level,
+  process: name,
+  destination,
+  onExit,
+  addFields,
+}: LoggerOptions): Logger {
   return pino(
     {
       level,
+      ...(addFields ? { mixin: addFields } : {}),
       base: { process: name, pid: process.pid },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

@@ -108,7 +108,9 @@ export async function readWorkerMetrics(redis: Redis): Promise<MetricFamily[]> {
       part: at(parts, labels.length + 1),
       value,
     }));
-    return { name, type, help, values: type === 'counter' ? values : histogram(name, values) };
+    // An alert on the increase of a counter would miss the first one, if it began with that.
+    const counted = labels.length === 0 && values.length === 0 ? [{ labels: {}, value: 0 }] : values;
+    return { name, type, help, values: type === 'counter' ? counted : histogram(name, values) };
   });
 }
 

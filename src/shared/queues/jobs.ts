@@ -32,6 +32,7 @@ import {
   type QueuedRecord,
 } from './additions.js';
 import { createFairOrder, type FairOrder } from './fair-order.js';
+import { tracedAdding } from './job-traces.js';
 import { openQueue, type LaneName } from './lanes.js';
 import { jobIds, type cacheJob, type ingestGroupJob, type renderJob } from './payloads.js';
 
@@ -50,7 +51,8 @@ export type Jobs = ReturnType<typeof createJobs>;
 export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
   const queues = createQueues(connection, onError);
   const order = createFairOrder(redis);
-  const add = (addition: Addition) => addInTurn(addition, queues.queue(addition.lane), order);
+  const add = (addition: Addition) =>
+    tracedAdding(addition, (traced) => addInTurn(traced, queues.queue(addition.lane), order));
   return {
     queue: queues.queue,
     close: queues.close,

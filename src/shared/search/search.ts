@@ -7,6 +7,7 @@ import { createFindCandidates, type Found } from './find-candidates.js';
 import type { Hit } from './hit.js';
 import type { ChooseRanker } from './ranking.js';
 import type { ReadHits } from './read-hits.js';
+import { traced } from '../tracing/tracing.js';
 import type { SearchRequest } from './request.js';
 
 export type Search = (request: SearchRequest) => Promise<Hit[]>;
@@ -34,11 +35,14 @@ export function createSearch(parts: {
     const find = createFindCandidates({ index, ranker, request, embed, confirmation });
     const check = createCheckCandidates(readHits, { ...request, confirmation });
     const look = async (width: number) => {
-      const found = await find(width);
+      const asked = { 'quire.search.ranking': ranker.ranking, 'quire.search.width': width };
+      const found = await traced('search index', { attributes: asked }, () => find(width));
       const ordered = bestFirst(found.candidates, { k, minScore });
       // A search that may begin again is not counted with the first hits that it reads.
       const event = found.gone.length === 0 ? request.event : undefined;
-      return { found, ...(await takeHits(ordered, check, { ...request, event })) };
+      const attributes = { 'quire.search.candidates': found.candidates.length };
+      const read = () => takeHits(ordered, check, { ...request, event });
+      return { found, ...(await traced('read hits', { attributes }, read)) };
     };
     for (let [width, restarts] = [1, 0]; ;) {
       const { found, hits, dropped } = await withCertainty(() => look(width), confirmation);

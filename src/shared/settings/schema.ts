@@ -10,6 +10,7 @@ import { queryEngine } from './sections/query-engine.js';
 import { reranking } from './sections/reranking.js';
 import { s3 } from './sections/s3.js';
 import { search } from './sections/search.js';
+import { traces } from './sections/traces.js';
 import { workers } from './sections/workers.js';
 
 /** Everything that `quire.toml` may contain, with defaults. Its keys are in snake_case there. */
@@ -60,6 +61,7 @@ export const fileSettingsSchema = z.strictObject({
   admin: admin.prefault({}),
   metrics: metrics.prefault({}),
   audit: audit.prefault({}),
+  traces: traces.prefault({}),
   log: log.prefault({}),
 });
 export type FileSettings = z.infer<typeof fileSettingsSchema>;

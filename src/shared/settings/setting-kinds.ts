@@ -20,9 +20,9 @@ export const settingNotes = z.registry<SettingNote>();
 
 type Extra = Pick<SettingNote, 'secret' | 'alias'>;
 
-export function flag(value: boolean, description: string) {
+export function flag(value: boolean, description: string, extra: Extra = {}) {
   const schema = z.boolean().default(value);
-  return schema.register(settingNotes, { kind: 'boolean', description, allowed: 'true or false' });
+  return schema.register(settingNotes, { kind: 'boolean', description, allowed: 'true or false', ...extra });
 }
 
 interface Bounds {
@@ -36,10 +36,14 @@ export function whole(value: number, { min, max }: Bounds, description: string, 
   return schema.register(settingNotes, { kind: 'integer', description, allowed, ...extra });
 }
 
-export function share(value: number, description: string, { min, max }: Bounds = { min: 0, max: 1 }) {
+export function share(
+  value: number,
+  description: string,
+  { min = 0, max = 1, ...extra }: Partial<Bounds> & Extra = {},
+) {
   const schema = z.number().min(min).max(max).default(value);
   const allowed = `a number from ${String(min)} to ${String(max)}`;
-  return schema.register(settingNotes, { kind: 'number', description, allowed });
+  return schema.register(settingNotes, { kind: 'number', description, allowed, ...extra });
 }
 
 /** A share, or `auto`, which is the default. */
@@ -53,11 +57,12 @@ export function choice<const Values extends readonly [string, ...string[]]>(
   values: Values,
   value: NoInfer<Values[number]>,
   description: string,
+  extra: Extra = {},
 ) {
   const allowed = values.map((name) => JSON.stringify(name)).join(' or ');
   // @NOTE the enum's output type is the union of `values`, which zod cannot see through the generic
   const schema = z.enum(values).default(value as never);
-  return schema.register(settingNotes, { kind: 'text', description, allowed });
+  return schema.register(settingNotes, { kind: 'text', description, allowed, ...extra });
 }
 
 export interface Pattern {

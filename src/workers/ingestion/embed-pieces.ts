@@ -5,6 +5,7 @@ import { EMBEDDED_IN_PARTS } from '../../shared/chunks/stored-receipt.js';
 import type { MeasuredText } from '../../shared/models/embedding-calls.js';
 import type { Embedding } from '../../shared/models/embedding.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
+import { traced } from '../../shared/tracing/tracing.js';
 
 export interface EmbedPiecesParts {
   readonly embedding: Pick<Embedding, 'embedDocuments'>;
@@ -19,7 +20,9 @@ export async function embedMeasured(
   texts: readonly MeasuredText[],
   signal: AbortSignal,
 ): Promise<readonly TextVector[]> {
-  const { vectors, tokens, inParts } = await embedding.embedDocuments(texts, { signal });
+  const attributes = { 'quire.chunks': texts.length };
+  const embed = () => embedding.embedDocuments(texts, { signal });
+  const { vectors, tokens, inParts } = await traced('embed', { attributes }, embed);
   if (vectors[0]) await checkDimensions(vectors[0].length);
   metrics.add('quire_embedded_chunks_total', {}, texts.length);
   metrics.add('quire_embedded_tokens_total', {}, tokens);

@@ -22,6 +22,7 @@ import {
 import { IngestError } from '../../shared/errors.js';
 import type { AttachmentLimits, KeptAttachment, Receipt } from '../../readers/index.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
+import { traced } from '../../shared/tracing/tracing.js';
 import type { Outcome } from '../lane-worker.js';
 import { removeAttachments } from '../parse/take-attachments.js';
 import type { MakeAttachments } from './attachments/make-attachments.js';
@@ -121,7 +122,8 @@ async function writeDocument(
     : read.receipt;
   const noted = receipt && (await noteReceipt(parts.records, record, { run, receipt }));
   if (!noted) return 'stale';
-  if (!(await writeTexts(parts, noted, { run, read: { ...read, receipt } }))) return 'stale';
+  const write = () => writeTexts(parts, noted, { run, read: { ...read, receipt } });
+  if (!(await traced('write texts', {}, write))) return 'stale';
   await parts.room.spend(noted, 1);
   await addEmbeds(parts, noted, { run, batches: batchCount(read.chunks.length), requestId });
   return 'done';
@@ -160,7 +162,12 @@ async function readDocument(
     const { signal: ending, onProgress } = watch;
     const by = { callerId: callerOf(record), signal: ending };
     const options = { ...by, onProgress, attachments, givesWayAfter };
-    const read = await readContent(content, options);
+    const attributes = { 'quire.content_type': content.contentType, 'quire.bytes': content.sizeBytes };
+    const read = await traced('parse', { attributes }, async (span) => {
+      const parsed = await readContent(content, options);
+      span.set({ 'quire.chunks': parsed.chunks.length });
+      return parsed;
+    });
     try {
       await room.reserve(record, read.chunks);
     } catch (error) {

@@ -14,6 +14,7 @@ import {
 import { IngestError } from '../../shared/errors.js';
 import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
 import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { traced } from '../../shared/tracing/tracing.js';
 import type { Outcome } from '../lane-worker.js';
 import { embedPieces, countLaterGaps, gapsOf, wholeChunks, type EmbedPiecesParts } from './embed-pieces.js';
 import type { FailDocument } from './fail-document.js';
@@ -55,7 +56,7 @@ export function createIngestShort(parts: Dependencies) {
     let stage = 'parsing';
     let made: Made;
     try {
-      const pieces = await readText(content);
+      const pieces = await traced('chunk', {}, () => readText(content));
       if (pieces.length > INDEXED_AT_ONCE) return null;
       stage = 'embedding';
       made = { pieces, vectors: await embedPieces(parts, pieces, signal) };

@@ -9,6 +9,7 @@ import type { Fence } from '../../shared/documents/transitions.js';
 import { OverQuotaError } from '../../shared/errors.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
+import { traced } from '../../shared/tracing/tracing.js';
 import { createFailDocument } from './fail-document.js';
 import { expectedTags, shownNow } from './write-tags.js';
 
@@ -33,9 +34,8 @@ export function createPublish({
 }): Publish {
   const failDocument = createFailDocument({ records, jobs, metrics });
   return async (record, transition) => {
-    const done = await records
-      .update(record.id, onlyWhole(transition, vectors), record)
-      .catch(unlessOverQuota);
+    const commit = () => records.update(record.id, onlyWhole(transition, vectors), record);
+    const done = await traced('publish', {}, commit).catch(unlessOverQuota);
     if (!done) {
       await failDocument(runOf(record), { code: 'too_large', message: TOO_MANY_CHUNKS, stage: 'publishing' });
       return false;

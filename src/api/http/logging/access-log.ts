@@ -1,14 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
-import { at } from '../../../shared/at.js';
 import { withoutRedaction, type Logger } from '../../../shared/observability/logger.js';
+import { traceIds } from '../../../shared/tracing/tracing.js';
+import { isQuiet, originalUrl, pathOf } from './quiet-requests.js';
 import { requestFacts } from './request-facts.js';
 import { requestIdOf } from './request-id.js';
 import { giveRequestLogger } from './request-logger.js';
-
-/** The maximum number of characters of a path that are logged. */
-const MAX_PATH_LENGTH = 300;
-const QUIET_PATHS = ['/health', '/health/ready', '/health/serving', '/metrics'];
 
 /**
  * Gives each request an id, which the response carries as well, and a logger. Logs one line when the request is over,
@@ -20,13 +17,16 @@ export function createAccessLog(logger: Logger): RequestHandler {
   return (request, response, next) => {
     const startedAtMs = Date.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
+    // The end of a request is told outside of its trace.
+    const trace = traceIds();
     response.setHeader('X-Request-Id', requestId);
     giveRequestLogger(request, { logger, requestId });
     // This event also comes when the client did not wait for its response.
     response.once('close', () => {
       const level = levelOf(request, response);
       if (!lines.isLevelEnabled(level)) return;
-      const facts = { requestId, ...describe(request, response), durationMs: Date.now() - startedAtMs };
+      const durationMs = Date.now() - startedAtMs;
+      const facts = { requestId, ...describe(request, response), durationMs, ...trace };
       lines[level](facts, 'request completed');
     });
     next();
@@ -45,18 +45,3 @@ const describe = (request: IncomingMessage, response: ServerResponse) => ({
   ...requestFacts(request),
   status: response.statusCode,
 });
-
-/** Tells whether this is a probe, a scrape, or a request that an open queue board sends every few seconds. */
-function isQuiet(request: IncomingMessage): boolean {
-  const path = pathOf(originalUrl(request));
-  return QUIET_PATHS.includes(path) || (request.method === 'GET' && path.startsWith('/admin/queues/'));
-}
-
-/** Returns the full URL; in a mounted handler, `url` holds only the rest of it. */
-function originalUrl(request: IncomingMessage): string {
-  return 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? '');
-}
-
-function pathOf(url: string): string {
-  return at(url.split('?'), 0).slice(0, MAX_PATH_LENGTH);
-}

@@ -1,6 +1,7 @@
 import { at } from '../../../shared/at.js';
 import type { NewRecord } from '../../../shared/documents/change.js';
 import type { Records } from '../../../shared/documents/records.js';
+import { tracePlace, withinTraces, type TracePlace } from '../../../shared/tracing/tracing.js';
 import type { RequestContext } from '../request-context.js';
 import { groupShortTexts, MAX_GROUP } from './group-short-texts.js';
 import { wasWritten } from './was-written.js';
@@ -18,6 +19,7 @@ interface ShortText {
 export type StoreTogether = (text: ShortText) => Promise<void>;
 
 interface Waiting extends ShortText {
+  readonly trace: TracePlace | null;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -37,7 +39,7 @@ export function createStoreTogether(parts: StoreParts): StoreTogether {
     new Promise((resolve, reject) => {
       const key = keyOf(text.context);
       const waiting = gathering.get(key);
-      const each = { ...text, resolve, reject };
+      const each = { ...text, trace: tracePlace(), resolve, reject };
       if (waiting) waiting.push(each);
       else {
         gathering.set(key, [each]);
@@ -58,7 +60,8 @@ async function storeAll(parts: StoreParts, gathering: Gathering, key: string): P
   for (let waiting = gathering.get(key); waiting && waiting.length > 0; waiting = gathering.get(key)) {
     const texts = waiting.splice(0, MAX_GROUP);
     try {
-      await storeGroup(parts, texts);
+      const traces = texts.map(({ trace }) => trace);
+      await withinTraces(traces, () => storeGroup(parts, texts));
     } catch (error) {
       // Each of them hears of it, and those that follow are stored. Rejecting what is settled does nothing.
       for (const { reject } of texts) reject(error);

@@ -1,6 +1,7 @@
 import type { DocumentRecord, DocumentState } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
+import { beginSpan } from '../../../shared/tracing/tracing.js';
 import { waitMilliseconds, type RequestContext, type WaitLimits } from '../request-context.js';
 import { heldByRecord } from '../answer-memory/memory-estimate.js';
 import type { ChangeWaiter } from './change-waiter.js';
@@ -62,6 +63,7 @@ export function createWaitForDocument({
       milliseconds,
       signal,
     };
+    const span = beginSpan('wait for document', { attributes: { 'quire.document.id': record.id } });
     try {
       // A whole record may be a megabyte of access lists, so such a one is read once, at the end.
       const isSmall = heldByRecord(record) <= SMALL_BYTES;
@@ -74,7 +76,10 @@ export function createWaitForDocument({
     } catch (error) {
       // The request is stored and its work goes on. An error would make the client send it again.
       logger.warn({ err: error, documentId: record.id }, 'wait for a document broke off');
+      span.fail(error);
       return record;
+    } finally {
+      span.end();
     }
   };
 }

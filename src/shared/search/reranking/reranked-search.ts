@@ -1,6 +1,7 @@
 import { at } from '../../at.js';
-import type { Reranking, RerankOutcome } from '../../models/reranking.js';
+import type { Reranked, Reranking, RerankOutcome, RerankTask } from '../../models/reranking.js';
 import type { Candidate } from '../../ports.js';
+import { traced } from '../../tracing/tracing.js';
 import { bestFirst } from '../best-first.js';
 import { addressOf, candidateOf } from '../candidates.js';
 import { createCheckCandidates, takeHits } from '../check-candidates.js';
@@ -95,7 +96,7 @@ async function findScored(
   const documents = hits.map(({ content }) => content);
   const reranked =
     milliseconds > 0
-      ? await reranking.rerank({ callerId, query, documents, milliseconds, signal })
+      ? await tracedReranking(reranking, { callerId, query, documents, milliseconds, signal })
       : ({ type: 'skipped', reason: 'timeout' } as const);
   const millisecondsLeft = Math.max(0, milliseconds - (performance.now() - startedAt));
   if (reranked.type === 'skipped') {
@@ -106,6 +107,14 @@ async function findScored(
   const candidates = hits.map((hit, i) => toCandidate(hit, at(scores, i)));
   return { candidates, report: { outcome: 'applied', tokens }, millisecondsLeft };
 }
+
+/** What became of it is told by an attribute, since it never fails. */
+const tracedReranking = (reranking: Reranking, task: RerankTask): Promise<Reranked> =>
+  traced('rerank', { attributes: { 'quire.texts': task.documents.length } }, async (span) => {
+    const reranked = await reranking.rerank(task);
+    span.set({ 'quire.rerank.outcome': reranked.type === 'applied' ? reranked.type : reranked.reason });
+    return reranked;
+  });
 
 /**
  * Finds the best hits in their first order, whatever they score there. Where those are of fewer documents than are wanted, the

@@ -5,6 +5,7 @@ import type { Turns } from '../../../shared/fair-scheduling/turns.js';
 import type { WorkerMetrics } from '../../../shared/observability/worker-metrics.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Redis } from '../../../shared/redis/client.js';
+import { traced } from '../../../shared/tracing/tracing.js';
 import type { Outcome } from '../../lane-worker.js';
 import {
   chunkTexts,
@@ -90,13 +91,15 @@ async function ingestFirst(
   const read = async () => {
     const found = await readGroup(parts.redis, ids);
     const waiting = found.filter((each) => each !== null).filter(({ record }) => isWaiting(record));
-    return { found, chunked: await chunkTexts(parts, waiting, { signal, leave }) };
+    return { found, chunked: await traced('chunk', {}, () => chunkTexts(parts, waiting, { signal, leave })) };
   };
   const { found, chunked } = await parts.turns.run(read, turn);
   const embedded = await embedTexts(parts, chunked, { signal, leave });
   const finish = async () => {
     const texts = await prepareTexts(embedded, { signal, leave });
-    return { ...texts, changed: await publishAll(parts, texts.prepared) };
+    const attributes = { 'quire.documents': texts.prepared.length };
+    const publish = () => publishAll(parts, texts.prepared);
+    return { ...texts, changed: await traced('publish', { attributes }, publish) };
   };
   const { prepared, others: odd, changed } = await parts.turns.run(finish, turn);
   const again = [...missing(ids, found), ...others, ...odd, ...changed];

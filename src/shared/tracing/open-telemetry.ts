@@ -1,0 +1,119 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Context,
+  type Link,
+  type Span as OpenSpan,
+  type SpanContext,
+  type SpanOptions as StartOptions,
+  type Tracer as OpenTracer,
+} from '@opentelemetry/api';
+import type { Logger } from '../observability/logger.js';
+import type { Settings } from '../settings/schema.js';
+import { openExport } from './export-spans.js';
+import { errorTypeOf, isInterruption } from './failures.js';
+import { parseTraceparent, toTraceparent } from './traceparent.js';
+import type { Span, SpanOptions, TraceOrigin, TracePlace, Tracer } from './tracer.js';
+
+/** Where work runs, and links that the next span of it gets. */
+interface Scope {
+  readonly context: Context;
+  readonly links: readonly Link[];
+}
+
+const KINDS = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+} as const;
+
+/** Makes spans with the SDK of OpenTelemetry, whose global interfaces stay untouched. */
+export function openTelemetry(
+  traces: Settings['traces'],
+  options: { readonly process: string; readonly logger: Logger },
+): { readonly tracer: Tracer; readonly close: () => Promise<void> } {
+  const { tracer, close } = openExport(traces, options);
+  return { tracer: createTracer(tracer), close };
+}
+
+export function createTracer(open: OpenTracer): Tracer {
+  const scopes = new AsyncLocalStorage<Scope | null>();
+  const start = (name: string, options: StartOptions, context: Context): Span => {
+    const span = open.startSpan(name, options, context);
+    const scope = { context: trace.setSpan(ROOT_CONTEXT, span), links: [] };
+    return toSpan(span, (work) => scopes.run(scope, work));
+  };
+  const placeOf = (): TracePlace | null => {
+    const scope = scopes.getStore();
+    const at = scope && trace.getSpanContext(scope.context);
+    return at && isSampled(at) ? { traceparent: toTraceparent(at) } : null;
+  };
+  return {
+    begin: (name, options) => {
+      const scope = scopes.getStore();
+      return scope ? start(name, { ...toStart(options), links: [...scope.links] }, scope.context) : null;
+    },
+    beginFor: (traceparent, name, options) =>
+      start(name, toStart(options), contextOf(parseTraceparent(traceparent))),
+    beginTrace: (name, { from, ...options }) => {
+      const origin = originOf(from);
+      const isContinued = origin !== null && from?.isContinued === true;
+      const links = origin === null || isContinued ? [] : [{ context: origin }];
+      return start(name, { ...toStart(options), links }, contextOf(isContinued ? origin : null));
+    },
+    place: placeOf,
+    withinAll: (places, work) => {
+      const [first, ...others] = places.flatMap(({ traceparent }) => parseTraceparent(traceparent) ?? []);
+      if (!first) return scopes.run(null, work);
+      return scopes.run({ context: contextOf(first), links: others.map((context) => ({ context })) }, work);
+    },
+  };
+}
+
+const isSampled = ({ traceFlags }: SpanContext): boolean => (traceFlags & TraceFlags.SAMPLED) !== 0;
+
+const contextOf = (parent: SpanContext | null): Context =>
+  parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+
+function originOf(from: TraceOrigin | null): SpanContext | null {
+  const context = from && parseTraceparent(from.traceparent);
+  if (!context || from.tracestate === undefined) return context;
+  return { ...context, traceState: createTraceState(from.tracestate.slice(0, MAX_TRACE_STATE)) };
+}
+
+/** What the specification asks of everybody to pass on. */
+const MAX_TRACE_STATE = 512;
+
+function toStart({ kind, attributes, startedAtMs }: SpanOptions): StartOptions {
+  return {
+    kind: kind ? KINDS[kind] : SpanKind.INTERNAL,
+    ...(attributes ? { attributes } : {}),
+    ...(startedAtMs === undefined ? {} : { startTime: startedAtMs }),
+  };
+}
+
+function toSpan(span: OpenSpan, within: Span['within']): Span {
+  return {
+    within,
+    set: (attributes) => {
+      span.setAttributes(attributes);
+    },
+    rename: (name) => {
+      span.updateName(name);
+    },
+    fail: (error) => {
+      span.setAttribute('error.type', errorTypeOf(error));
+      // What only gives way to others, or was not waited for, is no failure.
+      if (!isInterruption(error)) span.setStatus({ code: SpanStatusCode.ERROR });
+    },
+    end: () => {
+      span.end();
+    },
+  };
+}
