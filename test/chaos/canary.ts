@@ -8,7 +8,6 @@ import { plantFile, type Loot } from './attackers/documents.js';
 export const CANARY = 'piet';
 
 const AGAIN_AFTER_MS = 200;
-const PAUSE_MS = 300;
 const PAGES = 120;
 /** For its document to be found, while nothing is wrong yet. */
 const MAX_FIRST_TRIES = 600;
@@ -17,6 +16,8 @@ interface Probe {
   readonly name: 'search' | 'answer' | 'page';
   /** It succeeds within so many milliseconds in which what it needs is there, however often it is to be repeated. */
   readonly withinMs: number;
+  /** The pause after one. */
+  readonly everyMs: number;
   readonly ask: (document: string, round: number) => Pick<Ask, 'method' | 'path' | 'json'>;
 }
 
@@ -30,16 +31,19 @@ const PROBES: readonly Probe[] = [
   {
     name: 'search',
     withinMs: 15_000,
+    everyMs: 300,
     ask: search,
   },
   {
     name: 'answer',
     withinMs: 30_000,
+    everyMs: 2_000,
     ask: () => ({ method: 'POST', path: '/query', json: { query: 'Where is the canary?', max_tokens: 20 } }),
   },
   {
     name: 'page',
     withinMs: 60_000,
+    everyMs: 3_000,
     // Each page once: a picture that was made is kept.
     ask: (document, round) => ({
       method: 'GET',
@@ -61,14 +65,14 @@ const none = (): Served => ({ count: 0, longestMs: 0, longestCalmMs: 0 });
 /** Asks for small things one after the other, each until it is served, and holds each against its time. */
 export async function keepCanary(actor: Actor, document: string, signal: AbortSignal): Promise<Canary> {
   const canary: Canary = { search: none(), answer: none(), page: none() };
-  for (let round = 0; !signal.aborted; round += 1) {
-    for (const probe of PROBES) {
-      if (signal.aborted) break;
-      if (probe.name !== 'search' && round % 8 !== 0) continue;
-      await serve(actor, { probe, canary, signal, sent: probe.ask(document, round) });
-    }
-    await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
-  }
+  await Promise.all(
+    PROBES.map(async (probe) => {
+      for (let round = 0; !signal.aborted; round += 1) {
+        await serve(actor, { probe, canary, signal, sent: probe.ask(document, round) });
+        await sleep(probe.everyMs, undefined, { signal }).catch(() => undefined);
+      }
+    }),
+  );
   return canary;
 }
 

@@ -69,9 +69,7 @@ function composeAnswer(body: Body, { configuration }: Exchange): Answer {
 
 async function streamAnswer(answer: Answer, exchange: Exchange, includesUsage: boolean): Promise<void> {
   const { response, configuration, signal } = exchange;
-  const { stream, wordsBefore, sendsUsage, slowText } = configuration;
-  const isSlow = JSON.stringify(exchange.request.body).includes(slowText);
-  const wordDelayMilliseconds = isSlow ? configuration.wordDelayMilliseconds : 0;
+  const { stream, wordsBefore, wordDelayMilliseconds, sendsUsage } = configuration;
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   const send = (event: unknown) => response.write(`data: ${JSON.stringify(event)}\n\n`);
   const sendChoice = (delta: unknown, finishReason: string | null = null) =>

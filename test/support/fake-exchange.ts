@@ -69,8 +69,6 @@ export const configurationSchema = z.object({
   /** Words before the stream goes wrong. */
   wordsBefore: z.number().default(2),
   wordDelayMilliseconds: z.number().default(0),
-  /** Limits that delay to prompts that hold it. */
-  slowText: z.string().default(''),
   sendsUsage: z.boolean().default(true),
   cachedTokens: z.number().nullable().default(null),
 });

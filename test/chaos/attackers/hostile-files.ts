@@ -8,6 +8,8 @@ import { pause, untilOver } from './pause.js';
 
 interface HostileFile {
   readonly extension: string;
+  /** How often it is brought, beside the others; those that take all the time there is come seldom. */
+  readonly weight: number;
   readonly write: () => Uint8Array;
 }
 
@@ -18,36 +20,51 @@ const ENTITIES = `<!DOCTYPE l [<!ENTITY a "aaaaaaaaaa">${[...'bcdefghi']
 
 /** Each brings its reader to a limit: of time, of memory, of depth, of what it may unpack. */
 const FILES: readonly [HostileFile, ...HostileFile[]] = [
-  { extension: 'pdf', write: () => strToU8(endlessPdf()) },
-  { extension: 'pdf', write: hungryPdf },
-  { extension: 'docx', write: () => zipBomb(WORD, '<w:document>', 300) },
-  { extension: 'docx', write: () => zipSync({ [WORD]: strToU8(`${ENTITIES}<w:document>&i;</w:document>`) }) },
-  { extension: 'html', write: () => strToU8('<div><b>'.repeat(200_000)) },
-  { extension: 'json', write: () => strToU8(`${'['.repeat(500_000)}1`) },
-  { extension: 'csv', write: () => strToU8(`${','.repeat(1_000_000)}\n"`) },
-  { extension: 'rtf', write: () => strToU8(`{\\rtf1 ${'{\\b '.repeat(300_000)}`) },
+  { extension: 'pdf', weight: 1, write: () => strToU8(endlessPdf()) },
+  { extension: 'pdf', weight: 1, write: hungryPdf },
+  { extension: 'docx', weight: 2, write: () => zipBomb(WORD, '<w:document>', 300) },
+  {
+    extension: 'docx',
+    weight: 4,
+    write: () => zipSync({ [WORD]: strToU8(`${ENTITIES}<w:document>&i;</w:document>`) }),
+  },
+  { extension: 'html', weight: 4, write: () => strToU8('<div><b>'.repeat(200_000)) },
+  { extension: 'json', weight: 4, write: () => strToU8(`${'['.repeat(500_000)}1`) },
+  { extension: 'csv', weight: 4, write: () => strToU8(`${','.repeat(1_000_000)}\n"`) },
+  { extension: 'rtf', weight: 4, write: () => strToU8(`{\\rtf1 ${'{\\b '.repeat(300_000)}`) },
   {
     extension: 'eml',
+    weight: 4,
     write: () => strToU8(`Content-Type: multipart/mixed; boundary=a\r\n\r\n${'--a\r\n\r\n'.repeat(100_000)}`),
   },
   {
     extension: 'png',
+    weight: 4,
     write: () => Buffer.concat([Buffer.from('\u0089PNG\r\n\u001a\n', 'latin1'), randomBytes(50_000)]),
   },
   {
     extension: 'xlsx',
+    weight: 4,
     write: () => zipSync({ 'xl/workbook.xml': strToU8('<workbook>'), 'a.bin': randomBytes(100_000) }),
   },
 ];
 
+const WEIGHTS = Object.fromEntries(FILES.map(({ weight }, place) => [String(place), weight]));
 const MOST = 12;
+
+/** Some take seconds to write, in which nobody else is served here: each is written once, before all else. */
+const WRITTEN = new Map<HostileFile, Uint8Array>();
+
+export function writeHostileFiles(): void {
+  for (const file of FILES) if (!WRITTEN.has(file)) WRITTEN.set(file, file.write());
+}
 
 /** Brings one file after the other, each with a word of its own in its name. */
 export async function bringHostileFiles(actor: Actor, signal: AbortSignal): Promise<void> {
   const loot: Loot = [];
   await untilOver(signal, async () => {
-    const { extension, write } = actor.random.pick(FILES);
-    await plantFile(actor, loot, { bytes: write(), extension });
+    const file = FILES[Number(actor.random.weighted(WEIGHTS))] ?? FILES[0];
+    await plantFile(actor, loot, { bytes: WRITTEN.get(file) ?? file.write(), extension: file.extension });
     if (loot.length > MOST) await dump(actor, loot, 4);
     await pause(actor, signal, [500, 2_500]);
   });

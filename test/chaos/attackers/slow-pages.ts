@@ -23,7 +23,7 @@ export async function askForSlowPages(actor: Actor, signal: AbortSignal): Promis
     await pause(actor, signal, [500, 2_000]);
     if (id !== undefined) await askForPages(actor, id, signal);
     if (loot.length > 2) await dump(actor, loot, 1);
-    await pause(actor, signal, [1_000, 4_000]);
+    await pause(actor, signal, [5_000, 15_000]);
   });
 }
 

@@ -1,6 +1,6 @@
-import { startFakeOpenAI } from '../../support/fake-openai.js';
 import { mountSmallDisk } from '../../support/small-disk.js';
-import { SLOWLY } from './slow-answers.js';
+import { writeHostileFiles } from './hostile-files.js';
+import { startCompleter } from './slow-completer.js';
 
 /** Arguments for a Redis that one caller can fill within seconds. */
 export const SMALL_REDIS = ['--maxmemory', '96mb'] as const;
@@ -17,7 +17,8 @@ export interface Surroundings {
 }
 
 export async function surroundAttackers(): Promise<Surroundings> {
-  const provider = await startFakeOpenAI({ wordDelayMilliseconds: 500, slowText: SLOWLY });
+  writeHostileFiles();
+  const provider = await startCompleter();
   const disk = mountSmallDisk(DISK_MEGABYTES.whole);
   const room = disk
     ? { QUIRE_DISK_MIN_FREE_MEGABYTES: String(DISK_MEGABYTES.spare) }
