@@ -30,7 +30,7 @@ const numberOf = (text: string) => {
 };
 const { attackers } = values;
 const more = {
-  attackers,
+  ...(attackers && { attackAfterSeconds: 0 }),
   ...(values.faults !== undefined && { faults: numberOf(values.faults) }),
   ...(values.every !== undefined && { everyMs: numberOf(values.every) * 1_000 }),
 };

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestRedis } from '../support/redis.js';
 import type { Actor, Arena } from './arena.js';
 import { attack, ATTACKERS } from './attackers/attackers.js';
@@ -34,8 +35,8 @@ export interface ChaosOptions {
   readonly seconds: number;
   readonly redis: TestRedis;
   readonly index: 'exact' | 'query-engine';
-  /** Whether callers attack the service beside the others; `redis` is then a `SMALL_REDIS`. */
-  readonly attackers?: boolean;
+  /** When callers begin to attack the service beside the others; without: never. `redis` is then a `SMALL_REDIS`. */
+  readonly attackAfterSeconds?: number;
   /** Ends before its time when there were so many. */
   readonly faults?: number;
   /** Milliseconds from one fault to the next, on average. */
@@ -73,7 +74,7 @@ const STRANGERS = [...ATTACKERS, CANARY];
 /** Lets callers do what comes to their mind while everything that can be killed is, then holds what is left against what was promised. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const history = createHistory();
-  const surroundings = options.attackers === true ? await surroundAttackers() : null;
+  const surroundings = options.attackAfterSeconds === undefined ? null : await surroundAttackers();
   const { dataDirectory, descriptors, env } = surroundings ?? {};
   const cluster = await startCluster({
     redis: options.redis,
@@ -158,11 +159,21 @@ async function disturb(arena: Arena, office: PostOffice, options: ChaosOptions):
       runPostOffice(actorOf(POSTMASTER, random.branch(`${POSTMASTER} ${String(i)}`)), office, over),
     ),
     faults.finally(() => end.abort()),
-    ...(options.attackers === true ? [attack(arena, random, over)] : []),
+    attackLater(arena, random, { afterSeconds: options.attackAfterSeconds, signal: over }),
   ]);
   clearTimeout(timer);
   history.note('quiet');
   return served;
+}
+
+async function attackLater(
+  arena: Arena,
+  random: Random,
+  { afterSeconds, signal }: { readonly afterSeconds: number | undefined; readonly signal: AbortSignal },
+): Promise<void> {
+  if (afterSeconds === undefined) return;
+  await sleep(afterSeconds * 1_000, undefined, { signal }).catch(() => undefined);
+  if (!signal.aborted) await attack(arena, random, signal);
 }
 
 /** The oracle. */
