@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { watchSlowdown } from '../support/slowdown.js';
 import { drawPdf, line } from '../support/drawn-pdf.js';
 import { ask, type Actor, type Ask } from './arena.js';
 import { plantFile, type Loot } from './attackers/documents.js';
@@ -14,7 +15,10 @@ const MAX_FIRST_TRIES = 600;
 
 interface Probe {
   readonly name: 'search' | 'answer' | 'page';
-  /** It succeeds within so many milliseconds in which what it needs is there, however often it is to be repeated. */
+  /**
+   * It succeeds within so many milliseconds in which what it needs is there, however often it is to be repeated; on a
+   * machine that others use, within as many times more as this process waits for a processor.
+   */
   readonly withinMs: number;
   /** The pause after one. */
   readonly everyMs: number;
@@ -104,7 +108,9 @@ async function serve(actor: Actor, { probe, canary, signal, sent }: Serving): Pr
   const { arena } = actor;
   const { name, withinMs } = probe;
   const [start, calmStart] = [performance.now(), arena.troubles.calmMs()];
+  const slowdown = await watchSlowdown('self');
   const calm = () => arena.troubles.calmMs() - calmStart;
+  const isTooLate = async () => calm() > withinMs && calm() > withinMs * (await slowdown());
   let told = 'nothing';
   let isLate = false;
   while (!signal.aborted) {
@@ -113,7 +119,7 @@ async function serve(actor: Actor, { probe, canary, signal, sent }: Serving): Pr
       outcome.type === 'answer' ? `${String(outcome.status)} ${outcome.text.slice(0, 100)}` : outcome.type;
     const isServed = outcome.type === 'answer' && outcome.status === 200;
     if (isServed && (name !== 'search' || found.safeParse(outcome.json).success)) break;
-    if (!isLate && calm() > withinMs) {
+    if (!isLate && (await isTooLate())) {
       isLate = true;
       arena.history.violate(
         'who does little is served',
@@ -127,6 +133,6 @@ async function serve(actor: Actor, { probe, canary, signal, sent }: Serving): Pr
   served.count += 1;
   served.longestMs = Math.max(served.longestMs, performance.now() - start);
   served.longestCalmMs = Math.max(served.longestCalmMs, calm());
-  if (!isLate && calm() > withinMs)
+  if (!isLate && (await isTooLate()))
     arena.history.violate('who does little is served', `a ${name} took ${String(Math.round(calm()))} ms`);
 }

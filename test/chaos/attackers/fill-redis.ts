@@ -3,7 +3,7 @@ import type { Random } from '../random.js';
 import { dump, plant, secretWord, type Loot } from './documents.js';
 import { pause, untilOver } from './pause.js';
 
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const REFUSALS = 15;
 const WORDS_OF_A_SENTENCE = 40;
 
@@ -23,7 +23,7 @@ export async function fillRedis(actor: Actor, signal: AbortSignal): Promise<void
 }
 
 const word = (random: Random, length: number) =>
-  Array.from({ length }, () => random.pickAny(LETTERS)).join('');
+  Array.from({ length }, () => LETTERS.charAt(random.whole(0, 25))).join('');
 
 function manyWords(actor: Actor) {
   const marker = secretWord(actor);

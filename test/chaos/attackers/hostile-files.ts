@@ -14,9 +14,11 @@ interface HostileFile {
 }
 
 const WORD = 'word/document.xml';
-const ENTITIES = `<!DOCTYPE l [<!ENTITY a "aaaaaaaaaa">${[...'bcdefghi']
-  .map((name, n) => `<!ENTITY ${name} "${`&${'abcdefgh'.charAt(n)};`.repeat(10)}">`)
-  .join('')}]>`;
+/** Each is ten of the one before: a hundred million letters. */
+const ENTITIES = `<!DOCTYPE l [<!ENTITY e0 "aaaaaaaaaa">${Array.from(
+  { length: 7 },
+  (_, n) => `<!ENTITY e${String(n + 1)} "${`&e${String(n)};`.repeat(10)}">`,
+).join('')}]>`;
 
 /** Each brings its reader to a limit: of time, of memory, of depth, of what it may unpack. */
 const FILES: readonly [HostileFile, ...HostileFile[]] = [
@@ -26,7 +28,7 @@ const FILES: readonly [HostileFile, ...HostileFile[]] = [
   {
     extension: 'docx',
     weight: 4,
-    write: () => zipSync({ [WORD]: strToU8(`${ENTITIES}<w:document>&i;</w:document>`) }),
+    write: () => zipSync({ [WORD]: strToU8(`${ENTITIES}<w:document>&e7;</w:document>`) }),
   },
   { extension: 'html', weight: 4, write: () => strToU8('<div><b>'.repeat(200_000)) },
   { extension: 'json', weight: 4, write: () => strToU8(`${'['.repeat(500_000)}1`) },
