@@ -45,7 +45,7 @@ import { openIndex } from './context/open-index.js';
 import { openReranking, type OnReranked } from './context/open-reranking.js';
 import { reconnectSilentRedis } from './context/reconnect-silent-redis.js';
 import { watchModels } from './services/models/model-states.js';
-import { createChangeWaiter } from './services/ingest/change-waiter.js';
+import { openChangeWaiter } from './services/ingest/change-waiter.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
 
@@ -165,7 +165,7 @@ async function openQueues(
   const { openJobs } = await import('../shared/queues/open-jobs.js');
   const connection = bullConnection(settings.redis.url, { failFast: true });
   const jobs = await openJobs({ connection, redis, onError }, { logger, signal });
-  const waiter = await createChangeWaiter(redis, onError, signal);
+  const waiter = await openChangeWaiter(redis, onError, { logger, signal });
   return { jobs, waiter };
 }
 

@@ -4,9 +4,9 @@ import { ingestBatch } from './operations/batch.js';
 import { useCache } from './operations/caches.js';
 import { cancelOrRetry, patchAccess, patchMetadata, putContent, remove } from './operations/change.js';
 import { ingest } from './operations/ingest.js';
-import { listDocuments, readDocument, readUsage } from './operations/read.js';
+import { listDocuments, readDocument, readUsage, retire } from './operations/read.js';
 import { search } from './operations/search.js';
-import type { ModelDocument } from './world.js';
+import { exists, type ModelDocument } from './world.js';
 
 /** How often each is done, beside the others. */
 const DOINGS = {
@@ -35,8 +35,25 @@ export async function play(actor: Actor, signal: AbortSignal): Promise<void> {
   }
 }
 
+/** Documents that a caller has at most, and deleted ones that are remembered to be met again. */
+const MOST = { living: 60, deleted: 20 };
+
+/** Keeps a long run from growing: deletes the oldest document, and forgets one that was deleted once it is seen to be gone. */
+async function tidy(actor: Actor): Promise<void> {
+  const { arena, name } = actor;
+  const now = arena.history.tick();
+  const isGone = (document: ModelDocument) => exists(document, { start: now, end: now }) === 'never';
+  const own = arena.world.documentsOf(name);
+  const gone = own.filter(isGone);
+  const living = own.filter((document) => !gone.includes(document));
+  const [oldest, oldestGone] = [living[0], gone[0]];
+  if (oldest && living.length > MOST.living) await remove(actor, oldest);
+  if (oldestGone && gone.length > MOST.deleted) await retire(actor, oldestGone);
+}
+
 async function act(actor: Actor): Promise<void> {
   const { arena, name, random } = actor;
+  await tidy(actor);
   const all = [...arena.world.documents.values()];
   const own = arena.world.documentsOf(name);
   const document = pickRecent(actor, random.chance(0.8) ? own : all);

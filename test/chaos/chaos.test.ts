@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { startQueryEngine } from '../support/query-engine-server.js';
 import { describeWithQueryEngine } from '../support/query-engine.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { SMALL_REDIS } from './attackers/surroundings.js';
 import { runChaos } from './run.js';
 
 /** Other runs are other seeds: `npm run chaos -- --minutes 5 --seed 2`. */
@@ -13,11 +14,17 @@ const TIMEOUT_MS = SECONDS * 1_000 + 1_200_000;
 
 function keepsItsPromises(index: 'exact' | 'query-engine', start: () => Promise<TestRedis>): void {
   test(
-    'every promise is kept while API, workers and Redis are killed, frozen and restarted',
+    'every promise is kept while API, workers and Redis are killed, frozen and restarted, and callers attack',
     async () => {
       const redis = await start();
       try {
-        const result = await runChaos({ seed: SEED, seconds: SECONDS, redis, index });
+        const result = await runChaos({
+          seed: SEED,
+          seconds: SECONDS,
+          redis,
+          index,
+          attackAfterSeconds: SECONDS / 2,
+        });
         const { documents, requests, faults, report, violations } = result;
         console.info(`seed ${String(SEED)} on ${index}:`, JSON.stringify({ documents, requests, faults }));
         if (violations.length > 0) throw new Error(`seed ${String(SEED)}\n${report}`);
@@ -33,9 +40,9 @@ function keepsItsPromises(index: 'exact' | 'query-engine', start: () => Promise<
 }
 
 describe('on the exact index', () => {
-  keepsItsPromises('exact', () => startTestRedis());
+  keepsItsPromises('exact', () => startTestRedis({ arguments: SMALL_REDIS }));
 });
 
 describeWithQueryEngine('chaos on the Query Engine', (engine) => {
-  keepsItsPromises('query-engine', () => startQueryEngine(engine));
+  keepsItsPromises('query-engine', () => startQueryEngine(engine, { server: SMALL_REDIS }));
 });

@@ -14,6 +14,8 @@ export interface Member {
   readonly pid: () => number;
   /** Ends it as told, then leaves it down for a while. Nothing happens to one that is down already. */
   kill(signal: NodeJS.Signals, downMs: number): Promise<void>;
+  /** Resolves once it serves after it was started again. */
+  back(): Promise<void>;
   /** Signals that do not end it. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves when the process that runs now is gone, at once when none does. */
@@ -34,13 +36,19 @@ export interface ClusterOptions {
   readonly redis: TestRedis;
   readonly history: History;
   readonly env: Readonly<Record<string, string>>;
+  /** A folder for everything but Redis, which stays; by default one of its own. */
+  readonly dataDirectory?: string;
+  /** Descriptors that each API may have; by default those of this process. */
+  readonly descriptors?: number;
 }
 
 const WORKERS = ['ingestion,embedding,maintenance', 'ingestion,embedding,cache', 'cache,usage,maintenance'];
 
 /** Two APIs and three workers over one Redis and one folder, in production mode with tokens. */
-export async function startCluster({ redis, history, env }: ClusterOptions): Promise<Cluster> {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'quire-chaos-'));
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { redis, history, env, descriptors } = options;
+  const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'quire-chaos-')));
+  const limits = descriptors === undefined ? {} : { descriptors };
   const base = {
     ...inheritedEnvironment(),
     REDIS_URL: redis.url,
@@ -60,7 +68,7 @@ export async function startCluster({ redis, history, env }: ClusterOptions): Pro
   const ports = [await freePort(), await freePort()];
   const apis = ports.map((port, place) =>
     supervise({ name: `api ${String(place)}`, url: `http://127.0.0.1:${String(port)}`, history }, () =>
-      startProcess('api/main.js', [], { env: { ...base, PORT: String(port) }, execArgv: [] }),
+      startProcess('api/main.js', [], { env: { ...base, PORT: String(port) }, execArgv: [], ...limits }),
     ),
   );
   const workers = WORKERS.map((queues, place) =>
@@ -83,22 +91,32 @@ export async function startCluster({ redis, history, env }: ClusterOptions): Pro
     },
     stop: async () => {
       await Promise.all([...apis, ...workers].map((member) => member.stop()));
-      await rm(dataDirectory, { recursive: true, force: true });
+      if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true });
     },
   };
 }
 
 async function untilReady(url: string, name: string): Promise<void> {
   for (let tries = 0; tries < 3_600; tries += 1) {
-    const response = await fetch(`${url}/health/ready`).catch(() => null);
-    await response?.arrayBuffer().catch(() => null);
-    if (response?.status === 200) return;
+    if (await isAnswered(`${url}/health/ready`)) return;
     await sleep(50);
   }
   throw new Error(`${name} did not become ready`);
 }
 
+async function isAnswered(url: string): Promise<boolean> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
+  await response?.arrayBuffer().catch(() => null);
+  return response?.status === 200;
+}
+
 const RESTART_MS = 200;
+const MAX_BACK_TRIES = 300;
+
+async function isServing(process: StartedProcess, url: string): Promise<boolean> {
+  if (url === '') return process.output().includes('worker started');
+  return isAnswered(`${url}/health/serving`);
+}
 
 function supervise(
   { name, url, history }: { readonly name: string; readonly url: string; readonly history: History },
@@ -124,7 +142,8 @@ function supervise(
         const said = started
           .output()
           .split('\n')
-          .filter((line) => !line.startsWith('{"level":30'));
+          // What a process says at its end is no line of its log.
+          .filter((line) => !line.startsWith('{'));
         history.violate(
           'no process ends that nobody ended',
           `${name} ended with ${signal ?? `code ${String(code)}`}: ${said.join('\n').slice(-1_500)}`,
@@ -145,6 +164,12 @@ function supervise(
       isAsked = true;
       downMs = down;
       await current.kill(signal);
+    },
+    back: async () => {
+      for (let tries = 0; tries < MAX_BACK_TRIES && !isOver; tries += 1) {
+        if (current && (await isServing(current, url))) return;
+        await sleep(100);
+      }
     },
     signal: (signal) => {
       current?.child.kill(signal);

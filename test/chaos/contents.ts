@@ -30,7 +30,8 @@ export interface Content {
   readonly kind: Kind;
   /** A word that no other content holds, of whomever. */
   readonly marker: string;
-  readonly bytes: Uint8Array;
+  /** Emptied once nobody sends it again. */
+  bytes: Uint8Array;
   readonly sha256: string;
   /** Null for text. */
   readonly filename: string | null;

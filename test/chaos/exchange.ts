@@ -132,6 +132,8 @@ const validationBody = z.strictObject({ detail: z.array(item).min(1).or(z.string
 function flawOf(response: Response, json: unknown): string | null {
   const { status, headers } = response;
   if (headers.get('x-request-id') === null) return 'no X-Request-Id';
+  // Without quotas there is none to be reached.
+  if (status === 507) return JSON.stringify(json).includes('quota') ? null : 'a quota that nobody set';
   if (status >= 500 && status !== 503) return 'a failure of the service';
   if (status === 503 && !/^\d+$/.test(headers.get('retry-after') ?? '')) return 'no Retry-After';
   if (status < 400) return null;

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Member } from './cluster.js';
 import type { History } from './history.js';
 import type { Random } from './random.js';
+import type { Troubles } from './troubles.js';
 import { withRedis } from './with-redis.js';
 
+/** How often each happens, beside the others. */
 const KINDS = {
   'kill api': 3,
   'kill worker': 4,
@@ -17,9 +19,10 @@ const KINDS = {
 } as const;
 export type FaultKind = keyof typeof KINDS;
 
-/** Something that goes wrong at a time, in milliseconds since the start. */
+/** Something that goes wrong. */
 export interface Fault {
-  readonly at: number;
+  /** Milliseconds until the next one. */
+  readonly after: number;
   readonly kind: FaultKind;
   /** Which of the processes. */
   readonly place: number;
@@ -27,35 +30,70 @@ export interface Fault {
   readonly forMs: number;
 }
 
-/** All faults of a run, from its seed alone. */
-export function planFaults(random: Random, milliseconds: number): Fault[] {
-  const faults: Fault[] = [];
-  for (let at = 1_500; at < milliseconds; at += random.whole(400, 3_200)) {
+/** From this time between two faults on, each lasts shorter. */
+export const CALM_EVERY_MS = 1_800;
+const FIRST_AFTER_MS = 1_500;
+const AGAIN_AFTER_MS = 20;
+/** What took longer is made up for by faults that follow at once, up to so much. */
+const MAX_LATE_MS = 1_000;
+const MOST_WAITING = 20;
+
+/** Faults without end, from a seed alone. At a higher rate they are shorter, so that most things run most of the time. */
+export function* planFaults(random: Random, everyMs: number): Generator<Fault, never> {
+  const pace = everyMs / CALM_EVERY_MS;
+  const some = (min: number, max: number) => random.whole(Math.ceil(min * pace), Math.ceil(max * pace));
+  for (;;) {
     const kind = random.weighted(KINDS);
-    faults.push({ at, kind, place: random.whole(0, 5), forMs: random.whole(100, 3_000) });
+    yield { after: some(400, 3_200), kind, place: random.whole(0, 5), forMs: some(100, 3_000) };
   }
-  return faults;
 }
 
-/** Lets them happen; those whose target is down already do not. Everything runs again when it returns. */
-export async function letHappen(
-  faults: readonly Fault[],
-  { cluster, history, signal }: { cluster: Cluster; history: History; signal: AbortSignal },
-): Promise<void> {
-  const started = performance.now();
-  const busy = new Set<string>();
-  const happening: Promise<void>[] = [];
-  for (const fault of faults) {
-    const wait = fault.at - (performance.now() - started);
-    if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => undefined);
+interface Happening {
+  readonly cluster: Cluster;
+  readonly history: History;
+  readonly troubles: Troubles;
+  readonly signal: AbortSignal;
+  /** How many there are at most. */
+  readonly count: number;
+}
+
+/**
+ * Lets them happen one after the other. One whose target is down already waits until that is back, so that their mix stays
+ * as it was planned. Everything runs again when it returns.
+ */
+export async function letHappen(faults: Iterator<Fault, never>, happening: Happening): Promise<void> {
+  const { cluster, history, troubles, signal, count } = happening;
+  const begun: Promise<void>[] = [];
+  const waiting: Fault[] = [];
+  let due = performance.now() + FIRST_AFTER_MS;
+  while (begun.length < count) {
+    await sleep(Math.max(AGAIN_AFTER_MS, due - performance.now()), undefined, { signal }).catch(
+      () => undefined,
+    );
     if (signal.aborted) break;
+    if (waiting.length < MOST_WAITING) waiting.push(faults.next().value);
+    const fault = await firstPossible(waiting, happening);
+    if (!fault) continue;
+    waiting.splice(waiting.indexOf(fault), 1);
     const target = targetOf(cluster, fault);
-    if (busy.has(target) || !(await isWorthIt(cluster, fault))) continue;
-    busy.add(target);
-    history.note(`fault: ${fault.kind} (${target}) for ${String(fault.forMs)} ms`);
-    happening.push(inflict(cluster, fault).finally(() => busy.delete(target)));
+    const end = troubles.begin(target);
+    history.fault(fault.kind, `(${target}) for ${String(fault.forMs)} ms`);
+    begun.push(inflict(cluster, fault).finally(end));
+    due = Math.max(due + fault.after, performance.now() - MAX_LATE_MS);
   }
-  await Promise.all(happening);
+  await Promise.all(begun);
+}
+
+async function firstPossible(
+  faults: readonly Fault[],
+  { cluster, troubles }: Happening,
+): Promise<Fault | undefined> {
+  for (const fault of faults) {
+    const target = targetOf(cluster, fault);
+    const isAway = troubles.has(target) || (target === 'scripts' && troubles.has('redis'));
+    if (!isAway && (await isWorthIt(cluster, fault))) return fault;
+  }
+  return undefined;
 }
 
 /** Mostly one API is left to be asked: when all are away, little happens. */
@@ -78,8 +116,16 @@ function memberOf({ apis, workers }: Cluster, { kind, place }: Fault): Member {
   return member;
 }
 
-const targetOf = (cluster: Cluster, fault: Fault): string =>
-  fault.kind.endsWith('redis') || fault.kind === 'flush scripts' ? 'redis' : memberOf(cluster, fault).name;
+function targetOf(cluster: Cluster, fault: Fault): string {
+  if (fault.kind === 'flush scripts') return 'scripts';
+  return fault.kind.endsWith('redis') ? 'redis' : memberOf(cluster, fault).name;
+}
+
+/** It is down for half of the time, and left alone until it serves again. */
+async function end(member: Member, signal: NodeJS.Signals, forMs: number): Promise<void> {
+  await member.kill(signal, forMs / 2);
+  await member.back();
+}
 
 async function inflict(cluster: Cluster, fault: Fault): Promise<void> {
   const { redis } = cluster;
@@ -87,10 +133,10 @@ async function inflict(cluster: Cluster, fault: Fault): Promise<void> {
   switch (kind) {
     case 'kill api':
     case 'kill worker':
-      return memberOf(cluster, fault).kill('SIGKILL', forMs / 2);
+      return end(memberOf(cluster, fault), 'SIGKILL', forMs);
     case 'stop api':
     case 'stop worker':
-      return memberOf(cluster, fault).kill('SIGTERM', forMs / 2);
+      return end(memberOf(cluster, fault), 'SIGTERM', forMs);
     case 'freeze api':
     case 'freeze worker': {
       const member = memberOf(cluster, fault);
@@ -109,12 +155,12 @@ async function inflict(cluster: Cluster, fault: Fault): Promise<void> {
       process.kill(redis.pid, 'SIGCONT');
       return;
     case 'flush scripts':
-      // More than once: it strikes between the steps of what runs.
+      // More than once: it strikes between the steps of what runs. Redis may be killed meanwhile.
       return withRedis(redis.url, async (client) => {
         for (let left = forMs; left > 0; left -= 150) {
           await client.scriptFlush();
           await sleep(150);
         }
-      });
+      }).catch(() => undefined);
   }
 }

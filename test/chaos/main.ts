@@ -1,7 +1,12 @@
-/** `npm run chaos -- --minutes 5 --seed 1`: on both engines, or on the one that `--index` names. */
+/**
+ * `npm run chaos -- --minutes 5 --seed 1`: on both engines, or on the one that `--index` names. With `--attackers`, six
+ * callers attack the service meanwhile. `--faults 1000` ends a run early, and `--every 0.4` says how many seconds there
+ * are from one fault to the next.
+ */
 import { parseArgs } from 'node:util';
 import { findQueryEngine, startQueryEngine } from '../support/query-engine-server.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { SMALL_REDIS } from './attackers/surroundings.js';
 import { runChaos } from './run.js';
 
 const { values } = parseArgs({
@@ -9,6 +14,9 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     index: { type: 'string' },
+    attackers: { type: 'boolean', default: false },
+    faults: { type: 'string' },
+    every: { type: 'string' },
   },
 });
 // Timers take whole milliseconds only, and a fraction of a second is no difference here.
@@ -16,11 +24,22 @@ const seconds = Math.ceil(Number(values.minutes) * 60);
 const seed = Number(values.seed);
 if (!(seconds > 0) || !Number.isInteger(seed))
   throw new Error('--minutes takes a number, --seed a whole one');
+const numberOf = (text: string) => {
+  if (!(Number(text) > 0)) throw new Error('--faults and --every take numbers');
+  return Number(text);
+};
+const { attackers } = values;
+const more = {
+  ...(attackers && { attackAfterSeconds: 0 }),
+  ...(values.faults !== undefined && { faults: numberOf(values.faults) }),
+  ...(values.every !== undefined && { everyMs: numberOf(values.every) * 1_000 }),
+};
+const limits = attackers ? SMALL_REDIS : [];
 
 const engine = findQueryEngine();
 const INDEXES: ['exact' | 'query-engine', (() => Promise<TestRedis>) | null][] = [
-  ['exact', () => startTestRedis()],
-  ['query-engine', engine && (() => startQueryEngine(engine))],
+  ['exact', () => startTestRedis({ arguments: limits })],
+  ['query-engine', engine && (() => startQueryEngine(engine, { server: limits }))],
 ];
 for (const [index, start] of INDEXES) {
   if (values.index !== undefined && values.index !== index) continue;
@@ -31,15 +50,13 @@ for (const [index, start] of INDEXES) {
   console.info(`chaos on ${index}, seed ${String(seed)}, ${String(seconds)} s`);
   const redis = await start();
   try {
-    const { report, talk, violations, documents, requests, faults } = await runChaos({
-      seed,
-      seconds,
-      redis,
-      index,
-    });
+    const result = await runChaos({ seed, seconds, redis, index, ...more });
+    const { report, talk, violations, documents, requests, faults, figures } = result;
     console.info(`${String(documents)} documents, ${String(requests)} requests, ${String(faults)} faults`);
     console.info(talk);
     console.info(report);
+    const counts = { index, seed, faults, violations: violations.length, documents, requests };
+    console.info(`figures: ${JSON.stringify({ ...counts, ...figures })}`);
     if (violations.length > 0) process.exitCode = 1;
   } finally {
     await redis.stop();

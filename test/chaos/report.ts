@@ -51,3 +51,15 @@ export function describeTalk({ history }: Arena): string {
 }
 
 const isTalk = (what: string) => / by api \d/.test(what);
+
+/** How often requests were put off, by what the answers say; what they count is left out. */
+export function refusalsOf({ history }: Arena): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { what } of history.entries) {
+    const reason = / by api \d \(from \d+\): 50[37] \{"detail":"(.*?)"/.exec(what)?.[1];
+    if (reason === undefined) continue;
+    const name = reason.replaceAll(/\d+/g, 'N');
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}

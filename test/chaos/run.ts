@@ -1,9 +1,15 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestRedis } from '../support/redis.js';
 import type { Actor, Arena } from './arena.js';
+import { attack, ATTACKERS } from './attackers/attackers.js';
+import { confiscate } from './attackers/documents.js';
+import { surroundAttackers } from './attackers/surroundings.js';
+import { CANARY, keepCanary, settleCanary, type Canary } from './canary.js';
 import { play } from './caller.js';
 import { startCluster } from './cluster.js';
 import { createExchange } from './exchange.js';
-import { letHappen, planFaults } from './faults.js';
+import { CALM_EVERY_MS, letHappen, planFaults } from './faults.js';
 import { createHistory, type Violation } from './history.js';
 import { createLedger } from './ledger.js';
 import { checkMessages, isOfMail, removeMessages } from './mails/check-messages.js';
@@ -14,10 +20,13 @@ import { checkLeftovers } from './oracle/leftovers.js';
 import { checkLists } from './oracle/lists.js';
 import { adoptLost, readAllRecords } from './oracle/records.js';
 import { checkStatistics } from './oracle/statistics.js';
-import { checkUsage } from './oracle/usage.js';
-import { createRandom } from './random.js';
-import { describeTalk, describeViolations } from './report.js';
+import { checkOwned } from './oracle/owned.js';
+import { checkCounts, checkUsage } from './oracle/usage.js';
+import { watchProgress, type Progress } from './progress.js';
+import { createRandom, type Random } from './random.js';
+import { describeTalk, describeViolations, refusalsOf } from './report.js';
 import { settleAll } from './settle.js';
+import { createTroubles } from './troubles.js';
 import { withRedis } from './with-redis.js';
 import { createWorld } from './world.js';
 
@@ -26,6 +35,12 @@ export interface ChaosOptions {
   readonly seconds: number;
   readonly redis: TestRedis;
   readonly index: 'exact' | 'query-engine';
+  /** When callers begin to attack the service beside the others; without: never. `redis` is then a `SMALL_REDIS`. */
+  readonly attackAfterSeconds?: number;
+  /** Ends before its time when there were so many. */
+  readonly faults?: number;
+  /** Milliseconds from one fault to the next, on average. */
+  readonly everyMs?: number;
 }
 
 export interface ChaosResult {
@@ -37,84 +52,140 @@ export interface ChaosResult {
   readonly documents: number;
   readonly requests: number;
   readonly faults: number;
+  readonly figures: Figures;
+}
+
+/** What a run was about, to be written down. */
+export interface Figures {
+  readonly seconds: number;
+  readonly faultsByKind: Readonly<Record<string, number>>;
+  /** How often requests were put off, by the reason. */
+  readonly refusals: Readonly<Record<string, number>>;
+  readonly progress: Progress;
+  readonly canary: Canary;
 }
 
 const CALLERS = ['ada', 'ben', 'cleo', 'dora'];
 /** Of each caller: what one of them does may meet what the other does. */
 const ACTORS = 2;
+/** Callers whose documents the model of the world does not know. */
+const STRANGERS = [...ATTACKERS, CANARY];
 
 /** Lets callers do what comes to their mind while everything that can be killed is, then holds what is left against what was promised. */
-export async function runChaos({ seed, seconds, redis, index }: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const history = createHistory();
+  const surroundings = options.attackAfterSeconds === undefined ? null : await surroundAttackers();
+  const { dataDirectory, descriptors, env } = surroundings ?? {};
   const cluster = await startCluster({
-    redis,
+    redis: options.redis,
     history,
-    env: { QUIRE_INDEX: index, QUIRE_INGEST_ATTACHMENTS: 'true' },
+    env: { QUIRE_INDEX: options.index, QUIRE_INGEST_ATTACHMENTS: 'true', ...env },
+    ...(dataDirectory != null && { dataDirectory }),
+    ...(descriptors !== undefined && { descriptors }),
   });
   try {
     await cluster.untilReady();
-    const exchange = createExchange(cluster, history);
     const arena: Arena = {
       cluster,
       history,
-      exchange,
+      exchange: createExchange(cluster, history),
       callers: CALLERS,
       world: createWorld(),
       ledger: createLedger(),
+      troubles: createTroubles([['redis'], cluster.apis.map(({ name }) => name)]),
     };
-    const office = createPostOffice();
-    await disturb(arena, office, { seed, seconds });
-    await judge(arena, office);
-    const faults = history.entries.filter(({ what }) => what.startsWith('fault:')).length;
-    return {
-      violations: history.violations,
-      report: describeViolations(arena),
-      talk: describeTalk(arena),
-      faults,
-      documents: arena.world.documents.size,
-      requests: history.entries.length,
-    };
+    return await runIn(arena, options);
   } finally {
     await cluster.stop();
+    await surroundings?.stop();
   }
 }
 
-async function disturb(
-  arena: Arena,
-  office: PostOffice,
-  { seed, seconds }: { seed: number; seconds: number },
-): Promise<void> {
+async function runIn(arena: Arena, options: ChaosOptions): Promise<ChaosResult> {
+  const { history, world } = arena;
+  const office = createPostOffice();
+  const watched = new AbortController();
+  const watching = watchProgress(arena, new Set(STRANGERS), watched.signal);
+  const canary = await disturb(arena, office, options);
+  const seconds = Math.round(history.elapsed() / 1_000);
+  await judge(arena, office, watched).catch((error: unknown) => {
+    history.violate('everything is answered when all is quiet', String(error));
+  });
+  watched.abort();
+  const faultsByKind = Object.fromEntries(history.faults);
+  return {
+    violations: history.violations,
+    report: describeViolations(arena),
+    talk: describeTalk(arena),
+    faults: Object.values(faultsByKind).reduce((sum, each) => sum + each, 0),
+    documents: world.documents.size + world.retired.size,
+    requests: history.entries.length,
+    figures: { seconds, faultsByKind, refusals: refusalsOf(arena), progress: await watching, canary },
+  };
+}
+
+async function disturb(arena: Arena, office: PostOffice, options: ChaosOptions): Promise<Canary> {
+  const { seed, seconds, faults: count = Infinity, everyMs = CALM_EVERY_MS } = options;
   const random = createRandom(String(seed));
-  const over = AbortSignal.timeout(seconds * 1_000);
-  const actors = CALLERS.flatMap((name) =>
-    Array.from({ length: ACTORS }, (_, i): Actor => ({
-      arena,
-      name,
-      others: CALLERS.filter((each) => each !== name),
-      random: random.branch(`${name} ${String(i)}`),
-    })),
-  );
-  const postmasters = Array.from({ length: ACTORS }, (_, i): Actor => ({
+  const actorOf = (name: string, branch: Random, others: readonly string[] = []): Actor => ({
     arena,
-    name: POSTMASTER,
-    others: [],
-    random: random.branch(`${POSTMASTER} ${String(i)}`),
-  }));
-  const faults = planFaults(random.branch('faults'), seconds * 1_000);
-  await Promise.all([
-    ...actors.map((actor) => play(actor, over)),
-    ...postmasters.map((actor) => runPostOffice(actor, office, over)),
-    letHappen(faults, { cluster: arena.cluster, history: arena.history, signal: over }),
+    name,
+    others,
+    random: branch,
+  });
+  const canary = actorOf(CANARY, random.branch(CANARY));
+  const home = await settleCanary(canary);
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), seconds * 1_000);
+  const over = end.signal;
+  // Every pause of every actor listens.
+  setMaxListeners(0, over);
+  const inEach = Array.from({ length: ACTORS }, (_, i) => i);
+  const { cluster, history, troubles } = arena;
+  const faults = letHappen(planFaults(random.branch('faults'), everyMs), {
+    cluster,
+    history,
+    troubles,
+    signal: over,
+    count,
+  });
+  const [served] = await Promise.all([
+    keepCanary(canary, home, over),
+    ...CALLERS.flatMap((name) => {
+      const others = CALLERS.filter((each) => each !== name);
+      return inEach.map((i) => play(actorOf(name, random.branch(`${name} ${String(i)}`), others), over));
+    }),
+    ...inEach.map((i) =>
+      runPostOffice(actorOf(POSTMASTER, random.branch(`${POSTMASTER} ${String(i)}`)), office, over),
+    ),
+    faults.finally(() => end.abort()),
+    attackLater(arena, random, { afterSeconds: options.attackAfterSeconds, signal: over }),
   ]);
-  arena.history.note('quiet');
+  clearTimeout(timer);
+  history.note('quiet');
+  return served;
+}
+
+async function attackLater(
+  arena: Arena,
+  random: Random,
+  { afterSeconds, signal }: { readonly afterSeconds: number | undefined; readonly signal: AbortSignal },
+): Promise<void> {
+  if (afterSeconds === undefined) return;
+  await sleep(afterSeconds * 1_000, undefined, { signal }).catch(() => undefined);
+  if (!signal.aborted) await attack(arena, random, signal);
 }
 
 /** The oracle. */
-async function judge(arena: Arena, office: PostOffice): Promise<void> {
+async function judge(arena: Arena, office: PostOffice, watched: AbortController): Promise<void> {
+  await arena.cluster.untilReady();
+  for (const stranger of STRANGERS) await confiscate(arena, stranger);
   await settleAll(arena);
+  watched.abort();
   await withRedis(arena.cluster.redis.url, async (redis) => {
     await checkMessages(arena, office, redis);
     const records = await readAllRecords(redis);
+    await checkOwned(arena, records);
     adoptLost(
       arena,
       records.filter((record) => !isOfMail(record)),
@@ -122,6 +193,7 @@ async function judge(arena: Arena, office: PostOffice): Promise<void> {
     await checkStatistics(arena, redis);
     await checkLeftovers(arena, redis, records);
     await checkUsage(arena, redis);
+    for (const stranger of STRANGERS) await checkCounts(arena, redis, stranger);
     await checkDocuments(arena);
     await checkLists(arena);
     await removeMessages(arena, redis);

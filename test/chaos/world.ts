@@ -49,14 +49,19 @@ export interface ModelCache {
 
 export type World = ReturnType<typeof createWorld>;
 
+const NO_BYTES = new Uint8Array();
+
 export function createWorld() {
   const documents = new Map<string, ModelDocument>();
   const markers = new Map<string, Marked>();
   const lost: LostIngest[] = [];
   const caches = new Map<string, ModelCache>();
+  /** Ids of documents that were deleted long ago. */
+  const retired = new Set<string>();
   let contentCount = 0;
   return {
     documents,
+    retired,
     lost,
     caches,
     markers,
@@ -69,6 +74,12 @@ export function createWorld() {
       documents.set(document.id, document);
       for (const { value } of document.contents.writes)
         markers.set(value.marker, { content: value, of: document });
+    },
+    /** Takes leave of a document that is known to be gone, so that a long run does not grow: its words stay forbidden. */
+    retire: (document: ModelDocument): void => {
+      documents.delete(document.id);
+      retired.add(document.id);
+      for (const { value } of document.contents.writes) value.bytes = NO_BYTES;
     },
     documentsOf: (caller: string): ModelDocument[] =>
       [...documents.values()].filter(({ owner }) => owner === caller),

@@ -79,7 +79,8 @@ function hear({ arena: { history } }: Actor, heard: Heard, { items, outcome, lab
   };
   if (said.some(({ index }, i) => index !== i))
     violate('a batch is answered item by item, in order', JSON.stringify(said.map(({ index }) => index)), 0);
-  if (outcome.type === 'answer' && outcome.status < 300 && said.length !== items.length)
+  const isWhole = said.length === items.length || isCutOff(outcome);
+  if (outcome.type === 'answer' && outcome.status < 300 && !isWhole)
     violate('a batch is answered item by item, in order', `${String(said.length)} outcomes`, 0);
   for (const each of said) {
     const before = heard.get(each.index)?.document_id;
@@ -91,6 +92,12 @@ function hear({ arena: { history } }: Actor, heard: Heard, { items, outcome, lab
       );
     heard.set(each.index, each);
   }
+}
+
+/** A stream that cannot go on, because its process stops, ends in order with the error of the first line that was not read. */
+function isCutOff(outcome: Outcome): boolean {
+  const isLines = outcome.type === 'answer' && outcome.json === undefined;
+  return isLines && outcomesIn(outcome).at(-1)?.error?.type.startsWith('try_later') === true;
 }
 
 function outcomesIn(outcome: Outcome): WireOutcome[] {
@@ -135,4 +142,4 @@ function take({ arena, name }: Actor, item: LostIngest, { heard, reply, label }:
 const isTooMany = (outcome: Outcome) => outcome.type === 'answer' && outcome.status === 429;
 
 const isUnanswered = (outcome: Outcome) =>
-  outcome.type === 'broken' || (outcome.type === 'answer' && outcome.status === 503);
+  outcome.type === 'broken' || isCutOff(outcome) || (outcome.type === 'answer' && outcome.status === 503);

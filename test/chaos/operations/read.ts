@@ -14,6 +14,15 @@ export async function readDocument(actor: Actor, document: ModelDocument): Promi
   checkRead(actor, document, { view, asked });
 }
 
+/** Looks for a document that was deleted a last time; what comes of it later is told by its words and its id. */
+export async function retire(actor: Actor, document: ModelDocument): Promise<void> {
+  const path = `/documents/${document.id}`;
+  const asked = await ask(actor, { method: 'GET', path, label: 'get', about: document.id });
+  checkRead(actor, document, { view: 'get', asked });
+  if (asked.outcome.type === 'answer' && [200, 404].includes(asked.outcome.status))
+    actor.arena.world.retire(document);
+}
+
 /** The address in a search result is good for everybody who has it, as long as the caller it was made for may read. */
 async function followLink(actor: Actor, document: ModelDocument): Promise<void> {
   const { arena, name } = actor;
@@ -97,6 +106,8 @@ export async function listDocuments(actor: Actor): Promise<void> {
   // @NOTE the same items, once as their ids and once whole.
   const items = outcome.json as readonly unknown[];
   parsed.data.forEach(({ external_id: id }, i) => {
+    if (arena.world.retired.has(id))
+      arena.history.violate('what was deleted is not seen again', `${name} ${label}`, id);
     const document = arena.world.documents.get(id);
     if (!document) return;
     if (may('read', name, { document, start, end }) === 'never')

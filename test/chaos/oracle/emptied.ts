@@ -7,6 +7,7 @@ import { settleAll } from '../settle.js';
 import { checkGone } from './documents.js';
 import { checkLeftovers } from './leftovers.js';
 import { listAll } from './lists.js';
+import { checkOwned } from './owned.js';
 import { readAllRecords } from './records.js';
 import { checkStatistics } from './statistics.js';
 
@@ -25,6 +26,7 @@ export async function checkEmptied(arena: Arena, redis: Redis): Promise<void> {
   for (const { id } of records) arena.history.violate('what was deleted is gone', 'its record is there', id);
   await checkLeftovers(arena, redis, []);
   await checkStatistics(arena, redis);
+  await checkOwned(arena, []);
   for (const caller of arena.callers) {
     const left = await listAll(arena, caller);
     if (left.length > 0)

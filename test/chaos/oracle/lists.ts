@@ -27,6 +27,8 @@ export async function checkLists(arena: Arena): Promise<void> {
           document.id,
         );
     }
+    for (const id of listed.filter((each) => arena.world.retired.has(each)))
+      arena.history.violate('what was deleted is gone', `listed for ${caller}`, id);
     await checkCaches(arena, caller);
   }
 }

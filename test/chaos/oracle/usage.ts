@@ -12,15 +12,11 @@ const stats = z.record(z.string(), z.number());
 export async function checkUsage(arena: Arena, redis: Redis): Promise<void> {
   const all: UsageEvent[] = [];
   for (const caller of arena.callers) {
-    const events = await createUsage(redis).recent(caller, { limit: ALL });
-    const answer = await askCalmly(arena, caller, { method: 'GET', path: '/usage/stats', api: 0 });
-    const counted = stats.parse(answer.json);
+    const events = await checkCounts(arena, redis, caller);
     for (const operation of OPERATIONS) {
       const records = events.filter((event) => event.operation === operation);
       const successes = records.filter(({ status }) => status === 'success').length;
       const told = `${caller} ${operation}`;
-      if ((counted[operation] ?? 0) !== successes)
-        violate(arena, `${told}: ${String(counted[operation])} counted, ${String(successes)} recorded`);
       checkBounds(arena, `${told}: successes`, {
         count: successes,
         bounds: arena.ledger.successes(caller, operation),
@@ -32,9 +28,26 @@ export async function checkUsage(arena: Arena, redis: Redis): Promise<void> {
     }
     all.push(...events);
   }
-  const ids = new Set(all.map(({ id }) => id));
-  if (ids.size !== all.length) violate(arena, `${String(all.length - ids.size)} records are there twice`);
   checkIngests(arena, all);
+}
+
+/** The statistics of a caller are those of the records, each of which is there once. */
+export async function checkCounts(arena: Arena, redis: Redis, caller: string): Promise<UsageEvent[]> {
+  const events = await createUsage(redis).recent(caller, { limit: ALL });
+  const answer = await askCalmly(arena, caller, { method: 'GET', path: '/usage/stats', api: 0 });
+  const counted = stats.parse(answer.json);
+  for (const operation of OPERATIONS) {
+    const isSuccess = (event: UsageEvent) => event.operation === operation && event.status === 'success';
+    const successes = events.filter(isSuccess).length;
+    if ((counted[operation] ?? 0) !== successes)
+      violate(
+        arena,
+        `${caller} ${operation}: ${String(counted[operation])} counted, ${String(successes)} recorded`,
+      );
+  }
+  const twice = events.length - new Set(events.map(({ id }) => id)).size;
+  if (twice > 0) violate(arena, `${String(twice)} records of ${caller} are there twice`);
+  return events;
 }
 
 /** The event of an ingest names its document, and there is one for each version and each retry that began. */

@@ -1,5 +1,7 @@
+import type { Logger } from '../../../shared/observability/logger.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
+import { waitForRedis } from '../../../shared/redis/open.js';
 
 export interface Wait<Value> {
   /** The id whose changes wake the wait: a document's id, or another value that is published to the same channel. */
@@ -38,8 +40,13 @@ export async function createChangeWaiter(
   const listeners = createListeners();
   const subscriber = redis.duplicate();
   subscriber.on('error', onError);
-  await subscriber.connect();
-  await subscriber.subscribe(keys.changed, listeners.wake);
+  try {
+    await subscriber.connect();
+    await subscriber.subscribe(keys.changed, listeners.wake);
+  } catch (error) {
+    subscriber.destroy();
+    throw error;
+  }
   return {
     stopping,
     listen: listeners.add,
@@ -59,6 +66,15 @@ export async function createChangeWaiter(
       subscriber.destroy();
     },
   };
+}
+
+/** The same for a process that starts: Redis may go away between the connection and the subscription, and is waited for. */
+export function openChangeWaiter(
+  redis: Redis,
+  onError: (error: Error) => void,
+  waiting: { readonly logger: Pick<Logger, 'warn'>; readonly signal: AbortSignal },
+): Promise<ChangeWaiter> {
+  return waitForRedis(() => createChangeWaiter(redis, onError, waiting.signal), waiting);
 }
 
 async function readUntilDone<Value>(

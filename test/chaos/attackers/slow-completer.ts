@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { SLOWLY } from './slow-answers.js';
+
+const WORD_MS = 500;
+const WORDS = 40;
+
+const chat = z.object({
+  messages: z.array(z.object({ content: z.string() })).min(1),
+  stream: z.boolean().default(false),
+});
+
+/** A provider of completions that answers with the end of its prompt, slowly where that asks for it. */
+export async function startCompleter(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    // Who has asked may be killed at any time.
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${String(address.port)}/v1`,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(z.instanceof(Buffer).parse(part));
+  const { messages, stream } = chat.parse(JSON.parse(Buffer.concat(parts).toString()));
+  const said = messages.at(-1)?.content ?? '';
+  const words = (said.match(/\s*\S+/g) ?? []).slice(-WORDS);
+  const pause = said.includes(SLOWLY) ? WORD_MS : 0;
+  const usage = {
+    prompt_tokens: said.length,
+    completion_tokens: words.length,
+    total_tokens: said.length + words.length,
+  };
+  if (!stream) {
+    await sleep(pause * words.length);
+    const message = { role: 'assistant', content: words.join('') };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }], usage }));
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const send = (delta: unknown, finish_reason: string | null = null) =>
+    response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+  for (const content of words) {
+    if (pause > 0) await sleep(pause);
+    if (response.destroyed) return;
+    send({ content });
+  }
+  send({}, 'stop');
+  response.end(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`);
+}

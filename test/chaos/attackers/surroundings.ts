@@ -1,0 +1,44 @@
+import { mountSmallDisk } from '../../support/small-disk.js';
+import { writeHostileFiles } from './hostile-files.js';
+import { startCompleter } from './slow-completer.js';
+
+/** Arguments for a Redis that one caller can fill within seconds. */
+export const SMALL_REDIS = ['--maxmemory', '96mb'] as const;
+
+const DISK_MEGABYTES = { whole: 96, spare: 24 };
+
+/** What attacks need to get anywhere: little room, and a completer that can be slow. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string>>;
+  /** A small disk for everything but Redis; without one, a quota keeps uploads from the machine's. */
+  readonly dataDirectory: string | null;
+  readonly descriptors: number;
+  stop(): Promise<void>;
+}
+
+export async function surroundAttackers(): Promise<Surroundings> {
+  writeHostileFiles();
+  const provider = await startCompleter();
+  const disk = mountSmallDisk(DISK_MEGABYTES.whole);
+  const room = disk
+    ? { QUIRE_DISK_MIN_FREE_MEGABYTES: String(DISK_MEGABYTES.spare) }
+    : { QUIRE_QUOTA_BYTES: String((DISK_MEGABYTES.whole - DISK_MEGABYTES.spare) * 2 ** 20) };
+  return {
+    env: {
+      ...room,
+      QUIRE_COMPLETER: 'openai',
+      QUIRE_COMPLETION_BASE_URL: provider.url,
+      QUIRE_COMPLETION_TIMEOUT_SECONDS: '30',
+      OPENAI_API_KEY: 'none',
+      QUIRE_API_PROBE_MODELS: 'false',
+      // What holds a parser for as long as it may is no reason to hold up the run.
+      QUIRE_INGEST_PARSE_SECONDS: '30',
+    },
+    dataDirectory: disk?.directory ?? null,
+    descriptors: 768,
+    stop: async () => {
+      disk?.unmount();
+      await provider.stop();
+    },
+  };
+}
