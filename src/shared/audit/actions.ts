@@ -1,5 +1,5 @@
 /** What a request asks for. Every route and every page of operators names one, or null where nothing is read or changed. */
-export const REQUEST_ACTIONS = [
+const REQUEST_ACTIONS = [
   'document.list',
   'document.read',
   'document.status',
@@ -45,7 +45,7 @@ export const REQUEST_ACTIONS = [
 export type RequestAction = (typeof REQUEST_ACTIONS)[number];
 
 /** What became of a document, whichever process brought it about. */
-export const CHANGE_ACTIONS = [
+const CHANGE_ACTIONS = [
   'document.created',
   'document.replaced',
   'document.published',
@@ -59,7 +59,7 @@ export const CHANGE_ACTIONS = [
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
 /** What became of the log itself. A start without a stop tells of a process that was killed. */
-export const LOG_ACTIONS = ['audit.start', 'audit.stop', 'audit.lost'] as const;
+const LOG_ACTIONS = ['audit.start', 'audit.stop', 'audit.lost'] as const;
 export type LogAction = (typeof LOG_ACTIONS)[number];
 
 export const AUDIT_ACTIONS: readonly string[] = [...REQUEST_ACTIONS, ...CHANGE_ACTIONS, ...LOG_ACTIONS];

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { RequestAction } from './actions.js';
 
 /** A line lists at most so many documents: as many as the longest search finds. */
-export const MAX_DOCUMENTS = 1_000;
+const MAX_DOCUMENTS = 1_000;
 
 /** What is gathered of a request until its line is written. */
 export interface AuditNotes {
