@@ -1,6 +1,6 @@
-import { createDeadline } from '../../shared/tools/deadline.js';
 import { TryLaterError } from '../../shared/errors.js';
 import type { Completer, CompletionOptions } from '../../shared/ports.js';
+import { enterWithin } from '../../shared/fair-scheduling/enter-within.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
 import { modelsAddressesOf } from '../../shared/local-models/processes/models-address.js';
 import type { Settings } from '../../shared/settings/schema.js';
@@ -32,26 +32,20 @@ export function createCompletionLimit({ waitMilliseconds = WAIT_MILLISECONDS, of
     name: 'completer',
   });
   const enter = async ({ callerId = '', signal }: CompletionOptions) => {
-    const deadline = createDeadline(waitMilliseconds, signal);
-    try {
-      return await turns.enter({ by: callerId, signal: deadline.signal });
-    } catch (cause) {
-      if (!deadline.isOver) throw cause;
-      const message = 'Too many completions are under way';
-      throw new TryLaterError(message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
-    } finally {
-      deadline.clear();
-    }
+    const turn = await enterWithin(turns, waitMilliseconds, { by: callerId, signal });
+    if (turn) return turn;
+    const message = 'Too many completions are under way';
+    throw new TryLaterError(message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   };
   return (completer: Completer): Completer => ({
     model: completer.model,
     contextWindow: completer.contextWindow,
     complete: async function* (prompt, options = {}) {
-      const leave = await enter(options);
+      const turn = await enter(options);
       try {
         yield* completer.complete(prompt, options);
       } finally {
-        leave();
+        turn.end();
       }
     },
   });

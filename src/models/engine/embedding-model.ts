@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
 import { createPool } from './pool.js';
 import { tokenizeText, withBegin } from './tokenize.js';
-import type { Turns, TurnRequest } from './turns.js';
+import type { ModelTurns, ModelTurnRequest } from './model-turns.js';
 
 export interface EmbeddedText {
   /** Of unit length, or all zeros where the model makes nothing of the text. */
@@ -13,7 +13,7 @@ export interface EmbeddedText {
 /** A model that makes vectors of texts. */
 export interface EmbeddingModel {
   /** A text beyond the window is read in parts of equal length; its vector is the mean of theirs, by their tokens. */
-  embed(text: string, turn: TurnRequest): Promise<EmbeddedText>;
+  embed(text: string, turn: ModelTurnRequest): Promise<EmbeddedText>;
 }
 
 interface Parts {
@@ -21,7 +21,7 @@ interface Parts {
   readonly contexts: readonly LlamaEmbeddingContext[];
   /** Tokens that the model reads at once, with those that mark beginning and end. */
   readonly window: number;
-  readonly turns: Turns;
+  readonly turns: ModelTurns;
 }
 
 /** Tokens for beginning and end, and one that the context keeps free. */
@@ -29,7 +29,7 @@ const FRAME_TOKENS = 3;
 
 export function createEmbeddingModel({ model, contexts, window, turns }: Parts): EmbeddingModel {
   const pool = createPool(contexts);
-  const embedTokens = async (tokens: Token[], turn: TurnRequest) =>
+  const embedTokens = async (tokens: Token[], turn: ModelTurnRequest) =>
     normalize((await turns.take(turn, () => pool.lend((context) => context.getEmbeddingFor(tokens)))).vector);
   return {
     embed: async (text, turn) => {

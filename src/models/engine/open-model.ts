@@ -12,7 +12,7 @@ import { STEP } from './chat/prefill.js';
 import { createRankingModel, type RankingModel } from './ranking-model.js';
 import type { StateFiles } from './chat/saved-states.js';
 import { openSlots } from './chat/slots.js';
-import { createTurns, type Turns } from './turns.js';
+import { createModelTurns, type ModelTurns } from './model-turns.js';
 
 /** What a model file is used for, and what it then offers. */
 export interface ModelUses {
@@ -23,7 +23,7 @@ export interface ModelUses {
 
 export interface OpenModel<Kind extends ModelKind = ModelKind> {
   readonly use: ModelUses[Kind];
-  readonly turns: Turns;
+  readonly turns: ModelTurns;
   close(): Promise<void>;
 }
 
@@ -137,7 +137,7 @@ async function openEmbedding({ limits }: OpenParts, { header }: OpenRequest, mod
       model.createEmbeddingContext({ contextSize: window, threads: 1 }),
     ),
   );
-  const turns = createTurns({ atOnce: contexts.length, maxWaiting: limits.maxWaiting });
+  const turns = createModelTurns({ atOnce: contexts.length, maxWaiting: limits.maxWaiting });
   return { use: createEmbeddingModel({ model, contexts, window, turns }), turns };
 }
 
@@ -147,7 +147,7 @@ async function openRanking({ limits }: OpenParts, { header }: OpenRequest, model
       model.createRankingContext({ contextSize: windowOf(header, limits.windowTokens), threads: 1 }),
     ),
   );
-  const turns = createTurns({ atOnce: contexts.length, maxWaiting: limits.maxWaiting });
+  const turns = createModelTurns({ atOnce: contexts.length, maxWaiting: limits.maxWaiting });
   return { use: createRankingModel({ contexts, turns }), turns };
 }
 
@@ -164,7 +164,7 @@ async function openChat(
     );
   // Building caches never takes the last place for answers, where there is more than one.
   const background = Math.max(1, limits.slots - 1);
-  const turns = createTurns({ atOnce: limits.slots, background, maxWaiting: limits.maxWaiting });
+  const turns = createModelTurns({ atOnce: limits.slots, background, maxWaiting: limits.maxWaiting });
   const slots = await openSlots({ contexts, turns, onRestored });
   const template = await openChatTemplate(model);
   const { llama } = model;

@@ -1,17 +1,17 @@
 import type { LlamaRankingContext } from 'node-llama-cpp';
 import { createPool } from './pool.js';
 import { withoutLongRuns } from './tokenize.js';
-import type { Turns, TurnRequest } from './turns.js';
+import type { ModelTurns, ModelTurnRequest } from './model-turns.js';
 
 /** A model that says how well a text answers a query. */
 export interface RankingModel {
   /** From 0 to 1. A text beyond the window is read in parts, half of each in the next as well; the best part counts. */
-  rank(query: string, text: string, turn: TurnRequest): Promise<{ score: number; tokens: number }>;
+  rank(query: string, text: string, turn: ModelTurnRequest): Promise<{ score: number; tokens: number }>;
 }
 
 interface Parts {
   readonly contexts: readonly LlamaRankingContext[];
-  readonly turns: Turns;
+  readonly turns: ModelTurns;
 }
 
 export function createRankingModel({ contexts, turns }: Parts): RankingModel {

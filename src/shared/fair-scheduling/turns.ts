@@ -1,151 +1,229 @@
+import { at } from '../at.js';
 import { UnavailableError } from '../errors.js';
-import { createTally, type Tally } from '../tools/tally.js';
 import type { DecayedUsage } from './decayed-usage.js';
-import { callNext, createWaitingLines, refuseNewest, wait, type WaitingLines } from './waiting-lines.js';
+import { createShares, type ShareLimits } from './shares.js';
+import {
+  call,
+  createWaitingLines,
+  firstOf,
+  refuseNewest,
+  wait,
+  type Head,
+  type WaitingLines,
+} from './waiting-lines.js';
 
 /** Who asks for a turn. */
 export interface TurnRequest {
   /** The name of the caller. Waiting callers take turns, however many times one of them waits. */
-  readonly by?: string;
+  readonly by?: string | undefined;
+  /** By default the first kind that there is. */
+  readonly kind?: string | undefined;
   /** Aborts the wait, so that a request that nobody waits for takes no turn. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether it has had a turn before, and gave way. It is not refused then, however many wait. */
+  readonly hasBegun?: boolean | undefined;
+  /** Is called in the moment in which the turn begins, before anybody else's. */
+  readonly onBegin?: (() => void) | undefined;
+}
+
+/** How a turn stands among those under way, and those who wait. */
+export interface Standing {
+  /** Whether there are several places, all are taken, and this turn began last. */
+  readonly isLast: boolean;
+  /** Whether there are several places, and its caller has all of them. */
+  readonly hasAll: boolean;
+  /** Requests that wait and go before it. */
+  readonly before: number;
+}
+
+/** A turn that has begun. */
+export interface Turn {
+  /**
+   * Whether it gives way to a request of an earlier kind, or to one of another caller who has used less. Who is told so ends
+   * the turn soon, and no more are told so than wait.
+   *
+   * @param leastOf how long the turn lasts at least, in milliseconds
+   */
+  isWanted(leastOf?: (standing: Standing) => number): boolean;
+  end(): void;
 }
 
 export interface Turns {
   /**
    * Waits for a turn.
-   * @returns a function that ends the turn
    * @throws UnavailableError when too many wait; the signal's reason when it aborts
    */
-  enter(request?: TurnRequest): Promise<() => void>;
+  enter(request?: TurnRequest): Promise<Turn>;
   /** Runs a task in a turn. */
-  run<Result>(task: () => Promise<Result>, request?: TurnRequest): Promise<Result>;
-  /** Whether another caller waits who has used less than this one. */
-  isWanted(by: string): boolean;
+  run<Result>(task: (turn: Turn) => Promise<Result>, request?: TurnRequest): Promise<Result>;
   figures(): { readonly running: number; readonly waiting: number };
 }
 
-interface TurnLimits {
-  /** How many turns a caller may have at once while no other comes. A newcomer goes before this limit. */
-  readonly maxAlone?: number;
-  /** How many turns a caller may have at once while others have some. With it, nobody goes beyond `maxAtOnce`. */
-  readonly maxPerCaller?: number;
+interface TurnLimits extends Omit<ShareLimits, 'maxAtOnce'> {
   readonly maxWaiting?: number;
   /** What callers have used: who used least goes first. Without it, they take turns. */
   readonly usage?: DecayedUsage;
   readonly name?: string;
+  /** Makes the error for whoever is refused because too many wait; by default an UnavailableError of this name. */
+  readonly refusal?: () => Error;
+  /** Kinds of requests, of which an earlier one takes turns from a later one. */
+  readonly kinds?: readonly string[];
+  /** So many of an earlier kind go before one of a later kind. Without it, kinds are equal when a turn is free. */
+  readonly maxOvertaking?: number;
+  /** Whether one more of this kind may begin, in place of the shares of callers. */
+  readonly mayBegin?: (kind: string, runningOf: (kind: string) => number) => boolean;
+  /** The kinds whose turns take the places; all by default. */
+  readonly holding?: readonly string[];
 }
-
-/** A caller is not alone for this long after another came. */
-const COMPANY_MILLISECONDS = 1_000;
 
 /**
  * Gives at most `maxAtOnce` turns at the same time. The other requests wait, and their callers
  * take turns. When more than `maxWaiting` wait, the newest request of the caller with the most of
  * them is refused, so that nobody fills the queue of others.
  */
-export function createTurns(
-  maxAtOnce: number,
-  { maxAlone = maxAtOnce, maxPerCaller, maxWaiting = Infinity, usage, name = 'queue' }: TurnLimits = {},
-): Turns {
-  const places: Places = {
-    maxAtOnce,
-    maxAlone,
-    maxPerCaller: maxPerCaller ?? null,
-    usage: usage ?? null,
-    running: 0,
-    runningOf: createTally(),
-    latest: null,
-    companyUntil: 0,
-  };
-  const queue = createWaitingLines();
-
-  const enter = async ({ by = '', signal }: TurnRequest = {}) => {
-    signal?.throwIfAborted();
-    noteCaller(places, by);
-    // A caller who waits already comes first, because a turn that ends is passed on.
-    if (!queue.lines.has(by) && mayEnter(places, by)) count(places, by, 1);
-    else {
-      const turn = wait(queue, { by, signal });
-      if (queue.waiting > maxWaiting) refuseNewest(queue, new UnavailableError(name));
-      await turn;
-    }
-    return leaveOnce(places, queue, by);
-  };
-  const isWanted = (by: string) => {
-    const used = usage?.used(by) ?? 0;
-    return [...queue.lines.keys()].some((other) => other !== by && (usage?.used(other) ?? 0) < used);
-  };
-
+export function createTurns(maxAtOnce: number, limits: TurnLimits = {}): Turns {
+  const state = createState(maxAtOnce, limits);
   return {
-    enter,
-    run: (task, request) => runInTurn(enter(request), task),
-    isWanted,
-    figures: () => ({ running: places.running, waiting: queue.waiting }),
+    enter: (request = {}) => enter(state, request),
+    run: async (task, request = {}) => {
+      const turn = await enter(state, request);
+      try {
+        return await task(turn);
+      } finally {
+        turn.end();
+      }
+    },
+    figures: () => ({ running: state.running.size, waiting: waitingIn(state) }),
   };
 }
 
-async function runInTurn<Result>(turn: Promise<() => void>, task: () => Promise<Result>): Promise<Result> {
-  const leave = await turn;
-  try {
-    return await task();
-  } finally {
-    leave();
-  }
+/** Who has a turn. */
+interface Place {
+  readonly by: string;
+  readonly kind: string;
+  readonly since: number;
+  isLeaving: boolean;
 }
 
-/** The turns that are taken. */
-interface Places {
-  readonly maxAtOnce: number;
-  readonly maxAlone: number;
-  readonly maxPerCaller: number | null;
-  readonly usage: DecayedUsage | null;
-  running: number;
-  readonly runningOf: Tally;
-  /** The caller who came last. */
-  latest: string | null;
-  companyUntil: number;
-}
+type State = ReturnType<typeof createState>;
 
-function noteCaller(places: Places, by: string): void {
-  if (places.latest !== null && places.latest !== by)
-    places.companyUntil = performance.now() + COMPANY_MILLISECONDS;
-  places.latest = by;
-}
-
-function mayEnter(places: Places, by: string): boolean {
-  const { maxAtOnce, maxAlone, maxPerCaller, running, runningOf, companyUntil } = places;
-  if (maxPerCaller !== null) {
-    const own = runningOf.of(by);
-    return running < maxAtOnce && own < (own === running ? maxAlone : maxPerCaller);
-  }
-  if (running < maxAtOnce) return true;
-  if (maxAlone === maxAtOnce) return false;
-  if (runningOf.of(by) === 0) return running < maxAlone + maxAtOnce;
-  return running < maxAlone && performance.now() > companyUntil;
-}
-
-function count(places: Places, by: string, change: 1 | -1): void {
-  places.running += change;
-  places.runningOf.add(by, change);
-}
-
-/** Returns a function that ends a turn when it is first called. */
-function leaveOnce(places: Places, queue: WaitingLines, by: string): () => void {
-  const endUse = places.usage?.begin(by);
-  let isOver = false;
-  return () => {
-    if (isOver) return;
-    isOver = true;
-    endUse?.();
-    count(places, by, -1);
-    // More than one may enter when a caller has become alone.
-    while (letNextIn(places, queue));
+function createState(maxAtOnce: number, limits: TurnLimits) {
+  const { name = 'queue', kinds = [''], maxWaiting = Infinity, mayBegin } = limits;
+  const shares = createShares({ ...limits, maxAtOnce });
+  /** In the order in which they began. */
+  const running = new Set<Place>();
+  const runningOf = (kind: string) => [...running].filter((each) => each.kind === kind).length;
+  return {
+    maxAtOnce,
+    maxWaiting,
+    refusal: limits.refusal ?? (() => new UnavailableError(name)),
+    usage: limits.usage ?? null,
+    lines: kinds.map((kind) => ({ kind, queue: createWaitingLines() })),
+    maxOvertaking: limits.maxOvertaking ?? null,
+    /** Requests of an earlier kind that went before one of a later kind since the last of those. */
+    overtaking: 0,
+    holding: limits.holding ?? kinds,
+    shares,
+    running,
+    mayEnter: (by: string, kind: string) => mayBegin?.(kind, runningOf) ?? shares.mayEnter(by),
   };
 }
 
-function letNextIn(places: Places, queue: WaitingLines): boolean {
-  const next = callNext(queue, { mayEnter: (by) => mayEnter(places, by), usage: places.usage });
-  if (next !== null) count(places, next, 1);
-  return next !== null;
+const waitingIn = ({ lines }: State): number => lines.reduce((sum, { queue }) => sum + queue.waiting, 0);
+
+async function enter(state: State, request: TurnRequest): Promise<Turn> {
+  const { lines, shares } = state;
+  const { by = '', signal, hasBegun: isKept = false } = request;
+  signal?.throwIfAborted();
+  shares.note(by);
+  const { kind, queue } = lines.find((each) => each.kind === request.kind) ?? at(lines, 0);
+  const begin = () => beginTurn(state, { by, kind }, request.onBegin);
+  // A caller who waits already comes first, because a turn that ends is passed on.
+  if (!queue.lines.has(by) && state.mayEnter(by, kind)) return begin();
+  const turn = wait(queue, { by, isKept, signal, begin });
+  if (!isKept && waitingIn(state) > state.maxWaiting)
+    refuseNewest(
+      lines.map((each) => each.queue),
+      state.refusal(),
+    );
+  return await turn;
+}
+
+function beginTurn(state: State, { by, kind }: Pick<Place, 'by' | 'kind'>, onBegin?: () => void): Turn {
+  const place: Place = { by, kind, since: performance.now(), isLeaving: false };
+  const { running, shares } = state;
+  running.add(place);
+  shares.count(by, 1);
+  const endUse = state.usage?.begin(by);
+  onBegin?.();
+  return {
+    isWanted: (leastOf = () => 0) => {
+      place.isLeaving ||= isWanted(state, place, leastOf);
+      return place.isLeaving;
+    },
+    end: () => {
+      if (!running.delete(place)) return;
+      endUse?.();
+      shares.count(by, -1);
+      // More than one may enter when a caller has become alone.
+      while (letNextIn(state));
+    },
+  };
+}
+
+interface Candidate {
+  readonly queue: WaitingLines;
+  readonly head: Head;
+}
+
+function letNextIn(state: State): boolean {
+  const first = state.lines.flatMap(({ kind, queue }): Candidate[] => {
+    const mayEnter = (by: string) => state.mayEnter(by, kind);
+    const head = firstOf(queue, { mayEnter, usage: state.usage });
+    return head ? [{ queue, head }] : [];
+  });
+  const next = first.length > 1 ? choose(state, first) : first[0];
+  if (!next) return false;
+  call(next.queue, next.head);
+  return true;
+}
+
+/** Of the first ones of several kinds. */
+function choose(state: State, first: readonly Candidate[]): Candidate | undefined {
+  const { maxOvertaking, usage } = state;
+  if (maxOvertaking === null) {
+    const compare = ({ head: one }: Candidate, { head: other }: Candidate) => {
+      const byUse = usage?.compare(one.by, other.by) ?? 0;
+      return byUse === 0 ? one.waiter.since - other.waiter.since : byUse;
+    };
+    return first.toSorted(compare)[0];
+  }
+  const isEarlierNext = state.overtaking < maxOvertaking;
+  state.overtaking = isEarlierNext ? state.overtaking + 1 : 0;
+  return isEarlierNext ? first[0] : first.at(-1);
+}
+
+function isWanted(state: State, place: Place, leastOf: (standing: Standing) => number): boolean {
+  const before = countBefore(state, place);
+  const holders = [...state.running].filter(({ kind }) => state.holding.includes(kind));
+  const isContested = state.maxAtOnce > 1 && holders.length >= state.maxAtOnce;
+  const least = leastOf({
+    before,
+    isLast: isContested && holders.at(-1) === place,
+    hasAll: isContested && holders.every(({ by }) => by === place.by),
+  });
+  if (performance.now() - place.since < least) return false;
+  return before > holders.filter(({ isLeaving }) => isLeaving).length;
+}
+
+/** Counts who waits and goes before a turn: all of earlier kinds, and of its own kind those of callers who have used less. */
+function countBefore({ lines, usage }: State, { by, kind }: Place): number {
+  const usedBy = (caller: string) => usage?.used(caller) ?? 0;
+  const own = lines.findIndex((each) => each.kind === kind);
+  const earlier = lines.slice(0, own).reduce((sum, { queue }) => sum + queue.waiting, 0);
+  const used = usedBy(by);
+  let count = 0;
+  for (const [other, line] of lines[own]?.queue.lines ?? [])
+    if (other !== by && usedBy(other) < used) count += line.size;
+  return earlier + count;
 }

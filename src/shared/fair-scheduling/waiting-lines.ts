@@ -1,7 +1,7 @@
 import { toError } from '../errors.js';
 import type { DecayedUsage } from './decayed-usage.js';
 
-/** The requests that wait for a turn: one line for each caller, and the callers in turn. */
+/** The requests of one kind that wait for a turn: one line for each caller, and the callers in turn. */
 export interface WaitingLines {
   /** The number of requests in all lines. */
   waiting: number;
@@ -10,27 +10,43 @@ export interface WaitingLines {
 }
 
 interface Waiter {
+  /** Whether it is never refused for want of room in the queue. */
+  readonly isKept: boolean;
+  readonly since: number;
   readonly enter: () => void;
   readonly refuse: (error: unknown) => void;
+}
+
+/** The first request of a caller. */
+export interface Head {
+  readonly by: string;
+  readonly waiter: Waiter;
 }
 
 export function createWaitingLines(): WaitingLines {
   return { waiting: 0, lines: new Map() };
 }
 
+interface Joining<Turn> {
+  readonly by: string;
+  readonly isKept: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** Is called in the moment in which its turn comes. */
+  readonly begin: () => Turn;
+}
+
 /** Joins the line of a caller at once. Resolves when it is this request's turn, and rejects with the signal's reason. */
-export function wait(
-  queue: WaitingLines,
-  { by, signal }: { readonly by: string; readonly signal: AbortSignal | undefined },
-): Promise<void> {
-  return new Promise<void>((resolve, reject) => {
+export function wait<Turn>(queue: WaitingLines, { by, isKept, signal, begin }: Joining<Turn>): Promise<Turn> {
+  return new Promise<Turn>((resolve, reject) => {
     const settle = () => {
       signal?.removeEventListener('abort', abort);
     };
     const waiter: Waiter = {
+      isKept,
+      since: performance.now(),
       enter: () => {
         settle();
-        resolve();
+        resolve(begin());
       },
       refuse: (error) => {
         settle();
@@ -48,38 +64,40 @@ export function wait(
   });
 }
 
-interface Calling {
+interface Choice {
   readonly mayEnter: (by: string) => boolean;
   /** What callers have used, by which they go; null when they take turns. */
   readonly usage: DecayedUsage | null;
 }
 
-/** Lets in the first request of the next caller who may enter. @returns that caller, or null when nobody may enter */
-export function callNext(queue: WaitingLines, { mayEnter, usage }: Calling): string | null {
-  const callers = usage
-    ? [...queue.lines.keys()].sort((one, other) => usage.compare(one, other))
-    : queue.lines.keys();
-  for (const by of callers) {
-    const line = queue.lines.get(by);
-    if (!line || !mayEnter(by)) continue;
-    for (const waiter of line) {
-      leave(queue, by, waiter);
-      // The line goes to the end, because the turn of the others comes first now.
-      if (queue.lines.delete(by)) queue.lines.set(by, line);
-      waiter.enter();
-      return by;
-    }
+/** Finds the first request of the next caller who may enter. */
+export function firstOf(queue: WaitingLines, { mayEnter, usage }: Choice): Head | null {
+  let first: Head | null = null;
+  for (const [by, [waiter]] of queue.lines) {
+    if (!waiter || !mayEnter(by)) continue;
+    if (!usage) return { by, waiter };
+    if (!first || usage.compare(by, first.by) < 0) first = { by, waiter };
   }
-  return null;
+  return first;
+}
+
+/** Lets a request in. Its line goes to the end, because the turn of the others comes first now. */
+export function call(queue: WaitingLines, { by, waiter }: Head): void {
+  const line = queue.lines.get(by);
+  leave(queue, by, waiter);
+  if (line && queue.lines.delete(by)) queue.lines.set(by, line);
+  waiter.enter();
 }
 
 /** Refuses the newest request of the longest line. */
-export function refuseNewest(queue: WaitingLines, error: Error): void {
-  let longest: [by: string, line: Set<Waiter>] | null = null;
-  for (const entry of queue.lines) if (!longest || entry[1].size > longest[1].size) longest = entry;
-  const newest = longest && [...longest[1]].at(-1);
-  if (!longest || !newest) return;
-  leave(queue, longest[0], newest);
+export function refuseNewest(queues: readonly WaitingLines[], error: Error): void {
+  let longest: Set<Waiter> | null = null;
+  for (const { lines } of queues)
+    for (const line of lines.values()) if (!longest || line.size > longest.size) longest = line;
+  const newest = longest && [...longest].findLast(({ isKept }) => !isKept);
+  if (!newest) return;
+  for (const queue of queues)
+    for (const [by, line] of queue.lines) if (line === longest) leave(queue, by, newest);
   newest.refuse(error);
 }
 

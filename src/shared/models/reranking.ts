@@ -116,14 +116,14 @@ async function rerankBatches(
   const failure = new AbortController();
   const signal = AbortSignal.any([until, failure.signal]);
   const send = async (batch: readonly string[]) => {
-    const leave = await turns.enter({ by: callerId, signal }).catch(toBusy);
+    const turn = await turns.enter({ by: callerId, signal }).catch(toBusy);
     try {
       signal.throwIfAborted();
       if (pauses.isPaused(callerId)) throw new SkippedError('paused');
       progress.sent += 1;
       return await untilAborted(reranker.rerank(query, batch, { callerId, signal }), signal);
     } finally {
-      leave();
+      turn.end();
     }
   };
   try {

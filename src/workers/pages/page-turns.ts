@@ -1,7 +1,7 @@
 import { createDecayedUsage, type DecayedUsage } from '../../shared/fair-scheduling/decayed-usage.js';
-import { createTurns } from '../../shared/fair-scheduling/turns.js';
+import { enterWithin } from '../../shared/fair-scheduling/enter-within.js';
+import { createTurns, type Turn } from '../../shared/fair-scheduling/turns.js';
 import { MAX_PAGE_WAITS } from '../../shared/page-pictures/page-waits.js';
-import { createDeadline } from '../../shared/tools/deadline.js';
 import { whileWanted, type Wanted } from '../while-wanted.js';
 
 /** A page gives way after this time while another caller waits who has used less. Most pages take a tenth of it. */
@@ -14,7 +14,6 @@ interface PageTurnOptions {
   readonly patienceMilliseconds?: number;
 }
 
-type Leave = () => void;
 export type PageTurns = ReturnType<typeof createPageTurns>;
 
 /**
@@ -30,19 +29,10 @@ export function createPageTurns({
   const first = createTurns(1, { usage });
   return {
     contestedMilliseconds,
-    /** Whether a page of this caller is to give way in the first place. */
-    isContested: (by: string) => first.isWanted(by),
-    enterFirst: async (by: string, { isWanted, signal }: Wanted): Promise<Leave | 'left' | 'crowded'> => {
-      const deadline = createDeadline(patienceMilliseconds, signal);
-      try {
-        const enter = (wanted: AbortSignal) => first.enter({ by, signal: wanted });
-        return (await whileWanted({ isWanted, signal: deadline.signal }, enter)) ?? 'left';
-      } catch (error) {
-        if (!deadline.isOver) throw error;
-        return 'crowded';
-      } finally {
-        deadline.clear();
-      }
+    enterFirst: async (by: string, wanted: Wanted): Promise<Turn | 'left' | 'crowded'> => {
+      const enter = async (signal: AbortSignal) =>
+        (await enterWithin(first, patienceMilliseconds, { by, signal })) ?? 'crowded';
+      return (await whileWanted(wanted, enter)) ?? 'left';
     },
     enterSecond: createSecondPlace(usage),
   };
@@ -56,29 +46,29 @@ function createSecondPlace(usage: DecayedUsage) {
   const second = createTurns(1, { maxWaiting: MAX_PAGE_WAITS, name: 'slow pages' });
   /** Callers of whom a page stays, whether its request does or not. */
   const staying = new Set<string>();
-  const enter = async (by: string, signal: AbortSignal): Promise<Leave> => {
-    const leave = await second.enter({ by, signal });
+  const enter = async (by: string, signal: AbortSignal, onEnd?: () => void): Promise<Turn> => {
+    const turn = await second.enter({ by, signal });
     const endUse = usage.begin(by);
-    return () => {
-      endUse();
-      leave();
+    return {
+      isWanted: () => false,
+      end: () => {
+        endUse();
+        onEnd?.();
+        turn.end();
+      },
     };
   };
-  const enterAndStay = async (by: string, signal: AbortSignal): Promise<Leave> => {
+  const enterAndStay = async (by: string, signal: AbortSignal): Promise<Turn> => {
     staying.add(by);
     try {
-      const leave = await enter(by, signal);
-      return () => {
-        staying.delete(by);
-        leave();
-      };
+      return await enter(by, signal, () => staying.delete(by));
     } catch (error) {
       staying.delete(by);
       throw error;
     }
   };
   /** @throws UnavailableError when too many wait */
-  return async (by: string, wanted: Wanted): Promise<Leave | 'left'> => {
+  return async (by: string, wanted: Wanted): Promise<Turn | 'left'> => {
     if (!(await wanted.isWanted())) return 'left';
     if (!staying.has(by)) return await enterAndStay(by, wanted.signal);
     return (await whileWanted(wanted, (signal) => enter(by, signal))) ?? 'left';

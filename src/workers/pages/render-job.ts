@@ -5,6 +5,7 @@ import type { Records } from '../../shared/documents/records.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Box } from '../../readers/index.js';
 import { createGivingWay, GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
+import type { Turn } from '../../shared/fair-scheduling/turns.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import {
   MAX_PICTURE_BYTES,
@@ -40,8 +41,7 @@ interface Rendering {
   readonly id: PageId;
   readonly content: Content;
   readonly callerId: string;
-  /** Whether it ends when another page is to go first. */
-  readonly givesWay: boolean;
+  readonly turn: Turn;
 }
 
 export type RenderJob = z.infer<typeof renderJob>;
@@ -64,41 +64,37 @@ export function createRenderPage(parts: RenderParts) {
 async function renderSoon(parts: RenderParts, job: RenderJob, request: Wanted): Promise<Outcome | 'slow'> {
   const { pictures, turns } = parts;
   if (await pictures.isSlow(job)) return 'slow';
-  const leave = await turns.enterFirst(job.callerId, request);
-  if (leave === 'left') return 'stale';
-  if (leave === 'crowded') return 'slow';
+  const turn = await turns.enterFirst(job.callerId, request);
+  if (turn === 'left') return 'stale';
+  if (turn === 'crowded') return 'slow';
   try {
     // Another request may have found out meanwhile.
     if (await pictures.isSlow(job)) return 'slow';
-    return await renderInTurn(parts, job, { signal: request.signal, givesWay: true });
+    return await renderInTurn(parts, job, { signal: request.signal, turn });
   } catch (error) {
     if (!(error instanceof GaveWayError)) throw error;
     await pictures.noteSlow(job);
     return 'slow';
   } finally {
-    leave();
+    turn.end();
   }
 }
 
 async function renderAtLast(parts: RenderParts, job: RenderJob, request: Wanted): Promise<Outcome> {
-  const leave = await parts.turns.enterSecond(job.callerId, request);
-  if (leave === 'left') return 'stale';
+  const turn = await parts.turns.enterSecond(job.callerId, request);
+  if (turn === 'left') return 'stale';
   try {
-    return await renderInTurn(parts, job, { signal: request.signal, givesWay: false });
+    return await renderInTurn(parts, job, { signal: request.signal, turn });
   } finally {
-    leave();
+    turn.end();
   }
 }
 
-interface InTurn extends Pick<Rendering, 'givesWay'> {
+interface InTurn extends Pick<Rendering, 'turn'> {
   readonly signal: AbortSignal;
 }
 
-async function renderInTurn(
-  parts: RenderParts,
-  job: RenderJob,
-  { signal, givesWay }: InTurn,
-): Promise<Outcome> {
+async function renderInTurn(parts: RenderParts, job: RenderJob, { signal, turn }: InTurn): Promise<Outcome> {
   const { records, pictures } = parts;
   const { documentId, callerId, generation, page, chunk } = job;
   const id = { generation, page, chunk };
@@ -113,7 +109,7 @@ async function renderInTurn(
     await pictures.fail(id, { code: 'stale', message: 'The document has changed' });
     return 'stale';
   }
-  return await renderTimed(parts, { id, content, callerId, givesWay }, signal);
+  return await renderTimed(parts, { id, content, callerId, turn }, signal);
 }
 
 /** @throws GaveWayError */
@@ -144,10 +140,9 @@ async function renderTimed(
 
 /** @throws IngestError when the page cannot be rendered, also in time; GaveWayError */
 async function renderWithin(parts: RenderParts, rendering: Rendering, signal: AbortSignal): Promise<Buffer> {
-  const { turns } = parts;
-  const isWanted = () => rendering.givesWay && turns.isContested(rendering.callerId);
-  const turn = createGivingWay({ milliseconds: turns.contestedMilliseconds, isWanted, signal });
-  const deadline = createDeadline(RENDER_MILLISECONDS, turn.signal);
+  const { contestedMilliseconds: milliseconds } = parts.turns;
+  const way = createGivingWay({ milliseconds, isWanted: () => rendering.turn.isWanted(), signal });
+  const deadline = createDeadline(RENDER_MILLISECONDS, way.signal);
   try {
     const picture = await render(parts, rendering, deadline.signal);
     if (picture.length > MAX_PICTURE_BYTES)
@@ -155,12 +150,12 @@ async function renderWithin(parts: RenderParts, rendering: Rendering, signal: Ab
     return picture;
   } catch (error) {
     if (signal.aborted) throw error;
-    if (turn.gaveWay) throw new GaveWayError();
+    if (way.gaveWay) throw new GaveWayError();
     if (!deadline.isOver) throw error;
     throw new IngestError('timeout', 'Rendering the page took too long.', { cause: error });
   } finally {
     deadline.clear();
-    turn.clear();
+    way.clear();
   }
 }
 

@@ -1,5 +1,5 @@
-import { createHolders, type Holders, type Standing } from '../../shared/fair-scheduling/holders.js';
-import { createDecayedUsage, type DecayedUsage } from '../../shared/fair-scheduling/decayed-usage.js';
+import { createDecayedUsage } from '../../shared/fair-scheduling/decayed-usage.js';
+import { createTurns, type Standing } from '../../shared/fair-scheduling/turns.js';
 
 interface Taker {
   /** Whether the task is quick, so that it may use the spare item. */
@@ -8,10 +8,6 @@ interface Taker {
   /** What `suits` compares an item with. */
   readonly origin: string;
   readonly signal: AbortSignal | undefined;
-}
-
-interface Waiting<T> extends Omit<Taker, 'signal'> {
-  readonly resolve: (lent: Lent<T> | undefined) => void;
 }
 
 /** An item that is lent. */
@@ -26,8 +22,15 @@ export interface Lent<T> {
   readonly giveBack: () => void;
 }
 
-/** As long as most files take. */
+/** Nearly all files take less. */
 export const LEAST_MILLISECONDS = 5_000;
+/** With fewer who wait, nobody waits long enough that it would be worth beginning files twice. */
+const FEWEST_IN_CROWD = 2;
+/** Most files take less. */
+const CROWDED_MILLISECONDS = 1_000;
+
+const SLOW = 'slow';
+const QUICK = 'quick';
 
 /**
  * Lends items, each to one taker at a time. The caller that holds the fewest items is served first, then the one that has used
@@ -41,110 +44,60 @@ export function createFairQueue<T>(
   spare: T,
   suits: (item: T, origin: string) => number = () => 0,
 ) {
-  const usage = createDecayedUsage();
-  const holders = createHolders(items.length, usage);
-  const state: State<T> = { idle: [...items], waiting: [], usage, holders, slow: 0, isSpareIdle: true };
-  const { idle, waiting } = state;
-
-  const serve = (): void => {
-    for (;;) {
-      const isSpareOpen = state.isSpareIdle && state.slow === items.length;
-      const able = waiting.filter(({ isQuick }) => idle.length > 0 || (isQuick && isSpareOpen));
-      const [next] = able.toSorted((one, other) => usage.compare(one.callerId, other.callerId));
-      if (!next) return;
-      waiting.splice(waiting.indexOf(next), 1);
-      const item = takeBest(idle, (each) => suits(each, next.origin));
-      const use = beginUse(state, next, item === undefined);
-      const giveBack = () => {
-        use.end();
-        if (item !== undefined) idle.push(item);
-        serve();
-      };
-      next.resolve({ item: item ?? spare, isWanted: use.isWanted, giveBack });
-    }
+  const idle = [...items];
+  let isSpareIdle = true;
+  const turns = createTurns(items.length, {
+    usage: createDecayedUsage(),
+    kinds: [SLOW, QUICK],
+    holding: [SLOW],
+    mayBegin: (kind, runningOf) =>
+      idle.length > 0 || (kind === QUICK && isSpareIdle && runningOf(SLOW) === items.length),
+  });
+  const takeItem = (origin: string): T | undefined => {
+    const item = takeBest(idle, (each) => suits(each, origin));
+    if (item === undefined) isSpareIdle = false;
+    return item;
+  };
+  const putItem = (item: T | undefined) => {
+    if (item === undefined) isSpareIdle = true;
+    else idle.push(item);
   };
 
   return {
     /** @throws the signal's reason when it aborts the wait */
-    take: (taker: Taker): Promise<Lent<T>> => waitForItem(waiting, taker, serve),
-  };
-}
-
-interface State<T> {
-  readonly idle: T[];
-  readonly waiting: Waiting<T>[];
-  readonly usage: DecayedUsage;
-  /** The slow tasks that have items. */
-  readonly holders: Holders;
-  slow: number;
-  isSpareIdle: boolean;
-}
-
-interface Use extends Pick<Lent<unknown>, 'isWanted'> {
-  readonly end: () => void;
-}
-
-/** Counts what a caller uses. Only slow tasks that have one of the items give way. */
-function beginUse<T>(state: State<T>, { callerId, isQuick }: Waiting<T>, hasSpare: boolean): Use {
-  if (hasSpare || isQuick) {
-    const end = state.usage.begin(callerId);
-    if (hasSpare) state.isSpareIdle = false;
-    return {
-      isWanted: () => false,
-      end: () => {
-        end();
-        if (hasSpare) state.isSpareIdle = true;
-      },
-    };
-  }
-  const holder = state.holders.begin(callerId);
-  state.slow += 1;
-  const countBefore = (used: number) => {
-    const isBefore = (each: Waiting<T>) =>
-      !each.isQuick && each.callerId !== callerId && state.usage.used(each.callerId) < used;
-    return state.waiting.filter(isBefore).length;
-  };
-  return {
-    isWanted: (milliseconds) => {
-      const leastOf = ({ isLast }: Standing) =>
-        isLast ? Math.min(LEAST_MILLISECONDS, milliseconds) : milliseconds;
-      return holder.isWanted(leastOf, countBefore);
-    },
-    end: () => {
-      holder.end();
-      state.slow -= 1;
+    take: async ({ isQuick, callerId: by, origin, signal }: Taker): Promise<Lent<T>> => {
+      let item: T | undefined;
+      const onBegin = () => {
+        item = takeItem(origin);
+      };
+      const turn = await turns.enter({ by, kind: isQuick ? QUICK : SLOW, signal, onBegin });
+      return {
+        item: item ?? spare,
+        isWanted: (milliseconds) => !isQuick && turn.isWanted(leastOf(milliseconds, items.length)),
+        giveBack: () => {
+          putItem(item);
+          turn.end();
+        },
+      };
     },
   };
 }
+
+/**
+ * How long a slow task has its item at least. That which began last gives way soon. So does one that has not given way before
+ * while as many wait as there are items, so that a quick one among many is found soon; what takes longer has more time later.
+ */
+const leastOf =
+  (milliseconds: number, items: number) =>
+  ({ isLast, before }: Standing): number => {
+    if (milliseconds <= LEAST_MILLISECONDS && before >= Math.max(FEWEST_IN_CROWD, items))
+      return CROWDED_MILLISECONDS;
+    return isLast ? Math.min(LEAST_MILLISECONDS, milliseconds) : milliseconds;
+  };
 
 /** Takes the item with the highest score out of the list, of several the last one. */
 function takeBest<T>(items: T[], score: (item: T) => number): T | undefined {
   const scores = items.map(score);
   const [best] = items.splice(scores.lastIndexOf(Math.max(...scores)), 1);
   return best;
-}
-
-/** Waits until `serve` lends an item. Leaves the queue when the signal aborts. */
-async function waitForItem<T>(
-  waiting: Waiting<T>[],
-  { isQuick, callerId, origin, signal }: Taker,
-  serve: () => void,
-): Promise<Lent<T>> {
-  let abort = (): void => undefined;
-  const lent = await new Promise<Lent<T> | undefined>((resolve) => {
-    const entry = { isQuick, callerId, origin, resolve };
-    waiting.push(entry);
-    abort = () => {
-      const place = waiting.indexOf(entry);
-      if (place < 0) return;
-      waiting.splice(place, 1);
-      resolve(undefined);
-    };
-    signal?.addEventListener('abort', abort, { once: true });
-    serve();
-  });
-  signal?.removeEventListener('abort', abort);
-  if (lent !== undefined) return lent;
-  signal?.throwIfAborted();
-  throw new Error('aborted');
 }

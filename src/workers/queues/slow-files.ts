@@ -1,13 +1,13 @@
 import type { Job } from 'bullmq';
 import type { Records } from '../../shared/documents/records.js';
 import { GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
+import { enterWithin } from '../../shared/fair-scheduling/enter-within.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
 import { jobMarks } from '../../shared/queues/job-marks.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { ingestJob } from '../../shared/queues/payloads.js';
 import { defineScript, type Redis } from '../../shared/redis/client.js';
 import { queueKeys } from '../../shared/redis/keys.js';
-import { createDeadline } from '../../shared/tools/deadline.js';
 import { TurnOverError } from '../job-turn.js';
 import type { JobHandler, Outcome } from '../lane-worker.js';
 import { NotYetError } from '../not-yet.js';
@@ -57,7 +57,9 @@ export function createSlowFiles({ redis, records, jobs, parsers, concurrency: mo
     read: (reading: Reading) => Promise<Outcome>,
   ) => {
     const times = await gaveWay.of(job);
-    const leave = await enterSoon(turns, by, signal);
+    const turn = await enterWithin(turns, WAIT_MILLISECONDS, { by, signal });
+    // The place is free for another meanwhile.
+    if (!turn) throw new NotYetError(AGAIN_MILLISECONDS, 'other files of the caller are being read');
     try {
       return await read({ signal, givesWayAfter: LEAST_MILLISECONDS * 2 ** times });
     } catch (error) {
@@ -65,7 +67,7 @@ export function createSlowFiles({ redis, records, jobs, parsers, concurrency: mo
       await gaveWay.add(job);
       throw new TurnOverError('its parser was given to another caller');
     } finally {
-      leave();
+      turn.end();
     }
   };
   return {
@@ -77,19 +79,6 @@ export function createSlowFiles({ redis, records, jobs, parsers, concurrency: mo
       return jobs.nextReading(await callerOfJob(job), seconds);
     },
   } satisfies Pick<JobHandler, 'nextTurn'> & Record<string, unknown>;
-}
-
-/** @throws NotYetError when the caller has as many as it may have for a while, so that the place is free for another */
-async function enterSoon(turns: ReturnType<typeof createTurns>, by: string, signal: AbortSignal) {
-  const deadline = createDeadline(WAIT_MILLISECONDS, signal);
-  try {
-    return await turns.enter({ by, signal: deadline.signal });
-  } catch (error) {
-    if (!deadline.isOver) throw error;
-    throw new NotYetError(AGAIN_MILLISECONDS, 'other files of the caller are being read');
-  } finally {
-    deadline.clear();
-  }
 }
 
 /** KEYS[1] a job's hash. Another worker that takes the job knows the count, too; it goes with the job. */

@@ -9,7 +9,7 @@ const SLOW_PAGES = 24;
 const LAYERS = 40;
 /** What somebody else waits for a plain page at most, beside pages that take all the time there is. */
 const WITHIN_SECONDS = 9;
-const LIGHT_CALLERS = 8;
+const LIGHT_CALLERS = 4;
 /** More than they ask for meanwhile. */
 const LIGHT_PAGES = 200;
 /** When a page that takes some seconds is drawn at last, beside plain ones that never end. */
@@ -51,7 +51,8 @@ function flood(target: Target, client: Client, id: string) {
 async function untilDrawn(target: Target, client: Client, id: string) {
   const start = performance.now();
   const statuses: (number | string)[] = [];
-  for (let page = 1; page <= SLOW_PAGES;) {
+  const isLate = () => performance.now() - start > 2_000 * DRAWN_WITHIN_SECONDS;
+  for (let page = 1; page <= SLOW_PAGES && !isLate();) {
     const status = await statusOf(pageOf(target, client, id, page));
     statuses.push(status);
     if (status === 200) break;
@@ -63,7 +64,9 @@ async function untilDrawn(target: Target, client: Client, id: string) {
 }
 
 const pdfOf = (word: string, pages = 1) =>
-  drawPdf({ pages: Array(pages).fill({ content: line(60, 700, `A ${word} of this kind.`) }) });
+  drawPdf({
+    pages: Array.from({ length: pages }, () => ({ content: line(60, 700, `A ${word} of this kind.`) })),
+  });
 
 export const pageAttacks: readonly Attack[] = [
   {

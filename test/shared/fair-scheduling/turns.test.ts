@@ -7,7 +7,7 @@ import { rejection } from '../../support/rejection.js';
 /** Enters for each name in order, and tells in which order they were let in, one at a time. */
 async function orderOf(turns: Turns, names: readonly string[]): Promise<string[]> {
   const order: string[] = [];
-  const leave = await turns.enter({ by: 'first' });
+  const turn = await turns.enter({ by: 'first' });
   const runs = names.map((by) =>
     turns.run(
       () => {
@@ -17,7 +17,7 @@ async function orderOf(turns: Turns, names: readonly string[]): Promise<string[]
       { by },
     ),
   );
-  leave();
+  turn.end();
   await Promise.all(runs);
   return order;
 }
@@ -43,7 +43,7 @@ test('no more than so many run at once, and every place is given on', async () =
 
 test('whom nobody waits for any more takes no turn', async () => {
   const turns = createTurns(1);
-  const leave = await turns.enter();
+  const turn = await turns.enter();
   const gone = new AbortController();
   let ran = 0;
   const task = () => Promise.resolve((ran += 1));
@@ -52,7 +52,7 @@ test('whom nobody waits for any more takes no turn', async () => {
   gone.abort(new Error('left'));
   for (const error of await Promise.all(aborted)) expect(error).toEqual(new Error('left'));
   expect(turns.figures()).toEqual({ running: 1, waiting: 1 });
-  leave();
+  turn.end();
   await kept;
   expect(ran).toBe(1);
   expect(await rejection(turns.run(task, { signal: gone.signal }))).toEqual(new Error('left'));
@@ -61,12 +61,12 @@ test('whom nobody waits for any more takes no turn', async () => {
 
 test('a full queue refuses the newest of the caller who has the most in it, and nobody else', async () => {
   const turns = createTurns(1, { maxWaiting: 10, name: 'index' });
-  const leave = await turns.enter();
+  const turn = await turns.enter();
   const task = () => Promise.resolve('done');
   const heavy = Array.from({ length: 30 }, () => turns.run(task, { by: 'heavy' }).catch((e: unknown) => e));
   const light = Array.from({ length: 3 }, () => turns.run(task, { by: 'light' }));
   expect(turns.figures().waiting).toBe(10);
-  leave();
+  turn.end();
   expect(await Promise.all(light)).toEqual(['done', 'done', 'done']);
   const answers = await Promise.all(heavy);
   expect(answers.filter((answer) => answer === 'done')).toHaveLength(7);
@@ -76,29 +76,29 @@ test('a full queue refuses the newest of the caller who has the most in it, and 
 test('one who is alone has more at once; another has a turn at once, and takes turns from then on', async () => {
   const turns = createTurns(2, { maxAlone: 10 });
   const heavy = Array.from({ length: 30 }, () => turns.enter({ by: 'heavy' }));
-  const leaveHeavy = await Promise.all(heavy.slice(0, 10));
+  const begun = await Promise.all(heavy.slice(0, 10));
   expect(turns.figures()).toEqual({ running: 10, waiting: 20 });
-  const leaveLight = await turns.enter({ by: 'light' });
+  const light = await turns.enter({ by: 'light' });
   expect(turns.figures()).toEqual({ running: 11, waiting: 20 });
   // Somebody else was here a moment ago: the heavy one gets places of the common number only.
-  for (const leave of leaveHeavy.slice(0, 8)) leave();
+  for (const each of begun.slice(0, 8)) each.end();
   expect(turns.figures()).toEqual({ running: 3, waiting: 20 });
   const second = turns.enter({ by: 'light' });
-  leaveHeavy[8]?.();
+  begun[8]?.end();
   expect(turns.figures()).toEqual({ running: 2, waiting: 21 });
-  leaveHeavy[9]?.();
+  begun[9]?.end();
   expect(turns.figures()).toEqual({ running: 2, waiting: 20 });
-  leaveLight();
-  (await second)();
-  for (const entered of heavy.slice(10)) (await entered)();
+  light.end();
+  (await second).end();
+  for (const entered of heavy.slice(10)) (await entered).end();
   expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
 });
 
 test('with decayed usage, who used least goes first, and one who used much hears that another waits', async () => {
   let time = 0;
   const turns = createTurns(1, { usage: createDecayedUsage({ now: () => time }) });
-  const leave = await turns.enter({ by: 'slow' });
-  expect(turns.isWanted('slow')).toBe(false);
+  const turn = await turns.enter({ by: 'slow' });
+  expect(turn.isWanted()).toBe(false);
   time += 9_000;
   const order: string[] = [];
   const run = (by: string) =>
@@ -112,10 +112,40 @@ test('with decayed usage, who used least goes first, and one who used much hears
     );
   const own = run('slow');
   // Its own requests wait behind it.
-  expect(turns.isWanted('slow')).toBe(false);
+  expect(turn.isWanted()).toBe(false);
   const all = [own, run('slow'), run('quick'), run('new'), run('quick')];
-  expect(turns.isWanted('slow')).toBe(true);
-  leave();
+  expect(turn.isWanted()).toBe(true);
+  turn.end();
   await Promise.all(all);
   expect(order).toEqual(['quick', 'new', 'quick', 'slow', 'slow']);
+});
+
+test('of two kinds, the earlier one goes first and takes turns from the later one, but not for ever', async () => {
+  const turns = createTurns(1, { kinds: ['urgent', 'other'], maxOvertaking: 2 });
+  const turn = await turns.enter({ kind: 'other' });
+  expect(turn.isWanted()).toBe(false);
+  const order: string[] = [];
+  const run = (kind: string) =>
+    turns.run(
+      () => {
+        order.push(kind);
+        return Promise.resolve();
+      },
+      { kind },
+    );
+  const all = ['other', 'urgent', 'urgent', 'urgent', 'urgent', 'other'].map(run);
+  expect(turn.isWanted()).toBe(true);
+  turn.end();
+  await Promise.all(all);
+  expect(order).toEqual(['urgent', 'urgent', 'other', 'urgent', 'urgent', 'other']);
+});
+
+test('what has begun is not refused, however many wait', async () => {
+  const turns = createTurns(1, { maxWaiting: 1, refusal: () => new Error('full') });
+  const turn = await turns.enter();
+  const [again, other] = [turns.enter({ hasBegun: true }), turns.enter({ hasBegun: true })];
+  expect(await rejection(turns.enter())).toEqual(new Error('full'));
+  turn.end();
+  (await again).end();
+  (await other).end();
 });

@@ -1,7 +1,7 @@
 import type { Llama, LlamaModel, Token } from 'node-llama-cpp';
 import { ModelError } from '../model-error.js';
 import { withBegin } from '../tokenize.js';
-import type { TurnRequest } from '../turns.js';
+import type { ModelTurnRequest } from '../model-turns.js';
 import type { ChatPrompt, ChatTemplate, ChatTurn } from './chat-template.js';
 import { inTurns } from './in-turns.js';
 import { prefill } from './prefill.js';
@@ -51,12 +51,12 @@ export interface ChatModel {
   /** @throws ModelError `context_length_exceeded`; the signal's reason when it aborts */
   complete(
     request: ChatRequest,
-    call: TurnRequest & { readonly onText: (text: string) => void },
+    call: ModelTurnRequest & { readonly onText: (text: string) => void },
   ): Promise<ChatEnd>;
   /** Reads the beginning of a conversation, up to the end of its last turn so far, and saves what the model then knows. */
   prepare(
     request: NewStateRequest,
-    call: TurnRequest & { readonly onProgress: (read: number, of: number) => void },
+    call: ModelTurnRequest & { readonly onProgress: (read: number, of: number) => void },
   ): Promise<PreparedState>;
 }
 

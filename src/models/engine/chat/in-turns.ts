@@ -1,6 +1,6 @@
 import type { Token } from 'node-llama-cpp';
 import { createGivingWay } from '../../../shared/fair-scheduling/giving-way.js';
-import type { TurnRequest } from '../turns.js';
+import type { ModelTurnRequest } from '../model-turns.js';
 import type { SavedState } from './load-state.js';
 import type { StateAside } from './put-aside.js';
 import type { StateFiles } from './saved-states.js';
@@ -20,7 +20,7 @@ interface Conversation {
   /** All tokens so far, those that were written included. */
   readonly tokens: () => readonly Token[];
   readonly saved: SavedState | null;
-  readonly call: TurnRequest;
+  readonly call: ModelTurnRequest;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { LlamaCompletion, LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
-import type { Turn, Turns, TurnRequest } from '../turns.js';
+import type { ModelTurn, ModelTurns, ModelTurnRequest } from '../model-turns.js';
 import { commonLength } from './common-length.js';
 import type { SavedState } from './load-state.js';
 
@@ -16,8 +16,8 @@ export interface Slots {
   use<Result>(
     prompt: readonly Token[],
     saved: SavedState | null,
-    request: TurnRequest,
-    task: (slot: Slot, turn: Turn) => Promise<Result>,
+    request: ModelTurnRequest,
+    task: (slot: Slot, turn: ModelTurn) => Promise<Result>,
   ): Promise<Result>;
 }
 
@@ -29,7 +29,7 @@ interface Place extends Slot {
 interface SlotOptions {
   /** One for each slot: conversations that are evaluated together are rounded otherwise than each alone. */
   readonly contexts: readonly LlamaContext[];
-  readonly turns: Turns;
+  readonly turns: ModelTurns;
   readonly onRestored: (milliseconds: number) => void;
 }
 

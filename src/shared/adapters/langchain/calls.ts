@@ -1,4 +1,5 @@
 import { toError, UnavailableError } from '../../errors.js';
+import { enterWithin } from '../../fair-scheduling/enter-within.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
 import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { untilAborted } from '../../tools/until-aborted.js';
@@ -69,23 +70,18 @@ export function createCalls(options: CallsOptions): Calls {
 function createEntrance({ component, atOnce, timeoutMilliseconds, forgetMilliseconds }: CallsOptions) {
   const turns = createTurns(atOnce, { maxWaiting: MAX_WAITING, name: component });
   return async (signal?: AbortSignal): Promise<Leave> => {
-    const deadline = createDeadline(Math.min(PATIENCE_MILLISECONDS, timeoutMilliseconds), signal);
-    try {
-      const leave = await turns.enter({ signal: deadline.signal });
-      return (begun) => {
-        const forgetting = setTimeout(leave, forgetMilliseconds ?? FORGET_MILLISECONDS).unref();
-        void Promise.allSettled([begun]).then(() => {
-          clearTimeout(forgetting);
-          leave();
-        });
-      };
-    } catch (error) {
-      if (!deadline.isOver) throw error;
+    const turn = await enterWithin(turns, Math.min(PATIENCE_MILLISECONDS, timeoutMilliseconds), { signal });
+    if (!turn) {
       const cause = new Error('too many calls of the provider have not ended');
       throw new UnavailableError(component, { cause });
-    } finally {
-      deadline.clear();
     }
+    return (begun) => {
+      const forgetting = setTimeout(() => turn.end(), forgetMilliseconds ?? FORGET_MILLISECONDS).unref();
+      void Promise.allSettled([begun]).then(() => {
+        clearTimeout(forgetting);
+        turn.end();
+      });
+    };
   };
 }
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
-import { createTurns, type Turn, type Turns } from '../../src/models/engine/turns.js';
+import { createModelTurns, type ModelTurn, type ModelTurns } from '../../src/models/engine/model-turns.js';
 
 const { signal } = new AbortController();
 
 test('urgent tasks go before those of the background, but not for ever', async () => {
-  const turns = createTurns({ atOnce: 1, maxWaiting: 100 });
+  const turns = createModelTurns({ atOnce: 1, maxWaiting: 100 });
   const order: string[] = [];
   const run = (name: string, isUrgent: boolean) =>
     turns.take({ isUrgent, signal }, () => {
@@ -21,7 +21,7 @@ test('urgent tasks go before those of the background, but not for ever', async (
 });
 
 test('where the background has fewer places, one stays for what is urgent', async () => {
-  const turns = createTurns({ atOnce: 2, background: 1, maxWaiting: 100 });
+  const turns = createModelTurns({ atOnce: 2, background: 1, maxWaiting: 100 });
   const ends: (() => void)[] = [];
   const begun: string[] = [];
   const run = (name: string, isUrgent: boolean) =>
@@ -41,7 +41,7 @@ test('where the background has fewer places, one stays for what is urgent', asyn
 });
 
 test('one who leaves gives up the place in the queue, which holds no more than its length', async () => {
-  const turns = createTurns({ atOnce: 1, maxWaiting: 1 });
+  const turns = createModelTurns({ atOnce: 1, maxWaiting: 1 });
   const begun: string[] = [];
   const run = (name: string, leaving: AbortSignal) =>
     turns.take({ isUrgent: true, signal: leaving }, () => {
@@ -60,8 +60,8 @@ test('one who leaves gives up the place in the queue, which holds no more than i
 });
 
 /** Holds a place until it is told to end, or to look whether it is to give way. */
-function holding(turns: Turns, by: string, isUrgent = true) {
-  let turn: Turn | null = null;
+function holding(turns: ModelTurns, by: string, isUrgent = true) {
+  let turn: ModelTurn | null = null;
   let end: () => void = () => undefined;
   const done = turns.take({ by, isUrgent, signal }, (given) => {
     turn = given;
@@ -79,7 +79,7 @@ function holding(turns: Turns, by: string, isUrgent = true) {
 }
 
 test('of those who wait, who has fewest conversations goes first, and then who has used least', async () => {
-  const turns = createTurns({ atOnce: 1, maxWaiting: 100 });
+  const turns = createModelTurns({ atOnce: 1, maxWaiting: 100 });
   const first = holding(turns, 'greedy');
   await sleep(50);
   const [again, other] = [holding(turns, 'greedy'), holding(turns, 'modest')];
@@ -93,7 +93,7 @@ test('of those who wait, who has fewest conversations goes first, and then who h
 });
 
 test('who has all conversations gives one of them to another soon, the one that began last, and no more', async () => {
-  const turns = createTurns({ atOnce: 2, maxWaiting: 100 });
+  const turns = createModelTurns({ atOnce: 2, maxWaiting: 100 });
   const [first, second] = [holding(turns, 'greedy'), holding(turns, 'greedy')];
   await sleep(600);
   expect([first.isWanted(), second.isWanted()]).toEqual([false, false]);
@@ -116,7 +116,7 @@ test('who has all conversations gives one of them to another soon, the one that 
 test('the only conversation is given to another after five seconds, and that of the background to any answer', async () => {
   jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
   try {
-    const turns = createTurns({ atOnce: 1, maxWaiting: 1 });
+    const turns = createModelTurns({ atOnce: 1, maxWaiting: 1 });
     const building = holding(turns, 'greedy', false);
     await sleep(0);
     jest.advanceTimersByTime(6_000);

@@ -1,0 +1,71 @@
+import { createDecayedUsage } from '../../shared/fair-scheduling/decayed-usage.js';
+import { createTurns, type Standing } from '../../shared/fair-scheduling/turns.js';
+import { ModelError } from './model-error.js';
+
+export interface ModelTurnRequest {
+  /** For whom it is done. Who has used the model least goes first. Empty where nobody says. */
+  readonly by?: string | undefined;
+  /** Whether somebody waits for the answer, so that it comes before work of the background. */
+  readonly isUrgent: boolean;
+  readonly signal: AbortSignal;
+  /** Whether it has had a turn before, and gave way. It is not refused then, however many wait. */
+  readonly hasBegun?: boolean;
+}
+
+/** A turn that has begun. */
+export interface ModelTurn {
+  /** Whether another goes first who waits. Who is told so ends the turn soon, and asks for another. */
+  readonly isWanted: () => boolean;
+}
+
+/** After this many urgent tasks that went before one of the background, that one goes. */
+const MOST_OVERTAKING = 8;
+/** A turn lasts at least this long, since it costs time to put a conversation aside. */
+const LEAST_MILLISECONDS = 5_000;
+/** The same for the last turn of a caller who has all of them. */
+const LEAST_OF_ALL_MILLISECONDS = 500;
+const leastOf = ({ hasAll, isLast }: Standing): number =>
+  hasAll && isLast ? LEAST_OF_ALL_MILLISECONDS : LEAST_MILLISECONDS;
+
+/** Lets a limited number of tasks run at once, the urgent ones first, but not for ever, else by who has used least, else in order. */
+export interface ModelTurns {
+  readonly waiting: number;
+  /**
+   * Runs a task when it is its turn.
+   * @throws ModelError `overloaded` when too many wait; the signal's reason when it aborts before the turn
+   */
+  take<Result>(request: ModelTurnRequest, task: (turn: ModelTurn) => Promise<Result>): Promise<Result>;
+}
+
+interface TurnOptions {
+  readonly atOnce: number;
+  readonly maxWaiting: number;
+  /** Tasks of the background that run at once; as many as there are places by default. */
+  readonly background?: number;
+}
+
+const URGENT = 'urgent';
+const BACKGROUND = 'background';
+
+export function createModelTurns({ atOnce, maxWaiting, background = atOnce }: TurnOptions): ModelTurns {
+  const turns = createTurns(atOnce, {
+    usage: createDecayedUsage(),
+    kinds: [URGENT, BACKGROUND],
+    maxOvertaking: MOST_OVERTAKING,
+    mayBegin: (kind, runningOf) =>
+      runningOf(URGENT) + runningOf(BACKGROUND) < atOnce &&
+      (kind === URGENT || runningOf(BACKGROUND) < background),
+    maxWaiting,
+    refusal: () => new ModelError('overloaded', 'too many requests wait for the model'),
+  });
+  return {
+    get waiting() {
+      return turns.figures().waiting;
+    },
+    take: ({ isUrgent, ...request }, task) =>
+      turns.run((turn) => task({ isWanted: () => turn.isWanted(leastOf) }), {
+        ...request,
+        kind: isUrgent ? URGENT : BACKGROUND,
+      }),
+  };
+}
