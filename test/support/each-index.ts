@@ -5,7 +5,7 @@ import { startService, type Service, type ServiceOptions } from './service.js';
 import { EVERYDAY } from './shared/environments.js';
 import { useService, type SharedService } from './shared/use-service.js';
 
-type StartService = (options?: Omit<ServiceOptions, 'redis'>) => Promise<Service>;
+export type StartService = (options?: Omit<ServiceOptions, 'redis'>) => Promise<Service>;
 
 /** Tests of the service that are run on the exact index, and on the Query Engine where there is one. */
 export function describeOnEachIndex(tests: (start: StartService) => void): void {

@@ -2,11 +2,12 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { createChunks } from '../../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
 import { documentTags } from '../../../src/shared/documents/document-tags.js';
+import { NO_QUOTAS, TOO_MANY_CHUNKS } from '../../../src/shared/documents/owned.js';
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';
-import { patch, remove, startAttempt } from '../../../src/shared/documents/transitions.js';
+import { fail, patch, remove, retry, startAttempt } from '../../../src/shared/documents/transitions.js';
 import { IngestError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { makeContent, makeDocument } from '../../support/documents.js';
+import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useShortIngest } from '../../support/short-ingest.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
@@ -51,6 +52,23 @@ test('a short text is published with its chunks, vectors and term statistics', a
   expect(await ownersChunks()).toBe('1');
   expect(await redis.sMembers(keys.hidden)).toEqual([]);
   expect(await redis.zRange(keys.unfinished, 0, -1)).toEqual([]);
+});
+
+test('a retry at a full quota of chunks ends as too large', async () => {
+  const limited = createRecords(redis, undefined, { quotas: { ...NO_QUOTAS, chunks: 1 } });
+  const second = makeDocument();
+  await records.create(second);
+  const failure = { code: 'internal', message: 'a fault', stage: 'parsing' } as const;
+  const fence = { documentId: second.id, version: 1, attempt: 1 };
+  await records.update(second.id, (each) => fail(each, { ...fence, failure }));
+  expect(await ingest()).toBe('published');
+  const { record } = await limited.update(second.id, (each) => retry(each, makeOperation()));
+  if (!record) throw new Error('the document is gone');
+  await ingestShort(record, () => Promise.resolve([piece]), { records: limited });
+  expect(await limited.read(second.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'too_large', message: TOO_MANY_CHUNKS },
+  });
 });
 
 test('one that was patched meanwhile is published with the tags of the patch', async () => {

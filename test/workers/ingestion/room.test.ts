@@ -29,7 +29,7 @@ const wanted = async (record: DocumentRecord) => {
 };
 
 /** A Redis that has room for so many documents of a hundred short chunks, while it counts nothing of what is written. */
-async function roomFor(documents: number) {
+async function roomFor(documents: number, quotas = NO_QUOTAS) {
   const free = documents * (await wanted(makeDocument()));
   const state: MemoryState = { used: 1_000_000, share: 1_000_000 + free, max: 2_000_000 + free };
   return createRoom({
@@ -41,7 +41,7 @@ async function roomFor(documents: number) {
       isFull: () => Promise.resolve(false),
     },
     costs: () => Promise.resolve(costs),
-    quotas: NO_QUOTAS,
+    quotas,
   });
 }
 
@@ -98,6 +98,16 @@ test('a document that needs more than there is at all is refused for good', asyn
   expect(bytes).toBeGreaterThan(pieces.length * costs.vectorBytes);
   const error = rejection(room.reserve(record, Array.from({ length: 300 }, () => pieces).flat()));
   expect(await error).toMatchObject({ code: 'too_large' });
+});
+
+test('a long document is refused for good where its chunks pass the quota, also when it is tried again', async () => {
+  const room = await roomFor(3, { ...NO_QUOTAS, chunks: pieces.length + 50 });
+  await redis.hSet(keys.owned('ann'), 'chunks', '51');
+  const record = await documentOf('ann');
+  for (let tries = 0; tries < 2; tries += 1)
+    expect(await rejection(room.reserve(record, pieces))).toMatchObject({ code: 'too_large' });
+  await redis.hSet(keys.owned('ann'), 'chunks', '50');
+  await room.reserve(record, pieces);
 });
 
 /** What is done to a document that has begun, when Redis becomes short of memory. */
