@@ -74,6 +74,27 @@ const blocking = (owner: string) => (lists: SharingLists) => ({
   blockedOwners: [...lists.blockedOwners, owner],
 });
 
+test('what is remembered of callers counts each id of all lists, and one more for each caller', () => {
+  const entry = (count: number) => ({
+    revision: 'r',
+    lists: {
+      blockedOwners: Array.from({ length: count }, () => 'b'),
+      acceptedOwners: Array.from({ length: count }, () => 'a'),
+      acceptedDocuments: Array.from({ length: count }, () => 'd'),
+    },
+  });
+  for (const [most, isKept] of [
+    [8, true],
+    [7, false],
+  ] as const) {
+    const known = createKnownLists(most);
+    known.put('ann', entry(1));
+    known.put('bob', entry(1));
+    expect(known.get('ann') !== undefined).toBe(isKept);
+    expect(known.get('bob')).toBeDefined();
+  }
+});
+
 describe('the lists of a caller', () => {
   test('are kept as they were changed, of each caller alone, and are gone once they are empty', async () => {
     const views = createSharedViews(redis);
