@@ -20,11 +20,9 @@ describe('an operator', () => {
   ])('%s holds below, at and above its bound: %j', (operator, expected) => {
     const numbers = [1, 2, 3].map((n) => holds({ n: { [operator]: 2 } }, { n }));
     expect(numbers).toEqual(expected);
-    const dates = [before, same, after].map((n = '') => holds({ n: { [operator]: same } }, { n }));
+    const dates = [before, same, after].map((n) => holds({ n: { [operator]: same } }, { n }));
     expect(dates).toEqual(expected);
-    const lists = [before, same, after].map((n = '') =>
-      holds({ n: { [operator]: same } }, { n: ['x', 7, n] }),
-    );
+    const lists = [before, same, after].map((n) => holds({ n: { [operator]: same } }, { n: ['x', 7, n] }));
     expect(lists).toEqual(expected);
   });
 
