@@ -64,6 +64,8 @@ describe('the access tags of a document', () => {
     const few = shared({ readers: users(16) });
     expect(accessGroupOf(few)).toBeNull();
     expect(accessTags(few)).toEqual(users(16).map(readerTag));
+    expect(accessGroupOf(shared({ readers: users(15), writers: users(16) }))).toBeNull();
+    expect(accessGroupOf(shared({ readers: users(17) }))).not.toBeNull();
     const twice = shared({ readers: users(9), writers: users(9), admins: users(9) });
     expect(accessGroupOf(twice)).toBeNull();
     expect(accessTags(twice)).toEqual(users(9).map(readerTag));
