@@ -5,7 +5,6 @@ import { collect, jest } from './test-globals.mjs';
 
 const { setTimeout: later, clearTimeout: never } = globalThis;
 const files = new Map();
-const tests = new Map();
 
 process.on('unhandledRejection', () => undefined);
 process.on('uncaughtException', () => undefined);
@@ -24,7 +23,7 @@ async function load({ paths, mutant = 0 }) {
   for (const path of paths) {
     try {
       files.set(path, await collect(() => import(pathToFileURL(path).href)));
-      number(path, files.get(path));
+      number(files.get(path));
     } catch (error) {
       failed.push({ path, message: String(error) });
     }
@@ -32,14 +31,17 @@ async function load({ paths, mutant = 0 }) {
   return { reached: [...reached], failed };
 }
 
-function number(path, group) {
+/** Tests are named by their place in their file, which is the same whatever other files are loaded. */
+function number(group, first = 0) {
+  let next = first;
   for (const entry of group.entries) {
-    if (entry.entries) number(path, entry);
+    if (entry.entries) next = number(entry, next);
     else {
-      entry.id = tests.size;
-      tests.set(entry.id, entry);
+      entry.id = next;
+      next += 1;
     }
   }
+  return next;
 }
 
 /** Runs all tests of a file without a mutant; answers with each, how long it takes, and what it reaches. */

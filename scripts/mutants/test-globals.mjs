@@ -71,5 +71,7 @@ const each = (add) => (rows) => (name, run) => {
 const skip = Object.assign(() => undefined, { each: () => () => undefined });
 
 export const describe = Object.assign(addGroup, { each: each(addGroup), skip });
-export const test = Object.assign(addTest, { each: each(addTest), skip, concurrent: addTest });
-export const it = test;
+const makeTest = () =>
+  Object.assign((name, run) => addTest(name, run), { each: each(addTest), skip, concurrent: addTest });
+export const test = makeTest();
+export const it = makeTest();

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import {
   accessOfAttachments,
@@ -6,7 +7,12 @@ import {
   canWrite,
 } from '../../../src/shared/access/access.js';
 import { accessGroupOf, accessTags, callerTags } from '../../../src/shared/access/access-group.js';
-import { everyAccessGroupTag, ownerTag, readerTag } from '../../../src/shared/access/access-tags.js';
+import {
+  accessGroupTag,
+  everyAccessGroupTag,
+  ownerTag,
+  readerTag,
+} from '../../../src/shared/access/access-tags.js';
 import { makeDocument } from '../../support/documents.js';
 
 const users = (count: number, prefix = 'user') =>
@@ -58,6 +64,8 @@ describe('the access tags of a document', () => {
     const few = shared({ readers: users(16) });
     expect(accessGroupOf(few)).toBeNull();
     expect(accessTags(few)).toEqual(users(16).map(readerTag));
+    expect(accessGroupOf(shared({ readers: users(15), writers: users(16) }))).toBeNull();
+    expect(accessGroupOf(shared({ readers: users(17) }))).not.toBeNull();
     const twice = shared({ readers: users(9), writers: users(9), admins: users(9) });
     expect(accessGroupOf(twice)).toBeNull();
     expect(accessTags(twice)).toEqual(users(9).map(readerTag));
@@ -82,6 +90,14 @@ describe('the access tags of a document', () => {
     expect(id(users(20).reverse())).toBe(id(users(20)));
     expect(id(users(21))).not.toBe(id(users(20)));
     expect(id(users(20), 'other')).not.toBe(id(users(20)));
+  });
+
+  test('are made as the tags of data that is there already were', () => {
+    const made = (...parts: string[]) => hash('sha256', JSON.stringify(parts), 'hex').slice(0, 24);
+    expect(readerTag('ann')).toBe(made('@', '', 'user', 'ann'));
+    expect(ownerTag('ann')).toBe(made('@', '', 'owner', 'ann'));
+    expect(everyAccessGroupTag).toBe(made('@', '', 'large', ''));
+    expect(accessGroupTag('o', ['a', 'b'])).toBe(made('@', 'o', 'audience', 'ab'));
   });
 
   test('of users, owners and groups are never the same', () => {

@@ -6,7 +6,7 @@ import {
   guardKey,
   SharingChangedError,
 } from '../../../src/shared/access/sharing-guard.js';
-import { NO_LISTS, sharingRule, type SharingLists } from '../../../src/shared/access/sharing-rule.js';
+import { NO_LISTS, SHARED, sharingRule, type SharingLists } from '../../../src/shared/access/sharing-rule.js';
 import { createSharedViews, type View } from '../../../src/shared/access/sharing.js';
 import { matchesFilter } from '../../../src/shared/filters/match.js';
 import type { Filter } from '../../../src/shared/filters/parse.js';
@@ -29,6 +29,17 @@ test('the setting holds for who says nothing, and a request overrides it', async
     expect(await viewOf(views, 'all')).toBeNull();
     expect(await views.filterOf(looking)).toEqual(await viewOf(views));
   }
+});
+
+test('who has accepted no document is asked about owners alone', () => {
+  const lists = { ...NO_LISTS, acceptedOwners: ['eve'] };
+  expect(sharingRule('ann', 'accepted', lists)).toEqual({
+    type: 'equals',
+    path: 'system_metadata.owner',
+    values: ['ann', 'eve'],
+  });
+  expect(SHARED).toEqual(['all', 'accepted', 'own']);
+  expect(NO_LISTS).toEqual({ blockedOwners: [], acceptedOwners: [], acceptedDocuments: [] });
 });
 
 test('an owner who is blocked is seen nowhere, whatever else is said of them or of their documents', () => {
@@ -72,6 +83,27 @@ test('what is remembered of callers is bounded, and nothing is of those without 
 const blocking = (owner: string) => (lists: SharingLists) => ({
   ...lists,
   blockedOwners: [...lists.blockedOwners, owner],
+});
+
+test('what is remembered of callers counts each id of all lists, and one more for each caller', () => {
+  const entry = (count: number) => ({
+    revision: 'r',
+    lists: {
+      blockedOwners: Array.from({ length: count }, () => 'b'),
+      acceptedOwners: Array.from({ length: count }, () => 'a'),
+      acceptedDocuments: Array.from({ length: count }, () => 'd'),
+    },
+  });
+  for (const [most, isKept] of [
+    [8, true],
+    [7, false],
+  ] as const) {
+    const known = createKnownLists(most);
+    known.put('ann', entry(1));
+    known.put('bob', entry(1));
+    expect(known.get('ann') !== undefined).toBe(isKept);
+    expect(known.get('bob')).toBeDefined();
+  }
 });
 
 describe('the lists of a caller', () => {
@@ -198,6 +230,35 @@ test('a list of documents and a look at one heed the lists of now, and what the 
   expect(sees(matchable({}, { ownerId: 'eve', ...lists, readers: ['dan'] }))).toBe(false);
   const own = await views.predicateOf({ callerId: 'ann', shared: 'own' });
   expect(own(matchable({}, { ownerId: 'eve', ...lists }))).toBe(false);
+});
+
+test('what the caller owns is found without a look at any list, and by no list of an earlier state', async () => {
+  let asked = 0;
+  const counting = {
+    eval: redis.eval.bind(redis),
+    hmGet: (...given: Parameters<typeof redis.hmGet>) => {
+      asked += 1;
+      return redis.hmGet(...given);
+    },
+  };
+  const views = createSharedViews(counting);
+  await views.filterOf({ ...looking, shared: 'own' });
+  expect(asked).toBe(0);
+  await redis.hSet(keys.sharing('ann'), 'revision', 'half of a state');
+  expect(await views.read('ann')).toEqual(NO_LISTS);
+});
+
+test('a change of lists is tried twenty times', async () => {
+  let tries = 0;
+  const failing = {
+    hmGet: redis.hmGet.bind(redis),
+    eval: () => {
+      tries += 1;
+      return Promise.resolve(0);
+    },
+  };
+  await expect(createSharedViews(failing).change('ann', blocking('bob'))).rejects.toThrow();
+  expect(tries).toBe(20);
 });
 
 test('a guard knows only that it was confirmed, and is no guard where there is none', () => {

@@ -3,7 +3,6 @@ import { nameMark, textHash, type ChunkAddress } from '../../../src/shared/chunk
 import { unpackReceipt } from '../../../src/shared/chunks/stored-receipt.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import {
-  embedded,
   GENERATION,
   generationKey,
   marks,

@@ -81,7 +81,7 @@ describe('a record that cannot be read', () => {
     const logger = { error: (of: unknown) => logged.push(of) };
     const quota = { documents: 1, bytes: 2, chunks: 3 };
     // @NOTE the two things that are read of the settings and the logger
-    const options = recordsOptions({ quota } as never, logger as never, null);
+    const options = recordsOptions({ quota }, logger as never, null);
     const error = new MalformedRecordError('no');
     options.onMalformed('id', error);
     expect(logged).toEqual([{ documentId: 'id', err: error }]);

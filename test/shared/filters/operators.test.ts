@@ -20,11 +20,9 @@ describe('an operator', () => {
   ])('%s holds below, at and above its bound: %j', (operator, expected) => {
     const numbers = [1, 2, 3].map((n) => holds({ n: { [operator]: 2 } }, { n }));
     expect(numbers).toEqual(expected);
-    const dates = [before, same, after].map((n = '') => holds({ n: { [operator]: same } }, { n }));
+    const dates = [before, same, after].map((n) => holds({ n: { [operator]: same } }, { n }));
     expect(dates).toEqual(expected);
-    const lists = [before, same, after].map((n = '') =>
-      holds({ n: { [operator]: same } }, { n: ['x', 7, n] }),
-    );
+    const lists = [before, same, after].map((n) => holds({ n: { [operator]: same } }, { n: ['x', 7, n] }));
     expect(lists).toEqual(expected);
   });
 
@@ -73,6 +71,24 @@ test('dates that are remembered of a document are its own, and are read once', (
   expect(instantsOf(one).ofText('soon')).toBeNaN();
   const known = instantsOf(one);
   expect(instantsOf(other)).not.toBe(known);
+});
+
+test('a filter is as large as it may be, and a byte more is refused once', () => {
+  const errors = (json: unknown) => {
+    const parsed = parseFilter(json);
+    return 'errors' in parsed ? parsed.errors : [];
+  };
+  // A key and a value take two quotes each, and a sign that separates them.
+  const of = (bytes: number) => ({ a: 'x'.repeat(bytes - 4 - 3) });
+  expect(errors(of(262_144))).toEqual([]);
+  expect(errors(of(262_145))).toHaveLength(1);
+  expect(errors({ ...of(262_145), b: 1, c: { $gt: 2 } })).toHaveLength(1);
+  expect(errors({ $and: [of(262_144), { b: 1 }] })).toHaveLength(1);
+});
+
+test('a filter of which a part is refused is none, whatever its other parts say', () => {
+  const parsed = parseFilter({ $or: [{ a: 1 }, { b: [1] }] });
+  expect(parsed).not.toHaveProperty('filter');
 });
 
 test('the mistake of a filter names the place, cut to 256 letters, and the operator, cut to 64', () => {

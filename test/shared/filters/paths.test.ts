@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Extraction } from '../../../src/shared/document.js';
 import { matchesFilter } from '../../../src/shared/filters/match.js';
-import { createPathReader, isOwnField } from '../../../src/shared/filters/paths.js';
+import {
+  createPathReader,
+  documentFieldNames,
+  isOwnField,
+  ownFieldNames,
+} from '../../../src/shared/filters/paths.js';
 import { parseFilter } from '../../../src/shared/filters/parse.js';
 import { matchable } from '../../support/matchable.js';
 
@@ -126,6 +131,21 @@ describe('a key of a filter', () => {
       expect(found ?? []).toEqual([]);
     }
     expect(createPathReader('system_metadata.programming_language')(matchable({}))).toBeUndefined();
+  });
+
+  test('may begin or end with a dot, which stands beside an empty name, and leads through nothing but objects', () => {
+    const read = (key: string, metadata: Metadata) => createPathReader(key)(matchable(metadata));
+    expect(read('.a', { '': { a: 1 } })).toBe(1);
+    expect(read('a.', { a: { '': 2 } })).toBe(2);
+    expect(read('a.b.c', { a: { b: 'text' } })).toBeUndefined();
+    expect(read('a.length', { a: [null, 'text', 7] })).toBeUndefined();
+    expect(read('filename', { filename: [1, 'x', null] })).toEqual([1, 'x', null]);
+    expect(read('missing.a', {})).toBeUndefined();
+  });
+
+  test('is told to whoever makes tags of documents, for each that documents have beside metadata', () => {
+    expect(ownFieldNames).toEqual(['system_metadata.owner', '$id']);
+    expect(documentFieldNames).toHaveLength(13);
   });
 
   test('reaches 64 levels deep into metadata and no deeper', () => {
