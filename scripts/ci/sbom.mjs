@@ -31,14 +31,14 @@ else if (given === undefined) {
 /** What npm reads, without development packages: with them, `--omit dev` also leaves out what both kinds ask for. */
 function withoutDevelopment() {
   const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
-  const { devDependencies: _unused, ...description } = read('package.json');
+  const description = read('package.json');
   const lock = read('package-lock.json');
+  delete description.devDependencies;
   delete lock.packages[''].devDependencies;
   for (const [path, { dev }] of Object.entries(lock.packages)) if (dev) delete lock.packages[path];
-  const { '': _root, ...packages } = lock.packages;
-  const ids = Object.entries(packages).map(
-    ([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`,
-  );
+  const ids = Object.entries(lock.packages)
+    .filter(([path]) => path !== '')
+    .map(([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`);
   return { description, lock, ids: new Set(ids) };
 }
 

@@ -63,11 +63,16 @@ async function backUp(names: readonly string[]): Promise<string> {
     name: places.sourceList,
     ...(await putHashed(to, places.sourceList, once(Buffer.alloc(0)))),
   };
-  const rest = { moment: '2026-01-01T00:00:00Z', waited: 1, redis: '7.0', documents: 1, missing: [] };
-  await writeManifest(
-    to,
-    Object.assign({ format: FORMAT, keys: [...(await parts.end())], sources: list }, rest),
-  );
+  await writeManifest(to, {
+    format: FORMAT,
+    moment: '2026-01-01T00:00:00Z',
+    waited: 1,
+    redis: '7.0',
+    documents: 1,
+    keys: [...(await parts.end())],
+    sources: list,
+    missing: [],
+  });
   return place;
 }
 

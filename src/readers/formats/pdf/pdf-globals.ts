@@ -17,10 +17,10 @@ function createBlank(): object {
  * pdf.js also loads a native canvas, which takes 35 MB of memory in each process, and warns where there is none
  * (docs/dependencies.md). It gets an empty one.
  */
-const require = createRequire(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
+const fromPdfjs = createRequire(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
 try {
-  const canvas = require.resolve('@napi-rs/canvas');
-  require.cache[canvas] = Object.assign(new Module(canvas), { loaded: true });
+  const canvas = fromPdfjs.resolve('@napi-rs/canvas');
+  fromPdfjs.cache[canvas] = Object.assign(new Module(canvas), { loaded: true });
 } catch {
   // Without optional packages there is none, not even one that could not be loaded.
 }
