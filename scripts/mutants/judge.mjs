@@ -30,12 +30,12 @@ export async function createJudge({ folder, chosen, say, renewServers }) {
   const atLoading = new Set(first.reached);
   const usable = files.filter((path) => !failed.has(path));
   const surveyed = [];
-  for (const path of usable) {
+  for (const path of [...usable]) {
     try {
       surveyed.push(await running.ask({ ask: 'survey', path }, 60_000));
     } catch {
       say(`${path} does not end`);
-      usable.splice(usable.indexOf(path), 1, ...[]);
+      usable.splice(usable.indexOf(path), 1);
       await restart();
     }
   }
