@@ -81,6 +81,8 @@ export function createExchange(cluster: Cluster, history: History): Exchange {
           'every answer keeps the contract',
           `${name}: ${String(response.status)}: ${flaw}: ${text.slice(0, 300)}`,
         );
+      if (isRefusedForRoom(sent, response.status, text))
+        history.violate('deleting always works', `${name}: ${String(response.status)} ${text.slice(0, 200)}`);
       return { type: 'answer', status: response.status, headers: response.headers, text, bytes, json };
     } catch (error) {
       if (isRefused(error)) return { type: 'refused' };
@@ -127,6 +129,10 @@ function isRefused(error: unknown): boolean {
 const item = z.object({ loc: z.array(z.string().or(z.number())).min(1), msg: z.string(), type: z.string() });
 const errorBody = z.strictObject({ detail: z.string().min(1) });
 const validationBody = z.strictObject({ detail: z.array(item).min(1).or(z.string()) });
+
+/** A removal may fail with what is down, but it needs no room. */
+const isRefusedForRoom = ({ method }: Sent, status: number, text: string): boolean =>
+  method === 'DELETE' && (status === 507 || (status === 503 && /room|disk|memory|quota/i.test(text)));
 
 /** What is wrong with an answer whatever was asked; null for nothing. */
 function flawOf(response: Response, json: unknown): string | null {

@@ -1,15 +1,26 @@
 /** What of the service is down, frozen or starting at the moment, by name. */
 export type Troubles = ReturnType<typeof createTroubles>;
 
+/** Others find what was down again within this time: they ask for it now and then. */
+const RECOVERY_MS = 2_000;
+
 /** @param needs sets of names, of each of which one must be well for the time to count as calm */
 export function createTroubles(needs: readonly (readonly string[])[]) {
   const current = new Set<string>();
+  /** Until when each recovers. */
+  const recovering = new Map<string, number>();
   let counted = 0;
   let since = performance.now();
-  const isCalm = () => needs.every((names) => names.some((name) => !current.has(name)));
+  /** From when on, since the last change, all that is needed is there. */
+  const calmFrom = () =>
+    Math.max(
+      ...needs.map((names) =>
+        Math.min(...names.map((name) => (current.has(name) ? Infinity : (recovering.get(name) ?? 0)))),
+      ),
+    );
   const count = () => {
     const now = performance.now();
-    if (isCalm()) counted += now - since;
+    counted += Math.max(0, now - Math.max(since, calmFrom()));
     since = now;
   };
   return {
@@ -21,6 +32,7 @@ export function createTroubles(needs: readonly (readonly string[])[]) {
       return () => {
         count();
         current.delete(name);
+        recovering.set(name, performance.now() + RECOVERY_MS);
       };
     },
     /** Milliseconds so far in which all that is needed was there. */

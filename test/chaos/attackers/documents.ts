@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { ask, type Actor, type Ask } from '../arena.js';
+import { ask, type Actor, type Arena, type Ask } from '../arena.js';
 import { askCalmly, forEachOf } from '../calm.js';
 import { listAll } from '../oracle/lists.js';
-import type { Arena } from '../arena.js';
-import type { Outcome } from '../exchange.js';
 
 /** What an attacker has, as far as it was answered. */
 export type Loot = string[];
@@ -64,9 +62,6 @@ export async function dump(actor: Actor, loot: Loot, count: number): Promise<voi
     if (outcome.type === 'answer' && outcome.status < 500) loot.splice(loot.indexOf(id), 1);
   }
 }
-
-export const isOutOfRoom = (outcome: Outcome): boolean =>
-  outcome.type === 'answer' && (outcome.status === 503 || outcome.status === 507);
 
 /** Deletes everything of an attacker when all is quiet, until nothing is listed any more. */
 export async function confiscate(arena: Arena, attacker: string): Promise<void> {
