@@ -22,13 +22,8 @@ export interface Lent<T> {
   readonly giveBack: () => void;
 }
 
-/** Nearly all files take less. */
+/** As long as most files take. */
 export const LEAST_MILLISECONDS = 5_000;
-/** With fewer who wait, nobody waits long enough that it would be worth beginning files twice. */
-const FEWEST_IN_CROWD = 2;
-/** Most files take less. */
-const CROWDED_MILLISECONDS = 1_000;
-
 const SLOW = 'slow';
 const QUICK = 'quick';
 
@@ -73,7 +68,7 @@ export function createFairQueue<T>(
       const turn = await turns.enter({ by, kind: isQuick ? QUICK : SLOW, signal, onBegin });
       return {
         item: item ?? spare,
-        isWanted: (milliseconds) => !isQuick && turn.isWanted(leastOf(milliseconds, items.length)),
+        isWanted: (milliseconds) => !isQuick && turn.isWanted(leastOf(milliseconds)),
         giveBack: () => {
           putItem(item);
           turn.end();
@@ -83,17 +78,11 @@ export function createFairQueue<T>(
   };
 }
 
-/**
- * How long a slow task has its item at least. That which began last gives way soon. So does one that has not given way before
- * while as many wait as there are items, so that a quick one among many is found soon; what takes longer has more time later.
- */
+/** How long a slow task has its item at least. That which began last gives way soon. */
 const leastOf =
-  (milliseconds: number, items: number) =>
-  ({ isLast, before }: Standing): number => {
-    if (milliseconds <= LEAST_MILLISECONDS && before >= Math.max(FEWEST_IN_CROWD, items))
-      return CROWDED_MILLISECONDS;
-    return isLast ? Math.min(LEAST_MILLISECONDS, milliseconds) : milliseconds;
-  };
+  (milliseconds: number) =>
+  ({ isLast }: Standing): number =>
+    isLast ? Math.min(LEAST_MILLISECONDS, milliseconds) : milliseconds;
 
 /** Takes the item with the highest score out of the list, of several the last one. */
 function takeBest<T>(items: T[], score: (item: T) => number): T | undefined {

@@ -87,25 +87,3 @@ test('of many callers with slow tasks, only the last one that began gives way so
     jest.useRealTimers();
   }
 });
-
-test('of many who wait, each is tried for a second first, and has longer when it comes again', async () => {
-  jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
-  try {
-    const queue = createFairQueue(['a', 'b'], 'spare');
-    const [first, second] = [await queue.take(taker('one')), await queue.take(taker('two'))];
-    const third = queue.take(taker('three'));
-    jest.advanceTimersByTime(1_500);
-    const givesWayAsNew = () => [first, second].map((lent) => lent.isWanted(5_000));
-    expect(givesWayAsNew()).toEqual([false, false]);
-    const quick = queue.take(taker('four'));
-    // It has given way before.
-    expect(first.isWanted(10_000)).toBe(false);
-    expect(givesWayAsNew()).toEqual([true, true]);
-    first.giveBack();
-    second.giveBack();
-    (await third).giveBack();
-    (await quick).giveBack();
-  } finally {
-    jest.useRealTimers();
-  }
-});
