@@ -50,13 +50,8 @@ async function main(): Promise<void> {
   const lifecycle = createLifecycle(server);
   // While the process waits for Redis, this application reports that.
   listener = createStartingApp(options, lifecycle.phase);
-  const { countRerank: onReranked } = processMetrics;
-  const { starting, redisAway } = startContext(settings, logger, {
-    lifecycle,
-    onReranked,
-    audit,
-    closeTracing,
-  });
+  const parts = { lifecycle, onReranked: processMetrics.countRerank, audit, closeTracing };
+  const { starting, redisAway } = startContext(settings, logger, parts);
   const serve = async () => {
     const context = await starting;
     // It is loaded while the thread of the index reads the data.

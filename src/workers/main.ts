@@ -36,15 +36,13 @@ async function main(): Promise<void> {
   const audit = openAudit(settings, { logger, process: name, onExit });
   const context = await createWorkerContext(settings, logger, audit);
   close = context.close;
-  const stopFollowing = queues.data.some((queue) => STORAGE_QUEUES.includes(queue))
-    ? await waitForStorage(
-        { marker: context.storageMarker, advice: storageAdvice(settings), logger },
-        (error) => {
-          process.stderr.write(`${error.message}\n`);
-          stop('another object storage', EXIT_WRONG_SETTINGS);
-        },
-      )
-    : null;
+  const onOther = (error: Error) => {
+    process.stderr.write(`${error.message}\n`);
+    stop('another object storage', EXIT_WRONG_SETTINGS);
+  };
+  const storage = { marker: context.storageMarker, advice: storageAdvice(settings), logger };
+  const usesStorage = queues.data.some((queue) => STORAGE_QUEUES.includes(queue));
+  const stopFollowing = usesStorage ? await waitForStorage(storage, onOther) : null;
   const unwatch = watchDataSet(context.redis, context.dataSet, {
     index: () => null,
     onChange: () => stop('the data was reindexed', EXIT_DATA_CHANGED),

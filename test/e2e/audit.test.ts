@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { at } from '../../src/shared/at.js';
 import { adminToken, bearer, login, openBoard, page } from '../support/admin.js';
 import { createClient, type Client } from '../support/client.js';
 import { runQuire } from '../support/run-quire.js';
@@ -55,7 +56,7 @@ async function lineOf(matches: (line: Line) => boolean): Promise<Line> {
   let found: Line[] = [];
   await until(async () => (found = (await lines()).filter(matches)).length > 0);
   expect(found).toHaveLength(1);
-  return found[0] as Line;
+  return at(found, 0);
 }
 const about = (action: string, id: string) =>
   lineOf((line) => line.action === action && line.documents?.[0] === id);

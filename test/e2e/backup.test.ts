@@ -137,10 +137,10 @@ function testBackups(index: 'exact' | 'query-engine', startRedis: () => Promise<
     const open = join(folder, 'open');
     await mkdir(open, { mode: 0o755 });
     expect(await backup(open)).toMatchObject({ code: 0 });
-    const files = await readdir(open, { recursive: true });
-    expect(files.length).toBeGreaterThan(2);
-    const modes = await Promise.all(files.map(async (name) => (await stat(join(open, name))).mode & 0o077));
-    expect(new Set(modes)).toEqual(new Set([0]));
+    const modeOf = async (name: string) => (await stat(join(open, name))).mode & 0o077;
+    const modes = await Promise.all((await readdir(open, { recursive: true })).map(modeOf));
+    expect(modes.length).toBeGreaterThan(2);
+    expect(modes.filter((mode) => mode !== 0)).toEqual([]);
   });
 
   test('what an operator can mend is told in a sentence', async () => {

@@ -8,6 +8,13 @@ import { createCheckResponse } from '../support/check-response.js';
 import { createClient } from '../support/client.js';
 import { expectation } from '../support/example-expectation.js';
 import { GUARDED } from '../support/shared/environments.js';
+import {
+  encodeExample,
+  exampledPage,
+  isJsonType,
+  NDJSON,
+  type ExampledOperation as Operation,
+} from '../support/openapi-page.js';
 import { learned, tokenOf } from '../support/learned-values.js';
 import { until } from '../support/until.js';
 import { useService } from '../support/shared/use-service.js';
@@ -66,39 +73,6 @@ const otherwise = new Set([
   'GET /usage/quota',
 ]);
 
-const content = z.record(
-  z.string(),
-  z.object({
-    example: z.unknown().optional(),
-    /** Of server-sent events. */
-    examples: z
-      .record(z.string(), z.object({ value: z.object({ event: z.string().optional(), data: z.string() }) }))
-      .default({}),
-  }),
-);
-const pageSchema = z.object({
-  paths: z.record(
-    z.string(),
-    z.record(
-      z.string(),
-      z.object({
-        parameters: z
-          .array(
-            z.object({
-              name: z.string(),
-              in: z.enum(['path', 'query', 'header']),
-              example: z.union([z.string(), z.number()]).optional(),
-            }),
-          )
-          .default([]),
-        requestBody: z.object({ content }).default({ content: {} }),
-        responses: z.record(z.string(), z.object({ content })),
-      }),
-    ),
-  ),
-});
-type Operation = z.infer<typeof pageSchema>['paths'][string][string];
-
 interface Request {
   /** Of its operation. */
   readonly name: string;
@@ -138,7 +112,7 @@ const check = createCheckResponse(routes);
 beforeAll(async () => {
   const page: unknown = await (await fetch(`${service.url}/openapi.json`)).json();
   operations = new Map(
-    Object.entries(pageSchema.parse(page).paths).flatMap(([path, methods]) =>
+    Object.entries(exampledPage.parse(page).paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation]),
     ),
   );
@@ -281,32 +255,13 @@ async function send(
       ...(type !== null && (isJsonType(type) || type === NDJSON) ? { 'Content-Type': type } : {}),
       ...headers,
     },
-    body: body === undefined ? null : encode(type, JSON.parse(toActual(JSON.stringify(body)))),
+    body: body === undefined ? null : encodeExample(type, JSON.parse(toActual(JSON.stringify(body)))),
   });
   const text = await response.text();
   sent.set(id, { name, status: response.status });
   check({ method, path: actualPath, status: response.status, headers: response.headers, text });
   const isJson = response.headers.get('content-type') === 'application/json';
   return { status: response.status, text, body: isJson ? (JSON.parse(text) as unknown) : text };
-}
-
-const NDJSON = 'application/x-ndjson';
-const isJsonType = (type: string) => /^application\/(.+\+)?json$/.test(type);
-const formSchema = z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]));
-
-function encode(type: string | null, body: unknown): string | FormData | URLSearchParams {
-  if (type !== null && isJsonType(type)) return JSON.stringify(body);
-  if (type === NDJSON) return `${JSON.stringify(body)}\n`;
-  const fields = Object.entries(formSchema.parse(body)).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((each) => [name, each] as const),
-  );
-  const form = type === 'multipart/form-data' ? new FormData() : new URLSearchParams();
-  for (const [name, value] of fields) {
-    if (name.startsWith('file') && form instanceof FormData)
-      form.append(name, new Blob([String(value)]), 'handover.txt');
-    else form.set(name, String(value));
-  }
-  return form;
 }
 
 /** Remembers what an answer holds where the example has an id, a token, or a signed address. */

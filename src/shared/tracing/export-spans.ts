@@ -113,8 +113,7 @@ function withWarnings(exporter: SpanExporter, logger: Logger): SpanExporter {
   return {
     export: (spans, onResult) => {
       exporter.export(spans, (result) => {
-        // 0 stands for success in OpenTelemetry.
-        if (Number(result.code) !== 0) lost += spans.length;
+        if (result.error) lost += spans.length;
         if (lost > 0 && performance.now() - warnedAt >= WARN_EVERY_MILLISECONDS) {
           warnedAt = performance.now();
           logger.warn({ lost, reason: result.error?.name }, 'traces were not sent');

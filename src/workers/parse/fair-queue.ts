@@ -48,29 +48,24 @@ export function createFairQueue<T>(
     mayBegin: (kind, runningOf) =>
       idle.length > 0 || (kind === QUICK && isSpareIdle && runningOf(SLOW) === items.length),
   });
-  const takeItem = (origin: string): T | undefined => {
-    const item = takeBest(idle, (each) => suits(each, origin));
-    if (item === undefined) isSpareIdle = false;
-    return item;
-  };
-  const putItem = (item: T | undefined) => {
+  const giveBack = (item: T | undefined) => {
     if (item === undefined) isSpareIdle = true;
     else idle.push(item);
   };
-
   return {
     /** @throws the signal's reason when it aborts the wait */
     take: async ({ isQuick, callerId: by, origin, signal }: Taker): Promise<Lent<T>> => {
       let item: T | undefined;
       const onBegin = () => {
-        item = takeItem(origin);
+        item = takeBest(idle, (each) => suits(each, origin));
+        if (item === undefined) isSpareIdle = false;
       };
       const turn = await turns.enter({ by, kind: isQuick ? QUICK : SLOW, signal, onBegin });
       return {
         item: item ?? spare,
         isWanted: (milliseconds) => !isQuick && turn.isWanted(leastOf(milliseconds)),
         giveBack: () => {
-          putItem(item);
+          giveBack(item);
           turn.end();
         },
       };

@@ -1,1 +1,0 @@
-import { createOpenApi } from './dist/api/pages/openapi.js';
