@@ -6,13 +6,15 @@ import { SLOWLY } from './slow-answers.js';
 
 const WORD_MS = 500;
 const WORDS = 40;
+/** The question follows it. Its words may be anybody's, and are nothing that its caller was shown. */
+const QUESTION = '\nQuestion: ';
 
 const chat = z.object({
   messages: z.array(z.object({ content: z.string() })).min(1),
   stream: z.boolean().default(false),
 });
 
-/** A provider of completions that answers with the end of its prompt, slowly where that asks for it. */
+/** A provider of completions that answers with the last words of the passages, slowly where that asks for it. */
 export async function startCompleter(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     // Who has asked may be killed at any time.
@@ -37,7 +39,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   for await (const part of request) parts.push(z.instanceof(Buffer).parse(part));
   const { messages, stream } = chat.parse(JSON.parse(Buffer.concat(parts).toString()));
   const said = messages.at(-1)?.content ?? '';
-  const words = (said.match(/\s*\S+/g) ?? []).slice(-WORDS);
+  const passages = said.slice(0, Math.max(0, said.lastIndexOf(QUESTION)));
+  const words = (passages.match(/\s*\S+/g) ?? []).slice(-WORDS);
   const pause = said.includes(SLOWLY) ? WORD_MS : 0;
   const usage = {
     prompt_tokens: said.length,
