@@ -1,4 +1,3 @@
-import { toError } from '../errors.js';
 import type { DecayedUsage } from './decayed-usage.js';
 
 /** The requests of one kind that wait for a turn: one line for each caller, and the callers in turn. */
@@ -14,7 +13,7 @@ interface Waiter {
   readonly isKept: boolean;
   readonly since: number;
   readonly enter: () => void;
-  readonly refuse: (error: unknown) => void;
+  readonly refuse: (error: Error) => void;
 }
 
 /** The first request of a caller. */
@@ -50,12 +49,13 @@ export function wait<Turn>(queue: WaitingLines, { by, isKept, signal, begin }: J
       },
       refuse: (error) => {
         settle();
-        reject(toError(error));
+        reject(error);
       },
     };
     const abort = () => {
       leave(queue, by, waiter);
-      waiter.refuse(signal?.reason);
+      // @NOTE the reason of a signal is whatever was given to abort(), and passed on as it is
+      waiter.refuse(signal?.reason as Error);
     };
     signal?.addEventListener('abort', abort, { once: true });
     const line = queue.lines.get(by) ?? new Set();
