@@ -8,7 +8,7 @@ import { createRedis } from '../../../../src/shared/redis/client.js';
 function subscriber(isBroken: boolean) {
   const client = createRedis('redis://127.0.0.1:1', { failFast: true, onError: () => undefined });
   const destroy = jest.spyOn(client, 'destroy').mockImplementation(() => undefined);
-  jest.spyOn(client, 'connect').mockResolvedValue(client as never);
+  jest.spyOn(client, 'connect').mockResolvedValue(client);
   jest
     .spyOn(client, 'subscribe')
     .mockImplementation(() => (isBroken ? Promise.reject(new ClientOfflineError()) : Promise.resolve()));
