@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { planFaults } from './faults.js';
+import { planFaults, type Fault } from './faults.js';
 import { createRandom } from './random.js';
 import { createRegister, type Register, type Write } from './register.js';
 
@@ -53,8 +53,19 @@ describe('a value that several write at once', () => {
   });
 });
 
+function plan(seed: string, everyMs: number): Fault[] {
+  const faults = planFaults(createRandom(seed).branch('faults'), everyMs);
+  return Array.from({ length: 500 }, () => faults.next().value);
+}
+
 test('a seed gives the same faults again, another one others', () => {
-  const plan = (seed: string) => planFaults(createRandom(seed).branch('faults'), 60_000);
-  expect(plan('1')).toEqual(plan('1'));
-  expect(plan('1')).not.toEqual(plan('2'));
+  expect(plan('1', 1_800)).toEqual(plan('1', 1_800));
+  expect(plan('1', 1_800)).not.toEqual(plan('2', 1_800));
+});
+
+test('faults come as often as they are asked for, and of the same kinds at any rate', () => {
+  const [often, seldom] = [plan('1', 300), plan('1', 1_800)];
+  const mean = often.reduce((sum, { after }) => sum + after, 0) / often.length;
+  expect(Math.abs(mean / 300 - 1)).toBeLessThan(0.1);
+  expect(often.map(({ kind }) => kind)).toEqual(seldom.map(({ kind }) => kind));
 });
