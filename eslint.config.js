@@ -213,10 +213,10 @@ export default tseslint.config(
     rules: { 'no-restricted-properties': 'off' },
   },
   {
-    files: ['src/workers/**/*.ts'],
+    files: ['src/{readers,workers}/**/*.ts'],
     // `encoding/` decodes, and a page of a PDF is taken back to the bytes that it was read from.
     ignores: ['src/readers/encoding/**', 'src/readers/formats/pdf/judging/misread-text.ts'],
-    rules: forbidPackages(['iconv-lite'], 'Text is decoded by decodeAs or decodeText (formats/encoding/).'),
+    rules: forbidPackages(['iconv-lite'], 'Text is decoded by decodeAs or decodeText (readers/encoding/).'),
   },
   { files: ['src/shared/**/*.ts'], rules: forbidPackages(['express'], 'shared/ knows nothing of HTTP.') },
   {

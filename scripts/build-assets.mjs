@@ -22,11 +22,7 @@ await build(ranks, join(root, 'dist', 'shared', 'text', 'cl100k-base.ranks'), pa
 const english = fileURLToPath(
   import.meta.resolve('@tesseract.js-data/eng/4.0.0_best_int/eng.traineddata.gz'),
 );
-await build(
-  english,
-  join(root, 'dist', 'workers', 'parse', 'formats', 'ocr', 'eng.traineddata.gz'),
-  copyFile,
-);
+await build(english, join(root, 'dist', 'readers', 'formats', 'ocr', 'eng.traineddata.gz'), copyFile);
 
 // `npx quire` executes this file.
 await chmod(join(root, 'dist', 'cli', 'main.js'), 0o755);

@@ -23,7 +23,7 @@ import type { Wanted } from '../while-wanted.js';
 import type { PageTurns } from './page-turns.js';
 
 /** The maximum time for copying the source and rendering the page. */
-const RENDER_MILLISECONDS = 20_000;
+const COPY_AND_RENDER_MILLISECONDS = 20_000;
 
 interface RenderParts {
   readonly records: Pick<Records, 'read'>;
@@ -142,7 +142,7 @@ async function renderTimed(
 async function renderWithin(parts: RenderParts, rendering: Rendering, signal: AbortSignal): Promise<Buffer> {
   const { contestedMilliseconds: milliseconds } = parts.turns;
   const way = createGivingWay({ milliseconds, isWanted: () => rendering.turn.isWanted(), signal });
-  const deadline = createDeadline(RENDER_MILLISECONDS, way.signal);
+  const deadline = createDeadline(COPY_AND_RENDER_MILLISECONDS, way.signal);
   try {
     const picture = await render(parts, rendering, deadline.signal);
     if (picture.length > MAX_PICTURE_BYTES)

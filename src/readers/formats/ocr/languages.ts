@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -24,9 +25,11 @@ export interface LanguageData {
 let folder: Promise<string> | undefined;
 const unpacked = new Map<string, Promise<boolean>>();
 
-/** The languages whose packages are not installed. */
+/** The languages of which there is no data: neither in the build nor in an installed package. */
 export function missingLanguages(languages: readonly string[]): string[] {
-  return languages.filter((language) => dataFolders(language).length === 0);
+  return languages.filter(
+    (language) => !dataFolders(language).some((folder) => existsSync(join(folder, packedName(language)))),
+  );
 }
 
 /** Unpacks the data of these languages from their npm packages, once in this process. Nothing is downloaded. */
@@ -45,15 +48,19 @@ export async function prepareLanguages(languages: readonly string[]): Promise<La
 
 /** @returns whether there is data of the language */
 async function unpackLanguage(language: string, path: string): Promise<boolean> {
-  const file = `${language}.traineddata`;
   for (const folder of dataFolders(language)) {
-    const packed = await readFile(join(folder, `${file}.gz`)).catch(() => undefined);
+    const packed = await readFile(join(folder, packedName(language))).catch(() => undefined);
     if (!packed) continue;
-    await writeFile(join(path, file), await unpack(packed, { maxOutputLength: LARGEST_DATA }));
+    await writeFile(
+      join(path, `${language}.traineddata`),
+      await unpack(packed, { maxOutputLength: LARGEST_DATA }),
+    );
     return true;
   }
   return false;
 }
+
+const packedName = (language: string): string => `${language}.traineddata.gz`;
 
 /** Where data of a language may lie, the best first; nowhere for one that is neither built in nor installed. */
 function dataFolders(language: string): readonly string[] {

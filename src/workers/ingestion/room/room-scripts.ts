@@ -5,7 +5,7 @@ import { JOIN_LINE, TURN_FUNCTIONS } from './turn-scripts.js';
 /*
  * The hash of reservations holds `version:all:embedding:left` of a document: the bytes that it wants in all, those of them
  * that embedding writes, and those that are still to be written. The hash of waiting documents holds `version:all:since`,
- * with the time in ms from which on the document waits.
+ * with the time in ms from which on the document waits, and without it where a begun document was taken back.
  * Whatever ends an ingest takes its document out of `ingests`; what is noted of such a document is removed here.
  */
 

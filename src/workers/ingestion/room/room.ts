@@ -14,7 +14,7 @@ import { shownWhenPublished } from '../write-tags.js';
 import type { ChunkCosts } from './chunk-costs.js';
 import { estimateRoom, type RoomEstimate } from './estimate.js';
 import { reserveScript, spendScript } from './room-scripts.js';
-import type { Turns } from './turn-scripts.js';
+import type { TurnTimes } from './turn-scripts.js';
 
 /** A document that waits is tried again after so long, and later where many are unfinished. */
 const RETRY_SECONDS = 5;
@@ -23,7 +23,7 @@ const TRIES_A_SECOND = { own: 50, all: 500 };
 /** A caller waits until a document of theirs has not asked again for so many pauses. */
 const WAITING_PAUSES = 3;
 /** When a document that waits gets its turn, and how long others leave it room; see `turn-scripts.ts`. */
-const TURNS: Turns = { patience: 60_000, idle: 30_000, most: 600_000 };
+const TURNS: TurnTimes = { patience: 60_000, idle: 30_000, most: 600_000 };
 /** Smaller documents need no reservation while none has its turn: the memory above the share is enough for all that run at the same time. */
 const MIN_RESERVED_CHUNKS = 64;
 
@@ -58,7 +58,7 @@ interface RoomParts {
   readonly memory: MemoryWatch;
   readonly costs: () => Promise<ChunkCosts>;
   readonly quotas: Quotas;
-  readonly turns?: Turns;
+  readonly turns?: TurnTimes;
 }
 
 export function createRoom(parts: RoomParts): Room {

@@ -6,7 +6,7 @@
  */
 
 /** All in ms. */
-export interface Turns {
+export interface TurnTimes {
   /** A document stands in the line after it has waited for so long, and a turn is followed by a pause of as much at least. */
   readonly patience: number;
   /** A turn ends when no more room worth mentioning has come free for so long. */
