@@ -152,6 +152,13 @@ describe('the parser pool', () => {
     expect((await parser.parse({ text: 'and on', format: 'text' })).chunks).toHaveLength(1);
   });
 
+  test('reads a text with separators of lines and paragraphs, which end no line of its channel', async () => {
+    const parser = startPool();
+    const text = `One\u2028two\u2029three\u0085four`;
+    const { chunks } = await parser.parse({ text, format: 'text' });
+    expect(chunks.map((chunk) => chunk.text)).toEqual([text]);
+  });
+
   test('gives up a document when its caller does, running or waiting', async () => {
     const parser = startPool();
     const endless = await file(endlessPdf());

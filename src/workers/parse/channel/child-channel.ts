@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
+import { readMessages } from './read-messages.js';
 
 /** The descriptor of a parser process over which it sends its messages. Its tasks come over its standard input. */
 const MESSAGES = 3;
@@ -16,8 +16,7 @@ export interface ChildChannel {
 export function openChildChannel(leave: () => void): ChildChannel {
   const output = new Socket({ fd: MESSAGES, readable: false, writable: true });
   output.on('error', leave);
-  const input = createInterface({ input: process.stdin, crlfDelay: Infinity });
-  input.on('close', leave);
+  process.stdin.on('close', leave);
   return {
     send: (message) =>
       new Promise((resolve, reject) => {
@@ -27,9 +26,7 @@ export function openChildChannel(leave: () => void): ChildChannel {
         });
       }),
     listen(run) {
-      input.on('line', (line) => {
-        run(JSON.parse(line));
-      });
+      readMessages(process.stdin, run);
     },
   };
 }
