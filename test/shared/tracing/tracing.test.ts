@@ -7,7 +7,9 @@ import {
   AlwaysOnSampler,
   ParentBasedSampler,
 } from '@opentelemetry/sdk-trace';
-import type { Job } from 'bullmq';
+import { DelayedError, WaitingError, type Job } from 'bullmq';
+import { AbandonedError } from '../../../src/api/services/abandoned-error.js';
+import { GaveWayError } from '../../../src/shared/fair-scheduling/giving-way.js';
 import { ingestOf } from '../../../src/shared/queues/additions.js';
 import { beginJobSpan, tracedAdding } from '../../../src/shared/queues/job-traces.js';
 import { createTracer } from '../../../src/shared/tracing/open-telemetry.js';
@@ -22,6 +24,8 @@ import {
   useTracer,
   withinTraces,
 } from '../../../src/shared/tracing/tracing.js';
+import { TurnOverError } from '../../../src/workers/job-turn.js';
+import { NotYetError } from '../../../src/workers/not-yet.js';
 import { makeDocument } from '../../support/documents.js';
 
 const exporter = new InMemorySpanExporter();
@@ -84,6 +88,16 @@ describe('the traceparent of a caller', () => {
   });
 });
 
+/** What ends work for a while, or because nobody waits for it any more. */
+const INTERRUPTIONS = [
+  new GaveWayError(),
+  new NotYetError(1, 'room'),
+  new TurnOverError(),
+  new AbandonedError('client_closed'),
+  new DelayedError(),
+  new WaitingError(),
+];
+
 describe('spans', () => {
   test('begin no trace by themselves', async () => {
     await traced('alone', {}, () => Promise.resolve());
@@ -92,19 +106,16 @@ describe('spans', () => {
   });
 
   test('say that work failed by the kind of the error alone, and not where it only gave way', async () => {
-    class GaveWayError extends Error {
-      override readonly name = 'GaveWayError';
-    }
     const fail = (error: Error) => traced(error.name, {}, () => Promise.reject(error)).catch(() => undefined);
     await inTrace(async () => {
       await fail(new TypeError('quotes a document'));
-      await fail(new GaveWayError('to another'));
+      for (const interruption of INTERRUPTIONS) await fail(interruption);
     });
     expect(named('TypeError')[0]).toMatchObject({
       status: { code: SpanStatusCode.ERROR },
       attributes: { 'error.type': 'TypeError' },
     });
-    expect(named('GaveWayError')[0]?.status.code).toBe(SpanStatusCode.UNSET);
+    for (const { name } of INTERRUPTIONS) expect(named(name)[0]?.status.code).toBe(SpanStatusCode.UNSET);
     const told = spans().map(({ attributes, status, events }) => ({ attributes, status, events }));
     expect(JSON.stringify(told)).not.toContain('quotes');
   });
