@@ -35,6 +35,8 @@ export interface Attack {
   /** Megabytes that a process may grow by meanwhile; by default 300. */
   readonly growth?: number;
   readonly patienceSeconds?: number;
+  /** Whether it takes minutes, so that short runs leave it out. */
+  readonly isLong?: boolean;
 }
 
 /** Several attacks at the same time, for those that mostly wait. */

@@ -126,7 +126,8 @@ export async function runHostile({
       attacker: as('attacker'),
     };
     try {
-      for (const attack of ATTACKS.filter((each) => only.test(each.name))) {
+      const isWanted = ({ name, isLong = false }: Attack) => only.test(name) && !(isShort && isLong);
+      for (const attack of ATTACKS.filter(isWanted)) {
         const prepared = await prepare(attack, target);
         const memory = await watchMemory(service);
         await canary.take(servedWithin(1));

@@ -103,6 +103,7 @@ export const pageAttacks: readonly Attack[] = [
   },
   {
     name: 'callers who ask for plain pages all the time, beside one whose page takes seconds to render',
+    isLong: true,
     patienceSeconds: 300,
     run: async (target) => {
       const heavy = target.as('page of seconds');
