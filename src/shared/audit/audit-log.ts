@@ -1,4 +1,5 @@
 import type { Logger } from '../observability/logger.js';
+import { jsonLine } from '../tools/json-line.js';
 import { dayOf, nameFiles, removeOldFiles } from './day-files.js';
 import { createDayWriter, type Piece } from './day-writer.js';
 import type { AuditEntry } from './entry.js';
@@ -54,8 +55,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   const waiting = createWaiting();
   const write = (entry: AuditEntry) => {
     const atMs = now();
-    const line = `${JSON.stringify({ time: new Date(atMs).toISOString(), process, ...entry })}\n`;
-    waiting.add(dayOf(atMs), line);
+    waiting.add(dayOf(atMs), jsonLine({ time: new Date(atMs).toISOString(), process, ...entry }));
     flusher.soon();
   };
   const tellLost = (lost: number) => {
