@@ -14,6 +14,7 @@ export interface RequestEntry {
   readonly user?: string | undefined;
   /** The address of the client; of IPv6, its network. */
   readonly client: string;
+  /** 499 where the client left before its answer began. */
   readonly status: number;
   /** False where the client did not get all of the answer. */
   readonly complete: boolean;
