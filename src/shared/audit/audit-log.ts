@@ -3,6 +3,7 @@ import { jsonLine } from '../tools/json-line.js';
 import { dayOf, nameFiles, removeOldFiles } from './day-files.js';
 import { createDayWriter, type Piece } from './day-writer.js';
 import type { AuditEntry } from './entry.js';
+import { createRefusals } from './refusals.js';
 
 /** Lines wait at most this long for others, so that many are written at once. */
 const WAIT_MILLISECONDS = 100;
@@ -53,10 +54,14 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   };
   const writer = createDayWriter({ folder, nameFile: nameFiles(process), onDay: removeOld });
   const waiting = createWaiting();
-  const write = (entry: AuditEntry) => {
+  const writeLine = (entry: AuditEntry) => {
     const atMs = now();
     waiting.add(dayOf(atMs), jsonLine({ time: new Date(atMs).toISOString(), process, ...entry }));
     flusher.soon();
+  };
+  const refusals = createRefusals(writeLine);
+  const write = (entry: AuditEntry) => {
+    if (refusals.admit(entry)) writeLine(entry);
   };
   const tellLost = (lost: number) => {
     write({ type: 'log', action: 'audit.lost', lost });
@@ -74,11 +79,15 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     flush: flusher.flush,
     close: async () => {
       clearInterval(sweep);
+      refusals.tell();
       write({ type: 'log', action: 'audit.stop' });
       await flusher.close();
       await writer.close();
     },
-    end: () => writeNow(waiting, writer.appendNow),
+    end: () => {
+      refusals.tell();
+      writeNow(waiting, writer.appendNow);
+    },
   };
 }
 

@@ -43,6 +43,7 @@ const open = (options: Partial<Parameters<typeof createAuditLog>[0]> = {}) =>
 interface Line {
   readonly time: string;
   readonly process: string;
+  readonly type: string;
   readonly action: string;
   readonly request?: string;
   readonly lost?: number;
@@ -143,6 +144,19 @@ describe('the audit log', () => {
     expect(await readdir(folder)).toContain('2020-01-01.notes.txt');
     await log.close();
   });
+
+  test.each(['close', 'end'] as const)(
+    'tells of refused requests that were counted at its %s',
+    async (how) => {
+      const log = open();
+      await log.flush();
+      for (let i = 0; i < 100; i += 1) log.write({ ...search(String(i)), status: 404 });
+      await log[how]();
+      const lines = await allLines();
+      expect(lines.filter(({ type }) => type === 'request')).toHaveLength(60);
+      expect(lines.find(({ type }) => type === 'refusals')).toMatchObject({ caller: 'alice', count: 40 });
+    },
+  );
 
   test('is written by a process that ends without closing it', async () => {
     const log = open();
