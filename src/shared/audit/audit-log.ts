@@ -1,14 +1,14 @@
 import type { Logger } from '../observability/logger.js';
 import { jsonLine } from '../tools/json-line.js';
-import { dayOf, nameFiles, removeOldFiles } from './day-files.js';
+import { dayOf, nameFiles } from './day-files.js';
 import { createDayWriter, type Piece } from './day-writer.js';
 import type { AuditEntry } from './entry.js';
 import { createRefusals } from './refusals.js';
+import { createRetention } from './retention.js';
 
 /** Lines wait at most this long for others, so that many are written at once. */
 const WAIT_MILLISECONDS = 100;
 const RETRY_MILLISECONDS = 1_000;
-const HOUR_MILLISECONDS = 3_600_000;
 /** What cannot be written is kept up to this size. Lines that come then are lost. */
 const MAX_WAITING_LENGTH = 16 * 1024 ** 2;
 /** What is written at once. */
@@ -39,6 +39,8 @@ interface AuditLogOptions {
   /** The process of Quire that writes, such as `api`. */
   readonly process: string;
   readonly keepDays: number;
+  /** How large the files of the folder may be together. */
+  readonly maxBytes?: number;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
   readonly now?: () => number;
   /** Whether the disk has room for more lines. */
@@ -46,13 +48,10 @@ interface AuditLogOptions {
 }
 
 export function createAuditLog(options: AuditLogOptions): AuditLog {
-  const { folder, process, keepDays, logger, now = Date.now } = options;
-  const removeOld = () => {
-    removeOldFiles(folder, keepDays, now()).catch((error: unknown) => {
-      logger.warn({ err: error }, 'old files of the audit log are not removed');
-    });
-  };
-  const writer = createDayWriter({ folder, nameFile: nameFiles(process), onDay: removeOld });
+  const { folder, process, keepDays, maxBytes = Infinity, logger, now = Date.now } = options;
+  const retention = createRetention({ folder, keepDays, maxBytes, logger, now });
+  const onDay = () => void retention.look();
+  const writer = createDayWriter({ folder, nameFile: nameFiles(process), onDay });
   const waiting = createWaiting();
   const writeLine = (entry: AuditEntry) => {
     const atMs = now();
@@ -66,9 +65,8 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   const tellLost = (lost: number) => {
     write({ type: 'log', action: 'audit.lost', lost });
   };
-  const flusher = createFlusher({ ...options, waiting, append: writer.append, tellLost });
-  const sweep = setInterval(removeOld, HOUR_MILLISECONDS);
-  sweep.unref();
+  const { isFull } = retention;
+  const flusher = createFlusher({ ...options, waiting, append: writer.append, isFull, tellLost });
   write({ type: 'log', action: 'audit.start' });
   // A folder that cannot be written is known before the first request.
   void flusher.flush();
@@ -78,7 +76,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     figures: waiting.figures,
     flush: flusher.flush,
     close: async () => {
-      clearInterval(sweep);
+      retention.close();
       refusals.tell();
       write({ type: 'log', action: 'audit.stop' });
       await flusher.close();
@@ -148,16 +146,19 @@ function createWaiting() {
 interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'folder'> {
   readonly waiting: Waiting;
   readonly append: (piece: Piece) => Promise<void>;
+  /** Whether the log has reached its size. */
+  readonly isFull: () => boolean;
   readonly tellLost: (lost: number) => void;
 }
 
 /** Writes what waits. Tells once that it fails, and once that it does no more. */
-function createRun({ waiting, append, logger, hasRoom, folder, tellLost }: FlusherOptions) {
+function createRun({ waiting, append, logger, hasRoom, isFull, folder, tellLost }: FlusherOptions) {
   let isFailing = false;
   let told = 0;
   const writeAll = async () => {
     for (let piece = waiting.next(); piece; piece = waiting.next()) {
       if (hasRoom && !(await hasRoom())) throw new Error('too little is free on the disk');
+      if (isFull()) throw new Error('the files of today are larger than audit.max_megabytes');
       await append(piece);
       waiting.done(piece);
     }
