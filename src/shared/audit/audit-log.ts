@@ -11,6 +11,10 @@ const WAIT_MILLISECONDS = 100;
 const RETRY_MILLISECONDS = 1_000;
 /** What cannot be written is kept up to this size. Lines that come then are lost. */
 const MAX_WAITING_LENGTH = 16 * 1024 ** 2;
+/** From this share of that on, the log counts as one that cannot be written, so that there is room for requests under way. */
+const FULL_SHARE = 0.75;
+/** A write that takes longer hangs, as on the disk of a server that is away. */
+const HUNG_MILLISECONDS = 10_000;
 /** What is written at once. */
 const PIECE_LENGTH = 256 * 1024;
 
@@ -23,7 +27,10 @@ export interface AuditFigures {
 /** The lines of one process. Writing never waits and never fails. */
 export interface AuditLog {
   write(entry: AuditEntry): void;
-  /** Whether the last lines could not be written. They are tried again every second. */
+  /**
+   * Whether the last lines could not be written, which are tried again every second, or a write hangs, or so much waits that
+   * lines may soon be lost.
+   */
   isFailing(): boolean;
   figures(): AuditFigures;
   /** Writes what waits. Resolves also where that fails. */
@@ -45,6 +52,8 @@ interface AuditLogOptions {
   readonly now?: () => number;
   /** Whether the disk has room for more lines. */
   readonly hasRoom?: () => Promise<boolean>;
+  /** After how long a write counts as one that hangs. */
+  readonly hungMilliseconds?: number;
 }
 
 export function createAuditLog(options: AuditLogOptions): AuditLog {
@@ -84,7 +93,8 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     },
     end: () => {
       refusals.tell();
-      writeNow(waiting, writer.appendNow);
+      // Who waits for a disk that does not answer cannot end.
+      if (!flusher.isHung()) writeNow(waiting, writer.appendNow);
     },
   };
 }
@@ -139,11 +149,12 @@ function createWaiting() {
       size -= begun.size;
       begun = null;
     },
+    isFull: () => size > MAX_WAITING_LENGTH * FULL_SHARE,
     isEmpty: () => begun === null && lines.length === 0,
   };
 }
 
-interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'folder'> {
+interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'folder' | 'hungMilliseconds'> {
   readonly waiting: Waiting;
   readonly append: (piece: Piece) => Promise<void>;
   /** Whether the log has reached its size. */
@@ -152,11 +163,16 @@ interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'f
 }
 
 /** Writes what waits. Tells once that it fails, and once that it does no more. */
-function createRun({ waiting, append, logger, hasRoom, isFull, folder, tellLost }: FlusherOptions) {
+function createRun(options: FlusherOptions) {
+  const { waiting, append, logger, hasRoom, isFull, folder, tellLost } = options;
+  const { hungMilliseconds = HUNG_MILLISECONDS } = options;
   let isFailing = false;
   let told = 0;
+  let beganAt: number | null = null;
+  const isHung = () => beganAt !== null && performance.now() - beganAt > hungMilliseconds;
   const writeAll = async () => {
     for (let piece = waiting.next(); piece; piece = waiting.next()) {
+      beganAt = performance.now();
       if (hasRoom && !(await hasRoom())) throw new Error('too little is free on the disk');
       if (isFull()) throw new Error('the files of today are larger than audit.max_megabytes');
       await append(piece);
@@ -164,7 +180,8 @@ function createRun({ waiting, append, logger, hasRoom, isFull, folder, tellLost 
     }
   };
   return {
-    isFailing: () => isFailing,
+    isFailing: () => isFailing || isHung() || waiting.isFull(),
+    isHung,
     run: async () => {
       try {
         await writeAll();
@@ -176,6 +193,8 @@ function createRun({ waiting, append, logger, hasRoom, isFull, folder, tellLost 
       } catch (error) {
         if (!isFailing) logger.error({ err: error, folder }, 'the audit log cannot be written');
         isFailing = true;
+      } finally {
+        beganAt = null;
       }
     },
   };
@@ -183,7 +202,7 @@ function createRun({ waiting, append, logger, hasRoom, isFull, folder, tellLost 
 
 /** Writes what waits soon, one run at a time, and later again where that fails. */
 function createFlusher(options: FlusherOptions) {
-  const { run, isFailing } = createRun(options);
+  const { run, isFailing, isHung } = createRun(options);
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
   let isClosed = false;
@@ -205,6 +224,7 @@ function createFlusher(options: FlusherOptions) {
     soon,
     flush,
     isFailing,
+    isHung,
     close: async () => {
       isClosed = true;
       // What came while it was written is written, too.

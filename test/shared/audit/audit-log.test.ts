@@ -244,6 +244,32 @@ describe('an audit log that cannot be written', () => {
     expect(lines.filter(({ action }) => action === 'document.search')).toHaveLength(500 - lost);
   });
 
+  test('is one whose disk does not answer, which nothing waits for when the process ends', async () => {
+    let answer = (_: boolean): void => undefined;
+    const hasRoom = () => new Promise<boolean>((resolve) => (answer = resolve));
+    const log = open({ hasRoom, hungMilliseconds: 20 });
+    expect(log.isFailing()).toBe(false);
+    await until(() => Promise.resolve(log.isFailing()));
+    log.end();
+    await expect(readdir(folder)).rejects.toThrow('ENOENT');
+    answer(true);
+    await until(() => Promise.resolve(!log.isFailing()));
+    expect((await allLines()).map(({ action }) => action)).toEqual(['audit.start']);
+  });
+
+  test('is one for which so much waits that lines would soon be lost, before one is', async () => {
+    let answer = (_: boolean): void => undefined;
+    const log = open({ hasRoom: () => new Promise<boolean>((resolve) => (answer = resolve)) });
+    const documents = Array<string>(1_000).fill('01234567-89ab-4cde-8f01-23456789abcd');
+    for (let i = 0; i < 350; i += 1) log.write({ ...search(String(i)), documents });
+    expect(log.figures().lost).toBe(0);
+    expect(log.isFailing()).toBe(true);
+    await until(() => {
+      answer(true);
+      return Promise.resolve(!log.isFailing());
+    });
+  });
+
   test('on a disk without a byte left goes on where it stopped: no line is torn', async () => {
     const disk = mountSmallDisk(1);
     if (!disk) return;
