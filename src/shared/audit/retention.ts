@@ -18,7 +18,7 @@ interface RetentionOptions {
 export interface Retention {
   look(): Promise<void>;
   /** Whether the files of today, which are never removed, are too large already. */
-  isFull(): boolean;
+  readonly isFull: () => boolean;
   close(): void;
 }
 

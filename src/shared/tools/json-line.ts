@@ -1,5 +1,4 @@
 /** What JSON leaves as it is though terminals obey it (C1 controls), or though some readers end a line there. */
-// eslint-disable-next-line no-control-regex -- They are what is looked for.
 const TOLD_APART = /[\u007f-\u009f\u2028\u2029]/g;
 
 /** A value as one line of JSON. Whatever its texts are, no reader finds another line in it, and no terminal a command. */

@@ -17,7 +17,6 @@ describe('a line of JSON', () => {
     ];
     const value = { [texts.join('')]: texts, plain: '\u00a0ä\u2027\u202a😀\\u2028' };
     const line = jsonLine(value);
-    // eslint-disable-next-line no-control-regex -- They are what must not be there.
     expect(line).toMatch(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+\n$/);
     expect(JSON.parse(line)).toEqual(value);
     expect(line).toContain('\u00a0ä\u2027\u202a😀');
