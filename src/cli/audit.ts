@@ -4,6 +4,7 @@ import { AUDIT_ACTIONS } from '../shared/audit/actions.js';
 import { auditFolder } from '../shared/audit/open-audit.js';
 import { readAudit, type AuditFilter } from '../shared/audit/read-audit.js';
 import { loadSettings, type Environment } from '../shared/settings/load.js';
+import { systemErrorCode } from '../shared/system-error-code.js';
 import { say, UserError } from './user-messages.js';
 
 export interface AuditRequest {
@@ -23,12 +24,19 @@ export async function printAudit(request: AuditRequest, env: Environment, output
   const filter = filterOf(request);
   const unreadable = new Map<string, number>();
   const onUnreadable = (path: string) => unreadable.set(path, (unreadable.get(path) ?? 0) + 1);
-  for await (const line of readAudit(auditFolder(loadSettings(env, [])), { filter, onUnreadable })) {
+  const failed = new Map<string, unknown>();
+  const onFailed = (path: string, error: unknown) => failed.set(path, error);
+  const options = { filter, onUnreadable, onFailed };
+  for await (const line of readAudit(auditFolder(loadSettings(env, [])), options)) {
     if (enough.signal.aborted) return;
     if (!output.write(`${line}\n`)) await once(output, 'drain', enough).catch(stop);
   }
   for (const [path, count] of unreadable) say(`${path}: ${String(count)} unreadable lines were left out`);
+  if (failed.size > 0) throw new UserError([...failed].map(sentenceOf).join('\n'));
 }
+
+const sentenceOf = ([path, error]: readonly [string, unknown]) =>
+  `${path} cannot be read (${systemErrorCode(error) ?? String(error)}): its lines, or the last of them, were left out`;
 
 function filterOf({ since, until, caller, document, action }: AuditRequest): AuditFilter {
   const isKnown = AUDIT_ACTIONS.some((known) => known === action || known.startsWith(`${action ?? ''}.`));

@@ -1,9 +1,10 @@
+import { EventEmitter } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { auditAnswer } from '../../src/api/http/audit/audit-answer.js';
-import { createAuditTrail } from '../../src/api/http/audit/audit-trail.js';
+import { auditAction, createAuditTrail } from '../../src/api/http/audit/audit-trail.js';
 import type { ApiReply } from '../../src/api/http/response/reply.js';
 import { createAuditLog, type AuditLog } from '../../src/shared/audit/audit-log.js';
 import { AUDIT_ACTIONS } from '../../src/shared/audit/actions.js';
@@ -138,6 +139,24 @@ describe('the line of a request', () => {
         token: 'token-7',
         documents: [ID],
       }),
+    ]);
+  });
+
+  test('whose client left before its answer began has status 499, and no other', () => {
+    const statuses = [true, false].map((headersSent) => {
+      const response = Object.assign(new EventEmitter(), { get: () => 'id', statusCode: 200, headersSent });
+      const written: unknown[] = [];
+      const noting = { ...log, write: (entry: unknown) => void written.push(entry) };
+      const request = { ip: '127.0.0.1' } as never;
+      createAuditTrail({ log: noting, isRequired: false })(request, response as never, () => {
+        auditAction(request, 'document.read');
+      });
+      response.emit('close');
+      return written;
+    });
+    expect(statuses).toEqual([
+      [expect.objectContaining({ status: 200 })],
+      [expect.objectContaining({ status: 499 })],
     ]);
   });
 

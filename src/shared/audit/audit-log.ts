@@ -1,14 +1,20 @@
 import type { Logger } from '../observability/logger.js';
-import { dayOf, nameFiles, removeOldFiles } from './day-files.js';
+import { jsonLine } from '../tools/json-line.js';
+import { dayOf, nameFiles } from './day-files.js';
 import { createDayWriter, type Piece } from './day-writer.js';
 import type { AuditEntry } from './entry.js';
+import { createRefusals } from './refusals.js';
+import { createRetention } from './retention.js';
 
 /** Lines wait at most this long for others, so that many are written at once. */
 const WAIT_MILLISECONDS = 100;
 const RETRY_MILLISECONDS = 1_000;
-const HOUR_MILLISECONDS = 3_600_000;
 /** What cannot be written is kept up to this size. Lines that come then are lost. */
 const MAX_WAITING_LENGTH = 16 * 1024 ** 2;
+/** From this share of that on, the log counts as one that cannot be written, so that there is room for requests under way. */
+const FULL_SHARE = 0.75;
+/** A write that takes longer hangs, as on the disk of a server that is away. */
+const HUNG_MILLISECONDS = 10_000;
 /** What is written at once. */
 const PIECE_LENGTH = 256 * 1024;
 
@@ -21,7 +27,10 @@ export interface AuditFigures {
 /** The lines of one process. Writing never waits and never fails. */
 export interface AuditLog {
   write(entry: AuditEntry): void;
-  /** Whether the last lines could not be written. They are tried again every second. */
+  /**
+   * Whether the last lines could not be written, which are tried again every second, or a write hangs, or so much waits that
+   * lines may soon be lost.
+   */
   isFailing(): boolean;
   figures(): AuditFigures;
   /** Writes what waits. Resolves also where that fails. */
@@ -37,33 +46,36 @@ interface AuditLogOptions {
   /** The process of Quire that writes, such as `api`. */
   readonly process: string;
   readonly keepDays: number;
+  /** How large the files of the folder may be together. */
+  readonly maxBytes?: number;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
   readonly now?: () => number;
   /** Whether the disk has room for more lines. */
   readonly hasRoom?: () => Promise<boolean>;
+  /** After how long a write counts as one that hangs. */
+  readonly hungMilliseconds?: number;
 }
 
 export function createAuditLog(options: AuditLogOptions): AuditLog {
-  const { folder, process, keepDays, logger, now = Date.now } = options;
-  const removeOld = () => {
-    removeOldFiles(folder, keepDays, now()).catch((error: unknown) => {
-      logger.warn({ err: error }, 'old files of the audit log are not removed');
-    });
-  };
-  const writer = createDayWriter({ folder, nameFile: nameFiles(process), onDay: removeOld });
+  const { folder, process, keepDays, maxBytes = Infinity, logger, now = Date.now } = options;
+  const retention = createRetention({ folder, keepDays, maxBytes, logger, now });
+  const onDay = () => void retention.look();
+  const writer = createDayWriter({ folder, nameFile: nameFiles(process), onDay });
   const waiting = createWaiting();
-  const write = (entry: AuditEntry) => {
+  const writeLine = (entry: AuditEntry) => {
     const atMs = now();
-    const line = `${JSON.stringify({ time: new Date(atMs).toISOString(), process, ...entry })}\n`;
-    waiting.add(dayOf(atMs), line);
+    waiting.add(dayOf(atMs), jsonLine({ time: new Date(atMs).toISOString(), process, ...entry }));
     flusher.soon();
+  };
+  const refusals = createRefusals(writeLine);
+  const write = (entry: AuditEntry) => {
+    if (refusals.admit(entry)) writeLine(entry);
   };
   const tellLost = (lost: number) => {
     write({ type: 'log', action: 'audit.lost', lost });
   };
-  const flusher = createFlusher({ ...options, waiting, append: writer.append, tellLost });
-  const sweep = setInterval(removeOld, HOUR_MILLISECONDS);
-  sweep.unref();
+  const { isFull } = retention;
+  const flusher = createFlusher({ ...options, waiting, append: writer.append, isFull, tellLost });
   write({ type: 'log', action: 'audit.start' });
   // A folder that cannot be written is known before the first request.
   void flusher.flush();
@@ -73,12 +85,17 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     figures: waiting.figures,
     flush: flusher.flush,
     close: async () => {
-      clearInterval(sweep);
+      retention.close();
+      refusals.tell();
       write({ type: 'log', action: 'audit.stop' });
       await flusher.close();
       await writer.close();
     },
-    end: () => writeNow(waiting, writer.appendNow),
+    end: () => {
+      refusals.tell();
+      // Who waits for a disk that does not answer cannot end.
+      if (!flusher.isHung()) writeNow(waiting, writer.appendNow);
+    },
   };
 }
 
@@ -132,29 +149,39 @@ function createWaiting() {
       size -= begun.size;
       begun = null;
     },
+    isFull: () => size > MAX_WAITING_LENGTH * FULL_SHARE,
     isEmpty: () => begun === null && lines.length === 0,
   };
 }
 
-interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'folder'> {
+interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'folder' | 'hungMilliseconds'> {
   readonly waiting: Waiting;
   readonly append: (piece: Piece) => Promise<void>;
+  /** Whether the log has reached its size. */
+  readonly isFull: () => boolean;
   readonly tellLost: (lost: number) => void;
 }
 
 /** Writes what waits. Tells once that it fails, and once that it does no more. */
-function createRun({ waiting, append, logger, hasRoom, folder, tellLost }: FlusherOptions) {
+function createRun(options: FlusherOptions) {
+  const { waiting, append, logger, hasRoom, isFull, folder, tellLost } = options;
+  const { hungMilliseconds = HUNG_MILLISECONDS } = options;
   let isFailing = false;
   let told = 0;
+  let beganAt: number | null = null;
+  const isHung = () => beganAt !== null && performance.now() - beganAt > hungMilliseconds;
   const writeAll = async () => {
     for (let piece = waiting.next(); piece; piece = waiting.next()) {
+      beganAt = performance.now();
       if (hasRoom && !(await hasRoom())) throw new Error('too little is free on the disk');
+      if (isFull()) throw new Error('the files of today are larger than audit.max_megabytes');
       await append(piece);
       waiting.done(piece);
     }
   };
   return {
-    isFailing: () => isFailing,
+    isFailing: () => isFailing || isHung() || waiting.isFull(),
+    isHung,
     run: async () => {
       try {
         await writeAll();
@@ -166,6 +193,8 @@ function createRun({ waiting, append, logger, hasRoom, folder, tellLost }: Flush
       } catch (error) {
         if (!isFailing) logger.error({ err: error, folder }, 'the audit log cannot be written');
         isFailing = true;
+      } finally {
+        beganAt = null;
       }
     },
   };
@@ -173,7 +202,7 @@ function createRun({ waiting, append, logger, hasRoom, folder, tellLost }: Flush
 
 /** Writes what waits soon, one run at a time, and later again where that fails. */
 function createFlusher(options: FlusherOptions) {
-  const { run, isFailing } = createRun(options);
+  const { run, isFailing, isHung } = createRun(options);
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
   let isClosed = false;
@@ -195,6 +224,7 @@ function createFlusher(options: FlusherOptions) {
     soon,
     flush,
     isFailing,
+    isHung,
     close: async () => {
       isClosed = true;
       // What came while it was written is written, too.

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from '../system-error-code.js';
 
 const NAME = /^(\d{4}-\d{2}-\d{2})\.[\w-]+\.[\da-f]{8}\.jsonl$/;
-const DAY_MILLISECONDS = 86_400_000;
 
 /** The day of a time in UTC, such as `2026-01-31`. */
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
@@ -33,10 +32,4 @@ export async function listDayFiles(folder: string): Promise<DayFile[]> {
     const day = NAME.exec(name)?.[1];
     return day === undefined ? [] : [{ day, path: join(folder, name) }];
   });
-}
-
-/** Removes the files of days that are over for `keepDays` days. Several processes may do so at once. */
-export async function removeOldFiles(folder: string, keepDays: number, nowMs: number): Promise<void> {
-  const oldest = dayOf(nowMs - keepDays * DAY_MILLISECONDS);
-  for (const { day, path } of await listDayFiles(folder)) if (day < oldest) await rm(path, { force: true });
 }

@@ -1,6 +1,7 @@
 import { ACCESS_LISTS } from '../access/leaving.js';
 import type { DocumentRecord } from '../document.js';
 import type { OnChange } from '../documents/change.js';
+import { jsonLine } from '../tools/json-line.js';
 import type { ChangeAction } from './actions.js';
 import type { AuditLog } from './audit-log.js';
 import type { AccessDifference } from './entry.js';
@@ -8,6 +9,10 @@ import { currentNotes } from './notes.js';
 
 /** At most so many users of a list are named. */
 const MAX_USERS = 1_000;
+/** And of all lists of a line only those whose ids are so long together, as they are written. */
+const MAX_LENGTH = 16_384;
+/** Whoever may do the most is named first. */
+const LISTS = [...ACCESS_LISTS].reverse();
 
 /** Writes a line for each change of a document that its users would notice. */
 export const auditChanges =
@@ -72,14 +77,17 @@ const nameOf = ({ published, pending }: DocumentRecord) => (pending ?? published
 /** Who came into the lists and who went out; undefined where nobody did. The owner of a new document is not told of. */
 function differenceOf(before: DocumentRecord | null, after: DocumentRecord): AccessDifference | undefined {
   const difference: AccessDifference = {};
-  for (const name of ACCESS_LISTS) {
+  const room = { left: MAX_LENGTH };
+  for (const name of LISTS) {
     // Changes that leave a list alone leave the array itself.
     if (before?.[name] === after[name]) continue;
     const added = without(after[name], before ? before[name] : [after.ownerId]);
     const removed = before ? without(before[name], after[name]) : [];
-    const more = over(added) + over(removed);
-    if (added.length + removed.length === 0) continue;
-    difference[name] = { added: some(added), removed: some(removed), more: more === 0 ? undefined : more };
+    const all = added.length + removed.length;
+    if (all === 0) continue;
+    const named = { added: some(added, room), removed: some(removed, room) };
+    const more = all - (named.added?.length ?? 0) - (named.removed?.length ?? 0);
+    difference[name] = { ...named, more: more === 0 ? undefined : more };
   }
   return Object.keys(difference).length === 0 ? undefined : difference;
 }
@@ -89,5 +97,15 @@ function without(ids: readonly string[], others: readonly string[]): string[] {
   return ids.filter((id) => !known.has(id));
 }
 
-const over = (ids: readonly string[]) => Math.max(0, ids.length - MAX_USERS);
-const some = (ids: readonly string[]) => (ids.length === 0 ? undefined : ids.slice(0, MAX_USERS));
+/** The first of the ids, as many as there is room for, which they take; undefined where that is none. */
+function some(ids: readonly string[], room: { left: number }): string[] | undefined {
+  const named: string[] = [];
+  for (const id of ids.slice(0, MAX_USERS)) {
+    // Quotes and a comma take as much as the end of the line does here.
+    const { length } = jsonLine(id);
+    if (length > room.left) break;
+    room.left -= length;
+    named.push(id);
+  }
+  return named.length === 0 ? undefined : named;
+}

@@ -14,6 +14,7 @@ export interface RequestEntry {
   readonly user?: string | undefined;
   /** The address of the client; of IPv6, its network. */
   readonly client: string;
+  /** 499 where the client left before its answer began. */
   readonly status: number;
   /** False where the client did not get all of the answer. */
   readonly complete: boolean;
@@ -24,6 +25,19 @@ export interface RequestEntry {
   readonly more?: number | undefined;
   /** A digest of the name of a cache. */
   readonly cache?: string | undefined;
+}
+
+/** How many refused requests of a kind have no line of their own, since so many came within a minute. */
+export interface RefusalsEntry {
+  readonly type: 'refusals';
+  readonly action: RequestAction;
+  /** Absent where no valid token named one. */
+  readonly caller?: string | undefined;
+  /** The address of the client, or `others` where there were too many of them. */
+  readonly client: string;
+  readonly count: number;
+  /** How many were answered with each status. */
+  readonly statuses: Readonly<Record<string, number>>;
 }
 
 /** A change of a document, as it was committed. */
@@ -57,4 +71,4 @@ export interface LogEntry {
   readonly lost?: number | undefined;
 }
 
-export type AuditEntry = RequestEntry | ChangeEntry | LogEntry;
+export type AuditEntry = RequestEntry | RefusalsEntry | ChangeEntry | LogEntry;

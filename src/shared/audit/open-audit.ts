@@ -34,7 +34,9 @@ export function openAudit(settings: AuditSettings, options: OpenOptions): AuditL
     onChange: () => undefined,
   });
   const hasRoom = async () => !(await disk.isShort());
-  const log = createAuditLog({ ...options, folder, keepDays: settings.audit.keepDays, hasRoom });
+  const { keepDays, maxMegabytes } = settings.audit;
+  const maxBytes = maxMegabytes === 0 ? Infinity : maxMegabytes * 2 ** 20;
+  const log = createAuditLog({ ...options, folder, keepDays, maxBytes, hasRoom });
   options.onExit(log.end);
   return log;
 }

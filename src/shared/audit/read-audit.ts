@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { escapeControls } from '../tools/json-line.js';
 import { dayOf, listDayFiles, type DayFile } from './day-files.js';
+import { fileLines } from './file-lines.js';
 
 /** Which lines are wanted; all that is left out does not matter. */
 export interface AuditFilter {
@@ -29,21 +29,20 @@ interface ReadOptions {
   readonly filter: AuditFilter;
   /** Is called with each line that is no entry, such as the last one of a process that was killed. */
   readonly onUnreadable: (path: string) => void;
+  /** Is called with each file whose lines, from some place on, cannot be read. Those of the others are. */
+  readonly onFailed: (path: string, error: unknown) => void;
 }
 
-/** The lines of all files of a folder in the order of their times. Of each file of a day, one line is in memory at a time. */
-export async function* readAudit(
-  folder: string,
-  { filter, onUnreadable }: ReadOptions,
-): AsyncGenerator<string> {
+/** The lines of all files of a folder in the order of their times. Of each file of a day, a small part is in memory at a time. */
+export async function* readAudit(folder: string, options: ReadOptions): AsyncGenerator<string> {
+  const { filter } = options;
   const days = new Map<string, DayFile[]>();
   for (const file of await listDayFiles(folder)) {
     if (!isWantedDay(file, filter)) continue;
     days.set(file.day, [...(days.get(file.day) ?? []), file]);
   }
   for (const files of days.values())
-    for await (const { line, text } of mergeFiles(files, onUnreadable))
-      if (isWanted(line, filter)) yield text;
+    for await (const { line, text } of mergeFiles(files, options)) if (isWanted(line, filter)) yield text;
 }
 
 function isWantedDay({ day }: DayFile, { sinceMs, untilMs }: AuditFilter): boolean {
@@ -62,16 +61,13 @@ function isWanted(line: Line, { sinceMs, untilMs, caller, document, action }: Au
 
 interface Read {
   readonly line: Line;
-  /** As it stands in the file. */
+  /** As it stands in the file, but that no terminal obeys it. */
   readonly text: string;
 }
 
 /** Of files whose lines are in order, gives the earliest line again and again. */
-async function* mergeFiles(
-  files: readonly DayFile[],
-  onUnreadable: (path: string) => void,
-): AsyncGenerator<Read> {
-  const sources = files.map(({ path }) => linesOf(path, onUnreadable));
+async function* mergeFiles(files: readonly DayFile[], options: ReadOptions): AsyncGenerator<Read> {
+  const sources = files.map(({ path }) => linesOf(path, options));
   const heads = new Map<AsyncGenerator<Read>, Read>();
   const advance = async (source: AsyncGenerator<Read>) => {
     const next = await source.next();
@@ -97,16 +93,18 @@ function earliest<Source>(heads: ReadonlyMap<Source, Read>): readonly [Source, R
   return others.reduce((best, each) => (each[1].line.time < best[1].line.time ? each : best), first);
 }
 
-async function* linesOf(path: string, onUnreadable: (path: string) => void): AsyncGenerator<Read> {
-  const stream = createReadStream(path);
+async function* linesOf(
+  path: string,
+  { onUnreadable, onFailed }: Pick<ReadOptions, 'onUnreadable' | 'onFailed'>,
+): AsyncGenerator<Read> {
   try {
-    for await (const text of createInterface({ input: stream, crlfDelay: Infinity })) {
-      const line = parseLine(text);
-      if (line) yield { line, text };
+    for await (const text of fileLines(path)) {
+      const line = text === null ? null : parseLine(text);
+      if (text !== null && line) yield { line, text: escapeControls(text) };
       else onUnreadable(path);
     }
-  } finally {
-    stream.destroy();
+  } catch (error) {
+    onFailed(path, error);
   }
 }
 

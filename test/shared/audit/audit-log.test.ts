@@ -43,6 +43,7 @@ const open = (options: Partial<Parameters<typeof createAuditLog>[0]> = {}) =>
 interface Line {
   readonly time: string;
   readonly process: string;
+  readonly type: string;
   readonly action: string;
   readonly request?: string;
   readonly lost?: number;
@@ -144,6 +145,19 @@ describe('the audit log', () => {
     await log.close();
   });
 
+  test.each(['close', 'end'] as const)(
+    'tells of refused requests that were counted at its %s',
+    async (how) => {
+      const log = open();
+      await log.flush();
+      for (let i = 0; i < 100; i += 1) log.write({ ...search(String(i)), status: 404 });
+      await log[how]();
+      const lines = await allLines();
+      expect(lines.filter(({ type }) => type === 'request')).toHaveLength(60);
+      expect(lines.find(({ type }) => type === 'refusals')).toMatchObject({ caller: 'alice', count: 40 });
+    },
+  );
+
   test('is written by a process that ends without closing it', async () => {
     const log = open();
     log.write(search('a'));
@@ -186,6 +200,32 @@ describe('an audit log that cannot be written', () => {
     const lines = await allLines();
     expect(lines.find(({ action }) => action === 'audit.lost')).toMatchObject({ lost });
     expect(lines.filter(({ action }) => action === 'document.search')).toHaveLength(500 - lost);
+  });
+
+  test('is one whose disk does not answer, which nothing waits for when the process ends', async () => {
+    let answer = (_: boolean): void => undefined;
+    const hasRoom = () => new Promise<boolean>((resolve) => (answer = resolve));
+    const log = open({ hasRoom, hungMilliseconds: 20 });
+    expect(log.isFailing()).toBe(false);
+    await until(() => Promise.resolve(log.isFailing()));
+    log.end();
+    await expect(readdir(folder)).rejects.toThrow('ENOENT');
+    answer(true);
+    await until(() => Promise.resolve(!log.isFailing()));
+    expect((await allLines()).map(({ action }) => action)).toEqual(['audit.start']);
+  });
+
+  test('is one for which so much waits that lines would soon be lost, before one is', async () => {
+    let answer = (_: boolean): void => undefined;
+    const log = open({ hasRoom: () => new Promise<boolean>((resolve) => (answer = resolve)) });
+    const documents = Array<string>(1_000).fill('01234567-89ab-4cde-8f01-23456789abcd');
+    for (let i = 0; i < 350; i += 1) log.write({ ...search(String(i)), documents });
+    expect(log.figures().lost).toBe(0);
+    expect(log.isFailing()).toBe(true);
+    await until(() => {
+      answer(true);
+      return Promise.resolve(!log.isFailing());
+    });
   });
 
   test('on a disk without a byte left goes on where it stopped: no line is torn', async () => {

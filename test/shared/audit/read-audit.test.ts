@@ -1,9 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { printAudit, type AuditRequest } from '../../../src/cli/audit.js';
+import { MAX_LINE_BYTES } from '../../../src/shared/audit/file-lines.js';
+import { readAudit } from '../../../src/shared/audit/read-audit.js';
 
 let root: string;
 
@@ -30,6 +32,13 @@ async function printed(request: AuditRequest = {}): Promise<unknown[]> {
     .split('\n')
     .filter((each) => each !== '');
   return lines.map((each) => (JSON.parse(each) as { mark?: unknown }).mark);
+}
+
+/** How many files of the log this process has open; 0 where the system does not say. */
+async function openFiles(): Promise<number> {
+  const names = await readdir('/proc/self/fd').catch(() => []);
+  const paths = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+  return paths.filter((path) => path.startsWith(root)).length;
 }
 
 describe('npx quire audit', () => {
@@ -63,6 +72,53 @@ describe('npx quire audit', () => {
       '{"time":"2026-01-01T10:',
     );
     expect(await printed()).toEqual([1]);
+  });
+
+  test('prints lines with separators of lines in them whole, and no control character for a terminal to obey', async () => {
+    const caller = 'a\u2028b\u2029c\u0085d\u009b31me';
+    await write('2026-01-01.api.00000001.jsonl', line('2026-01-01T10:00:00.000Z', { mark: 1, caller }));
+    const output = new PassThrough();
+    const text = output.toArray();
+    await printAudit({ caller }, { QUIRE_AUDIT_FOLDER: root, QUIRE_DATA_DIR: root }, output);
+    output.end();
+    const json = Buffer.concat((await text) as Buffer[]).toString();
+    expect(json).toMatch(/^[\x20-\x7e]+\n$/);
+    expect(JSON.parse(json)).toMatchObject({ mark: 1, caller });
+  });
+
+  test('leaves out a line that is longer than any that is written, and reads on behind it', async () => {
+    await write(
+      '2026-01-01.api.00000001.jsonl',
+      line('2026-01-01T10:00:00.000Z', { mark: 1 }),
+      line('2026-01-01T10:00:01.000Z', { mark: 2, caller: 'x'.repeat(MAX_LINE_BYTES) }),
+      line('2026-01-01T10:00:02.000Z', { mark: 3, caller: 'ä'.repeat(100_000) }),
+    );
+    expect(await printed()).toEqual([1, 3]);
+  });
+
+  test('has no file open while it waits for another, so that there may be very many', async () => {
+    const numbers = Array.from({ length: 150 }, (_, number) => number);
+    for (const number of numbers)
+      await write(
+        `2026-01-01.api.${String(number).padStart(8, '0')}.jsonl`,
+        line(`2026-01-01T10:00:00.${String(number).padStart(3, '0')}Z`, { mark: number }),
+      );
+    const options = { filter: {}, onUnreadable: () => undefined, onFailed: () => undefined };
+    const read: string[] = [];
+    for await (const text of readAudit(root, options)) {
+      read.push(text);
+      expect(await openFiles()).toBe(0);
+    }
+    expect(read).toHaveLength(150);
+  });
+
+  test('says which file cannot be read, after the lines of all others', async () => {
+    await mkdir(join(root, '2026-01-01.api.00000001.jsonl'));
+    await write('2026-01-01.api.00000002.jsonl', line('2026-01-01T10:00:00.000Z', { mark: 1 }));
+    const output = new PassThrough();
+    const reading = printAudit({}, { QUIRE_AUDIT_FOLDER: root, QUIRE_DATA_DIR: root }, output);
+    await expect(reading).rejects.toThrow(/00000001.jsonl cannot be read \(EISDIR\)/);
+    expect(String(output.read())).toContain('"mark":1');
   });
 
   describe('prints those alone', () => {

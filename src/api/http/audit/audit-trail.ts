@@ -26,6 +26,8 @@ interface Trail extends AuditOptions {
 /** Empty where there is no audit log. */
 const trails = new WeakMap<IncomingMessage, Trail>();
 const RETRY_SECONDS = 5;
+/** What other servers call a request whose client left before its answer began. */
+const CLIENT_LEFT = 499;
 
 /** Writes a line for each request whose route names an action, when it is over. It comes after the access log. */
 export function createAuditTrail(options: AuditOptions): RequestHandler {
@@ -56,7 +58,8 @@ const entryOf = (notes: AuditNotes, action: RequestAction, { response, client, s
   token: notes.tokenId ?? undefined,
   user: notes.userId ?? undefined,
   client,
-  status: response.statusCode,
+  // Until an answer begins, its status is 200.
+  status: response.headersSent ? response.statusCode : CLIENT_LEFT,
   complete: response.writableFinished,
   ms: Math.round(performance.now() - startedAt),
   documents: notes.documents.size > 0 ? [...notes.documents] : undefined,

@@ -80,6 +80,11 @@ export const audit = z.strictObject({
     'Where these lines are written; empty: `audit` in the data folder.',
   ),
   keepDays: whole(365, { min: 1, max: 3650 }, 'Days that files of the audit log are kept.'),
+  maxMegabytes: whole(
+    10_240,
+    { min: 0, max: 1_000_000 },
+    'How large all files of the audit log may be together; beyond it the oldest are removed first, and those of today hold no more lines; 0: no limit.',
+  ),
   required: flag(
     false,
     'Whether requests are refused (503) while the audit log cannot be written; otherwise they go on, and lines may be lost.',
