@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { say } from './user-messages.js';
+import { say, UserError } from './user-messages.js';
 import type { AuditRequest } from './audit.js';
 import type { TokenRequest } from './token.js';
 
@@ -50,7 +50,8 @@ program
   .option('--check', 'only compare every part of it with its hash')
   .action(async (place: string, options: { check?: true }) => {
     const { restore } = await import('./backup/restore.js');
-    process.stdout.write(`${await restore(place, options, process.env)}\n`);
+    const signal = stopSignal('The restore was interrupted. Run it again.');
+    process.stdout.write(`${await restore(place, { ...options, signal }, process.env)}\n`);
   });
 
 program
@@ -90,17 +91,8 @@ models
   .option('--as <name>', 'another name for the file')
   .action(async (source: string | undefined, options: { sha256?: string; as?: string }) => {
     const { pull } = await import('./models/pull.js');
-    const stop = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      // A listener that is gone after the first signal would let a library of the engine end the process at once.
-      process.on(signal, () => {
-        if (stop.signal.aborted) process.exit(130);
-        stop.abort();
-      });
-    const told = await pull(
-      { source, ...options },
-      { env: process.env, signal: stop.signal, output: process.stderr },
-    );
+    const signal = stopSignal();
+    const told = await pull({ source, ...options }, { env: process.env, signal, output: process.stderr });
     process.stdout.write(`${told}\n`);
   });
 
@@ -134,6 +126,18 @@ models
     process.stdout.write(`${text}\n`);
     if (!isSane) process.exitCode = 1;
   });
+
+/** Aborts at the first signal to end, with a sentence for the user where one is given. The second one ends the process. */
+function stopSignal(sentence?: string): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    // A listener that is gone after the first signal would let a library of the engine end the process at once.
+    process.on(signal, () => {
+      if (stop.signal.aborted) process.exit(130);
+      stop.abort(sentence === undefined ? undefined : new UserError(sentence));
+    });
+  return stop.signal;
+}
 
 async function tryModels(name: string | undefined) {
   if (name !== undefined) return (await import('./models/test.js')).test(name, process.env);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObjectKey } from '../../shared/storage/object-key.js';
+import { documentOfSource, isObjectKey } from '../../shared/storage/object-key.js';
 
 /** The version of what a backup consists of. */
 export const FORMAT = 1;
@@ -41,8 +41,13 @@ export type Manifest = z.infer<typeof manifestSchema>;
 
 export const MANIFEST = 'manifest.json';
 
-/** A line of the list of sources. Its name is the source's key in the object storage. */
-export const sourceSchema = partSchema;
+/**
+ * A line of the list of sources. Its name is the source's key in the object storage, where nothing else may be written over: the
+ * bucket may hold more than Quire's.
+ */
+export const sourceSchema = partSchema.extend({
+  name: partSchema.shape.name.refine((name) => documentOfSource(name) !== null),
+});
 
 /** Where a source lies in the place of the backup. */
 export const placeOfSource = (storageKey: string): string => `sources/${storageKey}`;

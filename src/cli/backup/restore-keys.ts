@@ -41,6 +41,8 @@ function explained(error: unknown, { redis }: Pick<Manifest, 'redis'>): unknown 
     return new UserError(
       `This Redis is older than the one of the backup (${redis}), whose values it cannot read.`,
     );
+  if (/bad data format/i.test(error.message))
+    return new UserError('A value of the backup is none that Redis has written. Restore nothing of it.');
   if (error.message.startsWith('OOM'))
     return new UserError('This Redis is full (maxmemory). Give it more memory, and restore again.');
   return error;

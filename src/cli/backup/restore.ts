@@ -9,11 +9,11 @@ import { UserError } from '../user-messages.js';
 import { connect, type Client } from './connect.js';
 import { openVerified, readAll } from './hashed.js';
 import { readKeyPart } from './key-parts.js';
-import { allowLargeValues } from './large-values.js';
 import { placeOfSource, sourceSchema, type Manifest, type Part } from './manifest.js';
 import { findManifest, noBackup, openPlace } from './open-place.js';
 import { prepareTarget } from './prepare-target.js';
 import { restoreKeys } from './restore-keys.js';
+import { withTargetSettings } from './target-settings.js';
 
 const SOURCES_AT_ONCE = 4;
 
@@ -25,7 +25,7 @@ const SOURCES_AT_ONCE = 4;
  */
 export async function restore(
   place: string,
-  { check }: { readonly check?: true },
+  { check, signal }: { readonly check?: true; readonly signal?: AbortSignal },
   env: Environment,
 ): Promise<string> {
   const settings = loadSettings(env, []);
@@ -43,7 +43,16 @@ export async function restore(
   }
   const { url, stop } = await reachRedis(settings, env);
   try {
-    await write({ url, from, to: await openStorage(settings, logger), manifest, sources, place, largest });
+    await write({
+      url,
+      from,
+      to: await openStorage(settings, logger),
+      manifest,
+      sources,
+      place,
+      largest,
+      signal,
+    });
   } finally {
     await stop();
   }
@@ -70,20 +79,25 @@ interface Writing {
   readonly place: string;
   /** Bytes of the largest value. */
   readonly largest: number;
+  /** Ends the restore between two values or sources, so that the settings of Redis are put back. */
+  readonly signal: AbortSignal | undefined;
 }
 
-async function write({ url, from, to, manifest, sources, place, largest }: Writing): Promise<void> {
+async function write({ url, from, to, manifest, sources, place, largest, signal }: Writing): Promise<void> {
   const client = await connect(url);
   try {
-    const putBack = await allowLargeValues(client, largest);
-    try {
+    await withTargetSettings(client, largest, async () => {
       await prepareTarget(client, place);
-      await eachSource(sources, (source) => to.put(source.name, openSource(from, source)));
-      for (const part of manifest.keys) await restoreKeys(client, await readKeyPart(from, part), manifest);
+      await eachSource(sources, (source) => {
+        signal?.throwIfAborted();
+        return to.put(source.name, openSource(from, source));
+      });
+      for (const part of manifest.keys) {
+        signal?.throwIfAborted();
+        await restoreKeys(client, await readKeyPart(from, part), manifest);
+      }
       await open(client);
-    } finally {
-      await putBack();
-    }
+    });
   } finally {
     client.destroy();
   }

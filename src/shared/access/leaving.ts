@@ -90,13 +90,14 @@ export function withoutLeft(record: Lists, wanted: Partial<AccessLists>): Change
   return { ...staying('readers'), ...staying('writers'), ...admins, left: noted };
 }
 
-/** The same lists, of which those that a document inherits leave out whom it may not name. */
+/** The same lists, of which those that a document inherits leave out whom it may not name. It keeps its admins where none is left. */
 export function withoutUnnoted(record: Lists, wanted: Partial<AccessLists>): Partial<AccessLists> {
   if (record.leftUnnoted !== true) return wanted;
   const known = knownTo(record);
   const lists = ACCESS_LISTS.flatMap((name) => {
     const list = wanted[name]?.filter((id) => known.has(id));
-    return list ? [[name, list] as const] : [];
+    const isMissing = !list || (name === 'admins' && list.length === 0);
+    return isMissing ? [] : [[name, list] as const];
   });
   return Object.fromEntries(lists);
 }

@@ -79,7 +79,8 @@ interface TurnLimits extends Omit<ShareLimits, 'maxAtOnce'> {
 /**
  * Gives at most `maxAtOnce` turns at the same time. The other requests wait, and their callers
  * take turns. When more than `maxWaiting` wait, the newest request of the caller with the most of
- * them is refused, so that nobody fills the queue of others.
+ * them is refused, so that nobody fills the queue of others. Of callers who have as many, the one is refused who joined last,
+ * of the latest kind. Only requests that have begun before may be more than that.
  */
 export function createTurns(maxAtOnce: number, limits: TurnLimits = {}): Turns {
   const state = createState(maxAtOnce, limits);

@@ -89,16 +89,25 @@ export function call(queue: WaitingLines, { by, waiter }: Head): void {
   waiter.enter();
 }
 
-/** Refuses the newest request of the longest line. */
+/**
+ * Refuses a request: of the longest lines that hold one which is not kept, the last line, and its newest such request. Earlier
+ * queues are more urgent, and a newcomer puts nobody out who waits as long as it does. Those that are kept may be more than there
+ * is room for; where there are no others, nothing is refused.
+ */
 export function refuseNewest(queues: readonly WaitingLines[], error: Error): void {
-  let longest: Set<Waiter> | null = null;
-  for (const { lines } of queues)
-    for (const line of lines.values()) if (!longest || line.size > longest.size) longest = line;
-  const newest = longest && [...longest].findLast(({ isKept }) => !isKept);
-  if (!newest) return;
+  let longest: { readonly size: number; readonly refuse: () => void } | null = null;
   for (const queue of queues)
-    for (const [by, line] of queue.lines) if (line === longest) leave(queue, by, newest);
-  newest.refuse(error);
+    for (const [by, line] of queue.lines) {
+      if (line.size < (longest?.size ?? 0)) continue;
+      const newest = [...line].findLast(({ isKept }) => !isKept);
+      if (!newest) continue;
+      const refuse = () => {
+        leave(queue, by, newest);
+        newest.refuse(error);
+      };
+      longest = { size: line.size, refuse };
+    }
+  longest?.refuse();
 }
 
 function leave(queue: WaitingLines, by: string, waiter: Waiter): void {

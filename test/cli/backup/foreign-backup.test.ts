@@ -1,14 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { once, putHashed } from '../../../src/cli/backup/hashed.js';
 import { createKeyParts } from '../../../src/cli/backup/key-parts.js';
-import { FORMAT, placesOf, type KeyPart } from '../../../src/cli/backup/manifest.js';
+import { FORMAT, placeOfSource, placesOf, type KeyPart } from '../../../src/cli/backup/manifest.js';
 import { writeManifest } from '../../../src/cli/backup/open-place.js';
 import { restore } from '../../../src/cli/backup/restore.js';
 import { UserError } from '../../../src/cli/user-messages.js';
 import { openFolder } from '../../../src/shared/create-storage.js';
+import { sourceKey } from '../../../src/shared/storage/object-key.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 
 let folder: string;
@@ -68,14 +70,29 @@ describe('a backup that somebody else has written', () => {
     await expect(refused).rejects.toThrow(message);
   });
 
-  test.each(['../../stolen', '/etc/stolen', '2026-01/../../stolen', 'a//b', ''])(
-    'is refused with a source named %j',
-    async (source) => {
-      const refused = check(await writeBackup({ source }));
-      await expect(refused).rejects.toThrow(UserError);
-      await expect(refused).rejects.toThrow(/list of sources of the backup cannot be read/);
-    },
-  );
+  test.each([
+    '../../stolen',
+    '/etc/stolen',
+    '2026-01/../../stolen',
+    'a//b',
+    '',
+    // What a bucket may hold besides sources of Quire.
+    'marker',
+    'invoices/2026.pdf',
+    '2026-01/invoice.pdf',
+  ])('is refused with a source named %j', async (source) => {
+    const refused = check(await writeBackup({ source }));
+    await expect(refused).rejects.toThrow(UserError);
+    await expect(refused).rejects.toThrow(/list of sources of the backup cannot be read/);
+  });
+
+  test('can be restored with the source of a document', async () => {
+    const source = sourceKey({ documentId: randomUUID(), version: 1 });
+    const place = await writeBackup({ source });
+    const to = await openFolder(place);
+    await to.put(placeOfSource(source), once(Buffer.alloc(0)));
+    await expect(check(place)).resolves.toMatch(/can be restored/);
+  });
 
   test.each<readonly [string, number, RegExp]>([
     ['unpacks to more than it says', 3, /cannot be unpacked, or is larger than it says/],

@@ -53,12 +53,13 @@ afterEach(() => {
 });
 
 /** Writes a backup of these keys, with no sources. */
-async function backUp(names: readonly string[]): Promise<string> {
+async function backUp(names: readonly string[], change = (value: Buffer): Buffer => value): Promise<string> {
   const place = await mkdtemp(join(folder, 'backup-'));
   const to = await openFolder(place);
   const places = placesOf('run');
   const parts = createKeyParts(to, places);
-  for await (const some of dumpKeys(source, names)) for (const record of some) await parts.add(record);
+  for await (const some of dumpKeys(source, names))
+    for (const record of some) await parts.add({ ...record, value: record.value && change(record.value) });
   const list = {
     name: places.sourceList,
     ...(await putHashed(to, places.sourceList, once(Buffer.alloc(0)))),
@@ -76,8 +77,11 @@ async function backUp(names: readonly string[]): Promise<string> {
   return place;
 }
 
-const restoreInto = (server: number, place: string) =>
-  restore(place, {}, { REDIS_URL: servers[server]?.url ?? '', QUIRE_DATA_DIR: join(folder, 'data') });
+const restoreInto = (server: number, place: string, signal?: AbortSignal) =>
+  restore(place, signal ? { signal } : {}, {
+    REDIS_URL: servers[server]?.url ?? '',
+    QUIRE_DATA_DIR: join(folder, 'data'),
+  });
 
 describe('a value that is larger than what Redis takes (proto-max-bulk-len)', () => {
   const value = randomBytes(3 * 2 ** 20).toString('base64');
@@ -97,6 +101,46 @@ describe('a value that is larger than what Redis takes (proto-max-bulk-len)', ()
     await expect(refused).rejects.toThrow(/Set proto-max-bulk-len to \d{7} there/);
     expect(await locked.get(keys.schema)).toBe('before');
     expect(await locked.exists(keys.restoring)).toBe(0);
+  });
+});
+
+/** The checksum at the end of a value of Redis (CRC-64 of Jones). */
+function checksum(bytes: Uint8Array): Buffer {
+  let crc = 0n;
+  for (const byte of bytes) {
+    crc ^= BigInt(byte);
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >> 1n) ^ ((crc & 1n) * 0x95ac9329ac4bc9b5n);
+  }
+  const written = Buffer.alloc(8);
+  written.writeBigUInt64LE(crc);
+  return written;
+}
+
+describe('values are checked by Redis (sanitize-dump-payload)', () => {
+  const CHECKS = 'sanitize-dump-payload';
+
+  test('so that one which leads out of itself is refused, and the setting is then what it was', async () => {
+    await source.hSet(LARGE, 'f', 'v');
+    const place = await backUp([LARGE], (value) => {
+      const written = Buffer.from(value.subarray(0, -8));
+      // The field says that it has five bytes, and has one.
+      written[written.indexOf(Buffer.from([0x81, 0x66]))] = 0x85;
+      return Buffer.concat([written, checksum(written)]);
+    });
+    const refused = restoreInto(1, place);
+    await expect(refused).rejects.toThrow(UserError);
+    await expect(refused).rejects.toThrow('none that Redis has written');
+    expect(await target.exists(LARGE)).toBe(0);
+    expect(await target.configGet(CHECKS)).toEqual({ [CHECKS]: 'no' });
+  });
+
+  test('and a restore that is interrupted sets back what it has changed', async () => {
+    await source.set(LARGE, 'value');
+    const place = await backUp([LARGE]);
+    const signal = AbortSignal.abort(new UserError('interrupted'));
+    await expect(restoreInto(1, place, signal)).rejects.toThrow('interrupted');
+    expect(await target.exists(LARGE)).toBe(0);
+    expect(await target.configGet([CHECKS, BULK])).toEqual({ [CHECKS]: 'no', [BULK]: String(2 ** 20) });
   });
 });
 

@@ -59,12 +59,11 @@ test('nobody who has left can be named again, however many others are made to le
   document = { ...document, left: [] };
   naming();
   expect(withoutUnnoted(document, { readers: ['victim', 'ben'] })).toEqual({ readers: ['ben'] });
+  // An attachment whose parent names new admins alone keeps its own.
+  expect(withoutUnnoted(document, { readers: ['victim'], admins: ['victim'] })).toEqual({ readers: [] });
   expect(leftWith({}, document)).toMatchObject({ leftUnnoted: true });
-  // Whom the lists name may stay, or get more.
-  expect(withoutLeft(document, { readers: ['mallory'], writers: ['mallory', 'ben'] })).toMatchObject({
-    readers: ['mallory'],
-    writers: ['mallory', 'ben'],
-  });
+  // Whom the lists name may stay, or get more: of such lists nothing is taken away.
+  expect(withoutLeft(document, { readers: ['mallory'], writers: ['mallory', 'ben'] })).toEqual({});
 });
 
 describe('who leaves a document', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { UnavailableError } from '../../../src/shared/errors.js';
 import { createDecayedUsage } from '../../../src/shared/fair-scheduling/decayed-usage.js';
 import { createTurns, type Turn, type Turns } from '../../../src/shared/fair-scheduling/turns.js';
 
@@ -7,23 +8,30 @@ const CALLERS = ['ann', 'bob', 'cid', 'dan'] as const;
 const KINDS = ['urgent', 'other'] as const;
 
 type Step =
-  | { readonly type: 'ask'; readonly by: string; readonly kind: string }
+  | { readonly type: 'ask'; readonly by: string; readonly kind: string; readonly hasBegun?: boolean }
   | { readonly type: 'end' | 'leave'; readonly which: number };
 
-const steps = fc.array(
+const ask = {
+  type: fc.constant('ask' as const),
+  by: fc.constantFrom(...CALLERS),
+  kind: fc.constantFrom(...KINDS),
+};
+const others = fc.record({ type: fc.constantFrom('end' as const, 'leave' as const), which: fc.nat(50) });
+const steps = fc.array(fc.oneof(fc.record(ask), others), { maxLength: 80 });
+/** So many come that the queue is full for most of the time. */
+const crowd = fc.array(
   fc.oneof(
-    fc.record({
-      type: fc.constant('ask' as const),
-      by: fc.constantFrom(...CALLERS),
-      kind: fc.constantFrom(...KINDS),
-    }),
-    fc.record({ type: fc.constantFrom('end' as const, 'leave' as const), which: fc.nat(50) }),
+    { weight: 4, arbitrary: fc.record(ask) },
+    { weight: 1, arbitrary: fc.record({ ...ask, hasBegun: fc.constant(true) }) },
+    { weight: 2, arbitrary: others },
   ),
   { maxLength: 80 },
 );
 
 interface Asked {
   readonly by: string;
+  readonly kind: string;
+  readonly hasBegun: boolean;
   readonly controller: AbortController;
 }
 
@@ -31,16 +39,20 @@ interface Asked {
 function drive(turns: Turns) {
   const waiting = new Set<Asked>();
   const running = new Map<Asked, Turn>();
+  const refused: Asked[] = [];
   const settle = () => new Promise(setImmediate);
-  const ask = (by: string, kind: string) => {
-    const asked: Asked = { by, controller: new AbortController() };
+  const ask = (by: string, kind: string, hasBegun = false) => {
+    const asked: Asked = { by, kind, hasBegun, controller: new AbortController() };
     waiting.add(asked);
-    turns.enter({ by, kind, signal: asked.controller.signal }).then(
+    turns.enter({ by, kind, hasBegun, signal: asked.controller.signal }).then(
       (turn) => {
         waiting.delete(asked);
         running.set(asked, turn);
       },
-      () => waiting.delete(asked),
+      (error: unknown) => {
+        waiting.delete(asked);
+        if (error instanceof UnavailableError) refused.push(asked);
+      },
     );
     return asked;
   };
@@ -53,12 +65,12 @@ function drive(turns: Turns) {
     entry[1].end();
   };
   const step = async (given: Step) => {
-    if (given.type === 'ask') ask(given.by, given.kind);
+    if (given.type === 'ask') ask(given.by, given.kind, given.hasBegun);
     else if (given.type === 'end') endOne(given.which);
     else [...waiting][given.which % Math.max(1, waiting.size)]?.controller.abort(new Error('left'));
     await settle();
   };
-  return { waiting, running, ask, endOne, step, settle };
+  return { waiting, running, refused, ask, endOne, step, settle };
 }
 
 const ofCaller = (running: ReadonlyMap<Asked, Turn>, by: string) =>
@@ -145,16 +157,48 @@ test('callers in turn: whoever waits is passed by no other more than twice', asy
   );
 }, 60_000);
 
-test('a full queue refuses none but the one who has the most in it, and holds no more than it may', async () => {
+/** The lines of those who wait, by kind and then by caller, each in the order in which its requests came. */
+const linesOf = (waiting: readonly Asked[]) =>
+  KINDS.flatMap((kind) =>
+    CALLERS.map((by) => waiting.filter((each) => each.kind === kind && each.by === by)),
+  ).filter((line) => line.some(({ hasBegun }) => !hasBegun));
+
+/** Whom a full queue may refuse of all these, of whom the last came just now. */
+function mayBeRefused(waiting: readonly Asked[]): readonly Asked[] {
+  const lines = linesOf(waiting);
+  const most = Math.max(...lines.map((line) => line.length));
+  const longest = lines.filter((line) => line.length === most);
+  const kind = longest.at(-1)?.[0]?.kind;
+  const newest = longest
+    .filter(([first]) => first?.kind === kind)
+    .flatMap((line) => line.findLast(({ hasBegun }) => !hasBegun) ?? []);
+  const newcomer = waiting.at(-1);
+  // A caller who came just now stands behind all others of the kind.
+  return newcomer && most === 1 && newest.includes(newcomer) ? [newcomer] : newest;
+}
+
+test('a full queue refuses the newest of the longest line, of equal ones of the last kind, and holds no more than it may', async () => {
   await fc.assert(
-    fc.asyncProperty(steps, async (all) => {
+    fc.asyncProperty(crowd, async (all) => {
       const turns = createTurns(1, { maxWaiting: 5, kinds: KINDS });
       const driven = drive(turns);
       for (const each of all) {
+        const before = [...driven.waiting];
+        driven.refused.length = 0;
         await driven.step(each);
-        expect(turns.figures().waiting).toBeLessThanOrEqual(5);
+        const isMore = each.type === 'ask' && each.hasBegun === true;
+        const now = turns.figures().waiting;
+        expect(now).toBeLessThanOrEqual(Math.max(5, before.length + (isMore ? 1 : 0)));
+        const [refused, ...more] = driven.refused;
+        expect(more).toEqual([]);
+        if (!refused) continue;
+        expect(now).toBe(before.length);
+        // Who waited before, and who came and waits now, or was refused at once.
+        const wereThere = new Set([...before, ...driven.waiting, refused]);
+        const allowed = mayBeRefused([...wereThere]);
+        expect(allowed).toContain(refused);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 200 },
   );
 }, 60_000);

@@ -118,6 +118,28 @@ test('small documents of any size wait while one has its turn, and go on as soon
   expect([await asks(longer, small), await asks(short, tiny)]).toEqual([true, true]);
 });
 
+test('very small documents pass one that has its turn, a 64th of it whenever so much has come free, and it gets its room', async () => {
+  const [first, second, ...rest] = await begin('ann', 4);
+  if (first) await end(first);
+  const waiting = await documentOf('bob');
+  await growOld(waiting);
+  const passing = async () => {
+    let passed = 0;
+    while (passed < 20 && (await asks(await documentOf('eve'), piecesOf(1)))) passed += 1;
+    return passed;
+  };
+  const passed = await passing();
+  expect(passed).toBeGreaterThanOrEqual(3);
+  expect(passed).toBeLessThanOrEqual(350 / 64);
+  // Who wants more goes on waiting, and those that pass do not prolong the turn.
+  expect(await asks(await documentOf('eve'), tiny)).toBe(false);
+  if (second) await end(second);
+  expect(await asks(waiting, large)).toBe(false);
+  expect(await passing()).toBe(passed);
+  for (const each of rest) await end(each);
+  expect(await asks(waiting, large)).toBe(true);
+});
+
 test('a turn ends when no more room comes free, and others have all of it for a while', async () => {
   const [first] = await begin('ann', 4);
   const waiting = await documentOf('bob');

@@ -13,7 +13,7 @@ import {
 import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
 import { sourceKey } from '../../../shared/storage/object-key.js';
 import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/documents/display-filename.js';
-import type { AllowBytes, ByteAllowance } from './admission/byte-allowances.js';
+import type { AllowBytes, ByteAllowance, ItemAllowances } from './admission/byte-allowances.js';
 import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming-file.js';
 
 /** The document and version that the bytes belong to. */
@@ -23,6 +23,8 @@ export interface SourceOwner {
   /** Who owns the document, and the bytes that it counts with already; none for a new one. */
   readonly ownerId: string;
   readonly counted?: number;
+  /** Where it is one of many items: their allowances, which stay open until the records are written. */
+  readonly items?: ItemAllowances;
 }
 
 /** A text that is stored, or is short and has to be written together with the record that refers to it. */
@@ -65,19 +67,19 @@ export function createSources(parts: Dependencies): Sources {
       try {
         const store = (file: IncomingFile) => storeFile(parts, place, file);
         const { stored: content, details } = await receive({ maxBytes, tooLarge, store });
+        if (!owner.items) allowance.close();
         return { content, details };
       } catch (error) {
         await discard(parts, place.storageKey);
-        throw error;
-      } finally {
         allowance.close();
+        throw error;
       }
     },
   };
 }
 
-const allow = ({ allowBytes }: Dependencies, { documentId, ownerId, counted = 0 }: SourceOwner) =>
-  allowBytes({ documentId, ownerId, counted });
+const allow = ({ allowBytes }: Dependencies, { documentId, ownerId, counted = 0, items }: SourceOwner) =>
+  allowBytes({ documentId, ownerId, counted }, items);
 
 /** Where a file goes, and how large it may be. */
 interface Place {
@@ -86,16 +88,18 @@ interface Place {
   readonly maxBytes: number;
   readonly tooLarge: () => Error;
   readonly take: ByteAllowance['take'];
+  readonly whole: ByteAllowance['whole'];
 }
 
 function placeOf(
   owner: SourceOwner,
-  { most, overQuota, take }: ByteAllowance,
+  { most, overQuota, take, whole }: ByteAllowance,
   { maxFileBytes }: Dependencies,
 ): Place {
   const tooLarge = most < maxFileBytes ? overQuota : () => fileTooLarge(maxFileBytes);
   const { version } = owner;
-  return { storageKey: sourceKey(owner), version, maxBytes: Math.min(most, maxFileBytes), tooLarge, take };
+  const maxBytes = Math.min(most, maxFileBytes);
+  return { storageKey: sourceKey(owner), version, maxBytes, tooLarge, take, whole };
 }
 
 async function storeText(parts: Dependencies, owner: SourceOwner, text: string): Promise<StoredText> {
@@ -115,11 +119,14 @@ async function storeText(parts: Dependencies, owner: SourceOwner, text: string):
   const allowance = await allow(parts, owner);
   try {
     allowance.take(bytes.length);
+    allowance.whole();
     await parts.drafts.announce(storageKey);
     await parts.storage.put(storageKey, once(bytes));
-  } finally {
+  } catch (error) {
     allowance.close();
+    throw error;
   }
+  if (!owner.items) allowance.close();
   return { content };
 }
 
@@ -192,7 +199,7 @@ interface FileFacts {
 async function* inspect(
   file: IncomingFile,
   facts: FileFacts,
-  { maxBytes, tooLarge, take }: Pick<Place, 'maxBytes' | 'tooLarge' | 'take'>,
+  { maxBytes, tooLarge, take, whole }: Place,
 ): AsyncGenerator<Uint8Array> {
   const head: Uint8Array[] = [];
   let headBytes = 0;
@@ -210,6 +217,7 @@ async function* inspect(
     yield bytes;
   }
   facts.contentType ||= detect(file, beginning(head));
+  whole();
 }
 
 const beginning = (parts: readonly Uint8Array[]): Uint8Array =>

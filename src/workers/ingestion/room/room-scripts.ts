@@ -19,7 +19,7 @@ const MOST_NOTED = 4;
  * was begun again. Answers the bytes that are reserved, or minus those that are wanted, and whether it stands in the line.
  *
  * While others wait, one caller gets at most half of the room, except for a document that is the only one of its caller. While
- * a document has its turn, others leave it room. It takes no longer however many documents wait.
+ * a document has its turn, others leave it room, but for a few small ones. It takes no longer however many documents wait.
  */
 export const reserveScript = defineScript<[bytes: number, isInLine: number]>(`${SERVER_TIME}
 local reserved, waiting, ingests, callers, line, turn = unpack(KEYS)
@@ -57,6 +57,8 @@ local othersWait = false
 for _, each in ipairs(redis.call('ZRANGE', callers, 0, 1)) do othersWait = othersWait or each ~= caller end
 local holder, held = turnOf(now, room - promised)
 if holder == id or redis.call('HEXISTS', reserved, id) == 1 then held = 0 end
+local mayPass = held > 0 and promised + all + held > room and passes(all, held)
+if mayPass then held = 0 end
 if promised + all + held > room or (othersWait and own > 0 and own + all > room / 2) then
   local of, since = string.match(redis.call('HGET', waiting, id) or '', '^(%d+):%d+:(%d+)$')
   if of ~= version then since = whole(now) end
@@ -70,6 +72,7 @@ end
 redis.call('HDEL', waiting, id)
 redis.call('ZREM', line, id)
 if holder == id then endTurn(now, 0) end
+if mayPass then redis.call('HINCRBY', turn, 'passed', whole(all)) end
 redis.call('HSET', reserved, id, version .. ':' .. whole(all) .. ':' .. whole(embedding) .. ':' .. whole(all))
 return {all, 0}
 `);

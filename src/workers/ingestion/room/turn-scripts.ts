@@ -2,7 +2,9 @@
  * Turns of documents that wait for room. Whoever asks first gets what comes free, so that smaller documents, of which there
  * are always more, could keep a large one out for ever. So the first in a line of those that have waited for long has its turn,
  * for which others leave room, one at a time, as the first job of a queue has with EASY backfilling (Lifka 1995; Mu'alem and
- * Feitelson 2001). Nobody knows when room will come free, so that a turn ends when none does, and a pause follows.
+ * Feitelson 2001). Nobody knows when room will come free, so that a turn ends when none does, and a pause follows. Small ones
+ * need not wait for that: all of them together may take a 64th of what it wants, and again each time when more than that has
+ * come free beside what they took. So its room grows as long as its turn is not in vain, and it gets it.
  */
 
 /** All in ms. */
@@ -15,12 +17,16 @@ export interface TurnTimes {
   readonly most: number;
 }
 
+/** What goes up and down a little all the time, and what is left to small ones: so many parts of what the document wants. */
+const PARTS = 64;
+
 /** So many documents stand in the line, one of a caller; others come later. */
 const MAX_LINE = 100;
 
 /**
  * Expects the locals `waiting`, `ingests`, `line`, `turn` and `whole`, and the times as ARGV 7 to 9. `turnOf` answers the
- * document that has its turn and how much it wants, or nil and 0.
+ * document that has its turn and how much it wants, or nil and 0. `passes` tells
+ * whether one that wants so little need not leave it room.
  */
 export const TURN_FUNCTIONS = `
 local patience, idle, most = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
@@ -45,12 +51,15 @@ local function goesOn(now, free, document)
   end
   local from, freest, grew, waited = unpack(redis.call('HMGET', turn, 'from', 'free', 'grew', 'waited'))
   -- What Redis uses goes up and down a little all the time.
-  if free > tonumber(freest) + bytes / 64 then
-    redis.call('HSET', turn, 'free', whole(free), 'grew', whole(now))
+  if free > tonumber(freest) + bytes / ${String(PARTS)} then
+    redis.call('HSET', turn, 'free', whole(free), 'grew', whole(now), 'passed', '0')
     grew = now
   end
   if now - grew < idle and now - from < most then return bytes end
   endTurn(now, math.max(patience, tonumber(waited)))
+end
+local function passes(all, held)
+  return tonumber(redis.call('HGET', turn, 'passed') or '0') + all <= held / ${String(PARTS)}
 end
 -- The next one goes to the end of the line at once, since it may not get its room.
 local function nextInLine(now, free)
@@ -59,7 +68,7 @@ local function nextInLine(now, free)
     if bytes then
       redis.call('ZADD', line, whole(now), document)
       redis.call('HSET', turn, 'document', document, 'from', whole(now), 'free', whole(free), 'grew', whole(now),
-        'waited', whole(now - (since or now)))
+        'waited', whole(now - (since or now)), 'passed', '0')
       redis.call('PEXPIRE', turn, whole(2 * most))
       return document, bytes
     end

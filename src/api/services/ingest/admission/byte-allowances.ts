@@ -18,57 +18,99 @@ export interface ByteAllowance {
   readonly overQuota: () => OverQuotaError;
   /** Must be called before bytes are stored. @throws OverQuotaError, TooManyError */
   readonly take: (bytes: number) => void;
-  /** Must be called when all bytes are stored, or dropped. */
+  /** Notes that all bytes have come. Of one item of many, it stays open until all of these are closed. */
+  readonly whole: () => void;
+  /** Must be called when the bytes are dropped, and for an upload that is no item of many when they are stored. */
   readonly close: () => void;
 }
 
-export type AllowBytes = (owner: ByteOwner) => Promise<ByteAllowance>;
+/** The allowances of the items of one request, all of which are stored before the records of any of them are written. */
+export interface ItemAllowances {
+  /** What those hold that are whole. */
+  readonly held: () => number;
+  readonly keep: (allowance: Pick<ByteAllowance, 'close'>, held: number) => void;
+  readonly drop: (allowance: Pick<ByteAllowance, 'close'>) => void;
+  /** Must be called when the records are written, and what has none is removed. */
+  readonly close: () => void;
+}
+
+export type AllowBytes = (owner: ByteOwner, items?: ItemAllowances) => Promise<ByteAllowance>;
+
+export function createItemAllowances(): ItemAllowances {
+  const whole = new Map<Pick<ByteAllowance, 'close'>, number>();
+  return {
+    held: () => [...whole.values()].reduce((sum, held) => sum + held, 0),
+    keep: (allowance, held) => void whole.set(allowance, held),
+    drop: (allowance) => void whole.delete(allowance),
+    close: () => {
+      for (const allowance of [...whole.keys()]) allowance.close();
+    },
+  };
+}
 
 const RETRY = { retryAfterSeconds: 5 };
+const nothing = () => undefined;
 
 /**
  * Bounds what is stored of uploads before the step that writes their records asks the quota of bytes, which alone is exact:
- * what is left of the quota, for all of an owner's uploads that this process receives together. What would not fit even alone
- * is over the quota; what has to wait for others may be tried again.
+ * what is left of the quota, for all of an owner's uploads that this process receives together. What would not fit alone, or
+ * beside the items of its request that are there, is over the quota; what has to wait for others may be tried again.
  */
 export function createByteAllowances(redis: Redis, { bytes: quota }: Quotas): AllowBytes {
   const arriving = createTally();
   const replacing = new Set<string>();
-  return async ({ ownerId, documentId, counted }) => {
+  return async ({ ownerId, documentId, counted }, items) => {
     const overQuota = () => new OverQuotaError('bytes', quota ?? 0);
-    if (quota === null) return { most: Infinity, overQuota, take: () => undefined, close: () => undefined };
+    if (quota === null) return { most: Infinity, overQuota, take: nothing, whole: nothing, close: nothing };
     const left = Math.max(0, quota - (await readOwned(redis, ownerId)).bytes);
     // Of several uploads in place of one content, only one replaces it.
     const isReplacing = counted > 0 && !replacing.has(documentId);
     if (isReplacing) replacing.add(documentId);
     const free = isReplacing ? counted : 0;
-    let taken = 0;
     let held = 0;
     const hold = (wanted: number) => {
       arriving.add(ownerId, wanted - held);
       held = wanted;
     };
-    return {
-      most: left + counted,
+    const most = () => left + counted - (items?.held() ?? 0);
+    const othersHold = () => arriving.of(ownerId) - held;
+    const allowance: ByteAllowance = {
+      most: most(),
       overQuota,
-      take: (more) => {
-        taken += more;
-        const others = arriving.of(ownerId) - held;
-        const wanted = Math.max(0, taken - free);
-        if (taken <= left + counted && others + wanted <= left) {
-          hold(wanted);
-          return;
-        }
-        // Others need not wait until this one is removed.
-        hold(0);
-        throw taken > left + counted
-          ? overQuota()
-          : new TooManyError('Too many bytes of your uploads arrive at once', RETRY);
-      },
+      take: createTake({ left, free, most, othersHold, hold, overQuota }),
+      whole: () => items?.keep(allowance, held),
       close: () => {
         hold(0);
+        items?.drop(allowance);
         if (isReplacing) replacing.delete(documentId);
       },
     };
+    return allowance;
+  };
+}
+
+interface Taking {
+  /** What is left for all uploads, and what this one need not take of it. */
+  readonly left: number;
+  readonly free: number;
+  readonly most: () => number;
+  readonly othersHold: () => number;
+  readonly hold: (bytes: number) => void;
+  readonly overQuota: () => OverQuotaError;
+}
+
+function createTake({ left, free, most, othersHold, hold, overQuota }: Taking): ByteAllowance['take'] {
+  let taken = 0;
+  return (more) => {
+    taken += more;
+    const wanted = Math.max(0, taken - free);
+    const isOver = taken > most();
+    if (!isOver && othersHold() + wanted <= left) {
+      hold(wanted);
+      return;
+    }
+    // Others need not wait until this one is removed.
+    hold(0);
+    throw isOver ? overQuota() : new TooManyError('Too many bytes of your uploads arrive at once', RETRY);
   };
 }

@@ -5,6 +5,7 @@ import { documentNotFound } from '../../documents/document-access.js';
 import type { RequestContext } from '../../request-context.js';
 import type { Admit } from '../admission/admission.js';
 import type { Arrival } from '../admission/arriving.js';
+import { createItemAllowances, type ItemAllowances } from '../admission/byte-allowances.js';
 import type { IncomingFile } from '../incoming-file.js';
 import { begunOperation, newRecord, type DocumentDetails, type IngestParts } from '../ingest.js';
 import { openWait, settleAll, type AwaitedBatch, type BatchWaitParts } from './batch-wait.js';
@@ -52,6 +53,7 @@ export function createIngestFiles(parts: IngestFilesParts): IngestFiles {
   return async (receive, context) => {
     const begun: StoredFile[] = [];
     const arrivals: Arrivals = new Map();
+    const items = createItemAllowances();
     const wait = openWait(parts, context);
     let next = 0;
     try {
@@ -60,7 +62,7 @@ export function createIngestFiles(parts: IngestFilesParts): IngestFiles {
         store: async (file) => {
           const documentId = itemIdOf(context.reservation, next);
           next += 1;
-          const stored = await storeFile(parts, file, { documentId, context, arrivals });
+          const stored = await storeFile(parts, file, { documentId, context, arrivals, items });
           begun.push(stored);
           return stored;
         },
@@ -72,6 +74,7 @@ export function createIngestFiles(parts: IngestFilesParts): IngestFiles {
       for (const { content } of begun) if (content) await sources.discard(content.storageKey);
       throw error;
     } finally {
+      items.close();
       for (const arrival of arrivals.values()) arrival.leave();
     }
   };
@@ -85,12 +88,14 @@ interface Storing {
   readonly context: RequestContext;
   /** Gets the arrival of the file. */
   readonly arrivals: Arrivals;
+  /** What the files of the form hold of the quota of bytes. */
+  readonly items: ItemAllowances;
 }
 
 async function storeFile(
   { admit, records, sources, accounting }: IngestFilesParts,
   file: IncomingFile,
-  { documentId, context, arrivals }: Storing,
+  { documentId, context, arrivals, items }: Storing,
 ): Promise<StoredFile> {
   const receiveOne = async <Stored>({ store }: { store: (file: IncomingFile) => Promise<Stored> }) => ({
     stored: await store(file),
@@ -103,7 +108,7 @@ async function storeFile(
     if (isWritten) return { error: documentNotFound() };
     const arrival = await admit(context.callerId);
     arrivals.set(documentId, arrival);
-    const owner = { documentId, version: 1, ownerId: context.callerId };
+    const owner = { documentId, version: 1, ownerId: context.callerId, items };
     const store = () => sources.storeFile(owner, receiveOne);
     const { content } = await accounting.begin(begunOperation('ingest_file', context), store);
     return { documentId, content };

@@ -3,6 +3,7 @@ import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
 import type { AdmitSome } from '../admission/admission.js';
 import type { Arrival } from '../admission/arriving.js';
+import { createItemAllowances, type ItemAllowances } from '../admission/byte-allowances.js';
 import { sha256Of } from '../duplicates.js';
 import type { IncomingItem } from '../incoming-items.js';
 import { begunOperation, newRecord, type IngestParts, type TextIngest } from '../ingest.js';
@@ -65,12 +66,13 @@ async function storeAdmitted(
   context: RequestContext,
 ): Promise<StoredItem[]> {
   const admission = await admit(parts, context.callerId, texts.length);
+  const items = createItemAllowances();
   try {
     const make = async (text: Text, i: number) => {
       const { index } = text;
       if (i >= admission.admitted) return { index, error: admission.refusal };
       try {
-        return { index, created: await storeText(parts, text, context) };
+        return { index, created: await storeText(parts, text, { context, items }) };
       } catch (thrown) {
         return { index, error: thrown };
       }
@@ -87,6 +89,7 @@ async function storeAdmitted(
     const refused = made.flatMap(({ index, created, error }) => (created ? [] : [{ index, error }]));
     return [...stored, ...refused];
   } finally {
+    items.close();
     admission.arrival?.leave();
   }
 }
@@ -107,12 +110,12 @@ async function admit(
 async function storeText(
   { sources, accounting }: StoreTextsParts,
   { index, digest, text }: Text,
-  context: RequestContext,
+  { context, items }: { readonly context: RequestContext; readonly items: ItemAllowances },
 ): Promise<NewDocument> {
   const { content: characters, filename, metadata, accessControl, onDuplicate } = text;
   const documentId = itemIdOf(context.reservation, index);
   const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
-  const owner = { documentId, version: 1, ownerId: context.callerId };
+  const owner = { documentId, version: 1, ownerId: context.callerId, items };
   const store = () => sources.storeText(owner, characters);
   const { content, source } = await accounting.begin(operation, store);
   const details = { documentId, metadata, accessControl };
