@@ -186,7 +186,7 @@ test('a full queue refuses the newest of the longest line, of equal ones of the 
         const before = [...driven.waiting];
         driven.refused.length = 0;
         await driven.step(each);
-        const isMore = each.type === 'ask' && each.hasBegun === true;
+        const isMore = each.type === 'ask' && 'hasBegun' in each;
         const now = turns.figures().waiting;
         expect(now).toBeLessThanOrEqual(Math.max(5, before.length + (isMore ? 1 : 0)));
         const [refused, ...more] = driven.refused;
