@@ -7,6 +7,7 @@ import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
 import { createCarried, remarkBlocks } from './carried/carried.js';
 import { pdfFailure } from './failures.js';
+import { loadPdfjs } from './load-pdfjs.js';
 import { createSignReader } from '../signs/sign-reader.js';
 import { mayHoldForm } from './marks/form-fields.js';
 import { readPrivate } from './marks/private-signs.js';
@@ -29,7 +30,7 @@ export const parsePdf: Parser = async function* (bytes, context) {
 
 async function* readWithPdfjs(bytes: Uint8Array, context: ReadContext): AsyncGenerator<Block> {
   const { receipt } = context;
-  const { openPdfjs, pdfjsVersion } = await import('./pdfjs.js');
+  const { openPdfjs, pdfjsVersion } = await loadPdfjs();
   const pdf = await openPdfjs(bytes);
   try {
     receipt.setParser('pdf.js', pdfjsVersion());

@@ -1,3 +1,4 @@
+import { loadPdfjs } from './load-pdfjs.js';
 import type { DocumentInfo, PdfjsDocument } from './pdfjs.js';
 
 /** The files that pdf.js is asked for their title; it copies a file before it reads it. */
@@ -51,5 +52,5 @@ function mayHaveLayers({ buffer, byteOffset, byteLength }: Uint8Array): boolean 
 }
 
 async function openLater(bytes: Uint8Array): Promise<PdfjsDocument> {
-  return await (await import('./pdfjs.js')).openPdfjs(bytes);
+  return await (await loadPdfjs()).openPdfjs(bytes);
 }
