@@ -23,7 +23,7 @@ test('thousands who have left do not hold up the requests of others', () => {
   expect(withoutLeft(full, wanted)).toMatchObject(wanted);
   expect(withoutLeft({ ...full, leftUnnoted: true }, wanted)).toMatchObject(wanted);
   expect(leftWith({ left: leftOf('o') }, { left: leftOf('l') }).left).toHaveLength(6_000);
-  expect(performance.now() - start).toBeLessThan(500);
+  expect(performance.now() - start).toBeLessThan(1_500);
 });
 
 test('what others write into the lists is noted for who has left, and lists that they do not write stay noted', () => {
