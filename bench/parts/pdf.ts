@@ -15,7 +15,7 @@ const { parsePdf } = (await importCompiled('readers/formats/pdf/pdf.js')) as typ
 // @NOTE as above
 const { createReceiptWriter } = (await importCompiled('readers/receipt/receipt-writer.js')) as typeof writer;
 // What pdf.js needs to be loaded without a canvas.
-await importCompiled('readers/formats/pdf/pdf-globals.js');
+await importCompiled('readers/formats/pdf/pdfjs/pdf-globals.js');
 
 const ROUNDS = 5;
 const PAGES = 600;

@@ -1,3 +1,4 @@
+import { shownAddress } from '../models/in-use/models-in-use.js';
 import type { Logger } from '../observability/logger.js';
 import type { Settings } from '../settings/schema.js';
 import { traceIds, useTracer } from './tracing.js';
@@ -22,12 +23,6 @@ export async function startTracing(
   const { openTelemetry } = await import('./open-telemetry.js');
   const { tracer, close } = openTelemetry(settings.traces, { process, logger });
   useTracer(tracer);
-  logger.info({ endpoint: shown(settings.traces.endpoint) }, 'traces are sent');
+  logger.info({ endpoint: shownAddress(settings.traces.endpoint) }, 'traces are sent');
   return close;
-}
-
-/** The address without what may be a secret. */
-function shown(endpoint: string): string {
-  const { origin, pathname } = new URL(endpoint);
-  return `${origin}${pathname}`;
 }

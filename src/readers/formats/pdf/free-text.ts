@@ -4,8 +4,8 @@ import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
 import { mayName } from './judging/names.js';
-import type { TypedNote } from './pdfjs.js';
-import type { SecondReader } from './second-reader.js';
+import type { TypedNote } from './pdfjs/pdfjs.js';
+import type { SecondReader } from './pdfjs/second-reader.js';
 import { letterHeight, linesOf, withItems } from './with-items.js';
 
 const MOST_NOTES = 1_000;

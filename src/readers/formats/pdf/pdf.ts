@@ -7,11 +7,11 @@ import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { loadPdfium } from '../pages/pdfium.js';
 import { createCarried, remarkBlocks } from './carried/carried.js';
 import { pdfFailure } from './failures.js';
-import { loadPdfjs } from './load-pdfjs.js';
+import { loadPdfjs } from './pdfjs/load-pdfjs.js';
 import { createSignReader } from '../signs/sign-reader.js';
 import { mayHoldForm } from './marks/form-fields.js';
 import { readPrivate } from './marks/private-signs.js';
-import type { PdfjsDocument } from './pdfjs.js';
+import type { PdfjsDocument } from './pdfjs/pdfjs.js';
 import { cannotOpen, readNative } from './read-native.js';
 import { tidyPage } from './tidy-page.js';
 

@@ -22,7 +22,7 @@ import { mayStandInColumns, takeColumns } from './vertical/take-columns.js';
 import { isScattered, joinColumns } from './vertical/vertical-text.js';
 import { withShifted } from './shifted/write-shifted.js';
 import { recognizeIfNeeded } from './recognize-page.js';
-import type { SecondReader } from './second-reader.js';
+import type { SecondReader } from './pdfjs/second-reader.js';
 import type { createSupplementary } from './marks/supplementary.js';
 import type { SignFinder } from './marks/symbol-fonts.js';
 

@@ -1,9 +1,9 @@
 // pdf.js, which pdf-parse brings along, needs these before it is loaded.
-import '../../../../src/readers/formats/pdf/pdf-globals.js';
+import '../../../../src/readers/formats/pdf/pdfjs/pdf-globals.js';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PDFParse } from 'pdf-parse';
-import { textOfPage } from '../../../../src/readers/formats/pdf/page-text.js';
+import { textOfPage } from '../../../../src/readers/formats/pdf/pdfjs/page-text.js';
 
 const transform = [1, 0, 0, -1, 0, 800];
 const item = fc.record({

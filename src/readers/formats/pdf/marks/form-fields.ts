@@ -5,7 +5,7 @@ import { checkMark, chosenText } from '../../forms/controls.js';
 import { bottomOf, holds, rightOf } from '../../pages/layout/piece.js';
 import type { Turn } from '../../pages/pdfium.js';
 import { mayName } from '../judging/names.js';
-import type { SecondReader } from '../second-reader.js';
+import type { SecondReader } from '../pdfjs/second-reader.js';
 import { letterHeight, linesOf, withItems, withTexts } from '../with-items.js';
 
 const MOST_FIELDS = 5_000;

@@ -4,7 +4,7 @@ import { bottomOf, rightOf } from '../../pages/layout/piece.js';
 import { charactersWide } from '../../pages/layout/unspaced-lines.js';
 import type { Turn } from '../../pages/pdfium.js';
 import type { createPageObjects, Objects } from '../judging/page-objects.js';
-import type { SecondReader } from '../second-reader.js';
+import type { SecondReader } from '../pdfjs/second-reader.js';
 import { withItems, withTexts } from '../with-items.js';
 import { hasSupplementary, type PlacedText } from './placed-texts.js';
 

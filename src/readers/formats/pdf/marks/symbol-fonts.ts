@@ -9,7 +9,7 @@ import { mayName, type ObjectName } from '../judging/names.js';
 import type { createPageObjects } from '../judging/page-objects.js';
 import type { PageSign } from './page-signs.js';
 import { withPrivateSigns } from './private-signs.js';
-import type { SecondReader } from '../second-reader.js';
+import type { SecondReader } from '../pdfjs/second-reader.js';
 import { withItems, withTexts } from '../with-items.js';
 
 /** Fonts whose characters PDFium does not give as what they are; the standard ones, which are not embedded, it knows. */

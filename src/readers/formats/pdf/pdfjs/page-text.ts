@@ -1,4 +1,4 @@
-import type { TextPage } from './shifted/shifted-on-page.js';
+import type { TextPage } from '../shifted/shifted-on-page.js';
 
 /** By how many points texts of one line may stand higher or lower than each other. */
 const LINE_THRESHOLD = 4.6;
