@@ -10,7 +10,7 @@ import iconv from 'iconv-lite';
 import { decodeText } from '../src/readers/encoding/decode-text.js';
 import { createReceiptWriter } from '../src/readers/receipt/receipt-writer.js';
 
-const MOST_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 100_000;
 const SIZES = [30, 100, 300, 1_000] as const;
 const ENCODINGS: Readonly<Record<string, string>> = {
   'windows-1252': 'de fr es it pt nl sv da nb fi ca is',
@@ -113,7 +113,7 @@ function writableText(name: string, encoding: string): string {
   const key = `${encoding} ${name}`;
   const known = texts.get(key);
   if (known !== undefined) return known;
-  const text = writable(readFileSync(join(folder, name), 'utf8').slice(0, MOST_CHARACTERS), encoding);
+  const text = writable(readFileSync(join(folder, name), 'utf8').slice(0, MAX_CHARACTERS), encoding);
   texts.set(key, text);
   return text;
 }

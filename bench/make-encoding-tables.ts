@@ -30,7 +30,7 @@ const CHARACTERS: Readonly<Record<string, readonly [RegExp, number]>> = {
   'zh-Hant': [/\p{Script=Han}/u, 2_200],
 };
 /** Letters that are less frequent among all letters of a language are none of its own. */
-const LEAST_SHARE = 2e-5;
+const MIN_SHARE = 2e-5;
 /** How much of the share of a letter's successors is taken from the frequency of these alone. */
 const SMOOTHING = 0.002;
 const HIGHEST_DIGIT = 35;
@@ -124,7 +124,7 @@ function digitsOf(counts: readonly Float64Array[]): string {
 
 function pairTable(language: string, pattern: RegExp): { letters: string; bits: string } {
   const words = wordsOf(language).filter(([word]) => pattern.test(word));
-  const letters = frequent(words, /./u).filter(([, share]) => share > LEAST_SHARE);
+  const letters = frequent(words, /./u).filter(([, share]) => share > MIN_SHARE);
   const counts = countPairs(words, new Map(letters.map(([letter], index) => [letter, index + 1])));
   if (language === 'th') joinWords(counts);
   return { letters: letters.map(([letter]) => letter).join(''), bits: digitsOf(counts) };

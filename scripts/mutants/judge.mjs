@@ -3,9 +3,9 @@ import { loads } from './choose-tests.mjs';
 import { SilentError, startProcess } from './process.mjs';
 
 /** The tests of one mutant take this long at most without it, the room's own first. */
-const MOST_MILLISECONDS = 12_000;
+const MAX_MILLISECONDS = 12_000;
 /** A test that takes longer than this by itself is left out, and so is a file whose preparations do. */
-const MOST_OF_TEST = 6_000;
+const MAX_OF_TEST = 6_000;
 /** The slower tests of a file are run once no quick one has noticed. */
 const QUICK_MILLISECONDS = 400;
 const LOADING_MILLISECONDS = 120_000;
@@ -119,10 +119,10 @@ function sift(surveyed, chosen, say) {
     const failing = tests.filter(({ isFailed }) => isFailed);
     for (const { name, message } of failing)
       say(`${path}: "${name}" fails without a mutant: ${message.split('\n')[0]}`);
-    if (hooks > MOST_OF_TEST) say(`${path} takes ${Math.round(hooks)} ms to prepare`);
-    if (hooks > MOST_OF_TEST || failing.some(({ id }) => id === -1)) return [];
+    if (hooks > MAX_OF_TEST) say(`${path} takes ${Math.round(hooks)} ms to prepare`);
+    if (hooks > MAX_OF_TEST || failing.some(({ id }) => id === -1)) return [];
     const usable = tests
-      .filter(({ isFailed, time }) => !isFailed && time < MOST_OF_TEST)
+      .filter(({ isFailed, time }) => !isFailed && time < MAX_OF_TEST)
       .map((each) => ({
         id: each.id,
         time: each.time,
@@ -142,7 +142,7 @@ function planOf(known, wants) {
     ])
     .filter(({ tests }) => tests.length > 0)
     .sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || a.expected - b.expected);
-  let left = MOST_MILLISECONDS;
+  let left = MAX_MILLISECONDS;
   return parts.filter(({ expected }, i) => {
     left -= expected;
     return left > 0 || i === 0;

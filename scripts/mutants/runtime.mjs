@@ -1,7 +1,7 @@
 // Loaded before anything else wherever mutants may run: which mutant is on, and which ones are reached.
 
 /** A mutant that is asked for more often than this by one test runs in circles. */
-const MOST_QUESTIONS = 3_000_000;
+const MAX_QUESTIONS = 3_000_000;
 
 const state = { on: Number(process.env.QUIRE_MUTANT ?? 0), questions: 0, reached: null };
 const resolved = new Map();
@@ -10,7 +10,7 @@ globalThis.__m = (id) => {
   state.reached?.add(id);
   if (id !== state.on) return false;
   state.questions += 1;
-  if (state.questions > MOST_QUESTIONS) throw new Error('a mutant runs in circles');
+  if (state.questions > MAX_QUESTIONS) throw new Error('a mutant runs in circles');
   return true;
 };
 

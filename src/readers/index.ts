@@ -26,7 +26,7 @@ export { createAttachmentKeeper } from './receipt/attachment-keeper.js';
 export type { KeepAttachment } from './receipt/attachment-keeper.js';
 export type { AttachmentLimits, KeptAttachment } from './receipt/kept-attachment.js';
 export { mailHeadersSchema } from './receipt/mail-headers.js';
-export { GAP_REASONS, gapSchema, MOST_NAMED, PART_UNITS, receiptSchema } from './receipt/receipt.js';
+export { GAP_REASONS, gapSchema, MAX_NAMED, PART_UNITS, receiptSchema } from './receipt/receipt.js';
 export type { Gap, Receipt } from './receipt/receipt.js';
 export { createReceiptWriter } from './receipt/receipt-writer.js';
 export type { Findings, ReceiptWriter } from './receipt/receipt-writer.js';

@@ -36,7 +36,7 @@ export async function play(actor: Actor, signal: AbortSignal): Promise<void> {
 }
 
 /** Documents that a caller has at most, and deleted ones that are remembered to be met again. */
-const MOST = { living: 60, deleted: 20 };
+const MAX = { living: 60, deleted: 20 };
 
 /** Keeps a long run from growing: deletes the oldest document, and forgets one that was deleted once it is seen to be gone. */
 async function tidy(actor: Actor): Promise<void> {
@@ -47,8 +47,8 @@ async function tidy(actor: Actor): Promise<void> {
   const gone = own.filter(isGone);
   const living = own.filter((document) => !gone.includes(document));
   const [oldest, oldestGone] = [living[0], gone[0]];
-  if (oldest && living.length > MOST.living) await remove(actor, oldest);
-  if (oldestGone && gone.length > MOST.deleted) await retire(actor, oldestGone);
+  if (oldest && living.length > MAX.living) await remove(actor, oldest);
+  if (oldestGone && gone.length > MAX.deleted) await retire(actor, oldestGone);
 }
 
 async function act(actor: Actor): Promise<void> {

@@ -36,7 +36,7 @@ const FIRST_AFTER_MS = 1_500;
 const AGAIN_AFTER_MS = 20;
 /** What took longer is made up for by faults that follow at once, up to so much. */
 const MAX_LATE_MS = 1_000;
-const MOST_WAITING = 20;
+const MAX_WAITING = 20;
 
 /** Faults without end, from a seed alone. At a higher rate they are shorter, so that most things run most of the time. */
 export function* planFaults(random: Random, everyMs: number): Generator<Fault, never> {
@@ -71,7 +71,7 @@ export async function letHappen(faults: Iterator<Fault, never>, happening: Happe
       () => undefined,
     );
     if (signal.aborted) break;
-    if (waiting.length < MOST_WAITING) waiting.push(faults.next().value);
+    if (waiting.length < MAX_WAITING) waiting.push(faults.next().value);
     const fault = await firstPossible(waiting, happening);
     if (!fault) continue;
     waiting.splice(waiting.indexOf(fault), 1);

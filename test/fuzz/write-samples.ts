@@ -9,7 +9,7 @@ import type { Conversion, Source } from './sources.js';
 const WRITERS = fileURLToPath(new URL('writers/write.py', import.meta.url));
 const PYTHON = process.env['QUIRE_TEST_PYTHON'] ?? 'python3';
 const OFFICE = process.env['QUIRE_TEST_SOFFICE'] ?? 'soffice';
-const MOST_MILLISECONDS = 600_000;
+const MAX_MILLISECONDS = 600_000;
 /** What `writers/write.py` ends with where a library is absent. */
 const LIBRARY_IS_ABSENT = 3;
 
@@ -72,7 +72,7 @@ async function convert(
 
 async function run(command: string, args: readonly string[], input: string): Promise<string> {
   return await new Promise((resolve, reject) => {
-    const options = { timeout: MOST_MILLISECONDS, maxBuffer: 64 * 1024 * 1024 };
+    const options = { timeout: MAX_MILLISECONDS, maxBuffer: 64 * 1024 * 1024 };
     const child = execFile(command, args, options, (error, output, complaints) => {
       if (error === null) resolve(output);
       else if (error.code === 'ENOENT') reject(new AbsentError(`${command} is not installed`));

@@ -7,14 +7,14 @@ import { documentPath } from './documents.js';
 import { pageExamples } from './examples/documents.js';
 
 /** More than any file has. */
-const MOST = 10_000_000;
+const MAX = 10_000_000;
 
 const pagePath = documentPath.extend({
-  page: queryInteger({ ge: 1, le: MOST }).describe('The number of the page, from 1.'),
+  page: queryInteger({ ge: 1, le: MAX }).describe('The number of the page, from 1.'),
 });
 
 const pageQuery = z.object({
-  highlight: queryInteger({ ge: 0, le: MOST })
+  highlight: queryInteger({ ge: 0, le: MAX })
     .optional()
     .describe('The number of the chunk whose passage is marked, where it stands on this page.'),
 });

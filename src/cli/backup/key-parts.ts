@@ -10,7 +10,7 @@ import type { KeyPart, Places } from './manifest.js';
 /** Bytes of records in a part, of which memory holds one. A larger value has a part of its own. */
 const PART_BYTES = 16 * 2 ** 20;
 /** The most that a part may hold that does not say it: the largest value that Redis takes by default goes beyond such a part. */
-const MOST_UNPACKED = PART_BYTES + 512 * 2 ** 20;
+const MAX_UNPACKED = PART_BYTES + 512 * 2 ** 20;
 
 /** Writes keys into the place of a backup, some MiB at a time. */
 export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'>) {
@@ -49,9 +49,9 @@ export async function readKeyPart(place: ObjectStorage, part: KeyPart): Promise<
 }
 
 /** Whoever wrote the backup decides how much a few bytes unpack to, and not more than there is room for is taken. */
-async function unpack(packed: Buffer, { name, unpacked = MOST_UNPACKED }: KeyPart): Promise<Buffer> {
+async function unpack(packed: Buffer, { name, unpacked = MAX_UNPACKED }: KeyPart): Promise<Buffer> {
   const room = process.availableMemory();
-  if (unpacked > Math.max(room, MOST_UNPACKED))
+  if (unpacked > Math.max(room, MAX_UNPACKED))
     throw new UserError(
       `${name} of the backup needs ${String(Math.ceil(unpacked / 2 ** 20))} MiB of memory, of which ${String(Math.floor(room / 2 ** 20))} are free.`,
     );

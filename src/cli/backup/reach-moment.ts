@@ -6,7 +6,7 @@ import { dumpKeys, type Dumped } from './dump-keys.js';
 /** So few keys are read in some ten milliseconds. */
 const FEW_KEYS = 500;
 /** Rounds in which fewer and fewer keys are left. Where they do not become few, the pause has to be long enough for all of them. */
-const MOST_ROUNDS = 30;
+const MAX_ROUNDS = 30;
 /** How long writers wait at most, from attempt to attempt. Reads go on. */
 const PAUSES_MILLISECONDS = [250, 500, 1_000, 2_000, 4_000];
 /** What is read after so much of a pause may have been written by somebody whose wait was over. */
@@ -48,7 +48,7 @@ export async function reachMoment(reading: Reading): Promise<Moment> {
 async function settle({ client, changes, keep, between }: Reading): Promise<ReadonlySet<string>> {
   for (let round = 1; ; round += 1) {
     const changed = await changes.take();
-    if (changed.size <= FEW_KEYS || round > MOST_ROUNDS) return changed;
+    if (changed.size <= FEW_KEYS || round > MAX_ROUNDS) return changed;
     for await (const dumped of dumpKeys(client, changed)) await keep(dumped);
     await between();
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { say } from '../user-messages.js';
 
 /** Enough to read an append-only file whose end is broken, and for a hundred thousand removals. */
-const MOST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 /** Of a small disk, the reserve takes this part. */
 const SHARE_OF_DISK = 1 / 16;
 /** With less than this part of the reserve, Redis will end at one of its next writes, which may be of some megabytes. */
@@ -59,7 +59,7 @@ export function keepReserve(directory: string): Reserve {
 
 function look(directory: string): { readonly free: number; readonly reserve: number } {
   const { bsize, blocks, bavail } = statfsSync(directory);
-  return { free: bavail * bsize, reserve: Math.floor(Math.min(MOST_BYTES, SHARE_OF_DISK * blocks * bsize)) };
+  return { free: bavail * bsize, reserve: Math.floor(Math.min(MAX_BYTES, SHARE_OF_DISK * blocks * bsize)) };
 }
 
 /** One that was being written when this process was killed is smaller than it should be. */

@@ -19,13 +19,13 @@ export interface ModelTurn {
 }
 
 /** After this many urgent tasks that went before one of the background, that one goes. */
-const MOST_OVERTAKING = 8;
+const MAX_OVERTAKING = 8;
 /** A turn lasts at least this long, since it costs time to put a conversation aside. */
-const LEAST_MILLISECONDS = 5_000;
+const MIN_MILLISECONDS = 5_000;
 /** The same for the last turn of a caller who has all of them. */
-const LEAST_OF_ALL_MILLISECONDS = 500;
+const MIN_TOTAL_MILLISECONDS = 500;
 const leastOf = ({ hasAll, isLast }: Standing): number =>
-  hasAll && isLast ? LEAST_OF_ALL_MILLISECONDS : LEAST_MILLISECONDS;
+  hasAll && isLast ? MIN_TOTAL_MILLISECONDS : MIN_MILLISECONDS;
 
 /** Lets a limited number of tasks run at once, the urgent ones first, but not for ever, else by who has used least, else in order. */
 export interface ModelTurns {
@@ -51,7 +51,7 @@ export function createModelTurns({ atOnce, maxWaiting, background = atOnce }: Tu
   const turns = createTurns(atOnce, {
     usage: createDecayedUsage(),
     kinds: [URGENT, BACKGROUND],
-    maxOvertaking: MOST_OVERTAKING,
+    maxOvertaking: MAX_OVERTAKING,
     mayBegin: (kind, runningOf) =>
       runningOf(URGENT) + runningOf(BACKGROUND) < atOnce &&
       (kind === URGENT || runningOf(BACKGROUND) < background),

@@ -4,7 +4,7 @@ import type { LlamaModel, Token, Tokenizer } from 'node-llama-cpp';
  * UTF-16 units of text without a blank in between, or of blanks alone, that are made tokens at once. The engine cuts texts into
  * words by regular expressions that call themselves for every character: a word of about 30,000 letters ends the process.
  */
-const LONGEST_RUN = 8_192;
+const MAX_RUN_LENGTH = 8_192;
 
 /**
  * Makes tokens of any text. Runs that are longer than any word are cut. Where depends on the text before the cut alone, so
@@ -61,7 +61,7 @@ function cutRuns(text: string): string[] {
     if (isBlank !== isBlankRun) {
       isBlankRun = isBlank;
       runBegin = at;
-    } else if (at - runBegin >= LONGEST_RUN && !isSecondOfPair(unit)) {
+    } else if (at - runBegin >= MAX_RUN_LENGTH && !isSecondOfPair(unit)) {
       pieces.push(text.slice(pieceBegin, at));
       pieceBegin = at;
       runBegin = at;

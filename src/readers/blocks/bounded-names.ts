@@ -1,7 +1,7 @@
 import { cleanText } from './clean-text.js';
 
 /** Most UTF-16 units of the name of a sheet or chapter. Files may give names of any length, and each chunk holds one. */
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 interface Names {
   readonly sheet?: string | undefined;
@@ -16,4 +16,4 @@ export function boundedNames({ sheet, chapter }: Names): { sheet?: string; chapt
   };
 }
 
-const cut = (name: string): string => cleanText(name.slice(0, MOST_CHARACTERS), false);
+const cut = (name: string): string => cleanText(name.slice(0, MAX_CHARACTERS), false);

@@ -6,12 +6,12 @@ const HEADER = { bytes: 1_024, zeros: 8 };
 /** So many bytes without the end of a line that mostly repeat are pixels. */
 const LONG_LINE = 1_024;
 const WIDE_SAMPLE = 8_192;
-const FEWEST_WIDE = 4;
+const MIN_WIDE = 4;
 /** Short texts may have so many zeros by chance. */
 const FEW_ZEROS = 2;
-const MOST_FOR_TERMINALS = 0.4;
+const MAX_FOR_TERMINALS = 0.4;
 /** No sign of a text is met more often than in this share of it, blanks neither. */
-const MOST_OFTEN = 1 / 3;
+const MAX_SHARE = 1 / 3;
 const MOSTLY = 0.98;
 /** What no text in UTF-16 has: controls, halves of characters, and what no character has. */
 const NO_SIGN = /(?![\t-\r\u001b])[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/gu;
@@ -86,7 +86,7 @@ const zerosOf = ({ zerosAt }: Signs): number => zerosAt.reduce((sum, count) => s
 const hasTooMany = (signs: Signs, { length }: Uint8Array): boolean =>
   zerosOf(signs) > Math.max(FEW_ZEROS, length / 1000) ||
   signs.controls > Math.max(1, length / 50) ||
-  signs.forTerminals > Math.max(1, length * MOST_FOR_TERMINALS);
+  signs.forTerminals > Math.max(1, length * MAX_FOR_TERMINALS);
 
 /** An encoding of two or four bytes a character, whose last or first byte comes first. */
 interface Wide {
@@ -135,13 +135,13 @@ const isMadeOfSigns = (bytes: Buffer): boolean =>
   [true, false].some((isLittle) => {
     const text = wideText(bytes, { width: 2, isLittle });
     const signs = text.match(SIGN)?.length ?? 0;
-    return text.length >= FEWEST_WIDE && signs >= text.length * MOSTLY && isVaried(text);
+    return text.length >= MIN_WIDE && signs >= text.length * MOSTLY && isVaried(text);
   });
 
 function isVaried(text: string): boolean {
   const counts = new Map<string, number>();
   for (const sign of text) counts.set(sign, (counts.get(sign) ?? 0) + 1);
-  return Math.max(...counts.values()) <= Math.max(FEWEST_WIDE, text.length * MOST_OFTEN);
+  return Math.max(...counts.values()) <= Math.max(MIN_WIDE, text.length * MAX_SHARE);
 }
 
 const isLineEnd = (byte: number | undefined): boolean => byte === 0x0a || byte === 0x0d;

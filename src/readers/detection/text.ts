@@ -50,7 +50,7 @@ const KEPT_AS: ReadonlySet<FileFormat | undefined> = new Set<FileFormat | undefi
   'mbox',
   'msg',
 ]);
-const MOST_HEADER_LINES = 100;
+const MAX_HEADER_LINES = 100;
 
 /**
  * A mail begins with nothing but headers up to an empty line: a sender, and two others that mails have. A reader of mails
@@ -69,7 +69,7 @@ function startsAsMail(start: string, { isCut }: { isCut: boolean }): boolean {
 /** The headers of mail that a text begins with, and whether there are others; undefined where something else comes first. */
 function headersOf(start: string, { isCut }: { isCut: boolean }) {
   const names = new Set<string>();
-  const lines = start.split(/\r?\n/, MOST_HEADER_LINES);
+  const lines = start.split(/\r?\n/, MAX_HEADER_LINES);
   let hasOthers = false;
   for (const [index, line] of lines.entries()) {
     if (line === '') return { names, hasOthers, isWhole: true };
@@ -84,7 +84,7 @@ function headersOf(start: string, { isCut }: { isCut: boolean }) {
       names.add(name);
     } else if (!isCutOff && !OTHER_HEADERS.test(name)) hasOthers = true;
   }
-  return { names, hasOthers, isWhole: !isCut && lines.length < MOST_HEADER_LINES };
+  return { names, hasOthers, isWhole: !isCut && lines.length < MAX_HEADER_LINES };
 }
 
 export function detectText(head: Uint8Array, { extension, named }: Names): FileFormat | null {

@@ -2,9 +2,9 @@
 const URI =
   /(?<![a-z0-9_.-])data:(?:([a-z0-9.+-]{1,40})\\?\/([a-z0-9.+-]{1,100}))?(?:;[a-z0-9_.-]{1,40}=[^\s;,"'<>\\]{1,100}|;(?:utf-?8|us-ascii)){0,4}(;base64)?,/i;
 /** Shorter ones stay: they are examples, or say no more than a word. */
-const LEAST = { base64: 24, other: 64, text: 200 };
+const MIN = { base64: 24, other: 64, text: 200 };
 /** A line that goes on with base64 has at least so many of its characters. */
-const LEAST_OF_LINE = 16;
+const MIN_OF_LINE = 16;
 const QUOTES = `"'\``;
 
 /** How files in Base64 begin, of which nothing else tells that they are files. */
@@ -26,7 +26,7 @@ const START = new RegExp(
   `${URI.source}|(?<![a-z0-9+/=])(${FILES.map(([start]) => start.source).join('|')})`,
   'gi',
 );
-const LEAST_FILE = 400;
+const MIN_FILE = 400;
 
 interface LeftOut {
   /** Such as `image/png`. */
@@ -57,7 +57,7 @@ export function withoutDataUris(
     const end = isBase64 ? endOfBase64(text, body) : endOfQuoted(text, start.index, body);
     const kind = (start[1] ?? 'text').toLowerCase();
     const least =
-      file !== undefined ? LEAST_FILE : isBase64 ? LEAST.base64 : kind === 'text' ? LEAST.text : LEAST.other;
+      file !== undefined ? MIN_FILE : isBase64 ? MIN.base64 : kind === 'text' ? MIN.text : MIN.other;
     if (end - body < least) continue;
     const type = file ?? `${kind}/${(start[2] ?? 'plain').toLowerCase()}`;
     tell({ type, isUri: file === undefined, length: end - start.index });
@@ -82,7 +82,7 @@ function endOfBase64(text: string, start: number): number {
     const next = /^(?:\r?\n|(?:\\r)?\\n)[ \t]*/.exec(text.slice(end, end + 100))?.[0];
     if (next === undefined) return end;
     const last = endOfLetters(text, end + next.length);
-    if (last - end - next.length < LEAST_OF_LINE || !/^[\s"'`)<\\]?$/.test(text.charAt(last))) return end;
+    if (last - end - next.length < MIN_OF_LINE || !/^[\s"'`)<\\]?$/.test(text.charAt(last))) return end;
     // Words without a blank between them are no base64, of which some letters of a line are large and some are digits.
     const line = text.slice(end + next.length, Math.min(last, end + next.length + 100));
     if (!/[A-Z]/.test(line) || !/[a-z]/.test(line) || !/[\d+/=]/.test(line)) return end;

@@ -72,14 +72,14 @@ for (const [encoding, labels] of Object.entries(LABELS))
     PLAIN.set(plain(label), encoding);
   }
 
-const LONGEST_LABEL = 60;
+const MAX_LABEL_LENGTH = 60;
 /** Code pages of old computers that iconv-lite has tables of and the standard has no label for. */
 const CODE_PAGE = /^(?:cp|ibm|windows|dos|ms|codepage)?0*(\d{3,5})$/;
 
 /** The encoding that a label means; undefined for one that means none, such as `x-unknown` or `default`. */
 export function encodingOf(label: string): string | undefined {
   const written = label
-    .slice(0, LONGEST_LABEL)
+    .slice(0, MAX_LABEL_LENGTH)
     .toLowerCase()
     .replace(/[\s"'=;,]/g, '');
   const known = EXACT.get(written) ?? PLAIN.get(plain(written));

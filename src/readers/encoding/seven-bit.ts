@@ -109,7 +109,7 @@ function decodeHz(bytes: Buffer): string {
 /** So many bytes are decoded together; a number for each of a large file would not fit into the heap. */
 const DECODED_AT_ONCE = 65_536;
 /** The longest character, with what stands before it. */
-const LONGEST = 3;
+const MAX_LENGTH = 3;
 
 /** Collects bytes, and decodes those of one encoding together. */
 function createSevenBitText() {
@@ -133,7 +133,7 @@ function createSevenBitText() {
       // ASCII is the same in all of these, so that blanks between words do not part them.
       const other = byte < 0x80 ? encoding : 'latin1';
       const next = isCharacter ? set.encoding : other;
-      if (next !== encoding || length > DECODED_AT_ONCE - LONGEST) flush();
+      if (next !== encoding || length > DECODED_AT_ONCE - MAX_LENGTH) flush();
       encoding = next;
       if (!isCharacter) {
         push(byte);

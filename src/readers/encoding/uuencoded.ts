@@ -3,9 +3,9 @@ const BEGIN = /^begin(?:-base64)? 0?[0-7]{3} ([^\r\n\u2028\u2029]{1,255})(?:\r\n
 /** Fits everywhere, since a search that fails would begin anew at the start of the text. */
 const LINE = /([^\r\n]*)(?:\r\n?|\n|$)/y;
 /** Fewer lines than these, the empty one and `end` among them, are an example. */
-const LEAST_LINES = 3;
+const MIN_LINES = 3;
 /** Spaces that mail programs have cut at the end of a line. */
-const MOST_CUT = 8;
+const MAX_CUT = 8;
 
 interface LeftOut {
   readonly name: string;
@@ -51,7 +51,7 @@ function endOfFile(
     lines += 1;
     if (isLast) break;
   }
-  return lines > LEAST_LINES ? { at, lines } : null;
+  return lines > MIN_LINES ? { at, lines } : null;
 }
 
 function isDataLine(line: string, isBase64: boolean): boolean {
@@ -61,6 +61,6 @@ function isDataLine(line: string, isBase64: boolean): boolean {
   const bytes = (line.charCodeAt(0) - 0x20) & 0x3f;
   const length = 1 + 4 * Math.ceil(bytes / 3);
   // Some write one more character, a check or a blank.
-  if (line.length > length + 1 || line.length < length - MOST_CUT) return false;
+  if (line.length > length + 1 || line.length < length - MAX_CUT) return false;
   return /^[ -`]+$/.test(line);
 }

@@ -1,4 +1,4 @@
-import { MOST_NAMED, type Gap, type Receipt } from './receipt.js';
+import { MAX_NAMED, type Gap, type Receipt } from './receipt.js';
 
 /** The gap that an attachment leaves of which no document is made. */
 export const missingAttachment = (filename: string | null | undefined, reason: string): Gap => ({
@@ -15,6 +15,6 @@ export function addGaps(receipt: Receipt, gaps: readonly Gap[]): Receipt {
     ...receipt,
     gap_count: receipt.gap_count + gaps.length,
     gap_counts: counts,
-    gaps: [...receipt.gaps, ...gaps].slice(0, MOST_NAMED),
+    gaps: [...receipt.gaps, ...gaps].slice(0, MAX_NAMED),
   };
 }

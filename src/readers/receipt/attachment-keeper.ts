@@ -41,8 +41,8 @@ export function createAttachmentKeeper(limits: AttachmentLimits | undefined): At
 }
 
 /** Most UTF-16 units of a name or type. Mails may give names of any length. */
-const MOST_CHARACTERS = 1_000;
-const cut = (text: string): string => text.slice(0, MOST_CHARACTERS);
+const MAX_CHARACTERS = 1_000;
+const cut = (text: string): string => text.slice(0, MAX_CHARACTERS);
 
 function refusalOf(
   limits: AttachmentLimits | undefined,

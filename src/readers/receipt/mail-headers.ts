@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 /** Most addresses of each kind that filters can name, and most UTF-16 units of a header. */
-export const MOST_ADDRESSES = 32;
-export const MOST_HEADER_CHARACTERS = 500;
+export const MAX_ADDRESSES = 32;
+export const MAX_HEADER_CHARACTERS = 500;
 
-const text = z.string().max(MOST_HEADER_CHARACTERS);
-const addresses = z.array(text).max(MOST_ADDRESSES);
+const text = z.string().max(MAX_HEADER_CHARACTERS);
+const addresses = z.array(text).max(MAX_ADDRESSES);
 
 /** What the headers of a message say, as filters ask for it. Addresses are in lower case, without names. */
 export const mailHeadersSchema = z.object({

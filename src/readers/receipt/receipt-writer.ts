@@ -2,7 +2,7 @@ import { cleanText } from '../blocks/clean-text.js';
 import { boundedNames } from '../blocks/bounded-names.js';
 import type { MailHeaders } from './mail-headers.js';
 import {
-  MOST_NAMED,
+  MAX_NAMED,
   type Attachment,
   type Gap,
   type GapReason,
@@ -11,7 +11,7 @@ import {
 } from './receipt.js';
 
 /** Most characters of a title, or of a sentence about a gap. */
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 
 /** Takes down what a parser reads and what it does not. */
 export interface ReceiptWriter {
@@ -63,7 +63,7 @@ export function createReceiptWriter(
     addGap: gaps.add,
     addOcrPage: (confidence) => void confidences.push(confidence),
     addAttachment: (attachment) => {
-      if (attachments.length < MOST_NAMED) attachments.push(shortened(attachment));
+      if (attachments.length < MAX_NAMED) attachments.push(shortened(attachment));
     },
     findings: () => ({
       ...describeReader(reader, about),
@@ -115,7 +115,7 @@ function createGaps() {
   return {
     add: (reason: GapReason, detail: string, location: Gap['location'] = null): void => {
       counts[reason] = (counts[reason] ?? 0) + 1;
-      if (gaps.length < MOST_NAMED)
+      if (gaps.length < MAX_NAMED)
         gaps.push({
           reason,
           location: location && { ...location, ...boundedNames(location) },
@@ -137,10 +137,10 @@ const shortened = (attachment: Attachment): Attachment => ({
 });
 
 const shorten = (text: string): string =>
-  cleanText(text.slice(0, 4 * MOST_CHARACTERS))
+  cleanText(text.slice(0, 4 * MAX_CHARACTERS))
     .replace(/\s+/g, ' ')
     .trim()
-    .slice(0, MOST_CHARACTERS);
+    .slice(0, MAX_CHARACTERS);
 
 function meanOf(values: readonly number[]): number | null {
   if (values.length === 0) return null;

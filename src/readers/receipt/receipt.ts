@@ -46,7 +46,7 @@ const attachmentSchema = z.object({
 export type Attachment = z.infer<typeof attachmentSchema>;
 
 /** Most gaps and attachments that a receipt names one by one. All gaps are counted. */
-export const MOST_NAMED = 100;
+export const MAX_NAMED = 100;
 
 /** What was read of a file, and what was not. */
 export const receiptSchema = z.object({

@@ -12,9 +12,9 @@ import type { ChunkText } from './fields.js';
  */
 
 /** A longer chunk says enough by itself, and may fill what a model reads. */
-const MOST_TOKENS = 4_096;
+const MAX_TOKENS = 4_096;
 /** Most UTF-16 units of headings. */
-const MOST_HEADINGS = 256;
+const MAX_HEADINGS = 256;
 
 /**
  * The title of the file and the headings over a chunk count once where the chunk does not show them, which was measured: with
@@ -60,11 +60,11 @@ export function searchedTerms(chunk: SearchedChunk, { title, filename }: Naming)
 }
 
 function headingsOver({ text, tokenCount, section = [] }: SearchedChunk, title: string | null): string {
-  if (tokenCount > MOST_TOKENS || (title === null && section.length === 0)) return '';
+  if (tokenCount > MAX_TOKENS || (title === null && section.length === 0)) return '';
   const missing = [...new Set([...(title === null ? [] : [title]), ...section])].filter(
     (heading) => !text.includes(heading),
   );
-  return missing.join(' > ').slice(0, MOST_HEADINGS).toWellFormed();
+  return missing.join(' > ').slice(0, MAX_HEADINGS).toWellFormed();
 }
 
 type NamedContent = {

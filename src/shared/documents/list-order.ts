@@ -47,13 +47,13 @@ export function listValue(document: Listable, by: ListKey): string {
     case 'updated':
       return comparableTime(document.updatedAt);
     case 'name':
-      return foldedName(shownContent(document))?.slice(0, MOST_OF_NAME) ?? NAMELESS;
+      return foldedName(shownContent(document))?.slice(0, MAX_NAME_SHARE) ?? NAMELESS;
   }
 }
 
 const NAMELESS = '\uffff';
 /** Names that begin with so many equal letters are ordered by id: one sign is folded to 18 letters, and a cursor holds the place. */
-const MOST_OF_NAME = 256;
+const MAX_NAME_SHARE = 256;
 /** Times in the format of `toISOString` are ordered as their texts are. */
 const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

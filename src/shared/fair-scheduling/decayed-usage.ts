@@ -19,7 +19,7 @@ interface DecayOptions {
 /** Long enough to remember who came with one slow file after the other, and short enough to forget a morning's rush. */
 const HALF_LIFE_MILLISECONDS = 300_000;
 /** Who has used no more is forgotten when there are many. */
-const LEAST_SECONDS = 0.05;
+const MIN_SECONDS = 0.05;
 /** From so many callers on, those who have used nothing lately are looked for. */
 const MANY = 1_000;
 
@@ -41,7 +41,7 @@ export function createDecayedUsage({
   const faded = ({ seconds, at }: Use) => seconds * 2 ** ((at - now()) / halfLifeMilliseconds);
   const forgetFaded = () => {
     if (uses.size < most) return;
-    for (const [by, use] of uses) if (use.begun.size === 0 && faded(use) < LEAST_SECONDS) uses.delete(by);
+    for (const [by, use] of uses) if (use.begun.size === 0 && faded(use) < MIN_SECONDS) uses.delete(by);
     most = Math.max(MANY, 2 * uses.size);
   };
   const held = (by: string) => uses.get(by)?.begun.size ?? 0;

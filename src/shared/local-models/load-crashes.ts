@@ -33,7 +33,7 @@ export async function readLoadCrashes(path: string): Promise<LoadCrashes> {
 }
 
 const FIRST_PAUSE_MILLISECONDS = 60_000;
-const LONGEST_PAUSE_MILLISECONDS = 3_600_000;
+const MAX_PAUSE_MILLISECONDS = 3_600_000;
 
 /**
  * When a file may be loaded again; null: at once. One crash may have been a kill by an operator or for memory. From the second
@@ -42,7 +42,7 @@ const LONGEST_PAUSE_MILLISECONDS = 3_600_000;
  */
 export function pausedUntil({ crashes, at }: LoadCrash, now = Date.now()): Date | null {
   if (crashes < 2) return null;
-  const pause = Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** (crashes - 2), LONGEST_PAUSE_MILLISECONDS);
+  const pause = Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** (crashes - 2), MAX_PAUSE_MILLISECONDS);
   // A clock that was set back must not make the pause longer.
   const end = Math.min(at, now) + pause;
   return end > now ? new Date(end) : null;

@@ -67,7 +67,7 @@ function weighted(weight: number, floor: number): Combine {
 function similarityWeight(terms: number, agreement: number): number {
   const disagreement = 1 - Math.min(1, agreement / ENOUGH_AGREEMENT);
   const words = (terms / HALF_AT_TERMS) ** 1.5;
-  const vectors = LEAST_TRUST ** disagreement;
+  const vectors = MIN_TRUST ** disagreement;
   return vectors / (vectors + words);
 }
 
@@ -76,7 +76,7 @@ const HALF_AT_TERMS = 8;
 /** From here on, the vectors find enough of what the words find: meaning finds more than words. */
 const ENOUGH_AGREEMENT = 0.5;
 /** What vectors count for, beside the words, where the nearest hold none of these. */
-const LEAST_TRUST = 0.15;
+const MIN_TRUST = 0.15;
 
 /** What is to be ranked. */
 interface RankingRequest {

@@ -1,5 +1,5 @@
 /** Longest names that are read; what is behind says nothing that the rest does not. */
-const MOST_UNITS = 256;
+const MAX_UNITS = 256;
 /** Where digits and letters meet, which people write apart when they ask: `report2024` is found by `report 2024`. */
 const DIGIT_BORDER = /(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu;
 
@@ -8,7 +8,7 @@ const DIGIT_BORDER = /(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu;
  * `_`, `-`, `.` and capitals, and the pieces of those parts in which letters and digits stand together.
  */
 export function nameWords(filename: string): string {
-  const name = filename.slice(0, MOST_UNITS).toWellFormed().normalize('NFC');
+  const name = filename.slice(0, MAX_UNITS).toWellFormed().normalize('NFC');
   const pieces = name.split(/[^\p{L}\p{N}\p{M}]+/u).flatMap((part) => {
     const apart = part.split(DIGIT_BORDER);
     return apart.length > 1 ? apart.filter((piece) => piece.length > 1) : [];

@@ -20,7 +20,7 @@ import type { Logger } from '../observability/logger.js';
 import type { Settings } from '../settings/schema.js';
 
 /** So many spans wait at most; more are dropped, so that a collector that is away costs no memory. */
-const MOST_WAITING = 2_048;
+const MAX_WAITING = 2_048;
 const SENT_AT_ONCE = 512;
 const SEND_EVERY_MILLISECONDS = 2_000;
 const SEND_MILLISECONDS = 5_000;
@@ -49,7 +49,7 @@ export function openExport(traces: Settings['traces'], { process: name, logger }
     spanProcessors: [
       new BatchSpanProcessor({
         exporter,
-        maxQueueSize: MOST_WAITING,
+        maxQueueSize: MAX_WAITING,
         maxExportBatchSize: SENT_AT_ONCE,
         scheduledDelayMillis: SEND_EVERY_MILLISECONDS,
         exportTimeoutMillis: SEND_MILLISECONDS,

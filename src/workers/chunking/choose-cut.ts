@@ -2,7 +2,7 @@ import { at } from '../../shared/at.js';
 import { MAX_PIECE_LENGTH } from '../../shared/text/pre-tokenizer.js';
 import { countTokens, countTokensExactly, mayBePart } from '../../shared/text/token-count.js';
 import { BORDER } from './borders.js';
-import { borderWithin, LEAST_OUTSIDE, type Layout } from './layout.js';
+import { borderWithin, MIN_OUTSIDE, type Layout } from './layout.js';
 import { fillWindow, type Window } from './token-window.js';
 
 /** UTF-16 units that are counted as one run in a few milliseconds. */
@@ -86,7 +86,7 @@ function findCut(
   for (let index = last; index > 0 && bestValue < BORDER.paragraph; index -= 1) {
     const before = at(prefix, index);
     // A border that fills less than half a chunk is never better than one that fills more.
-    if (bestValue >= LEAST_OUTSIDE && before * 2 < size) break;
+    if (bestValue >= MIN_OUTSIDE && before * 2 < size) break;
     const position = cutPosition(text, window, index);
     // It would end a chunk of white space.
     if (position <= solidFrom) break;

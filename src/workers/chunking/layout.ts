@@ -23,7 +23,7 @@ export const NO_LAYOUT: Layout = { parts: [], headingEnds: new Set(), rows: [] }
 /** The worth of a border within a row, as a share of what it is worth in other text. It is less than that of any border outside. */
 const IN_ROW = 0.01;
 /** Every border outside of rows is worth at least this much. */
-export const LEAST_OUTSIDE = 0.1;
+export const MIN_OUTSIDE = 0.1;
 
 /** Judges the position between two characters as `borderAt` does, and keeps rows whole and headings with what they head. */
 export function borderWithin({ rows, headingEnds }: Layout, text: string, position: number): number {

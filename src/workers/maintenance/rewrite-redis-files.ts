@@ -6,7 +6,7 @@ import { keys } from '../../shared/redis/keys.js';
 /** Writing the files anew takes the disk minutes where they are large. */
 const PAUSE_MILLISECONDS = 600_000;
 /** With less than this behind the last rewriting, another one saves nothing. */
-const LEAST_GROWTH = 65_536;
+const MIN_GROWTH = 65_536;
 /** This part of what stays free has to be left even if the new files become as large as the old ones. */
 const LEFT_OF_SPARE = 1 / 4;
 
@@ -26,7 +26,7 @@ export async function rewriteRedisFiles({ redis, disks, logger }: Parts): Promis
   const info = await redis.info('persistence');
   const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
   if (figure('aof_enabled') === 0 || figure('aof_rewrite_in_progress') === 1) return;
-  if (figure('aof_current_size') - figure('aof_base_size') < LEAST_GROWTH) return;
+  if (figure('aof_current_size') - figure('aof_base_size') < MIN_GROWTH) return;
   const pause = { expiration: { type: 'PX', value: PAUSE_MILLISECONDS }, condition: 'NX' } as const;
   if ((await redis.set(keys.rewritePause, '1', pause)) === null) return;
   logger.warn(state, 'the disk of Redis is nearly full: it writes its files anew, without what was removed');

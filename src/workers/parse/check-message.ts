@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { FAILURE_CODES } from '../../shared/errors.js';
-import { GAP_REASONS, gapSchema, MOST_NAMED, receiptSchema } from '../../readers/index.js';
+import { GAP_REASONS, gapSchema, MAX_NAMED, receiptSchema } from '../../readers/index.js';
 import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
-import { MOST_HEADING_CHARACTERS, MOST_HEADINGS } from './extraction/chunk-bounds.js';
+import { MAX_HEADING_CHARACTERS, MAX_HEADINGS } from './extraction/chunk-bounds.js';
 import { boundedLocation } from './extraction/bounded-location.js';
 import { BATCH_LENGTH, type ChildMessage, type ChildTask, type ParseTask } from './protocol.js';
 
 /** Most characters of a sentence or name in a receipt; `receipt-writer` and `attachment-keeper` write no more. */
-const MOST_CHARACTERS = 1_000;
+const MAX_CHARACTERS = 1_000;
 /** More gaps than a file can have: they are added to a metric. */
-const MOST_COUNTED = 10_000_000;
+const MAX_COUNTED = 10_000_000;
 
-const name = z.string().max(MOST_CHARACTERS);
+const name = z.string().max(MAX_CHARACTERS);
 const count = z.int().min(0);
 const id = z.int();
 
@@ -20,7 +20,7 @@ const chunkSchema = z.strictObject({
   tokenCount: count.min(1),
   overlap: count,
   location: boundedLocation,
-  section: z.array(z.string().max(MOST_HEADING_CHARACTERS)).max(MOST_HEADINGS),
+  section: z.array(z.string().max(MAX_HEADING_CHARACTERS)).max(MAX_HEADINGS),
 });
 
 /** What a parser may say of a document. Documents of attachments are only known to the worker, which makes them. */
@@ -34,9 +34,9 @@ const reportedReceipt = receiptSchema.extend({
   characters: count,
   tokens: count,
   ocr: z.object({ pages: count, confidence: z.number().min(0).max(1).nullable() }),
-  gap_count: count.max(MOST_COUNTED),
-  gap_counts: z.partialRecord(z.enum(GAP_REASONS), count.max(MOST_COUNTED)),
-  gaps: z.array(gapSchema.extend({ detail: name, location: boundedLocation })).max(MOST_NAMED),
+  gap_count: count.max(MAX_COUNTED),
+  gap_counts: z.partialRecord(z.enum(GAP_REASONS), count.max(MAX_COUNTED)),
+  gaps: z.array(gapSchema.extend({ detail: name, location: boundedLocation })).max(MAX_NAMED),
   attachments: z
     .array(
       z.object({
@@ -47,7 +47,7 @@ const reportedReceipt = receiptSchema.extend({
         reason: name.nullable(),
       }),
     )
-    .max(MOST_NAMED),
+    .max(MAX_NAMED),
 });
 
 const keptAttachment = z.object({
@@ -67,7 +67,7 @@ const messageSchema = z.discriminatedUnion('type', [
     type: z.literal('done'),
     id,
     receipt: reportedReceipt.nullable(),
-    attachments: z.array(keptAttachment).max(MOST_NAMED),
+    attachments: z.array(keptAttachment).max(MAX_NAMED),
     residentBytes,
   }),
   z.object({ type: z.literal('failed'), id, code: z.enum(FAILURE_CODES), message: name, residentBytes }),

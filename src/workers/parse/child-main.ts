@@ -21,7 +21,7 @@ if (getPriority() < constants.priority.PRIORITY_BELOW_NORMAL)
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 /** Most characters of a message about an error that is none of the document. */
-const MOST_CHARACTERS = 1_000;
+const MAX_CHARACTERS = 1_000;
 
 const channel = openChildChannel(() => {
   process.exit(0);
@@ -92,7 +92,7 @@ function failureMessage(id: number, error: unknown): ChildMessage {
     type: 'broken',
     id,
     message:
-      error instanceof Error ? `${error.name}: ${error.message}`.slice(0, MOST_CHARACTERS) : 'unknown error',
+      error instanceof Error ? `${error.name}: ${error.message}`.slice(0, MAX_CHARACTERS) : 'unknown error',
   };
 }
 

@@ -1,16 +1,16 @@
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
-import { MOST_HEADER_CHARACTERS } from './extraction/chunk-bounds.js';
+import { MAX_HEADER_CHARACTERS } from './extraction/chunk-bounds.js';
 import { mostText } from './extraction/text-limits.js';
 import { PROGRESS_MILLISECONDS, type ChildMessage, type ChildTask, type ParseTask } from './protocol.js';
 
 /** Most messages that a picture may come in. */
-const MOST_PARTS = 1_000;
+const MAX_PARTS = 1_000;
 /**
  * What chunks may repeat of the ones before, for each character that they do not repeat: a few times what chunks have that
  * overlap as the settings say, because letters differ in their tokens.
  */
-const MOST_REPEATED = 8;
+const MAX_REPEATED = 8;
 const REPEATED_ALLOWANCE = 16 * 1024 * 1024;
 
 interface Limits {
@@ -36,7 +36,7 @@ export function createResultCollector(task: ChildTask, { timeoutMilliseconds, ..
         for (const chunk of message.chunks) chunks.push(chunk);
         return text?.add(message.chunks) ?? true;
       case 'picture':
-        return picture.push(message.part) > MOST_PARTS;
+        return picture.push(message.part) > MAX_PARTS;
       default:
         return false;
     }
@@ -58,7 +58,7 @@ export function createResultCollector(task: ChildTask, { timeoutMilliseconds, ..
 function createTextCount(task: ParseTask, sourceSize: number) {
   const { size, overlap, maxChunks = Infinity } = task.chunk;
   const most = mostText(task, sourceSize);
-  const mostRepeated = (MOST_REPEATED * size) / Math.max(1, size - overlap);
+  const mostRepeated = (MAX_REPEATED * size) / Math.max(1, size - overlap);
   let chunks = 0;
   let fresh = 0;
   let repeated = 0;
@@ -71,7 +71,7 @@ function createTextCount(task: ParseTask, sourceSize: number) {
         fresh += chunk.text.length - chunk.overlap;
         repeated += chunk.overlap;
       }
-      const headers = MOST_HEADER_CHARACTERS * chunks;
+      const headers = MAX_HEADER_CHARACTERS * chunks;
       const mayRepeat = REPEATED_ALLOWANCE + headers + mostRepeated * fresh;
       return chunks > maxChunks || fresh > most || repeated > mayRepeat;
     },

@@ -16,14 +16,14 @@ export interface Lent<T> {
   /**
    * Whether a slow task is to give the item to another caller's, which has used less.
    *
-   * @param milliseconds how long it has the item at least; of those that have one, the last gets no more than `LEAST_MILLISECONDS`
+   * @param milliseconds how long it has the item at least; of those that have one, the last gets no more than `MIN_MILLISECONDS`
    */
   readonly isWanted: (milliseconds: number) => boolean;
   readonly giveBack: () => void;
 }
 
 /** As long as most files take. */
-export const LEAST_MILLISECONDS = 5_000;
+export const MIN_MILLISECONDS = 5_000;
 const SLOW = 'slow';
 const QUICK = 'quick';
 
@@ -77,7 +77,7 @@ export function createFairQueue<T>(
 const leastOf =
   (milliseconds: number) =>
   ({ isLast }: Standing): number =>
-    isLast ? Math.min(LEAST_MILLISECONDS, milliseconds) : milliseconds;
+    isLast ? Math.min(MIN_MILLISECONDS, milliseconds) : milliseconds;
 
 /** Takes the item with the highest score out of the list, of several the last one. */
 function takeBest<T>(items: T[], score: (item: T) => number): T | undefined {

@@ -11,7 +11,7 @@ import { queueKeys } from '../../shared/redis/keys.js';
 import { TurnOverError } from '../job-turn.js';
 import type { JobHandler, Outcome } from '../lane-worker.js';
 import { NotYetError } from '../not-yet.js';
-import { LEAST_MILLISECONDS } from '../parse/fair-queue.js';
+import { MIN_MILLISECONDS } from '../parse/fair-queue.js';
 
 /** Jobs for each parser: one that it reads, one that follows, and one of a caller who has come later. */
 const JOBS_PER_PARSER = 3;
@@ -61,7 +61,7 @@ export function createSlowFiles({ redis, records, jobs, parsers, concurrency: mo
     // The place is free for another meanwhile.
     if (!turn) throw new NotYetError(AGAIN_MILLISECONDS, 'other files of the caller are being read');
     try {
-      return await read({ signal, givesWayAfter: LEAST_MILLISECONDS * 2 ** times });
+      return await read({ signal, givesWayAfter: MIN_MILLISECONDS * 2 ** times });
     } catch (error) {
       if (!(error instanceof GaveWayError)) throw error;
       await gaveWay.add(job);
@@ -75,7 +75,7 @@ export function createSlowFiles({ redis, records, jobs, parsers, concurrency: mo
     run: async (job: Job, signal: AbortSignal, read: (reading: Reading) => Promise<Outcome>) =>
       run(job, { by: await callerOfJob(job), signal }, read),
     nextTurn: async (job: Job) => {
-      const seconds = (LEAST_MILLISECONDS * 2 ** ((await gaveWay.of(job)) - 1)) / 1_000;
+      const seconds = (MIN_MILLISECONDS * 2 ** ((await gaveWay.of(job)) - 1)) / 1_000;
       return jobs.nextReading(await callerOfJob(job), seconds);
     },
   } satisfies Pick<JobHandler, 'nextTurn'> & Record<string, unknown>;

@@ -52,7 +52,7 @@ const FILES: readonly [HostileFile, ...HostileFile[]] = [
 ];
 
 const WEIGHTS = Object.fromEntries(FILES.map(({ weight }, place) => [String(place), weight]));
-const MOST = 12;
+const MAX = 12;
 
 /** Some take seconds to write, in which nobody else is served here: each is written once, before all else. */
 const WRITTEN = new Map<HostileFile, Uint8Array>();
@@ -67,7 +67,7 @@ export async function bringHostileFiles(actor: Actor, signal: AbortSignal): Prom
   await untilOver(signal, async () => {
     const file = FILES[Number(actor.random.weighted(WEIGHTS))] ?? FILES[0];
     await plantFile(actor, loot, { bytes: WRITTEN.get(file) ?? file.write(), extension: file.extension });
-    if (loot.length > MOST) await dump(actor, loot, 4);
+    if (loot.length > MAX) await dump(actor, loot, 4);
     await pause(actor, signal, [500, 2_500]);
   });
 }

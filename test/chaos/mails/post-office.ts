@@ -28,7 +28,7 @@ export function createPostOffice() {
 }
 
 /** Messages that there are at most. */
-const MOST = 40;
+const MAX = 40;
 
 const DOINGS = { post: 6, replace: 5, access: 4, delete: 2, cancel: 3, retry: 1 } as const;
 
@@ -45,7 +45,7 @@ async function act(actor: Actor, office: PostOffice): Promise<void> {
   const left = [...office.posted.values()].filter(({ removal }) => removal === 'none');
   const [oldest] = left;
   // A long run does not grow.
-  if (oldest && left.length > MOST) return remove(actor, oldest);
+  if (oldest && left.length > MAX) return remove(actor, oldest);
   const mail = random.pickAny(random.chance(0.8) ? left.slice(-4) : left);
   const doing = random.weighted(DOINGS);
   if (!mail || doing === 'post') return post(actor, office);

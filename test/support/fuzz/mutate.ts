@@ -2,7 +2,7 @@ import { unzipSync, zipSync } from 'fflate';
 import type { Random } from './random.js';
 
 /** Most bytes of a file that is made by repeating ranges. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 /** Bytes that many formats give a meaning to. */
 const TELLING = Buffer.from('\0\u0001\u007f\u0080\u00ff\n\r\t "\'<>/&;=:,|#{}[]()\\-_.%0aAzZ9', 'latin1');
 
@@ -43,7 +43,7 @@ const leaveOut: Mutation = (bytes, random) => {
 const repeat: Mutation = (bytes, random) => {
   const [start, end] = rangeOf(bytes, random, 64);
   const range = bytes.subarray(start, end);
-  const times = Math.min(2 ** random(16), Math.floor(MOST_BYTES / Math.max(1, range.length)));
+  const times = Math.min(2 ** random(16), Math.floor(MAX_BYTES / Math.max(1, range.length)));
   const copies = Array.from({ length: times }, () => range);
   return Buffer.concat([bytes.subarray(0, end), ...copies, bytes.subarray(end)]);
 };

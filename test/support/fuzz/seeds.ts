@@ -17,7 +17,7 @@ import { bmp, gif, jpeg, png, tiff, webp } from './pictures.js';
 import { TEXTS } from './texts.js';
 
 /** Larger files are cut off there, so that there is time for many mutations. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 export interface Seed {
   readonly name: string;
@@ -75,7 +75,7 @@ function samples(): ReadonlyMap<FileFormat, readonly Seed[]> {
     const bytes = read();
     const format = detectFileType(bytes.subarray(0, DETECTION_BYTES), file, null)?.format;
     if (!format) continue;
-    add(format, { name: file, bytes: isText(format) ? bytes.subarray(0, MOST_BYTES) : bytes });
+    add(format, { name: file, bytes: isText(format) ? bytes.subarray(0, MAX_BYTES) : bytes });
     for (const seed of picturesIn(file, bytes)) add(seed.format, seed);
   }
   known = found;

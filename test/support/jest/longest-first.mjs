@@ -10,7 +10,7 @@ const { default: Sequencer } = requireOfCli('@jest/test-sequencer');
 
 /** Where nobody has run them yet: seconds that files of a project take, and those that take far more. */
 const SECONDS = { pure: 1, redis: 3, long: 12, e2e: 10 };
-const LONGEST = {
+const MAX_LENGTH = {
   'hostile/hostile.test.ts': 130,
   'chaos/chaos.test.ts': 45,
   'e2e/slow-readers.test.ts': 45,
@@ -47,5 +47,5 @@ export default class LongestFirst extends Sequencer {
 
 function secondsOf({ path, context }) {
   const name = path.replaceAll('\\', '/').split('/test/').at(-1);
-  return LONGEST[name] ?? SECONDS[context.config.displayName?.name] ?? 1;
+  return MAX_LENGTH[name] ?? SECONDS[context.config.displayName?.name] ?? 1;
 }

@@ -32,7 +32,7 @@ interface WatchOptions {
 
 const PATIENCE_MILLISECONDS = 60_000;
 const FIRST_PAUSE_MILLISECONDS = 15_000;
-const LONGEST_PAUSE_MILLISECONDS = 300_000;
+const MAX_PAUSE_MILLISECONDS = 300_000;
 
 /**
  * Logs which models are in use, and probes them in the background: once, or until they answer for the first time. Nothing
@@ -94,6 +94,6 @@ async function untilItAnswers(probe: Probe, used: ModelInUse, watch: Watch): Pro
       told = problem;
     }
     await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
-    pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS);
+    pause = Math.min(2 * pause, MAX_PAUSE_MILLISECONDS);
   }
 }

@@ -11,7 +11,7 @@ const ANSWERS = [
 const [QUESTION = ''] = QUESTIONS;
 const SHOWN_CHARACTERS = 200;
 /** A model that thinks before it answers needs some tokens for that. */
-const MOST_TOKENS = 1_024;
+const MAX_TOKENS = 1_024;
 
 /** Whether a text is nearer to the one that answers it than to another. */
 export async function tryRemoteEmbedder(embedder: Embedder): Promise<Verdict> {
@@ -44,7 +44,7 @@ export async function tryRemoteCompleter(completer: Completer): Promise<Verdict>
   const passages = ANSWERS.map((text, chunkNumber) => ({ documentId: 'quire', chunkNumber, text }));
   const { result, seconds } = await timed(async () => {
     let text = '';
-    const events = completer.complete({ question: QUESTION, passages }, { maxTokens: MOST_TOKENS });
+    const events = completer.complete({ question: QUESTION, passages }, { maxTokens: MAX_TOKENS });
     for await (const event of events) if (event.type === 'text') text += event.text;
     return text.trim();
   });

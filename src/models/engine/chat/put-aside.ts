@@ -16,7 +16,7 @@ export interface StateAside extends SavedState {
 export type PutAside = (sequence: LlamaContextSequence) => Promise<StateAside | null>;
 
 /** More conversations that gave way at once are read anew, so that they do not fill the disk. */
-const MOST_ASIDE = 8;
+const MAX_ASIDE = 8;
 
 /** Files that are forgotten with the process: the next one removes what no manifest tells the use of. */
 export function createPutAside(
@@ -26,7 +26,7 @@ export function createPutAside(
   const kept = new Set<string>();
   return async (sequence) => {
     const tokens = sequence.contextTokens.slice();
-    if (tokens.length === 0 || kept.size >= MOST_ASIDE) return null;
+    if (tokens.length === 0 || kept.size >= MAX_ASIDE) return null;
     const path = join(directory, `${randomUUID()}.aside`);
     kept.add(path);
     const discard = async () => {

@@ -7,7 +7,7 @@ import { foreignText, textCost } from './text-cost.js';
 const SAMPLE_BYTES = 6_144;
 const SEARCHED_BYTES = 1_048_576;
 /** The same piece again says less than it did at first. */
-const MOST_REPETITIONS = 2;
+const MAX_REPETITIONS = 2;
 /** Encodings that differ by less are equally likely. */
 const CLOSE_BITS = 12;
 /** What a declaration is worth. */
@@ -88,7 +88,7 @@ function foreignPieces(buffer: Buffer): Buffer {
     const key = piece.toString('latin1');
     const times = (repetitions.get(key) ?? 0) + 1;
     repetitions.set(key, times);
-    if (times > MOST_REPETITIONS) return;
+    if (times > MAX_REPETITIONS) return;
     pieces.push(piece, BLANK);
     size += piece.length;
   };

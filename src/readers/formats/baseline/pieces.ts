@@ -9,7 +9,7 @@ export interface Piece {
 }
 
 /** What is raised or lowered more often within itself is written as the innermost of these. */
-const MOST_SHIFTS = 4;
+const MAX_SHIFTS = 4;
 
 /** Writes a text of pieces. Neighbours that are raised alike are one raised text, however a file divides it. */
 export function writePieces(pieces: readonly Piece[]): string {
@@ -45,7 +45,7 @@ function groupsOf(pieces: readonly Piece[], level: number): Group[] {
   const groups: Group[] = [];
   for (const piece of pieces) {
     if (piece.text === '') continue;
-    const shift = level < MOST_SHIFTS ? piece.shifts[level] : undefined;
+    const shift = level < MAX_SHIFTS ? piece.shifts[level] : undefined;
     const last = groups.at(-1);
     if (last && last.shift === shift) last.pieces.push(piece);
     else groups.push({ shift, pieces: [piece] });

@@ -21,7 +21,7 @@ export interface Component {
 /** What stands directly in a calendar, and never within another of them. */
 export const ENTRIES: ReadonlySet<string> = new Set(['VEVENT', 'VTODO', 'VJOURNAL']);
 /** An event has alarms; more components within others than that are in no calendar. */
-const DEEPEST = 8;
+const MAX_DEPTH = 8;
 const PROPERTY = /^([\w.-]{1,100})((?:;[\w-]{1,100}(?:=(?:"[^"]*"|[^";:]*))?)*):(.*)$/s;
 const PARAMETER = /;([\w-]+)=(?:"([^"]*)"|([^";:]*))/g;
 /** Values in quoted-printable, as phones and vCalendar 1.0 write them. Their lines go on behind an equals sign. */
@@ -42,7 +42,7 @@ export function readComponents(text: string): readonly Component[] {
       const component = { name: value.trim().toUpperCase(), properties: [], components: [] };
       if (ENTRIES.has(component.name))
         open.length = Math.min(open.length, open[0]?.name === 'VCALENDAR' ? 1 : 0);
-      if (open.length < DEEPEST) (open.at(-1)?.components ?? top).push(component);
+      if (open.length < MAX_DEPTH) (open.at(-1)?.components ?? top).push(component);
       open.push(component);
     } else if (name === 'END') open.pop();
     else open.at(-1)?.properties.push(property);
@@ -58,7 +58,7 @@ function* linesOf(text: string): Iterable<string> {
     .replace(/\n[ \t]/g, '')
     .split('\n')) {
     const [start = part] = parts;
-    const goesOn = part.endsWith('=') && QUOTED.test(start.slice(0, LONGEST_NAME));
+    const goesOn = part.endsWith('=') && QUOTED.test(start.slice(0, MAX_NAME_LENGTH));
     parts.push(goesOn ? part.slice(0, -1) : part);
     if (!goesOn) yield parts.splice(0).join('');
   }
@@ -66,10 +66,10 @@ function* linesOf(text: string): Iterable<string> {
 }
 
 /** What stands before a value is no longer. */
-const LONGEST_NAME = 2_000;
+const MAX_NAME_LENGTH = 2_000;
 
 function decodedValue(line: string, value: string, charset: string | undefined): string {
-  if (!QUOTED.test(line.slice(0, LONGEST_NAME))) return value;
+  if (!QUOTED.test(line.slice(0, MAX_NAME_LENGTH))) return value;
   const bytes = value.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   return decodeText(Buffer.from(bytes, 'latin1'), { declared: charset });
 }

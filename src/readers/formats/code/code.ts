@@ -5,8 +5,8 @@ import { languageOf, type Language } from './languages.js';
 import { createNesting } from './nesting.js';
 
 /** A long indentation is data, or a wrapped line, rather than a declaration. */
-const DEEPEST_INDENTATION = 40;
-const LONGEST_DECLARATION = 300;
+const MAX_INDENTATION = 40;
+const MAX_DECLARATION_LENGTH = 300;
 
 /**
  * Reads source code unchanged. A block begins where a function, a class or something else at the left margin does, with the
@@ -64,8 +64,8 @@ function declarationIn(line: string, { declaration }: Language): { indentation: 
   if (!declaration) return undefined;
   const solid = line.trimStart();
   const blank = line.slice(0, line.length - solid.length).replace(/\t/g, '    ');
-  if (solid === '' || blank.length > DEEPEST_INDENTATION) return undefined;
-  return declaration.test(solid.slice(0, LONGEST_DECLARATION)) ? { indentation: blank.length } : undefined;
+  if (solid === '' || blank.length > MAX_INDENTATION) return undefined;
+  return declaration.test(solid.slice(0, MAX_DECLARATION_LENGTH)) ? { indentation: blank.length } : undefined;
 }
 
 /** Whether something of its own begins at a line: after an empty one, or with a word that begins such things. */

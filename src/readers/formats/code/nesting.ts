@@ -1,4 +1,4 @@
-const DEEPEST_HEADING = 6;
+const MAX_HEADING_DEPTH = 6;
 
 /** Tells levels of declarations by their indentation: one that is indented further is within the one before. */
 export function createNesting(): { levelOf(indentation: number): number } {
@@ -7,7 +7,7 @@ export function createNesting(): { levelOf(indentation: number): number } {
     levelOf(indentation) {
       while (open.length > 0 && (open.at(-1) ?? 0) >= indentation) open.pop();
       open.push(indentation);
-      return Math.min(open.length, DEEPEST_HEADING);
+      return Math.min(open.length, MAX_HEADING_DEPTH);
     },
   };
 }

@@ -5,11 +5,11 @@ import { memberPath } from '../zip/member-path.js';
 import type { Zip } from '../zip/zip.js';
 import { readMember } from './read-member.js';
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 /** Most style sheets of a book that are read. */
-const MOST_SHEETS = 100;
+const MAX_SHEETS = 100;
 /** Most selectors that all chapters of a book take from their style sheets. */
-const MOST_SELECTORS = 1_000_000;
+const MAX_SELECTORS = 1_000_000;
 const NO_STYLES = parseStyleSheet('');
 
 /** A style sheet, and how many selectors it has. */
@@ -26,7 +26,7 @@ export function createBookSheets(zip: Zip): (chapter: string) => LoadStyleSheet 
   const known = new Map<string, BookSheet | undefined>();
   let taken = 0;
   const load = (path: string): BookSheet | undefined => {
-    if (!known.has(path) && known.size < MOST_SHEETS) known.set(path, readSheet(zip, path));
+    if (!known.has(path) && known.size < MAX_SHEETS) known.set(path, readSheet(zip, path));
     return known.get(path);
   };
   return (chapter) => {
@@ -36,7 +36,7 @@ export function createBookSheets(zip: Zip): (chapter: string) => LoadStyleSheet 
       const path = memberPath(reference, chapter);
       if (linked.has(path)) return NO_STYLES;
       const found = load(path);
-      if (!found || taken + found.selectors > MOST_SELECTORS) return undefined;
+      if (!found || taken + found.selectors > MAX_SELECTORS) return undefined;
       linked.add(path);
       taken += found.selectors;
       return found.sheet;
@@ -45,7 +45,7 @@ export function createBookSheets(zip: Zip): (chapter: string) => LoadStyleSheet 
 }
 
 function readSheet(zip: Zip, path: string): BookSheet | undefined {
-  const bytes = readMember(zip, path, MOST_BYTES);
+  const bytes = readMember(zip, path, MAX_BYTES);
   if (!bytes) return undefined;
   const sheet = parseStyleSheet(decodeText(bytes));
   return { sheet, selectors: sheet.rules.reduce((sum, { subjects }) => sum + subjects.length, 0) };

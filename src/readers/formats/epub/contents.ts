@@ -5,7 +5,7 @@ import { memberPath } from '../zip/member-path.js';
 import { oneLine } from '../../blocks/one-line.js';
 
 /** Most titles of chapters that are kept. */
-const MOST_TITLES = 10_000;
+const MAX_TITLES = 10_000;
 
 /** Reads the tables of contents of a book, each member once: the titles of its chapters by the members that they begin in. */
 export function readContents(zip: Zip, items: readonly BookItem[]): ReadonlyMap<string, string> {
@@ -15,7 +15,7 @@ export function readContents(zip: Zip, items: readonly BookItem[]): ReadonlyMap<
     const add = (reference: string, label: string): void => {
       const member = memberPath(reference, path);
       const title = oneLine(label);
-      if (title !== '' && !titles.has(member) && titles.size < MOST_TITLES) titles.set(member, title);
+      if (title !== '' && !titles.has(member) && titles.size < MAX_TITLES) titles.set(member, title);
     };
     scanMarkup(zip.pieces(path), mediaType.includes('ncx') ? readNcx(add) : readNav(add));
   }

@@ -16,7 +16,7 @@ import { readMember } from './read-member.js';
 /** Most bytes of text that a book may inflate to. Pictures and fonts are not inflated. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
 /** Most chapters that are read. */
-const MOST_CHAPTERS = 10_000;
+const MAX_CHAPTERS = 10_000;
 const TEXT_TYPES = /html|xml$/;
 
 interface Book {
@@ -64,9 +64,9 @@ function readableItems(
   receipt.setParts('chapter', items.size + missing);
   if (missing > 0)
     receipt.addGap('unreadable', `${String(missing)} chapters are not in the book's list of files.`);
-  if (items.size > MOST_CHAPTERS)
-    receipt.addGap('limit', `Only the first ${String(MOST_CHAPTERS)} chapters are read.`);
-  return [...items.values()].slice(0, MOST_CHAPTERS);
+  if (items.size > MAX_CHAPTERS)
+    receipt.addGap('limit', `Only the first ${String(MAX_CHAPTERS)} chapters are read.`);
+  return [...items.values()].slice(0, MAX_CHAPTERS);
 }
 
 interface Chapter {

@@ -4,7 +4,7 @@ import type { Attributes } from '../xml/read-markup.js';
 /** Kinds of fields whose value is not what somebody has filled in, or nobody may read. */
 const UNREAD = new Set(['hidden', 'password', 'submit', 'button', 'reset', 'image', 'file']);
 const STATES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
-const MOST_OPTIONS = 10_000;
+const MAX_OPTIONS = 10_000;
 
 /** What an element shows by its attributes: the state of a box or button, or the text of a field; empty for nothing. */
 export function controlText(name: string, attributes: Attributes): string {
@@ -52,7 +52,7 @@ export function createSelects(): SelectTracker {
     endsBefore: (name) => options !== undefined && OUTSIDE.has(name),
     open: (name, { selected, label }) => {
       if (name === 'select') options = [];
-      else if (name === 'option' && options && options.length < MOST_OPTIONS)
+      else if (name === 'option' && options && options.length < MAX_OPTIONS)
         options.push({ parts: label === undefined ? [] : [`${label} `], isSelected: selected !== undefined });
     },
     takes: (text) => {

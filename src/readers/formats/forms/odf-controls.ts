@@ -19,21 +19,21 @@ const FIELDS = new Set([
   'form:combobox',
 ]);
 const LABELS = new Set(['form:fixed-text', 'form:frame']);
-const MOST_CONTROLS = 10_000;
-const MOST_OPTIONS = 1_000;
+const MAX_CONTROLS = 10_000;
+const MAX_OPTIONS = 1_000;
 
 export function createOdfControls(): OdfControls {
   const texts = new Map<string, string>();
   let list: { readonly id: string; readonly chosen: string[] } | undefined;
   const put = (id: string, text: string): void => {
-    if (texts.size < MOST_CONTROLS) texts.set(id, text);
+    if (texts.size < MAX_CONTROLS) texts.set(id, text);
   };
   return {
     open: (name, attributes) => {
       if (!name.startsWith('form:')) return;
       const id = attributes['form:id'] ?? attributes['xml:id'] ?? '';
       if (name === 'form:listbox') list = { id, chosen: [] };
-      else if (name === 'form:option' && list && isChosen(attributes) && list.chosen.length < MOST_OPTIONS)
+      else if (name === 'form:option' && list && isChosen(attributes) && list.chosen.length < MAX_OPTIONS)
         list.chosen.push(attributes['form:label'] ?? '');
       else put(id, shownText(name, attributes));
     },
@@ -75,7 +75,7 @@ export function createFieldMarks(): FieldMarks {
       if (name === 'field:fieldmark') {
         type = attributes['field:type'] ?? '';
         parameters = [];
-      } else if (name === 'field:param' && parameters.length < MOST_OPTIONS)
+      } else if (name === 'field:param' && parameters.length < MAX_OPTIONS)
         parameters.push([attributes['field:name'] ?? '', attributes['field:value'] ?? '']);
     },
     close: (name) => {

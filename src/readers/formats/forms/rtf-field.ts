@@ -12,7 +12,7 @@ export interface RtfFormField {
 const [CHECKBOX, LIST] = [1, 2];
 /** The result of a field that is as it was made. */
 const UNCHANGED = 25;
-const MOST_ENTRIES = 1_000;
+const MAX_ENTRIES = 1_000;
 
 export function createFormField(): RtfFormField {
   let values = new Map<string, number>();
@@ -22,7 +22,7 @@ export function createFormField(): RtfFormField {
       if (word === 'fftype' || word === 'ffres' || word === 'ffdefres') values.set(word, parameter ?? 0);
     },
     addEntry: (text) => {
-      if (entries.length < MOST_ENTRIES) entries.push(text);
+      if (entries.length < MAX_ENTRIES) entries.push(text);
     },
     take: () => {
       const [type, listed] = [values.get('fftype'), entries];

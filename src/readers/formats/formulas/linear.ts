@@ -9,7 +9,7 @@ export interface FormulaElement {
 }
 
 /** Formulas within formulas deeper than this are written as the text that they hold. */
-export const MOST_NESTED = 60;
+export const MAX_NESTED = 60;
 
 /** Letters with a style of their own, such as 𝑥, as the letters that they are. */
 export const plainLetters = (text: string): string =>
@@ -21,12 +21,12 @@ const FACTORS = /\p{Nd}\p{L}|[\p{L}\p{N}]\(|\)[\p{L}\p{N}(]/u;
 const BARS = /^([|‖])[^|‖]*\1$/u;
 
 /** A longer text is never taken for one operand, so that a formula is read in a time that grows with its length. */
-const LONGEST_OPERAND = 500;
+const MAX_OPERAND_LENGTH = 500;
 
 /** Puts brackets around a text that is more than one operand. What is in brackets already counts as one. */
 export function grouped(text: string): string {
   const whole = text.trim();
-  if (whole.length <= 1 || (whole.length <= LONGEST_OPERAND && isOperand(whole))) return whole;
+  if (whole.length <= 1 || (whole.length <= MAX_OPERAND_LENGTH && isOperand(whole))) return whole;
   return `(${whole})`;
 }
 

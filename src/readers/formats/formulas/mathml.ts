@@ -4,7 +4,7 @@ import {
   accentOf,
   arranged,
   fraction,
-  MOST_NESTED,
+  MAX_NESTED,
   plainText,
   root,
   stacked,
@@ -64,14 +64,14 @@ function withFractions(elements: readonly FormulaElement[]): FormulaElement[] {
 /** The elements of a row, without those that only hold others. */
 function* flat(element: FormulaElement, depth: number): Iterable<FormulaElement> {
   for (const child of withFractions(elementsOf(element))) {
-    if (depth < MOST_NESTED && ROWS.has(child.name) && child.name !== 'mtd') yield* flat(child, depth + 1);
+    if (depth < MAX_NESTED && ROWS.has(child.name) && child.name !== 'mtd') yield* flat(child, depth + 1);
     else yield child;
   }
 }
 
 function row(element: FormulaElement | undefined, depth: number): string {
   if (!element || UNSEEN.has(element.name)) return '';
-  if (depth > MOST_NESTED) return plainText(element);
+  if (depth > MAX_NESTED) return plainText(element);
   if (!ROWS.has(element.name)) return write(element, depth);
   return writeTokens(flat(element, depth), (child) => write(child, depth + 1));
 }
@@ -99,7 +99,7 @@ const WRITERS: ReadonlyMap<string, Write> = new Map<string, Write>([
 function write(element: FormulaElement, depth: number): string {
   const { name } = element;
   if (UNSEEN.has(name)) return '';
-  if (depth > MOST_NESTED) return plainText(element);
+  if (depth > MAX_NESTED) return plainText(element);
   const writer = WRITERS.get(name);
   if (writer) return writer(elementsOf(element), element, depth + 1);
   if (name === 'mspace') return isWide(element) ? ' ' : '';

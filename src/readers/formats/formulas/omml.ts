@@ -5,7 +5,7 @@ import {
   fraction,
   gapBetween,
   grouped,
-  MOST_NESTED,
+  MAX_NESTED,
   overlined,
   plainLetters,
   plainText,
@@ -48,7 +48,7 @@ const PROPERTIES = 'Pr';
 
 function row(element: XmlElement | undefined, writing: Writing): string {
   if (!element) return '';
-  if (writing.depth > MOST_NESTED) return plainText(element);
+  if (writing.depth > MAX_NESTED) return plainText(element);
   const written: string[] = [];
   let last = '';
   for (const child of element.children) {

@@ -21,7 +21,7 @@ const PROPERTIES = new Set(
     'padding-inline padding-inline-start padding-inline-end vertical-align list-style list-style-type'
   ).split(' '),
 );
-const LONGEST_VALUE = 400;
+const MAX_VALUE_LENGTH = 400;
 const ESCAPE = /\\(?:([\da-f]{1,6})\s?|([^\n]))/gi;
 /** Escaped signs of ASCII are moved here, so that they do not mean anything in selectors. */
 const ESCAPED = 0xe000;
@@ -35,7 +35,7 @@ export function parseDeclarations(text: string): Declarations {
       .trim()
       .toLowerCase();
     if (!PROPERTIES.has(property)) continue;
-    const [value = '', ...flags] = unescaped(declaration.slice(colon + 1, colon + 1 + LONGEST_VALUE))
+    const [value = '', ...flags] = unescaped(declaration.slice(colon + 1, colon + 1 + MAX_VALUE_LENGTH))
       .toLowerCase()
       .split('!');
     const mark = flags.some((flag) => flag.trim() === 'important') ? '!' : '';

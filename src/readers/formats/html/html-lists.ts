@@ -30,7 +30,7 @@ const INTEGER = /^\s*([+-]?\d{1,9})(?!\d)/;
 
 /** Values of `list-style-type` that show a bullet or a text. Where they show nothing (`none`), counters often show numbers. */
 const BULLET = /^(?:disc|circle|square|disclosure-.*|symbols\(.*|["'].*)$/;
-const DEEPEST_INDENT = 8;
+const MAX_INDENT = 8;
 
 export function createHtmlLists(): HtmlLists {
   const lists: OpenList[] = [];
@@ -52,7 +52,7 @@ export function createHtmlLists(): HtmlLists {
       firsts = counted;
     },
     item: (attributes, style) => {
-      const indent = '  '.repeat(Math.min(Math.max(lists.length - 1, 0), DEEPEST_INDENT));
+      const indent = '  '.repeat(Math.min(Math.max(lists.length - 1, 0), MAX_INDENT));
       return `${indent}${markOf(lists.at(-1), attributes, style)} `;
     },
   };

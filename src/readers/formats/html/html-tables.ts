@@ -8,10 +8,10 @@ import type { Attributes } from '../xml/read-markup.js';
 import { oneLine } from '../../blocks/one-line.js';
 
 /** A cell with more paragraphs or characters than these holds a part of a page, not a value. */
-const MOST_PARAGRAPHS = 3;
-const MOST_CHARACTERS = 1_500;
+const MAX_PARAGRAPHS = 3;
+const MAX_CHARACTERS = 1_500;
 /** Most rows that name columns. */
-const MOST_HEADER_ROWS = 4;
+const MAX_HEADER_ROWS = 4;
 
 interface OpenCell {
   readonly pieces: Piece[];
@@ -135,7 +135,7 @@ function closeCell(table: OpenTable): void {
   if (!cell) return;
   table.cell = undefined;
   const text = writePieces(cell.pieces).trim();
-  if (!cell.isHeader && (cell.paragraphs > 2 * MOST_PARAGRAPHS || cell.characters > MOST_CHARACTERS))
+  if (!cell.isHeader && (cell.paragraphs > 2 * MAX_PARAGRAPHS || cell.characters > MAX_CHARACTERS))
     table.isLayout = true;
   const { colspan, rowspan } = cell.attributes;
   table.row.push({ text, columns: spanOf(colspan), rows: spanOf(rowspan) });
@@ -144,7 +144,7 @@ function closeCell(table: OpenTable): void {
 function closeRow(table: OpenTable): void {
   closeCell(table);
   if (table.row.length === 0) return;
-  const isNext = table.headerRows === table.rows.length && table.headerRows < MOST_HEADER_ROWS;
+  const isNext = table.headerRows === table.rows.length && table.headerRows < MAX_HEADER_ROWS;
   if (isNext && (table.isHead || table.isHeaderRow)) table.headerRows += 1;
   table.rows.push(table.row);
   table.row = [];

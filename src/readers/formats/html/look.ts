@@ -38,7 +38,7 @@ export const PAGE: Look = {
 };
 /** Pixels beyond which text is moved off the page. */
 const FAR_AWAY = -999;
-const LEAST_OPACITY = 0.05;
+const MIN_OPACITY = 0.05;
 const KEPT = new Set(['inherit', 'unset', 'currentcolor']);
 const DRESSES = [
   'text-shadow',
@@ -121,7 +121,7 @@ function kindOf(declared: Declarations, element: string, isAnimated: boolean): s
   if (declared.get('display') === 'none') return 'display: none';
   if (isAnimated) return undefined;
   const opacity = declared.get('opacity') ?? '1';
-  if (Number.parseFloat(opacity) / (opacity.endsWith('%') ? 100 : 1) <= LEAST_OPACITY) return 'opacity: 0';
+  if (Number.parseFloat(opacity) / (opacity.endsWith('%') ? 100 : 1) <= MIN_OPACITY) return 'opacity: 0';
   if (isScaledAway(declared, element)) return 'scaled to nothing';
   const position = declared.get('position');
   if (position !== 'absolute' && position !== 'fixed') return undefined;
@@ -131,7 +131,7 @@ function kindOf(declared: Declarations, element: string, isAnimated: boolean): s
 }
 
 /** Sizes below which text cannot be read, by their units. Those without an absolute size keep that of what holds them. */
-const SMALLEST: ReadonlyMap<string, number> = new Map([
+const MIN_SIZE: ReadonlyMap<string, number> = new Map([
   ['pt', 2],
   ['px', 2],
   ['pc', 0.16],
@@ -150,13 +150,13 @@ function isTiny(size: string | undefined, isOuterTiny: boolean): boolean {
   if (size === undefined || size === 'inherit') return isOuterTiny;
   const [, number = '', unit = ''] = /^((?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)$/.exec(size) ?? [];
   if (number === '') return false;
-  if (Number(number) < (SMALLEST.get(unit) ?? 0)) return true;
+  if (Number(number) < (MIN_SIZE.get(unit) ?? 0)) return true;
   return (unit === 'em' || unit === '%') && isOuterTiny;
 }
 
 function colorOf(value: string | undefined, outer: Look['color']): Look['color'] {
   if (value === undefined || KEPT.has(value)) return outer;
-  return alphaOf(value) <= LEAST_OPACITY ? 'transparent' : cssColor(value);
+  return alphaOf(value) <= MIN_OPACITY ? 'transparent' : cssColor(value);
 }
 
 function backgroundOf(declared: Declarations, outer: Color | undefined): Color | undefined {

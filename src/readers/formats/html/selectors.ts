@@ -11,7 +11,7 @@ export interface Subject {
   readonly isBeside: boolean;
 }
 
-const LONGEST = 400;
+const MAX_LENGTH = 400;
 const NAME = '[\\w\\u0080-\\uffff-]';
 const COMPOUND = new RegExp(`^(?:\\*|${NAME}*)(?:[.#]${NAME}+)*$`);
 /** States that a page does not have before its reader does anything, and parts of elements that are no text. */
@@ -29,7 +29,8 @@ export function parseSelectors(text: string): readonly Subject[] {
 
 function parseSelector(selector: string): Subject | undefined {
   if (selector === '' || NOT_SHOWN.test(selector)) return undefined;
-  if (selector.length > LONGEST) return { element: '', id: '', classes: [], isVague: true, isBeside: false };
+  if (selector.length > MAX_LENGTH)
+    return { element: '', id: '', classes: [], isVague: true, isBeside: false };
   const last = selector.split(/[\s>+~]+/).at(-1) ?? '';
   const [named = ''] = last.replace(/^:root/i, 'html').split(/[:[]/);
   const compound = named.replace('&', '');

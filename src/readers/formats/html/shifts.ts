@@ -14,7 +14,7 @@ export function createShifts() {
     /** @param styled how its styles raise or lower an element that is not raised by its name */
     open(name: string, styled: Shift | undefined): void {
       const shift = RAISED.has(name) ? 'raised' : LOWERED.has(name) ? 'lowered' : styled;
-      open.push(shift === undefined ? current() : [...current(), shift].slice(0, MOST_SHIFTS));
+      open.push(shift === undefined ? current() : [...current(), shift].slice(0, MAX_SHIFTS));
     },
     close: () => void open.pop(),
     /** From the outermost. */
@@ -22,7 +22,7 @@ export function createShifts() {
   };
 }
 
-const MOST_SHIFTS = 4;
+const MAX_SHIFTS = 4;
 
 const CELLS = new Set(['td', 'th', 'tr', 'tbody', 'thead', 'tfoot', 'table', 'img']);
 const SHIFTS: ReadonlyMap<string, Shift> = new Map([
@@ -30,7 +30,7 @@ const SHIFTS: ReadonlyMap<string, Shift> = new Map([
   ['sub', 'lowered'],
 ]);
 /** How far small text is moved that is raised or lowered and not only set a little higher, by units. */
-const LEAST_MOVES: ReadonlyMap<string, number> = new Map([
+const MIN_MOVES: ReadonlyMap<string, number> = new Map([
   ['em', 0.2],
   ['rem', 0.2],
   ['ex', 0.4],
@@ -67,7 +67,7 @@ function shiftBy(length: string, sign: 1 | -1): Shift | undefined {
   const [, number = '', unit = ''] = LENGTH.exec(length) ?? [];
   const move = Number(number) * sign;
   const isFar = (unit === 'em' || unit === 'rem') && Math.abs(move) > FARTHEST;
-  if (number === '' || isFar || Math.abs(move) < (LEAST_MOVES.get(unit) ?? Infinity)) return undefined;
+  if (number === '' || isFar || Math.abs(move) < (MIN_MOVES.get(unit) ?? Infinity)) return undefined;
   return move > 0 ? 'raised' : 'lowered';
 }
 

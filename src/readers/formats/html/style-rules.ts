@@ -2,8 +2,8 @@ import { protectedName, UNKNOWN, type Declarations } from './declarations.js';
 import { keyOf, specificityOf, type Subject } from './selectors.js';
 import type { StyleSheet } from './style-sheet.js';
 
-const MOST_RULES = 2_000;
-const MOST_RULES_OF_A_KEY = 8;
+const MAX_RULES = 2_000;
+const MAX_RULES_OF_A_KEY = 8;
 const NOTHING: Declarations = new Map();
 
 interface Rule {
@@ -55,7 +55,7 @@ export function createStyleRules(): StyleRules {
       if (rules.sheets.size === 0 && !rules.isUnread) return NOTHING;
       const key = `${element} ${id} ${className}`;
       const found = rules.known.get(key) ?? matchRules(rules, { element, id, className });
-      if (rules.known.size < MOST_RULES) rules.known.set(key, found);
+      if (rules.known.size < MAX_RULES) rules.known.set(key, found);
       return found;
     },
   };
@@ -83,7 +83,7 @@ function addRule({ bySelector, byKey, order }: Rules, subject: Subject, declarat
   if (!known) {
     const key = keyOf(subject);
     const same = byKey.get(key) ?? [];
-    if (bySelector.size >= MOST_RULES || same.length >= MOST_RULES_OF_A_KEY) return false;
+    if (bySelector.size >= MAX_RULES || same.length >= MAX_RULES_OF_A_KEY) return false;
     bySelector.set(selector, rule);
     byKey.set(key, [...same, rule]);
   }

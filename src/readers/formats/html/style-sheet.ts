@@ -1,10 +1,10 @@
 import { parseDeclarations, withoutComments, type Declarations } from './declarations.js';
 import { parseSelectors, type Subject } from './selectors.js';
 
-const MOST_CHARACTERS = 262_144;
+const MAX_CHARACTERS = 262_144;
 /** Most selectors of a style sheet. Rules behind them are not read. */
-const MOST_SELECTORS = 8_000;
-const DEEPEST = 4;
+const MAX_SELECTORS = 8_000;
+const MAX_DEPTH = 4;
 
 export interface SheetRule {
   readonly subjects: readonly Subject[];
@@ -29,23 +29,23 @@ const ON_SOME = /^@(?:media|supports|container|layer|scope|document|-moz-documen
 export function parseStyleSheet(css: string): StyleSheet {
   const rules: SheetRule[] = [];
   let selectorCount = 0;
-  let isCut = css.length > MOST_CHARACTERS || /@import/i.test(css);
+  let isCut = css.length > MAX_CHARACTERS || /@import/i.test(css);
   const read = (text: string, isVague: boolean, depth: number): void => {
     for (const { selectors, body } of splitRules(text)) {
       const isNest = body.includes('{');
-      if (isNest && depth >= DEEPEST) isCut = true;
+      if (isNest && depth >= MAX_DEPTH) isCut = true;
       else if (!selectors.startsWith('@')) {
         const declarations = parseDeclarations(body);
         const subjects = declarations.size > 0 ? parseSelectors(selectors) : [];
         selectorCount += subjects.length;
-        if (selectorCount > MOST_SELECTORS) isCut = true;
+        if (selectorCount > MAX_SELECTORS) isCut = true;
         else if (subjects.length > 0) rules.push({ subjects, declarations, isVague: isVague || isNest });
         if (isNest) read(body, true, depth + 1);
       } else if (ON_SCREENS.test(selectors)) read(body, isVague, depth + 1);
       else if (ON_SOME.test(selectors) && !ON_PAPER.test(selectors)) read(body, true, depth + 1);
     }
   };
-  const unwrapped = css.slice(0, MOST_CHARACTERS).replace(/<!--|-->|<!\[CDATA\[|\]\]>/g, '');
+  const unwrapped = css.slice(0, MAX_CHARACTERS).replace(/<!--|-->|<!\[CDATA\[|\]\]>/g, '');
   read(withoutComments(unwrapped), false, 0);
   return { rules, isCut };
 }

@@ -1,4 +1,4 @@
-const DEEPEST_INDENT = 8;
+const MAX_INDENT = 8;
 
 /**
  * Writes a line for each value: `key: value` in objects, `- value` in lists, an empty line after each record. An object in a list
@@ -55,4 +55,4 @@ export function createValueLines(lines: string[] = []): ValueLines {
   };
 }
 
-const indentOf = (depth: number): string => '  '.repeat(Math.min(Math.max(0, depth - 1), DEEPEST_INDENT));
+const indentOf = (depth: number): string => '  '.repeat(Math.min(Math.max(0, depth - 1), MAX_INDENT));

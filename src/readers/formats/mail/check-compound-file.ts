@@ -8,7 +8,7 @@ const LARGE_STREAM_BYTES = 4096;
 const NONE = -1;
 const MAX_FAT_SECTORS_IN_HEADER = 109;
 /** Storages within storages; messages within messages take two each. */
-const DEEPEST_STORAGE = 64;
+const MAX_STORAGE_DEPTH = 64;
 
 const FREE = 0;
 const STORAGE = 1;
@@ -142,7 +142,7 @@ function checkTree(entries: readonly Entry[]): void {
     if (index === NONE) continue;
     const entry = entries[index];
     if (!entry || seen.has(index) || index === 0) throw new CompoundFileError('its directory is no tree');
-    if (depth > DEEPEST_STORAGE) throw new CompoundFileError('its directory is too deep');
+    if (depth > MAX_STORAGE_DEPTH) throw new CompoundFileError('its directory is too deep');
     seen.add(index);
     waiting.push({ index: entry.left, depth }, { index: entry.right, depth });
     if (entry.type === STORAGE) waiting.push({ index: entry.child, depth: depth + 1 });

@@ -1,9 +1,9 @@
 import { ReadError } from '../../read-error.js';
 
 /** Each line of a message is an object of its own to the library that reads it. */
-const MOST_LINES = 2_000_000;
+const MAX_LINES = 2_000_000;
 /** So is each piece of Base64 that ends with padding. In other encodings the sign costs nothing. */
-const MOST_PADDINGS = 1_000_000;
+const MAX_PADDINGS = 1_000_000;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -18,8 +18,8 @@ export function checkMailSize(bytes: Uint8Array): void {
     if (byte === LINE_FEED) lines += 1;
     else if (byte === EQUALS && !endsPiece(bytes[at + 1])) paddings += 1;
   }
-  if (lines > MOST_LINES) throw new ReadError('too_large', 'The e-mail has more than 2,000,000 lines.');
-  if (paddings > MOST_PADDINGS && /base64/i.test(Buffer.from(bytes).toString('latin1')))
+  if (lines > MAX_LINES) throw new ReadError('too_large', 'The e-mail has more than 2,000,000 lines.');
+  if (paddings > MAX_PADDINGS && /base64/i.test(Buffer.from(bytes).toString('latin1')))
     throw new ReadError('too_large', 'The e-mail has more than 1,000,000 pieces of Base64.');
 }
 

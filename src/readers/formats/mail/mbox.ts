@@ -8,7 +8,7 @@ import type { MailMessage } from './message.js';
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-const LONGEST_SEPARATOR = 1_000;
+const MAX_SEPARATOR_LENGTH = 1_000;
 
 /** Reads a mailbox (RFC 4155) message by message, so that only one of them is held at a time. */
 export async function* parseMbox(bytes: Uint8Array, context: ReadContext): AsyncIterable<Block> {
@@ -62,7 +62,7 @@ function followsEmptyLine(mailbox: Buffer, at: number): boolean {
 
 /** Whether a line `From …` is more than the beginning of a sentence: it tells a time, or a header follows it. */
 function isSeparator(mailbox: Buffer, at: number): boolean {
-  const lines = mailbox.toString('latin1', at, at + LONGEST_SEPARATOR).split('\n', 2);
+  const lines = mailbox.toString('latin1', at, at + MAX_SEPARATOR_LENGTH).split('\n', 2);
   return /\d\d:\d\d/.test(lines[0] ?? '') || /^[\w-]{1,80}:/.test(lines[1] ?? '');
 }
 

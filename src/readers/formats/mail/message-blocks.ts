@@ -6,8 +6,8 @@ import type { MailMessage } from './message.js';
 import { takeAttachment } from './take-attachment.js';
 
 /** Messages within messages that are read; in practice there are two or three. */
-const DEEPEST_MESSAGE = 10;
-const DEEPEST_HEADING = 6;
+const MAX_MESSAGE_DEPTH = 10;
+const MAX_HEADING_DEPTH = 6;
 
 interface MessageOptions {
   readonly place?: Place | undefined;
@@ -31,7 +31,7 @@ export async function* messageBlocks(
   }
   for (const attachment of message.attachments) await takeAttachment(attachment, context, place);
   for (const read of message.nested) {
-    if (depth + 1 >= DEEPEST_MESSAGE) {
+    if (depth + 1 >= MAX_MESSAGE_DEPTH) {
       context.receipt.addGap('limit', tooDeep, locationOf(place));
       return;
     }
@@ -40,7 +40,7 @@ export async function* messageBlocks(
   }
 }
 
-const tooDeep = `Messages within more than ${String(DEEPEST_MESSAGE - 1)} other messages are not read.`;
+const tooDeep = `Messages within more than ${String(MAX_MESSAGE_DEPTH - 1)} other messages are not read.`;
 
 function* ownBlocks(
   message: MailMessage,
@@ -49,7 +49,8 @@ function* ownBlocks(
 ): Iterable<Block> {
   const { receipt } = context;
   const { subject, body } = message;
-  if (subject !== '') yield { text: `${subject}\n\n`, heading: Math.min(depth + 1, DEEPEST_HEADING), place };
+  if (subject !== '')
+    yield { text: `${subject}\n\n`, heading: Math.min(depth + 1, MAX_HEADING_DEPTH), place };
   const lines = headerLines(message);
   if (lines !== '') yield { text: `${lines}\n`, place };
   const isEncrypted = body.kind === 'encrypted';
@@ -65,7 +66,7 @@ function* ownBlocks(
 
 /** Headings of a body stand below the subject. */
 const withinMessage = ({ heading, ...block }: Block, depth: number): Block =>
-  heading === undefined ? block : { ...block, heading: Math.min(heading + depth + 1, DEEPEST_HEADING) };
+  heading === undefined ? block : { ...block, heading: Math.min(heading + depth + 1, MAX_HEADING_DEPTH) };
 
 function headerLines({ from, to, cc, date }: MailMessage): string {
   const headers = { From: from, To: to, Cc: cc, Date: date };

@@ -1,4 +1,4 @@
-import { MOST_ADDRESSES, MOST_HEADER_CHARACTERS, type MailHeaders } from '../../receipt/mail-headers.js';
+import { MAX_ADDRESSES, MAX_HEADER_CHARACTERS, type MailHeaders } from '../../receipt/mail-headers.js';
 import { cleanText } from '../../blocks/clean-text.js';
 import type { ReadContext } from '../../parser.js';
 import type { MailMessage } from './message.js';
@@ -25,14 +25,14 @@ function headersOf({ addresses, date, subject, messageId }: MailMessage): MailHe
 const bareAddresses = (addresses: readonly string[]): string[] => [
   ...new Set(
     addresses
-      .slice(0, MOST_ADDRESSES)
-      .map((address) => short(address).toLowerCase().slice(0, MOST_HEADER_CHARACTERS))
+      .slice(0, MAX_ADDRESSES)
+      .map((address) => short(address).toLowerCase().slice(0, MAX_HEADER_CHARACTERS))
       .filter((address) => address !== ''),
   ),
 ];
 
 /** Without what cannot be stored, on one line. */
-const short = (text: string): string => oneLine(cleanText(text.slice(0, MOST_HEADER_CHARACTERS), false));
+const short = (text: string): string => oneLine(cleanText(text.slice(0, MAX_HEADER_CHARACTERS), false));
 
 /** The date as ISO 8601 in UTC; null for none, or one that filters could not compare. */
 function toInstant(date: string): string | null {

@@ -3,7 +3,7 @@ const SIGNED_DATA = '2a864886f70d010702';
 const OBJECT_IDENTIFIER = 0x06;
 const OCTET_STRING = 0x04;
 const CONSTRUCTED = 0x20;
-const DEEPEST = 16;
+const MAX_DEPTH = 16;
 
 interface Element {
   readonly tag: number;
@@ -36,7 +36,7 @@ function* octets(buffer: Buffer, { tag, start, end }: Element, depth: number): I
     yield buffer.subarray(start, end);
     return;
   }
-  if (depth > DEEPEST) return;
+  if (depth > MAX_DEPTH) return;
   for (let at = start; at < end;) {
     const piece = elementAt(buffer, at, depth);
     if (!piece) return;
@@ -62,7 +62,7 @@ function childrenAt(buffer: Buffer, parent: Element | undefined): Element[] {
 function elementAt(buffer: Buffer, at: number, depth = 0): Element | undefined {
   const tag = buffer[at];
   const first = buffer[at + 1];
-  if (tag === undefined || first === undefined || depth > DEEPEST) return undefined;
+  if (tag === undefined || first === undefined || depth > MAX_DEPTH) return undefined;
   if (first === 0x80) return endlessElement(buffer, { tag, start: at + 2, depth });
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
   const start = at + 2 + lengthBytes;

@@ -7,9 +7,9 @@ import type { Piece } from '../pages/layout/piece.js';
 const UNSURE = 0.62;
 /** Below this, it matters how many words look like none: up to .03 of those in Latin letters, .15 to .56 of the others. */
 const SURE = 0.75;
-const MOST_STRANGE = 0.12;
+const MAX_STRANGE = 0.12;
 /** Fewer words tell nothing. */
-const FEWEST_WORDS = 10;
+const MIN_WORDS = 10;
 
 /** Tells whether what was recognized is mostly guessed, such as on a page in a script of which there is no data. */
 export function isGuessed({
@@ -22,7 +22,7 @@ export function isGuessed({
   if (confidence < UNSURE) return true;
   if (confidence >= SURE) return false;
   const words = pieces.flatMap(({ text }) => text.match(/[\p{L}\p{N}]+/gu) ?? []);
-  return words.length >= FEWEST_WORDS && words.filter(isStrange).length > MOST_STRANGE * words.length;
+  return words.length >= MIN_WORDS && words.filter(isStrange).length > MAX_STRANGE * words.length;
 }
 
 /** Tells whether a word has capitals or digits after small letters, or many consonants and no vowel, as those of other scripts get. */

@@ -12,7 +12,7 @@ const unpack = promisify(gunzip);
 const VARIANTS = ['4.0.0_best_int', '4.0.0'];
 /** The languages whose data is built in (scripts/build-assets.mjs): it lies beside this file. */
 const BUILT_IN: readonly string[] = ['eng'];
-const LARGEST_DATA = 256 * 1024 * 1024;
+const MAX_DATA_BYTES = 256 * 1024 * 1024;
 
 export interface LanguageData {
   /** The languages whose data is there, as Tesseract wants them, such as `eng+deu`; empty for none. */
@@ -53,7 +53,7 @@ async function unpackLanguage(language: string, path: string): Promise<boolean> 
     if (!packed) continue;
     await writeFile(
       join(path, `${language}.traineddata`),
-      await unpack(packed, { maxOutputLength: LARGEST_DATA }),
+      await unpack(packed, { maxOutputLength: MAX_DATA_BYTES }),
     );
     return true;
   }

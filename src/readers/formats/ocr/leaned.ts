@@ -2,7 +2,7 @@ import { decodeGreen, encodePng, type Raster } from '../pictures/png.js';
 import { pictureSize } from './picture-size.js';
 
 /** Larger pictures would take too long. */
-const MOST_PIXELS = 12_000_000;
+const MAX_PIXELS = 12_000_000;
 const WHITE = 255;
 
 /**
@@ -11,7 +11,7 @@ const WHITE = 255;
  */
 export function leaned(bytes: Uint8Array, degrees: number): Uint8Array | undefined {
   const size = pictureSize(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  if (!size || size.width * size.height > MOST_PIXELS) return undefined;
+  if (!size || size.width * size.height > MAX_PIXELS) return undefined;
   try {
     return encodePng(turnedBy(decodeGreen(bytes), (degrees * Math.PI) / 180));
   } catch {

@@ -14,7 +14,7 @@ import { isTiff, pagesOfTiff } from './tiff.js';
 import { pictureOfTiff, unreadCompression } from './tiff-page.js';
 
 /** Pictures of more pixels take too much memory. */
-const MOST_PIXELS = 40_000_000;
+const MAX_PIXELS = 40_000_000;
 const NO_SIZE: PictureSize = { width: 0, height: 0, angle: 0 };
 
 interface Picture {
@@ -64,7 +64,7 @@ export const parsePicture: Parser = async function* (bytes, context) {
 const damaged = (): ReadError => new ReadError('corrupt', 'The picture is damaged.');
 
 const isEmpty = ({ width, height }: PictureSize): boolean => width === 0 || height === 0;
-const isTooLarge = ({ width, height }: PictureSize): boolean => width * height > MOST_PIXELS;
+const isTooLarge = ({ width, height }: PictureSize): boolean => width * height > MAX_PIXELS;
 
 function picturesOf(file: Buffer, { receipt }: Pick<ReadContext, 'receipt'>): Picture[] {
   if (isGif(file) && isAnimated(file))

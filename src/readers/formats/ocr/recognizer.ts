@@ -11,19 +11,19 @@ import { prepareLanguages, type LanguageData } from './languages.js';
 import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } from './orientation.js';
 
 /** Most pages of a document that are recognized, and the time for all of them. */
-const MOST = { pages: 500, seconds: 90 };
+const MAX = { pages: 500, seconds: 90 };
 /** Words that are less sure than this are noise, such as what is seen in photographs. */
-const LEAST_CONFIDENCE = 0.3;
+const MIN_CONFIDENCE = 0.3;
 const GUESSED =
   'What was recognized on this page is guessed and left out: its language or script may have no data.';
 /** After so many pages of a document that were better in no other direction, or not straightened, no more are tried so. */
-const MOST_VAIN_TURNS = 10;
+const MAX_IDLE_TURNS = 10;
 /** Tesseract finds less and less on pages that lie askew clockwise by more degrees than this, and nothing from about 3. */
-const MOST_ASKEW = 2;
+const MAX_ASKEW = 2;
 /** By how many degrees a page without text may lie askew. */
 const LIKELY_SKEW = 4;
 /** On a page that was turned so, fewer words tell how it lies: it may have lain straight. */
-const FEWEST_PAIRS_TURNED = 2;
+const MIN_PAIRS_TURNED = 2;
 
 export interface Recognized {
   /** Places are those of the upright page, straightened. */
@@ -54,13 +54,13 @@ interface RecognizerOptions {
   readonly pdfium: Pdfium;
   readonly options: ReadOptions;
   readonly receipt: ReceiptWriter;
-  readonly most?: typeof MOST;
+  readonly most?: typeof MAX;
 }
 
 export type Recognizer = ReturnType<typeof createRecognizer>;
 
 /** Recognizes text in the pictures of one document, within bounds. What is left out is taken down as a gap. */
-export function createRecognizer({ pdfium, options, receipt, most = MOST }: RecognizerOptions) {
+export function createRecognizer({ pdfium, options, receipt, most = MAX }: RecognizerOptions) {
   let data: Promise<LanguageData> | undefined;
   let pages = 0;
   let spent = 0;
@@ -135,13 +135,13 @@ function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => 
     const attempt = async (angle: Angle, { picture = bytes, lean = 0 } = {}): Promise<Attempt> => {
       const how = { ...languages, angle: addAngles(page.angle ?? 0, angle) };
       const { textItems, ...size } = await pdfium.recognize(picture, how);
-      const items = textItems.filter((item) => (item.confidence ?? 1) >= LEAST_CONFIDENCE);
+      const items = textItems.filter((item) => (item.confidence ?? 1) >= MIN_CONFIDENCE);
       return { angle, lean, size, items, reading: assess(items) };
     };
     let first = await attempt(usual);
     // Now and then Tesseract finds nothing on a page of few words at first.
-    if (first.items.length === 0 && vainLeans < MOST_VAIN_TURNS) first = await attempt(usual);
-    const mayLean = vainLeans < MOST_VAIN_TURNS && hasTime(performance.now() - started);
+    if (first.items.length === 0 && vainLeans < MAX_IDLE_TURNS) first = await attempt(usual);
+    const mayLean = vainLeans < MAX_IDLE_TURNS && hasTime(performance.now() - started);
     const lean = mayLean ? leanOf(first) : 0;
     const picture = lean === 0 ? undefined : leaned(bytes, -lean);
     if (picture) {
@@ -150,7 +150,7 @@ function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => 
       vainLeans = isBetter ? 0 : vainLeans + 1;
       if (isBetter) return other;
     }
-    if (isUpright(first.reading) || first.items.length === 0 || vain >= MOST_VAIN_TURNS) return first;
+    if (isUpright(first.reading) || first.items.length === 0 || vain >= MAX_IDLE_TURNS) return first;
     let best = first;
     for (const angle of otherAngles(first.reading)) {
       if (isUpright(best.reading) || !hasTime(performance.now() - started)) break;
@@ -167,7 +167,7 @@ function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => 
 function leanOf({ items }: Attempt): number {
   if (items.length === 0) return LIKELY_SKEW;
   const skew = skewOf(toPieces(items));
-  return skew > MOST_ASKEW ? skew : 0;
+  return skew > MAX_ASKEW ? skew : 0;
 }
 
 function toRecognized(
@@ -180,7 +180,7 @@ function toRecognized(
   const height = isSideways ? shown.width : shown.height;
   const scale = { x: width / size.width, y: height / size.height };
   const found = toPieces(items).map((piece) => scaled(piece, scale));
-  const skew = lean === 0 ? skewOf(found) : skewOf(found, FEWEST_PAIRS_TURNED);
+  const skew = lean === 0 ? skewOf(found) : skewOf(found, MIN_PAIRS_TURNED);
   const pieces = skew === 0 ? found : straightened(found, { skew, width, height });
   const turn = angle === 0 ? undefined : { page, angle };
   return { pieces, confidence: reading.confidence, turn, skew: skew + lean, width, height };

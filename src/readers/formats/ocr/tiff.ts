@@ -1,9 +1,9 @@
 import type { Angle } from './orientation.js';
 
 /** A file of more pictures is read up to this many, and a directory of more entries is none. */
-const MOST_PICTURES = 10_000;
-const MOST_ENTRIES = 1_000;
-const MOST_VALUES = 100_000;
+const MAX_PICTURES = 10_000;
+const MAX_ENTRIES = 1_000;
+const MAX_VALUES = 100_000;
 
 /** Tags of https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf. */
 export const TAG = {
@@ -66,9 +66,9 @@ export function readDirectories(file: Buffer): { directories: TiffDirectory[]; e
   try {
     let at = read(4, 4);
     for (; at !== 0 && !seen.has(at); seen.add(at), at = nextOf(at)) {
-      if (seen.size >= MOST_PICTURES) return { directories, end: 'limit' };
+      if (seen.size >= MAX_PICTURES) return { directories, end: 'limit' };
       const entries = read(at, 2);
-      if (entries > MOST_ENTRIES || at + 2 + 12 * entries > file.length)
+      if (entries > MAX_ENTRIES || at + 2 + 12 * entries > file.length)
         return { directories, end: 'damaged' };
       directories.push(readDirectory(file, at, read));
     }
@@ -118,7 +118,7 @@ function readDirectory(
     values(tag) {
       const entry = entries.get(tag);
       if (!entry) return [];
-      if (entry.count > MOST_VALUES) throw new RangeError('too many values');
+      if (entry.count > MAX_VALUES) throw new RangeError('too many values');
       return Array.from({ length: entry.count }, (_, index) =>
         read(entry.at + index * entry.size, entry.size),
       );

@@ -7,7 +7,7 @@ export interface Bullet {
   readonly font: string | undefined;
 }
 
-const MOST_FONTS = 10_000;
+const MAX_FONTS = 10_000;
 
 /** Collects the fonts that styles name, and the marks of lists, whose bullets are in fonts of their own. */
 export function createFonts() {
@@ -23,13 +23,13 @@ export function createFonts() {
   return {
     open(name: string, attributes: Attributes): void {
       lists.open(name, attributes);
-      if (name === 'style:font-face' && families.size < MOST_FONTS)
+      if (name === 'style:font-face' && families.size < MAX_FONTS)
         families.set(attributes['style:name'] ?? '', attributes['svg:font-family'] ?? '');
       else if (name === 'text:list-style') list = attributes['style:name'] ?? '';
       else if (name.startsWith('text:list-level-style-')) {
         const sign = attributes['text:bullet-char'];
         bullet = sign === undefined ? undefined : `${list}/${attributes['text:level'] ?? '1'}`;
-        if (bullet !== undefined && bullets.size < MOST_FONTS)
+        if (bullet !== undefined && bullets.size < MAX_FONTS)
           bullets.set(bullet, { sign: sign ?? '', font: undefined });
       } else if (name === 'style:text-properties' && bullet !== undefined) {
         const known = bullets.get(bullet);

@@ -3,9 +3,9 @@ import { scanMarkup } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
 
 /** Most bytes of XML of a formula. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 /** Most formulas of a file that are read. */
-const MOST_FORMULAS = 10_000;
+const MAX_FORMULAS = 10_000;
 
 /** Finds the text of a formula by the reference to the object that has it. */
 export type FormulaOf = (reference: string) => string | undefined;
@@ -15,9 +15,9 @@ export function createObjectFormulas(zip: Zip): FormulaOf {
   let count = 0;
   return (reference) => {
     const member = `${reference.replace(/^\.\//, '').replace(/\/$/, '')}/content.xml`;
-    if (reference === '' || count >= MOST_FORMULAS || !zip.has(member)) return undefined;
+    if (reference === '' || count >= MAX_FORMULAS || !zip.has(member)) return undefined;
     count += 1;
-    const bytes = zip.read(member, MOST_BYTES);
+    const bytes = zip.read(member, MAX_BYTES);
     return bytes && formulaIn(bytes);
   };
 }

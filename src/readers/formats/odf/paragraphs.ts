@@ -56,8 +56,8 @@ const HIDDEN = new Map([
 ]);
 /** At least as deep is what holds the elements that are read here. */
 const OUTER_DEPTH = 8;
-const MOST_SPACES = 8;
-const DEEPEST_HEADING = 9;
+const MAX_SPACES = 8;
+const MAX_HEADING_DEPTH = 9;
 
 interface OpenParagraph {
   readonly depth: number;
@@ -185,7 +185,7 @@ function openControl(
 function inlineText(name: string, attributes: Attributes): string {
   if (name === 'text:s') {
     const count = Number.parseInt(attributes['text:c'] ?? '1', 10);
-    return ' '.repeat(Math.min(Math.max(count || 1, 1), MOST_SPACES));
+    return ' '.repeat(Math.min(Math.max(count || 1, 1), MAX_SPACES));
   }
   if (name === 'text:tab') return '\t';
   if (name === 'text:line-break') return '\n';
@@ -208,7 +208,7 @@ function openElement(state: State, { name, attributes, options }: OpenedElement)
     state.open.push({
       depth,
       pieces: [],
-      heading: name === 'text:h' ? Math.min(Math.max(level, 1), DEEPEST_HEADING) : undefined,
+      heading: name === 'text:h' ? Math.min(Math.max(level, 1), MAX_HEADING_DEPTH) : undefined,
       notes: [],
       isInNote: state.notes.length > 0,
       shift: look.shift,

@@ -2,9 +2,9 @@ import { spanOf } from '../tables/span-cells.js';
 import type { Attributes } from '../xml/read-markup.js';
 
 /** A longer text is not repeated in the rows that its cell reaches over. */
-const MOST_REPEATED_CHARACTERS = 200;
+const MAX_REPEATED_CHARACTERS = 200;
 /** Most cells that reach into one row from above. */
-const MOST_AT_ONCE = 200;
+const MAX_AT_ONCE = 200;
 
 /** The texts of cells of a sheet that reach over rows below theirs. */
 export interface ReachingCells {
@@ -20,7 +20,7 @@ export function createReachingCells(): ReachingCells {
   return {
     add: (column, attributes, text) => {
       const rowsLeft = spanOf(attributes['table:number-rows-spanned']);
-      if (rowsLeft > 1 && text.length <= MOST_REPEATED_CHARACTERS && next.size < MOST_AT_ONCE)
+      if (rowsLeft > 1 && text.length <= MAX_REPEATED_CHARACTERS && next.size < MAX_AT_ONCE)
         next.set(column, { text, rowsLeft });
     },
     textAt: (column) => above.get(column)?.text ?? '',

@@ -5,7 +5,7 @@ import type { OdfContext } from './context.js';
 import type { SheetEvent, SheetRow } from './sheet-events.js';
 
 /** How far from the top a row is looked for that names the columns. */
-const MOST_ROWS_ABOVE_HEADER = 8;
+const MAX_ROWS_ABOVE_HEADER = 8;
 
 type Sheet = Extract<SheetEvent, { kind: 'sheet' }>;
 
@@ -84,7 +84,7 @@ function* rowsOf(source: Source, isRead: (event: SheetEvent) => boolean): Iterab
 function* tableOf(rows: Iterable<SheetRow>, sheet: string): Iterable<Block> {
   const iterator = rows[Symbol.iterator]();
   const first: SheetRow[] = [];
-  while (first.length < MOST_ROWS_ABOVE_HEADER) {
+  while (first.length < MAX_ROWS_ABOVE_HEADER) {
     const next = iterator.next();
     if (next.done === true) break;
     first.push(next.value);

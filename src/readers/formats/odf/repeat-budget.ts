@@ -1,7 +1,7 @@
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 
 /** Most characters that repeated cells and rows of a file may add. */
-const MOST_CHARACTERS = 4_000_000;
+const MAX_CHARACTERS = 4_000_000;
 
 /** Bounds what cells and rows that are written once, with a number of repetitions, amount to. */
 export interface RepeatBudget {
@@ -10,7 +10,7 @@ export interface RepeatBudget {
 }
 
 export function createRepeatBudget(receipt: ReceiptWriter): RepeatBudget {
-  let left = MOST_CHARACTERS;
+  let left = MAX_CHARACTERS;
   return {
     take: (times, characters) => {
       const allowed = 1 + Math.floor(left / (characters + 4));
@@ -18,7 +18,7 @@ export function createRepeatBudget(receipt: ReceiptWriter): RepeatBudget {
       if (taken < times && left > 0)
         receipt.addGap(
           'limit',
-          `Repeated cells and rows are left out beyond ${String(MOST_CHARACTERS)} characters.`,
+          `Repeated cells and rows are left out beyond ${String(MAX_CHARACTERS)} characters.`,
         );
       left = taken < times ? 0 : left - (taken - 1) * (characters + 4);
       return taken;

@@ -23,11 +23,11 @@ export type SheetEvent =
   | SheetRow;
 
 /** More empty columns than this side by side are written as this many. */
-const MOST_EMPTY_CELLS = 256;
+const MAX_EMPTY_CELLS = 256;
 const HIDDEN_VISIBILITY = new Set(['collapse', 'filter']);
 
 /** Columns of more styles than this are taken to be ordinary. */
-const MOST_COLUMN_STYLES = 256;
+const MAX_COLUMN_STYLES = 256;
 /** In the colour of paper. */
 const SHEET_COLOR = WHITE;
 
@@ -118,7 +118,7 @@ const newSheet = (name: string): OpenSheet => ({
   rowsBefore: 0,
   columnsBefore: 0,
   hiddenColumns: createColumnRanges(),
-  columnStyles: createColumnRanges(MOST_COLUMN_STYLES),
+  columnStyles: createColumnRanges(MAX_COLUMN_STYLES),
   reaching: createReachingCells(),
 });
 
@@ -187,7 +187,7 @@ function closeCell(
   cell.parts.length = 0;
   const isHidden = sheet.hiddenColumns.of(column) === true;
   const text = isHidden && shown !== '' && !context.hidden.accepts('hidden column', shown) ? '' : shown;
-  const times = text === '' ? Math.min(repeated, MOST_EMPTY_CELLS) : budget.take(repeated, text.length);
+  const times = text === '' ? Math.min(repeated, MAX_EMPTY_CELLS) : budget.take(repeated, text.length);
   sheet.reaching.add(column, cell.attributes, text);
   for (let count = 0; count < times; count += 1) {
     const above = text === '' ? sheet.reaching.textAt(column + count) : '';

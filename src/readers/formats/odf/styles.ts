@@ -34,7 +34,7 @@ interface Style extends Look {
 }
 
 /** A style may be made from another one, and that from another. */
-const MOST_PARENTS = 20;
+const MAX_PARENTS = 20;
 const LANGUAGE_OF_NOTHING = new Set(['', 'none', 'zxx']);
 
 export interface Styles extends MarkupHandler {
@@ -101,7 +101,7 @@ function resolve(styles: ReadonlyMap<string, Style>, key: string): Look {
   let look: Look = {};
   let isTransparent = false;
   let next: string | undefined = key.endsWith('/') ? undefined : key;
-  for (let count = 0; next !== undefined && count < MOST_PARENTS; count += 1) {
+  for (let count = 0; next !== undefined && count < MAX_PARENTS; count += 1) {
     const style: Style | undefined = styles.get(next);
     if (!style) break;
     look = withGround(inherit(style, look), style, isTransparent);
@@ -223,12 +223,12 @@ function languageOf(attributes: Attributes): string {
 }
 
 /** Below this size, in points, text cannot be read. */
-const SMALLEST_SIZE = 2;
+const MIN_SIZE = 2;
 
 /** Why text is not seen; undefined when it is. @param behind the colour behind it; undefined when it is not known */
 export function reasonHidden(look: Look, behind: Color | undefined): string | undefined {
   if (look.isUndisplayed === true) return 'not displayed';
-  if (look.size !== undefined && look.size < SMALLEST_SIZE) return 'smaller than 2 pt';
+  if (look.size !== undefined && look.size < MIN_SIZE) return 'smaller than 2 pt';
   const { color, background } = look;
   if (color === undefined || color === 'auto' || background === 'unknown') return undefined;
   const ground = background ?? behind;

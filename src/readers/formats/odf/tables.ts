@@ -5,7 +5,7 @@ import type { Attributes } from '../xml/read-markup.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
 
 /** More empty cells than this side by side are written as this many. */
-const MOST_EMPTY_CELLS = 256;
+const MAX_EMPTY_CELLS = 256;
 
 interface OpenTable {
   readonly rows: SpanningCell[][];
@@ -77,7 +77,7 @@ function closeCell(table: OpenTable, budget: RepeatBudget): void {
     rows: spanOf(attributes['table:number-rows-spanned']),
   };
   const repeated = repetitionsOf(attributes['table:number-columns-repeated']);
-  const times = text === '' ? Math.min(repeated, MOST_EMPTY_CELLS) : budget.take(repeated, text.length);
+  const times = text === '' ? Math.min(repeated, MAX_EMPTY_CELLS) : budget.take(repeated, text.length);
   for (let count = 0; count < times; count += 1) table.row.push(cell);
   table.cell = undefined;
 }

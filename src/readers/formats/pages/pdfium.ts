@@ -18,15 +18,15 @@ const LARGE_BYTES = 2 * 1024 * 1024;
 /** Batches that are read ahead. Only one is within PDFium at a time, but the layout of one is analysed beside it. */
 const READ_AHEAD = 2;
 /** A text of so many characters may have been cut: PDFium reads 32,767 of a string, and says nothing. */
-export const LONGEST_TEXT = 32_000;
-const MOST_PAGES = 1_000_000;
+export const MAX_TEXT_LENGTH = 32_000;
+const MAX_PAGES = 1_000_000;
 
 /** How every document is read. Without a path for the data of text recognition, the reader would download it. */
 const OPTIONS = {
   ocrEnabled: false,
   tessdataPath: '/nonexistent',
   quiet: true,
-  maxPages: MOST_PAGES,
+  maxPages: MAX_PAGES,
   numWorkers: 1,
   continueOnPageError: true,
   extractLinks: false,

@@ -1,19 +1,19 @@
 import type { Rectangle } from '../../blocks/location.js';
 import { joinLines, rowsOf } from './layout/lines.js';
-import { around, median, rightOf, WIDEST_SPACE, type Piece } from './layout/piece.js';
+import { around, median, rightOf, MAX_SPACE, type Piece } from './layout/piece.js';
 
 /** Degrees, clockwise, between which a page counts as askew: what is less is read well as it is, what is more was no scanner. */
-const LEAST = 0.3;
-const MOST = 10;
+const MIN = 0.3;
+const MAX = 10;
 /** Fewer words that stand beside each other tell nothing. */
-const FEWEST_PAIRS = 12;
+const MIN_PAIRS = 12;
 /** The heights of words without and with long letters differ by so much, as degrees between the middles of two words. */
 const UNEVEN = 1.5;
 const STEP = 0.5;
 /** Sizes that are told by boxes around words askew are as good as the usual one if they differ from it by no more than this. */
 const SAME_SIZE = 1.25;
 /** So many pieces are held against each, of those that begin where it ends. */
-const MOST_COMPARED = 200;
+const MAX_COMPARED = 200;
 
 interface Pair {
   readonly from: Piece;
@@ -31,7 +31,7 @@ export interface Skewed {
 }
 
 /** By how many degrees the lines of recognized words fall to the right; 0 where that is little, or few words agree. */
-export function skewOf(pieces: readonly Piece[], fewestPairs = FEWEST_PAIRS): number {
+export function skewOf(pieces: readonly Piece[], fewestPairs = MIN_PAIRS): number {
   const pairs = pairsOf(pieces);
   const usual = mostUsual(pairs);
   const agreed = pairs.filter(({ angle }) => Math.abs(angle - usual) <= UNEVEN);
@@ -39,7 +39,7 @@ export function skewOf(pieces: readonly Piece[], fewestPairs = FEWEST_PAIRS): nu
   const agreeing = new Set(agreed.map(({ from }) => from)).size;
   if (agreeing < fewestPairs || agreeing * 2 < beside) return 0;
   const angle = weightedMedian(linesOf(agreed, usual));
-  return Math.abs(angle) >= LEAST && Math.abs(angle) <= MOST ? angle : 0;
+  return Math.abs(angle) >= MIN && Math.abs(angle) <= MAX ? angle : 0;
 }
 
 /** Each piece with those that begin where a word after it may. Some are on the lines above and below. */
@@ -49,10 +49,10 @@ function pairsOf(pieces: readonly Piece[]): Pair[] {
   return sorted.flatMap((from) => {
     const nearest = firstFrom(sorted, rightOf(from) - size * 0.3);
     return sorted
-      .slice(nearest, nearest + MOST_COMPARED)
-      .filter((to) => to.x > from.x && to.x - rightOf(from) <= WIDEST_SPACE * size)
+      .slice(nearest, nearest + MAX_COMPARED)
+      .filter((to) => to.x > from.x && to.x - rightOf(from) <= MAX_SPACE * size)
       .map((to) => pairOf(from, to))
-      .filter(({ angle }) => Math.abs(angle) <= MOST + UNEVEN);
+      .filter(({ angle }) => Math.abs(angle) <= MAX + UNEVEN);
   });
 }
 
@@ -131,7 +131,7 @@ export function straightened(pieces: readonly Piece[], page: Skewed): Piece[] {
 function withEvenSizes(pieces: readonly Piece[]): Piece[] {
   const rows = rowsOf(pieces).map((row) => {
     const sizes = row.map(({ size }) => size);
-    return { row, middle: median(sizes), largest: Math.max(...sizes.slice(0, MOST_COMPARED)) };
+    return { row, middle: median(sizes), largest: Math.max(...sizes.slice(0, MAX_COMPARED)) };
   });
   const middle = median(rows.map((row) => row.middle));
   const usual = median(rows.map(({ largest }) => largest));

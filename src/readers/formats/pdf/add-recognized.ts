@@ -4,7 +4,7 @@ import { holds, type Piece } from '../pages/layout/piece.js';
 /** What is recognized around a text, in points, is that text. */
 const AROUND = 2;
 /** Texts of fewer characters are read though the page has them already, since they may stand for something else. */
-const FEWEST_CHARACTERS = 4;
+const MIN_CHARACTERS = 4;
 
 /**
  * The texts of a page with those that were recognized in its pictures, beside them. What the file says itself is kept, since
@@ -42,4 +42,4 @@ const wordsOf = (text: string): string =>
   } `;
 
 const isKnown = (words: string, known: string): boolean =>
-  words.trim().length >= FEWEST_CHARACTERS && known.includes(words);
+  words.trim().length >= MIN_CHARACTERS && known.includes(words);

@@ -5,7 +5,7 @@ import type { Pdfium, Turn } from '../pages/pdfium.js';
 import { withItems } from './with-items.js';
 
 /** A page with more texts is left as it was read. */
-const MOST_ITEMS = 5_000;
+const MAX_ITEMS = 5_000;
 /** How pages are turned to be read again. */
 const ANGLE = 90;
 
@@ -36,7 +36,7 @@ export async function addCentredNumbers(
 }
 
 function missesNumbers({ text, textItems }: ParsedPage): boolean {
-  if (textItems.length > MOST_ITEMS) return false;
+  if (textItems.length > MAX_ITEMS) return false;
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (isShort(lines[0])) lines.shift();
   if (isShort(lines.at(-1))) lines.pop();
@@ -50,7 +50,7 @@ const lettersOf = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length
 function withNumbers(page: ParsedPage, sideways: ParsedPage): ParsedPage {
   const found = sideways.textItems
     .filter(({ text }) => /^[^\p{L}\s]{0,3}\d[^\p{L}\s]{0,3}$/u.test(text.trim()))
-    .slice(0, MOST_ITEMS)
+    .slice(0, MAX_ITEMS)
     .map((item): TextItem => ({ ...item, ...turnBack(item, { angle: ANGLE }, sideways), rotation: 0 }))
     .filter((item) => !page.textItems.some((other) => holds(other, item) || holds(item, other)));
   return withItems(page, found);

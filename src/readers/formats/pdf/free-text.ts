@@ -8,7 +8,7 @@ import type { TypedNote } from './pdfjs/pdfjs.js';
 import type { SecondReader } from './pdfjs/second-reader.js';
 import { letterHeight, linesOf, withItems } from './with-items.js';
 
-const MOST_NOTES = 1_000;
+const MAX_NOTES = 1_000;
 /** The height of a line of a note, in points, unless its box is lower. */
 const LINE_HEIGHT = 12;
 
@@ -38,7 +38,7 @@ export async function addFreeText(
   return await Promise.all(
     pages.map(async (page) => {
       const all = notes?.get(page.pageNum) ?? [];
-      const found = all.slice(0, MOST_NOTES);
+      const found = all.slice(0, MAX_NOTES);
       if (found.length === 0) return page;
       if (found.length < all.length)
         receipt.addGap('limit', 'Not all texts that were typed onto the page were read.', {

@@ -9,7 +9,7 @@ import { isAllOf, isEven, type Size } from './judging/contrast.js';
 import { findCovered, type CoveredWord } from './judging/covered.js';
 
 /** Text that is smaller, in points, cannot be read by eye. */
-const SMALLEST = 2;
+const MIN_SIZE = 2;
 
 export interface SeenPage {
   readonly page: ParsedPage;
@@ -18,7 +18,7 @@ export interface SeenPage {
 }
 
 /** Milliseconds for which the pages of a file are drawn to look for text that nobody sees. */
-const MOST_MILLISECONDS = 10_000;
+const MAX_MILLISECONDS = 10_000;
 
 /** How long the pages of one file may still be drawn in search of hidden text. */
 export interface LookBudget {
@@ -28,7 +28,7 @@ export interface LookBudget {
 }
 
 export function createLookBudget(receipt: ReceiptWriter): LookBudget {
-  let left = MOST_MILLISECONDS;
+  let left = MAX_MILLISECONDS;
   let isNoted = false;
   const isSpent = (): boolean => {
     if (left <= 0 && !isNoted)
@@ -157,7 +157,7 @@ export function shownSize({ width, height }: Size, turn: Turn | undefined): Size
 }
 
 function isTiny(item: TextItem): boolean {
-  return sizeOf(item) < SMALLEST && Math.min(item.height, item.width) < SMALLEST * 1.3;
+  return sizeOf(item) < MIN_SIZE && Math.min(item.height, item.width) < MIN_SIZE * 1.3;
 }
 
 /** Colours are written as eight hexadecimal digits: alpha, red, green, blue. */

@@ -10,8 +10,8 @@ import { boundedDpi } from '../pages/render/bounded-dpi.js';
 import { decodePng, encodePng, type Raster } from '../pictures/png.js';
 
 const DPI = 110;
-const MOST_PIXELS = 4_000_000;
-const MOST_BOXES = 2_000;
+const MAX_PIXELS = 4_000_000;
+const MAX_BOXES = 2_000;
 /** The colour of a marker, in red, green and blue. What it covers is multiplied by it, so that black stays black. */
 const MARKER = [255, 232, 92];
 
@@ -30,12 +30,12 @@ export async function renderPage(
     const { bytes, page } = singlePicture(file, number);
     const size = await pdfium.pageSize(bytes, page);
     if (!size) throw noSuchPage();
-    const [shot] = await pdfium.render(bytes, [page], boundedDpi(size, { dpi: DPI, pixels: MOST_PIXELS }));
+    const [shot] = await pdfium.render(bytes, [page], boundedDpi(size, { dpi: DPI, pixels: MAX_PIXELS }));
     if (!shot) throw new ReadError('corrupt', 'The page is damaged.');
     if (boxes.length === 0) return shot.imageBuffer;
     const raster = decodePng(shot.imageBuffer);
     const scale = { x: raster.width / size.width, y: raster.height / size.height };
-    for (const box of boxes.slice(0, MOST_BOXES)) mark(raster, box, scale);
+    for (const box of boxes.slice(0, MAX_BOXES)) mark(raster, box, scale);
     return encodePng(raster);
   } catch (error) {
     throw error instanceof Error && /password/i.test(error.message)

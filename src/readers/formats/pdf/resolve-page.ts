@@ -15,7 +15,7 @@ import { placeWrappedTables } from '../pages/tables/wrapped-tables.js';
 import { rulingsOf, type Rulings } from '../pages/tables/rulings.js';
 import type { ReadPage } from '../pages/shown-blocks.js';
 import { toPieces } from '../pages/native-pieces.js';
-import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
+import { MAX_TEXT_LENGTH, type Pdfium, type Turn } from '../pages/pdfium.js';
 import { linesAskew } from '../pages/skew.js';
 import { isMisread } from './judging/misread-text.js';
 import { mayStandInColumns, takeColumns } from './vertical/take-columns.js';
@@ -120,7 +120,7 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const ruled = placeRuledTables(pieces, rulings);
   const layout = { pieces: placeTables(placeWrappedTables(ruled), tables), plain: undefined };
   const text = pieces.map((piece) => piece.text).join(' ');
-  const isCut = visible.some((item) => item.text.length >= LONGEST_TEXT);
+  const isCut = visible.some((item) => item.text.length >= MAX_TEXT_LENGTH);
   const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;
   if (isFine && !readers.mayBeInvisible && !readers.mayBeVertical) return layout;
   const other = (await readers.second.text(page.pageNum)) ?? '';

@@ -2,21 +2,21 @@ import type { LayoutBlock, LayoutCell, ParsedPage, TextItem } from '@llamaindex/
 import type { Rectangle } from '../../blocks/location.js';
 import { around, holds } from '../pages/layout/piece.js';
 
-const MOST_LINES = 200;
+const MAX_LINES = 200;
 /** Points; what is smaller counts as hidden. */
-const SMALLEST_READ = 2;
+const MIN_READ_SIZE = 2;
 
 /** The lines of a text that are not blank; of very many, the last one has the rest. */
 export function linesOf(text: string): string[] {
   const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
-  return lines.length <= MOST_LINES
+  return lines.length <= MAX_LINES
     ? lines
-    : [...lines.slice(0, MOST_LINES - 1), lines.slice(MOST_LINES - 1).join(' ')];
+    : [...lines.slice(0, MAX_LINES - 1), lines.slice(MAX_LINES - 1).join(' ')];
 }
 
 /** The size of letters of lines as high as this. In a box that has no room for all of its lines, they are not too small to be read. */
 export const letterHeight = (height: number, box: Rectangle): number =>
-  Math.max(0.8 * height, Math.min(SMALLEST_READ, 0.8 * box.height));
+  Math.max(0.8 * height, Math.min(MIN_READ_SIZE, 0.8 * box.height));
 
 /** The page with further texts, which tables have in their cells, too. */
 export function withItems(page: ParsedPage, items: readonly TextItem[]): ParsedPage {

@@ -12,7 +12,7 @@ export interface RtfTables extends RtfFonts {
 }
 
 /** Most colours and styles that are kept. */
-const MOST = 10_000;
+const MAX = 10_000;
 
 const COLORS = new Set(['red', 'green', 'blue']);
 
@@ -28,13 +28,13 @@ export function createRtfTables(): RtfTables {
       if (COLORS.has(word) && parameter === 255) parts += 1;
     },
     endColor: () => {
-      if (parts === 3 && white.size < MOST) white.add(color);
+      if (parts === 3 && white.size < MAX) white.add(color);
       parts = 0;
       color += 1;
     },
     style: (word, parameter) => {
       if (word === 's') style = parameter;
-      else if (word === 'outlinelevel' && parameter < 9 && styles.size < MOST)
+      else if (word === 'outlinelevel' && parameter < 9 && styles.size < MAX)
         styles.set(style, parameter + 1);
     },
     isWhite: (number) => white.has(number),

@@ -15,8 +15,8 @@ export interface RtfFonts {
 }
 
 /** Most fonts that are kept, and characters of a name. */
-const MOST = 10_000;
-const LONGEST_NAME = 100;
+const MAX = 10_000;
+const MAX_NAME_LENGTH = 100;
 
 function pageOf(word: string, parameter: number): string | undefined {
   if (word === 'fcharset') return codePageOfCharset(parameter);
@@ -38,12 +38,12 @@ export function createRtfFonts(): RtfFonts {
     font: (word, parameter) => {
       if (word === 'f') font = parameter;
       const page = pageOf(word, parameter);
-      if (page !== undefined && pages.size < MOST) pages.set(font, page);
+      if (page !== undefined && pages.size < MAX) pages.set(font, page);
     },
     nameFont: (part) => {
       const before = names.get(font) ?? '';
-      if (names.size < MOST && before.length < LONGEST_NAME)
-        names.set(font, `${before}${part}`.slice(0, LONGEST_NAME));
+      if (names.size < MAX && before.length < MAX_NAME_LENGTH)
+        names.set(font, `${before}${part}`.slice(0, MAX_NAME_LENGTH));
     },
     fontName,
     setCodePage: (number) => {

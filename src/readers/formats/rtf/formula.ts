@@ -2,7 +2,7 @@ import { writeOmml } from '../formulas/omml.js';
 import type { XmlElement } from '../ooxml/xml/stream-xml.js';
 
 /** Formulas within more groups than this go on as text of the innermost. */
-const DEEPEST = 500;
+const MAX_DEPTH = 500;
 
 /**
  * Collects a formula, whose groups are the elements of Office's markup by other names: `{\mf{\mnum…}{\mden…}}` is `m:f` with
@@ -43,7 +43,7 @@ export function createRtfFormula(): RtfFormula {
     },
     begin: (word) => {
       const isFormula = word === 'moMath';
-      if (isFormula !== (open.length === 0) || !word.startsWith('m') || open.length > DEEPEST) return;
+      if (isFormula !== (open.length === 0) || !word.startsWith('m') || open.length > MAX_DEPTH) return;
       const element = { name: `m:${word.slice(1)}`, attributes: {}, children: [] };
       open.at(-1)?.element.children.push(element);
       open.push({ element, group: groups });

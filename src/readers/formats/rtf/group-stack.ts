@@ -10,7 +10,7 @@ export interface GroupStack {
 }
 
 /** Groups within more than this many are a part of what holds them. */
-const DEEPEST_GROUP = 2_000;
+const MAX_GROUP_DEPTH = 2_000;
 
 export function createGroupStack(): GroupStack {
   const outer: GroupState[] = [];
@@ -18,7 +18,7 @@ export function createGroupStack(): GroupStack {
   const stack: GroupStack = {
     current: FIRST_STATE,
     open: () => {
-      if (outer.length >= DEEPEST_GROUP) tooDeep += 1;
+      if (outer.length >= MAX_GROUP_DEPTH) tooDeep += 1;
       else outer.push(stack.current);
     },
     close: () => {

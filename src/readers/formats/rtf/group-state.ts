@@ -101,17 +101,17 @@ const SHIFTS: ReadonlyMap<string, Shift> = new Map([
 /** How far `\\up` and `\\dn` move text that do not say it, in half points. */
 const USUAL_MOVE = 6;
 /** Of its own size, how far text is moved that is raised or lowered and not only set a little higher. */
-const LEAST_MOVE = 0.25;
+const MIN_MOVE = 0.25;
 
 /** Whether text in this state stands above or below the line. */
 export function shiftOf({ shift, position, size }: GroupState): Shift | undefined {
   if (shift !== undefined) return shift;
-  if (Math.abs(position) < LEAST_MOVE * size) return undefined;
+  if (Math.abs(position) < MIN_MOVE * size) return undefined;
   return position > 0 ? 'raised' : 'lowered';
 }
 
 /** Below this size, in half points, text cannot be read. */
-const SMALLEST_SIZE = 4;
+const MIN_SIZE = 4;
 
 interface Surroundings {
   readonly isWhite: (color: number) => boolean;
@@ -124,7 +124,7 @@ export function reasonHidden(state: GroupState, { isWhite, isOnPage }: Surroundi
   if (state.destination === 'comment') return 'comment';
   if (state.isDeleted) return 'tracked deletion';
   if (state.isHidden) return 'not displayed';
-  if (state.size < SMALLEST_SIZE) return 'smaller than 2 pt';
+  if (state.size < MIN_SIZE) return 'smaller than 2 pt';
   const isPlain = isOnPage && !state.hasBackground && !state.isInTextBox;
   return isPlain && isWhite(state.color) ? 'in the colour of its background' : undefined;
 }

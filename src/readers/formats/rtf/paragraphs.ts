@@ -38,7 +38,7 @@ const ORDINARY: Readonly<Properties> = {
   level: 0,
   mark: '',
 };
-const DEEPEST_INDENT = 8;
+const MAX_INDENT = 8;
 
 interface State {
   properties: Properties;
@@ -102,7 +102,7 @@ function addParagraph(writer: BlockWriter, { properties }: State, text: string):
   const { heading, mark, level } = properties;
   properties.mark = '';
   const isItem = mark !== '' && heading === undefined;
-  const indent = '  '.repeat(Math.min(level, DEEPEST_INDENT));
+  const indent = '  '.repeat(Math.min(level, MAX_INDENT));
   writer.add(
     {
       text: isItem && text !== '' ? `${indent}${mark} ${text}` : text,

@@ -23,7 +23,7 @@ interface Row {
 }
 
 /** A row has no more cells than this. The last one has the texts of further ones, too. */
-const MOST_CELLS = 1_000;
+const MAX_CELLS = 1_000;
 /** Edges that are less than a point and a half apart, in twips, are the same one. */
 const SAME_EDGE = 30;
 
@@ -45,14 +45,14 @@ export function createTable(): RtfTable {
       if (word === 'trowd') {
         definitions = [];
         isHeader = false;
-      } else if (word === 'cellx' && definitions.length < MOST_CELLS)
+      } else if (word === 'cellx' && definitions.length < MAX_CELLS)
         definitions.push({ isMergedUp, right: parameter ?? 0 });
       isHeader ||= word === 'trhdr';
       if (word === 'clvmrg') isMergedUp = true;
       else if (word === 'cellx' || word === 'trowd') isMergedUp = false;
     },
     endCell: (text) => {
-      const further = texts.length < MOST_CELLS ? '' : `${texts.pop() ?? ''} `;
+      const further = texts.length < MAX_CELLS ? '' : `${texts.pop() ?? ''} `;
       texts.push(further + text.trim());
     },
     endRow,

@@ -11,10 +11,10 @@ const CLOSE = { kind: 'close' } as const;
 const BACKSLASH = 0x5c;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
-const LONGEST_WORD = 32;
-const LONGEST_NUMBER = 10;
+const MAX_WORD_LENGTH = 32;
+const MAX_NUMBER_LENGTH = 10;
 /** Most bytes in hexadecimal digits that are one token. */
-const LONGEST_RUN = 4_096;
+const MAX_RUN_LENGTH = 4_096;
 
 const isLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
@@ -55,11 +55,11 @@ function readControl(bytes: Uint8Array, start: number): ReadToken {
   const first = bytes[start] ?? 0;
   if (!isLetter(first)) return readSymbol(bytes, start);
   let end = start;
-  while (end < bytes.length && end - start < LONGEST_WORD && isLetter(bytes[end] ?? 0)) end += 1;
+  while (end < bytes.length && end - start < MAX_WORD_LENGTH && isLetter(bytes[end] ?? 0)) end += 1;
   const word = latin(bytes, start, end);
   const numberStart = end;
   if (bytes[end] === 0x2d) end += 1;
-  while (end < bytes.length && end - numberStart < LONGEST_NUMBER && isDigit(bytes[end] ?? 0)) end += 1;
+  while (end < bytes.length && end - numberStart < MAX_NUMBER_LENGTH && isDigit(bytes[end] ?? 0)) end += 1;
   const parameter = Number.parseInt(latin(bytes, numberStart, end), 10);
   const hasParameter = !Number.isNaN(parameter);
   if (bytes[end] === 0x20) end += 1;
@@ -77,7 +77,7 @@ function readSymbol(bytes: Uint8Array, start: number): ReadToken {
   // East Asian texts consist of such bytes, so that those in a row become one token.
   const run: number[] = [];
   let at = start - 1;
-  while (bytes[at] === BACKSLASH && bytes[at + 1] === 0x27 && run.length < LONGEST_RUN) {
+  while (bytes[at] === BACKSLASH && bytes[at + 1] === 0x27 && run.length < MAX_RUN_LENGTH) {
     const byte = Number.parseInt(latin(bytes, at + 2, at + 4), 16);
     if (!Number.isNaN(byte)) run.push(byte);
     at += 4;

@@ -51,13 +51,13 @@ const FAMILIES: readonly (readonly [RegExp, SignTable])[] = [
   [/^(?:(?:itc)?zapfdingbats(?:itc|std)?|dingbats|monotypesorts|d050000l)$/, SIGN_TABLES.zapfdingbats],
   [/^(?:marlett|mtextra|bookshelfsymbol7|msoutlook|msreferencespecialty)$/, UNKNOWN_SIGNS],
 ];
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 const tables = new Map<string, SignTable | undefined>();
-const MOST_NAMES = 1_000;
+const MAX_NAMES = 1_000;
 
 /** The signs of a font by its name, which may have the mark of a subset (`ABCDEF+`), a style or a list of others behind it. */
 export function signsOf(font: string | undefined): SignTable | undefined {
-  if (font === undefined || font.length > LONGEST_NAME) return undefined;
+  if (font === undefined || font.length > MAX_NAME_LENGTH) return undefined;
   if (tables.has(font)) return tables.get(font);
   const name = font
     .replace(/^[A-Z]{6}\+/, '')
@@ -66,7 +66,7 @@ export function signsOf(font: string | undefined): SignTable | undefined {
     .replace(/[-,](?:regular|roman|normal|bold|italic|oblique|medium|light|mt|[-,]){0,6}$/, '')
     .replace(/-/g, '');
   const table = FAMILIES.find(([family]) => family.test(name))?.[1];
-  if (tables.size < MOST_NAMES) tables.set(font, table);
+  if (tables.size < MAX_NAMES) tables.set(font, table);
   return table;
 }
 

@@ -9,7 +9,7 @@ const PAUSE_SECONDS = 2;
 /** A paragraph that is longer ends with the sentence. */
 const LONG_PARAGRAPH = 1_000;
 /** How many lines of a cue may be those of the cue before. */
-const MOST_REPEATED_LINES = 8;
+const MAX_REPEATED_LINES = 8;
 
 /**
  * Reads SubRip and WebVTT as what is said, without times and marks. Lines that a cue repeats of the one before, as captions
@@ -42,7 +42,7 @@ export function* parseSubtitles(bytes: Uint8Array, { receipt }: ReadContext): It
 /** The lines that the cue before has not said already. */
 function newLines(last: Cue | undefined, { lines }: Cue): readonly string[] {
   const before = last?.lines ?? [];
-  for (let count = Math.min(before.length, lines.length, MOST_REPEATED_LINES); count > 0; count -= 1) {
+  for (let count = Math.min(before.length, lines.length, MAX_REPEATED_LINES); count > 0; count -= 1) {
     const repeated = before.slice(-count);
     if (repeated.every((line, index) => line === lines[index])) return lines.slice(count);
   }

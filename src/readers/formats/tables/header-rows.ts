@@ -1,4 +1,4 @@
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 /** What is written of numbers, amounts, dates and times. */
 const NUMERIC = /^[-+.,\d\s%$€£:/()]+$/;
 const YEAR = /^(?:1[89]|2[01])\d\d$/;
@@ -11,7 +11,7 @@ export function looksLikeHeader(row: readonly string[]): boolean {
   return (
     cells.length > 1 &&
     cells.length * 2 > row.length &&
-    cells.every((cell) => cell.length <= LONGEST_NAME && isName(cell)) &&
+    cells.every((cell) => cell.length <= MAX_NAME_LENGTH && isName(cell)) &&
     new Set(cells).size === cells.length
   );
 }

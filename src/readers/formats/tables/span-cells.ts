@@ -6,9 +6,9 @@ export interface SpanningCell {
 }
 
 /** Most columns that merged cells may reach over. */
-const MOST_COLUMNS = 1_000;
+const MAX_COLUMNS = 1_000;
 /** A longer text is not repeated in the rows that its cell reaches over. */
-const MOST_REPEATED_CHARACTERS = 200;
+const MAX_REPEATED_CHARACTERS = 200;
 
 interface Placed {
   readonly column: number;
@@ -56,7 +56,7 @@ function placeCells(rows: readonly (readonly SpanningCell[])[]): Placed[][] {
     const put = (item: Placed, rowsLeft: number): void => {
       placed.push(item);
       column = item.column + item.cell.columns;
-      if (rowsLeft > 0 && item.cell.text.length <= MOST_REPEATED_CHARACTERS) next.push({ ...item, rowsLeft });
+      if (rowsLeft > 0 && item.cell.text.length <= MAX_REPEATED_CHARACTERS) next.push({ ...item, rowsLeft });
     };
     let above = 0;
     const putReaching = (): void => {
@@ -67,7 +67,7 @@ function placeCells(rows: readonly (readonly SpanningCell[])[]): Placed[][] {
     };
     for (const cell of row) {
       putReaching();
-      const width = Math.min(cell.columns, Math.max(1, MOST_COLUMNS - column));
+      const width = Math.min(cell.columns, Math.max(1, MAX_COLUMNS - column));
       put({ column, cell: { ...cell, columns: width } }, cell.rows - 1);
     }
     for (const item of reaching.slice(above)) put(item, item.rowsLeft - 1);

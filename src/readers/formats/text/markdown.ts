@@ -4,7 +4,7 @@ import type { ReadContext } from '../../parser.js';
 import { splitLines } from './split-lines.js';
 
 /** A paragraph of more lines is cut, so that its parts have places. */
-const MOST_LINES = 50;
+const MAX_LINES = 50;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|\r?\n?$)/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const UNDERLINE = /^ {0,3}(?:=+|-+)\s*$/;
@@ -67,7 +67,7 @@ function finish(state: State, properties: Partial<Block> = {}): Block[] {
 }
 
 function addInCode(state: State, line: Line, mark: string): Block[] {
-  const before = state.open.length >= MOST_LINES ? finish(state) : [];
+  const before = state.open.length >= MAX_LINES ? finish(state) : [];
   state.open.push(line);
   const found = FENCE.exec(line.text)?.[1] ?? '';
   if (found.startsWith(mark) && line.text.trim() === found) state.fence = undefined;
@@ -96,7 +96,7 @@ function addOutside(state: State, line: Line): Block[] {
   }
   if (last?.text.includes('|') === true && isRule(line.text)) return beginTable(state, last, line);
   const isNew = last !== undefined && isBlank(last) && !isBlank(line);
-  const before = isNew || state.open.length >= MOST_LINES ? finish(state) : [];
+  const before = isNew || state.open.length >= MAX_LINES ? finish(state) : [];
   state.open.push(line);
   return before;
 }

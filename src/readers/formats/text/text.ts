@@ -4,7 +4,7 @@ import type { ReadContext } from '../../parser.js';
 import { splitLines } from './split-lines.js';
 
 /** A paragraph of more lines is cut, so that its parts have places. */
-const MOST_LINES = 50;
+const MAX_LINES = 50;
 
 /** Reads plain text unchanged. Each paragraph knows the number of its first line. */
 export function* parseText(bytes: Uint8Array, { receipt }: ReadContext): Iterable<Block> {
@@ -16,7 +16,7 @@ export function* parseText(bytes: Uint8Array, { receipt }: ReadContext): Iterabl
   for (const line of splitLines(decodeText(bytes, { receipt }))) {
     number += 1;
     const isBlank = line.trim() === '';
-    if ((isBlankBefore && !isBlank) || lines.length >= MOST_LINES) {
+    if ((isBlankBefore && !isBlank) || lines.length >= MAX_LINES) {
       yield { text: lines.join(''), place: { line: first } };
       lines = [];
       first = number;

@@ -4,12 +4,12 @@ export type Color = `#${string}`;
 export const WHITE: Color = '#ffffff';
 
 /** Nobody tells two colours apart whose red, green and blue all differ by less. */
-const LEAST_DIFFERENCE = 12;
+const MIN_DIFFERENCE = 12;
 
 /** Whether text of one colour cannot be seen on the other. */
 export function areAlike(left: Color, right: Color): boolean {
   const [one, other] = [partsOf(left), partsOf(right)];
-  return one.every((part, index) => Math.abs(part - (other[index] ?? 0)) < LEAST_DIFFERENCE);
+  return one.every((part, index) => Math.abs(part - (other[index] ?? 0)) < MIN_DIFFERENCE);
 }
 
 /** A colour by its six hexadecimal digits, in either case and with or without `#`; undefined for anything else. */

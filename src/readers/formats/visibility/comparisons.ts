@@ -1,7 +1,7 @@
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 
 /** Most layers of all pages of a file that are looked at to find what is behind and above texts. */
-const MOST_COMPARISONS = 10_000_000;
+const MAX_COMPARISONS = 10_000_000;
 
 /** How many layers of one file may still be compared. */
 export interface Comparisons {
@@ -11,7 +11,7 @@ export interface Comparisons {
 
 /** Beyond the bound text counts as visible, which the receipt says once. */
 export function createComparisons(receipt: ReceiptWriter): Comparisons {
-  let left = MOST_COMPARISONS;
+  let left = MAX_COMPARISONS;
   return {
     take() {
       left -= 1;

@@ -1,20 +1,20 @@
 import { decodePng } from '../pictures/png.js';
 
 /** Larger pictures with transparency are taken to be seen through. */
-const MOST_PIXELS = 4_000_000;
+const MAX_PIXELS = 4_000_000;
 const GREY_WITH_ALPHA = 4;
 const COLORS_WITH_ALPHA = 6;
-const LEAST_LENGTH = 33;
+const MIN_LENGTH = 33;
 
 /** Whether nothing can be seen through a PNG. Where it has transparency, its pixels are looked at. */
 function isOpaquePng(bytes: Uint8Array): boolean {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (file.length < LEAST_LENGTH) return false;
+  if (file.length < MIN_LENGTH) return false;
   const kind = file[25];
   const pixelsStart = file.indexOf('IDAT', 0, 'latin1');
   if (file.subarray(0, Math.max(0, pixelsStart)).includes('tRNS')) return false;
   if (kind !== GREY_WITH_ALPHA && kind !== COLORS_WITH_ALPHA) return true;
-  if (file.readUInt32BE(16) * file.readUInt32BE(20) > MOST_PIXELS) return false;
+  if (file.readUInt32BE(16) * file.readUInt32BE(20) > MAX_PIXELS) return false;
   try {
     const { pixels, channels } = decodePng(file);
     for (let at = channels - 1; at < pixels.length; at += channels) if (pixels[at] !== 255) return false;
@@ -25,8 +25,8 @@ function isOpaquePng(bytes: Uint8Array): boolean {
 }
 
 /** More pictures of a file are not looked at, and longer ones neither. */
-const MOST_PICTURES = 50;
-export const MOST_PICTURE_BYTES = 4 * 1024 * 1024;
+const MAX_PICTURES = 50;
+export const MAX_PICTURE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Tells of pictures by their names whether nothing is seen through them: JPEG has no transparency, PNG is looked at.
@@ -39,7 +39,7 @@ export function createPictureOpacity(
   let looked = 0;
   const look = (name: string): boolean => {
     if (/\.(?:jpe?g|bmp)$/i.test(name)) return true;
-    if (!/\.png$/i.test(name) || looked >= MOST_PICTURES) return false;
+    if (!/\.png$/i.test(name) || looked >= MAX_PICTURES) return false;
     looked += 1;
     const bytes = read(name);
     return bytes !== undefined && isOpaquePng(bytes);

@@ -27,17 +27,17 @@ const TITLES = new Set(['title', 'head', 'article-title']);
 /** Elements whose text is read without their name. */
 const PROSE = new Set('p para simpara s l line text paragraph li item-text screen programlisting'.split(' '));
 /** A longer value is prose, whatever its element is called. */
-const LONGEST_VALUE = 300;
+const MAX_VALUE_LENGTH = 300;
 /** Elements that say how their text looks, also in records (EndNote). */
 const STYLED = new Set(['style', 'font']);
 /** Names of prose that records have, too. */
 const ALSO_RECORDS = new Set('book part article topic line text'.split(' '));
-const DEEPEST_HEADING = 9;
+const MAX_HEADING_DEPTH = 9;
 /** Text that is markup itself. */
 const MARKUP = /<\/?[a-z][^<>]{0,200}>/i;
 /** A record is written when it has as many values as this, or as many characters. */
-const MOST_VALUES = 500;
-const MOST_CHARACTERS = 65_536;
+const MAX_VALUES = 500;
+const MAX_CHARACTERS = 65_536;
 
 /** Ends of lines within a text. */
 const BREAKS = new Set(['break', 'br', 'lb']);
@@ -229,20 +229,20 @@ function addValue(
   }
   if (TITLES.has(value.name) && SECTIONS.has(holder.name) && !holder.hasText) {
     writeValues(state.writer, holder);
-    state.writer.add({ text: value.text, heading: Math.min(state.sections, DEEPEST_HEADING) });
+    state.writer.add({ text: value.text, heading: Math.min(state.sections, MAX_HEADING_DEPTH) });
     holder.values.push(...asValues(value.attributes));
     return;
   }
   holder.values.push(value);
   holder.parts.push(piece);
   holder.characters += value.text.length + attributeText(value.attributes).length;
-  if (!holder.hasText && (holder.values.length >= MOST_VALUES || holder.characters > MOST_CHARACTERS))
+  if (!holder.hasText && (holder.values.length >= MAX_VALUES || holder.characters > MAX_CHARACTERS))
     writeValues(state.writer, holder);
 }
 
 function writeValues(writer: BlockWriter, element: OpenElement): void {
   for (const { name, text, attributes } of element.values) {
-    const isProse = PROSE.has(name) || text.length > LONGEST_VALUE;
+    const isProse = PROSE.has(name) || text.length > MAX_VALUE_LENGTH;
     const written = text + attributeText(attributes);
     writer.add({ text: isProse ? written : `${name}: ${written}` }, { isLine: !isProse });
   }

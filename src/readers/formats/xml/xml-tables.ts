@@ -9,7 +9,7 @@ const CELLS = new Set(['td', 'th', 'entry', 'entrytbl', 'cell']);
 /** What a table of HTML begins with, behind its caption. */
 const BEGINNINGS = new Set('colgroup col thead tbody tfoot tr'.split(' '));
 /** Most rows that name columns. */
-const MOST_HEADER_ROWS = 4;
+const MAX_HEADER_ROWS = 4;
 
 interface OpenTable {
   /** How many elements are open around the one whose end is that of the table. */
@@ -126,7 +126,7 @@ function reach({ columns }: OpenTable, { namest, nameend }: Attributes): number 
 
 function closeRow(table: OpenTable): void {
   if (table.row.length === 0) return;
-  const isNext = table.headerRows === table.rows.length && table.headerRows < MOST_HEADER_ROWS;
+  const isNext = table.headerRows === table.rows.length && table.headerRows < MAX_HEADER_ROWS;
   if (isNext && (table.isHead || table.isHeaderRow)) table.headerRows += 1;
   table.rows.push(table.row);
   table.row = [];

@@ -13,7 +13,7 @@ export interface ZipEntry {
 
 const END_SIGNATURE = 0x06054b50;
 const END_LENGTH = 22;
-const LONGEST_COMMENT = 65_535;
+const MAX_COMMENT_LENGTH = 65_535;
 const ENTRY_SIGNATURE = 0x02014b50;
 const ENTRY_LENGTH = 46;
 const LOCAL_SIGNATURE = 0x04034b50;
@@ -58,7 +58,7 @@ export function compressedBytes(bytes: Uint8Array, { offset, compressedSize }: Z
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 function findEnd(archive: Buffer): number {
-  const first = Math.max(0, archive.length - END_LENGTH - LONGEST_COMMENT);
+  const first = Math.max(0, archive.length - END_LENGTH - MAX_COMMENT_LENGTH);
   for (let at = archive.length - END_LENGTH; at >= first; at -= 1)
     if (archive.readUInt32LE(at) === END_SIGNATURE) return at;
   throw new RangeError('The archive has no central directory.');

@@ -3,9 +3,9 @@ import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { readCentralDirectory, type ZipEntry } from './central-directory.js';
 import { inflateEntry } from './inflate.js';
 
-const MOST_MEMBERS = 100_000;
+const MAX_MEMBERS = 100_000;
 /** Most times the limit that is inflated of members which are read again. */
-const MOST_READINGS = 4;
+const MAX_READINGS = 4;
 
 interface ZipOptions {
   /**
@@ -91,10 +91,10 @@ function findEntries(
     for (const entry of readCentralDirectory(bytes)) {
       entries.set(keyOf(entry.name), entry);
       members += 1;
-      if (members > MOST_MEMBERS)
+      if (members > MAX_MEMBERS)
         throw new ReadError(
           'too_large',
-          `The ${what} has more than ${MOST_MEMBERS.toLocaleString('en')} members.`,
+          `The ${what} has more than ${MAX_MEMBERS.toLocaleString('en')} members.`,
         );
     }
   } catch (error) {
@@ -119,7 +119,7 @@ function createCount({ limitBytes, what }: ZipOptions) {
       longest.set(key, length);
       inflated += length - before;
     }
-    if (inflated <= limitBytes && read <= limitBytes * MOST_READINGS) return;
+    if (inflated <= limitBytes && read <= limitBytes * MAX_READINGS) return;
     const limit = limitBytes / 1024 / 1024;
     throw new ReadError(
       'too_large',

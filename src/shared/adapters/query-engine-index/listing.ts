@@ -137,7 +137,7 @@ async function nearPage(
       // What was before the place has gone, or the list is shorter now.
       step *= 8;
       from = Math.max(0, from - step);
-      size = Math.min(step, MOST_READ) + skip + wanted;
+      size = Math.min(step, MAX_READ) + skip + wanted;
     } else if (isEnd || (first >= 0 && rows.length - first >= skip + wanted)) {
       const placed = first < 0 ? [] : rows.slice(first + skip, first + skip + wanted);
       return { placed, rank: from + Math.max(0, first) };
@@ -145,13 +145,13 @@ async function nearPage(
       // More has come before the place. The row before the next ones is read again: it shows that none was left out.
       const passed = first < 0 ? rows.length : first;
       from += Math.max(0, passed - 1);
-      size = first < 0 ? Math.max(size, Math.min(2 * size, MOST_READ)) : 1 + skip + wanted;
+      size = first < 0 ? Math.max(size, Math.min(2 * size, MAX_READ)) : 1 + skip + wanted;
     }
   }
 }
 
 /** Documents that are passed over at a time. */
-const MOST_READ = 10_000;
+const MAX_READ = 10_000;
 
 /** What is walked through, from the first document on. */
 interface Walk extends Selection, Partial<Pick<IndexListing, 'order' | 'after'>> {

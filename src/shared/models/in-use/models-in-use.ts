@@ -50,11 +50,11 @@ function modelOf(role: Role, kind: ModelInUse['kind'], { section, file, local }:
 }
 
 /** Names of a path are shorter. Some gateways have a key there. */
-const LONGEST_NAME = 20;
+const MAX_NAME_LENGTH = 20;
 
 /** An address without what may be secret in it. */
 export function shownAddress(url: string): string {
   const { origin, pathname } = new URL(url);
-  const names = pathname.split('/').map((name) => (name.length > LONGEST_NAME ? '…' : name));
+  const names = pathname.split('/').map((name) => (name.length > MAX_NAME_LENGTH ? '…' : name));
   return origin + names.join('/').replace(/\/$/, '');
 }

@@ -16,7 +16,7 @@ const TEXT = 'Quire asks whether this model answers.';
 /** Without a passage, a completer answers by itself. */
 const PASSAGE = { documentId: 'quire', chunkNumber: 0, text: 'It answers: yes.' };
 /** A model that thinks before it answers needs some tokens for that. */
-const MOST_TOKENS = 512;
+const MAX_TOKENS = 512;
 
 /** Probes of the models on other hosts. The builtin ones cannot fail, and a start has found local ones already. */
 export function probesOf(settings: Pick<Settings, Role>, adapters: Adapters): Partial<Record<Role, Probe>> {
@@ -39,7 +39,7 @@ const probeEmbedder =
 const probeCompleter =
   (completer: Completer): Probe =>
   async (signal) => {
-    const options = { signal, maxTokens: MOST_TOKENS, callerId: 'quire' };
+    const options = { signal, maxTokens: MAX_TOKENS, callerId: 'quire' };
     // The first piece of an answer is enough; the rest is not asked for.
     for await (const _event of completer.complete({ question: TEXT, passages: [PASSAGE] }, options)) break;
     return { dimensions: null };

@@ -19,13 +19,13 @@ export function markedTerm(text: string, start: number, end: number): number | n
     return isParagraph(text, start) ? hashTerm(`§${text.slice(start, end)}`) : numberedTerm(text, start, end);
   if (before === FULL_STOP && isDotted(text, start))
     return hashTerm(`.${text.slice(start, end).toLowerCase()}`);
-  return isCapital(first) && end - start <= LONGEST ? capitalTerm(text, start, end) : null;
+  return isCapital(first) && end - start <= MAX_LENGTH ? capitalTerm(text, start, end) : null;
 }
 
 const NUMBERED = /(?<![\p{L}\p{M}\p{N}])(\p{L}[\p{L}\p{M}]{0,13})(\.?) $/u;
 const BEFORE_NUMBER = 17;
-const LONGEST_ABBREVIATION = 5;
-const MOST_DIGITS = 4;
+const MAX_ABBREVIATION_LENGTH = 5;
+const MAX_DIGITS = 4;
 /** Words that number the parts of a text, without accents, in the languages of most laws and contracts here. */
 const DESIGNATIONS = new Set(
   [
@@ -42,20 +42,20 @@ const DESIGNATIONS = new Set(
 
 /** What a number is the number of: `Art. 6`, `Section 4`. So `Art. 6 Abs. 1` is not `Art. 1 Abs. 6`. */
 function numberedTerm(text: string, start: number, end: number): number | null {
-  if (end - start > MOST_DIGITS || text.charCodeAt(start - 1) !== BLANK) return null;
+  if (end - start > MAX_DIGITS || text.charCodeAt(start - 1) !== BLANK) return null;
   for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return null;
   const found = NUMBERED.exec(text.slice(Math.max(0, start - BEFORE_NUMBER), start));
   const word = foldAccents(found?.[1]?.toLowerCase() ?? '');
-  const isAbbreviated = found?.[2] === '.' && word.length <= LONGEST_ABBREVIATION;
+  const isAbbreviated = found?.[2] === '.' && word.length <= MAX_ABBREVIATION_LENGTH;
   if (!isAbbreviated && !DESIGNATIONS.has(word)) return null;
   return stopWords.has(word) ? null : hashTerm(`${word} ${text.slice(start, end)}`);
 }
 
-const LONGEST = 4;
+const MAX_LENGTH = 4;
 /** Stop words in capitals that are words of their own where they stand out. `I` never does. */
 const CAPITALS = new Map(
   [...stopWords]
-    .filter((word) => word !== 'i' && word.length <= LONGEST)
+    .filter((word) => word !== 'i' && word.length <= MAX_LENGTH)
     .map((word) => [word.toUpperCase(), hashTerm(word.toUpperCase())]),
 );
 

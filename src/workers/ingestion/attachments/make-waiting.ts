@@ -57,11 +57,11 @@ export function createMakeWaiting(parts: Dependencies) {
 }
 
 const FIRST_WAIT_MILLISECONDS = 1_000;
-const LONGEST_WAIT_MILLISECONDS = 30_000;
+const MAX_WAIT_MILLISECONDS = 30_000;
 
 /** The longer it waits, the less often it looks; and not at the same moments as others. */
 function notYet({ tries }: Run): NotYetError {
-  const wait = Math.min(LONGEST_WAIT_MILLISECONDS, FIRST_WAIT_MILLISECONDS * 2 ** Math.min(tries, 10));
+  const wait = Math.min(MAX_WAIT_MILLISECONDS, FIRST_WAIT_MILLISECONDS * 2 ** Math.min(tries, 10));
   return new NotYetError(
     Math.round(wait * (0.5 + Math.random() / 2)),
     'there is no room for attachments yet',

@@ -10,7 +10,7 @@ import { JOIN_LINE, TURN_FUNCTIONS } from './turn-scripts.js';
  */
 
 /** What was noted for a document makes it want at most so many times its estimate, so that no number of returns fails it. */
-const MOST_NOTED = 4;
+const MAX_NOTED = 4;
 
 /**
  * KEYS: reservations, waiting documents, ingests, callers who wait, the line, the turn. ARGV: the document, its version, the
@@ -32,7 +32,7 @@ local function notedIn(hash)
   return of == version and tonumber(bytes) or 0
 end
 local noted = math.max(notedIn(waiting), notedIn(reserved))
-if all > 0 then noted = math.min(noted, ${String(MOST_NOTED)} * all) end
+if all > 0 then noted = math.min(noted, ${String(MAX_NOTED)} * all) end
 if noted > all then all, embedding = noted, embedding + noted - all end
 local promised, own, entries = 0, 0, redis.call('HGETALL', reserved)
 for first = 1, #entries, 1000 do

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** Longer messages are not read. A batch of text that is all escapes takes half of it. */
-const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const LINE_END = 0x0a;
 
 /**
@@ -23,7 +23,7 @@ export function readMessages(stream: Readable, hear: (message: unknown) => void)
   const keep = (part: Buffer): void => {
     parts.push(part);
     length += part.length;
-    if (length <= MOST_MESSAGE_BYTES) return;
+    if (length <= MAX_MESSAGE_BYTES) return;
     parts = [];
     stream.destroy();
     hear(undefined);

@@ -83,7 +83,7 @@ async function copyOwnFile(
 }
 
 const EMPTY = 'chmod -R u+rwX . ; rm -rf ./* ./.[!.]* ./..?*';
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 const PAUSE_MILLISECONDS = 50;
 
 /** Removes a folder with the rights of its owner, so that links which a parser has made there cannot harm other files. */
@@ -101,7 +101,7 @@ export async function removeParserFolder(path: string): Promise<void> {
       return;
     } catch (error) {
       // What a crashed process was writing may come to light a moment after its end.
-      if (systemErrorCode(error) !== 'ENOTEMPTY' || tries === MOST_TRIES) throw error;
+      if (systemErrorCode(error) !== 'ENOTEMPTY' || tries === MAX_TRIES) throw error;
       await pause(tries * PAUSE_MILLISECONDS);
     }
   }

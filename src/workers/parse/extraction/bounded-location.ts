@@ -1,15 +1,15 @@
 import { type Location, locationSchema } from '../../../readers/index.js';
-import { MOST_BOXES } from './chunk-bounds.js';
+import { MAX_BOXES } from './chunk-bounds.js';
 
 /** Most characters of the name of a sheet or chapter; `bounded-names` leaves less. */
-const MOST_CHARACTERS = 1_000;
+const MAX_CHARACTERS = 1_000;
 
 /** A location as parsers make it: its names and rectangles are few. */
 export const boundedLocation = locationSchema
   .extend({
-    boxes: locationSchema.shape.boxes.unwrap().max(MOST_BOXES).optional(),
-    sheet: locationSchema.shape.sheet.unwrap().max(MOST_CHARACTERS).optional(),
-    chapter: locationSchema.shape.chapter.unwrap().max(MOST_CHARACTERS).optional(),
+    boxes: locationSchema.shape.boxes.unwrap().max(MAX_BOXES).optional(),
+    sheet: locationSchema.shape.sheet.unwrap().max(MAX_CHARACTERS).optional(),
+    chapter: locationSchema.shape.chapter.unwrap().max(MAX_CHARACTERS).optional(),
   })
   .nullable();
 

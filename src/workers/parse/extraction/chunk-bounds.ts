@@ -1,9 +1,9 @@
 // What chunks may hold beside the text that is their own. Parsers make no more, and what their processes say is held against it.
 
 /** Most rectangles of a location; more say no more than the pages do. */
-export const MOST_BOXES = 32;
+export const MAX_BOXES = 32;
 /** Most headings over a chunk, and most characters of each. */
-export const MOST_HEADINGS = 8;
-export const MOST_HEADING_CHARACTERS = 200;
+export const MAX_HEADINGS = 8;
+export const MAX_HEADING_CHARACTERS = 200;
 /** Most characters of the rows that name the columns of a table; longer ones are not repeated. */
-export const MOST_HEADER_CHARACTERS = 2_000;
+export const MAX_HEADER_CHARACTERS = 2_000;

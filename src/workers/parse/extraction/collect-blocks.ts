@@ -1,5 +1,5 @@
 import { type Block, boundedNames, cleanText, oneLine, type Place } from '../../../readers/index.js';
-import { MOST_HEADER_CHARACTERS, MOST_HEADING_CHARACTERS, MOST_HEADINGS } from './chunk-bounds.js';
+import { MAX_HEADER_CHARACTERS, MAX_HEADING_CHARACTERS, MAX_HEADINGS } from './chunk-bounds.js';
 import { NO_LAYOUT, type Layout, type RowSpan } from '../../chunking/layout.js';
 
 /** A block without its text, by its place in the document's text, in UTF-16 units. */
@@ -63,7 +63,7 @@ function boundedPlace(place: Place | undefined): Place | undefined {
 }
 
 const boundedHeader = (header: string): string =>
-  header.length > MOST_HEADER_CHARACTERS ? '' : cleanText(header, false);
+  header.length > MAX_HEADER_CHARACTERS ? '' : cleanText(header, false);
 
 /** Keeps the path of the headings that are open. */
 function createHeadings() {
@@ -79,8 +79,8 @@ function createHeadings() {
       set([]);
     },
     add: (level: number, text: string) => {
-      const title = oneLine(text.replace(/^#+\s|\s#+\s*$/g, '')).slice(0, MOST_HEADING_CHARACTERS);
-      const over = open.filter((each) => each.level < level).slice(0, MOST_HEADINGS - 1);
+      const title = oneLine(text.replace(/^#+\s|\s#+\s*$/g, '')).slice(0, MAX_HEADING_CHARACTERS);
+      const over = open.filter((each) => each.level < level).slice(0, MAX_HEADINGS - 1);
       set(title === '' ? over : [...over, { level, title }]);
     },
   };

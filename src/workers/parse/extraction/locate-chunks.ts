@@ -1,6 +1,6 @@
 import { type Box, type Location, LOCATION_FIELDS, type Place, type Span } from '../../../readers/index.js';
 import type { Chunk } from '../../chunking/chunk.js';
-import { MOST_BOXES } from './chunk-bounds.js';
+import { MAX_BOXES } from './chunk-bounds.js';
 import type { BlockSpan, Extracted } from './collect-blocks.js';
 
 export interface LocatedChunk {
@@ -88,7 +88,7 @@ function boxesOf(places: readonly Place[]): Box[] | undefined {
   const boxes = places.flatMap(({ page, boxes: found }) =>
     page === undefined || !found ? [] : found.map((box) => ({ page, ...box })),
   );
-  return boxes.length > 0 ? boxes.slice(0, MOST_BOXES) : undefined;
+  return boxes.length > 0 ? boxes.slice(0, MAX_BOXES) : undefined;
 }
 
 function linesOf(held: readonly BlockSpan[], { start, end, lines }: Within): Span | undefined {

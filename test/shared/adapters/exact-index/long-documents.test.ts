@@ -9,7 +9,7 @@ import { startTestRedis, type TestRedis } from '../../../support/redis.js';
 import { startRedisProxy, type RedisProxy } from '../../../support/redis-proxy.js';
 import { until } from '../../../support/until.js';
 
-const LONGEST = 15_360;
+const MAX_LENGTH = 15_360;
 /** As many chunks as 32 pages hold, which is enough to be overtaken. */
 const LONG = 4_096;
 const X = [1, 0, 0, 0];
@@ -59,14 +59,14 @@ describe('while a long document is published, the exact index', () => {
 
   test('answers those who cannot read it, and all lists, and its readers once they can find it', async () => {
     const mine = await short(['bob']);
-    const { id, generation } = await long(['alice'], LONGEST);
+    const { id, generation } = await long(['alice'], MAX_LENGTH);
     await search('bob');
     await data.publishWritten(id);
     const order: string[] = [];
     const asked = [
-      search('alice', LONGEST).then((found) => {
+      search('alice', MAX_LENGTH).then((found) => {
         order.push('its reader searches');
-        expect(found).toHaveLength(LONGEST);
+        expect(found).toHaveLength(MAX_LENGTH);
         expect(new Set(found.map((each) => each.generation))).toEqual(new Set([generation]));
       }),
       search('bob').then((found) => {
@@ -89,7 +89,7 @@ describe('while a long document is published, the exact index', () => {
   test('lets others search as often as they like, however many readers wait', async () => {
     await short(['bob']);
     const readers = Array.from({ length: 40 }, (_, n) => `reader-${String(n)}`);
-    const { id } = await long(readers, LONGEST);
+    const { id } = await long(readers, MAX_LENGTH);
     await search('bob');
     await data.publishWritten(id);
     let isFound = false;

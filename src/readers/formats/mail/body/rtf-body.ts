@@ -6,7 +6,7 @@ import { rtfTokens } from '../../rtf/tokens.js';
 import { decompressRtf } from './decompress-rtf.js';
 
 /** In deeper groups the library looks each property up through all groups around it. What is so deep is read as RTF. */
-const DEEPEST_GROUP = 100;
+const MAX_GROUP_DEPTH = 100;
 
 /** The RTF of a message of Outlook, or the text or HTML that Outlook has wrapped into it ([MS-OXRTFEX]). */
 export function rtfBody(compressed: Uint8Array): MailBody {
@@ -36,7 +36,7 @@ function isDeep(rtf: Buffer): boolean {
   for (const { kind } of rtfTokens(rtf)) {
     if (kind === 'open') depth += 1;
     else if (kind === 'close') depth -= 1;
-    if (depth > DEEPEST_GROUP) return true;
+    if (depth > MAX_GROUP_DEPTH) return true;
   }
   return false;
 }

@@ -6,9 +6,9 @@ import { parametersOf } from './parameters.js';
 import { oneLine } from '../../../blocks/one-line.js';
 
 /** More parts within parts than any mail program writes. */
-const DEEPEST_PART = 64;
+const MAX_PART_DEPTH = 64;
 /** Most bytes of the headers of all parts of a message. */
-const MOST_HEADER_BYTES = 1024 * 1024;
+const MAX_HEADER_BYTES = 1024 * 1024;
 
 /** A part of a message. */
 export interface Part {
@@ -46,7 +46,7 @@ const nodeSchema = z.object({
  */
 export async function parseParts(bytes: Uint8Array): Promise<Part> {
   const parser = Object.assign(
-    new PostalMime({ maxNestingDepth: DEEPEST_PART, maxHeadersSize: MOST_HEADER_BYTES }),
+    new PostalMime({ maxNestingDepth: MAX_PART_DEPTH, maxHeadersSize: MAX_HEADER_BYTES }),
     // What would decode the parts.
     { collectNode: () => Promise.resolve() },
   );

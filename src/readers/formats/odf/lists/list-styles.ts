@@ -14,8 +14,8 @@ export interface NumberStyle {
   readonly start: number;
 }
 
-const MOST_STYLES = 10_000;
-const MOST_LEVELS = 10;
+const MAX_STYLES = 10_000;
+const MAX_LEVELS = 10;
 
 /** Collects how lists are numbered. */
 export function createListStyles() {
@@ -24,13 +24,13 @@ export function createListStyles() {
   return {
     open(name: string, attributes: Attributes): void {
       if (name === 'text:list-style') list = attributes['style:name'] ?? '';
-      if (name !== 'text:list-level-style-number' || styles.size >= MOST_STYLES) return;
+      if (name !== 'text:list-level-style-number' || styles.size >= MAX_STYLES) return;
       styles.set(`${list}/${attributes['text:level'] ?? '1'}`, {
         format: attributes['style:num-format'] ?? '',
         isSynced: attributes['style:num-letter-sync'] === 'true',
         prefix: attributes['style:num-prefix'] ?? '',
         suffix: attributes['style:num-suffix'] ?? '',
-        shownLevels: Math.min(wholeNumber(attributes['text:display-levels']) ?? 1, MOST_LEVELS),
+        shownLevels: Math.min(wholeNumber(attributes['text:display-levels']) ?? 1, MAX_LEVELS),
         start: wholeNumber(attributes['text:start-value']) ?? 1,
       });
     },

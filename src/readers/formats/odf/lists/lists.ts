@@ -24,8 +24,8 @@ export interface ListTracker {
   mark(): string | undefined;
 }
 
-const DEEPEST_INDENT = 8;
-const MOST_LISTS = 100_000;
+const MAX_INDENT = 8;
+const MAX_LISTS = 100_000;
 const FRAMES = new Set(['draw:text-box', 'table:table-cell', 'text:note-body']);
 
 type ListStyles = Pick<Styles, 'bullet' | 'numbers'>;
@@ -52,7 +52,7 @@ export function createLists(styles: ListStyles): ListTracker {
       const levels = frames.at(-1) ?? [];
       const level = levels.at(-1);
       if (!level) return undefined;
-      const indent = '  '.repeat(Math.min(levels.length - 1, DEEPEST_INDENT));
+      const indent = '  '.repeat(Math.min(levels.length - 1, MAX_INDENT));
       const mark = level.isFresh ? itemMark(levels, level, styles) : '  ';
       return indent + mark;
     },
@@ -110,8 +110,8 @@ function createContinuations(): Continuations {
       const before = attributes['text:continue-numbering'] === 'true' ? byStyle.get(style) : undefined;
       const counts = named ?? before ?? [];
       const id = attributes['xml:id'];
-      if (id !== undefined && byId.size < MOST_LISTS) byId.set(id, counts);
-      if (byStyle.size < MOST_LISTS) byStyle.set(style, counts);
+      if (id !== undefined && byId.size < MAX_LISTS) byId.set(id, counts);
+      if (byStyle.size < MAX_LISTS) byStyle.set(style, counts);
       return counts;
     },
   };

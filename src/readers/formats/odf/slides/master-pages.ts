@@ -6,7 +6,7 @@ import { isShape, shapeLayer, sizedBox } from './shape-layers.js';
 import type { Styles } from '../styles.js';
 
 /** More shapes of a master page are not compared with those of each slide. */
-const MOST_SHAPES = 200;
+const MAX_SHAPES = 200;
 
 /** What slides take from the page that they are made from. */
 export interface MasterPage {
@@ -32,8 +32,8 @@ function createMasterEvents(pages: Map<string, MasterPage>, styles: Styles): Mar
     // Places for the content of slides are not drawn.
     if (!page || notes > 0 || !isShape(name) || attributes['presentation:class'] !== undefined) return;
     const { length } = page.layers;
-    if (length < MOST_SHAPES) page.layers.push(shapeLayer(name, attributes, styles));
-    else if (length === MOST_SHAPES) page.layers.push(UNKNOWN_LAYER);
+    if (length < MAX_SHAPES) page.layers.push(shapeLayer(name, attributes, styles));
+    else if (length === MAX_SHAPES) page.layers.push(UNKNOWN_LAYER);
   };
   return {
     open: (name, attributes) => {

@@ -1,6 +1,6 @@
 import { WHITE, type Color } from '../../visibility/colors.js';
 import type { Box, Layer } from '../../visibility/layers.js';
-import { createPictureOpacity, MOST_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
+import { createPictureOpacity, MAX_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
 import { scanMarkup, type Attributes } from '../../xml/read-markup.js';
 import type { Zip } from '../../zip/zip.js';
 import { readMasterPages, type MasterPage } from './master-pages.js';
@@ -8,8 +8,8 @@ import { isShape, shapeLayer } from './shape-layers.js';
 import type { Styles } from '../styles.js';
 
 /** Most shapes of a presentation that are compared, and of a slide. */
-const MOST_SHAPES = 200_000;
-const MOST_SHAPES_OF_A_SLIDE = 2_001;
+const MAX_SHAPES = 200_000;
+const MAX_SHAPES_OF_A_SLIDE = 2_001;
 
 /** The shapes of a slide in the order in which they are drawn. */
 export interface SlideShapes {
@@ -28,7 +28,7 @@ export interface SlideShapes {
 export function scanSlides(zip: Zip, styles: Styles): readonly SlideShapes[] {
   const slides: SlideShapes[] = [];
   const masters = readMasterPages(zip, styles);
-  const isOpaque = createPictureOpacity((name) => zip.read(name, MOST_PICTURE_BYTES));
+  const isOpaque = createPictureOpacity((name) => zip.read(name, MAX_PICTURE_BYTES));
   const walk = createShapeWalk();
   let count = 0;
   scanMarkup(zip.pieces('content.xml'), {
@@ -39,7 +39,7 @@ export function scanSlides(zip: Zip, styles: Styles): readonly SlideShapes[] {
       if (!slide) return;
       const target = attributes['smil:targetElement'];
       if (target !== undefined) slide.animated.add(target);
-      if (walk.open(name) && slide.layers.length < MOST_SHAPES_OF_A_SLIDE && count < MOST_SHAPES) {
+      if (walk.open(name) && slide.layers.length < MAX_SHAPES_OF_A_SLIDE && count < MAX_SHAPES) {
         slide.layers.push(shapeLayer(name, attributes, styles));
         slide.ids.push(attributes['xml:id'] ?? attributes['draw:id'] ?? '');
         count += 1;

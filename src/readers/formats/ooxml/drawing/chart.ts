@@ -5,8 +5,8 @@ import { paragraphText } from './text-body.js';
 import { oneLine } from '../../../blocks/one-line.js';
 
 /** Most points of a series that are read. */
-const MOST_POINTS = 10_000;
-const MOST_SERIES = 100;
+const MAX_POINTS = 10_000;
+const MAX_SERIES = 100;
 
 export interface Chart {
   /** Empty when there is none. */
@@ -20,7 +20,7 @@ export function readChart(office: OfficePackage, part: string): Chart {
   const tree = office.tree(part);
   const chart = findFirst(tree, 'c:chart');
   const title = plainText(childOf(chart, 'c:title'));
-  const series = [...findAll(chart, new Set(['c:ser']))].slice(0, MOST_SERIES).map(readSeries);
+  const series = [...findAll(chart, new Set(['c:ser']))].slice(0, MAX_SERIES).map(readSeries);
   const names = new Map<number, string>();
   for (const { categories } of series)
     for (const [index, name] of categories) if (!names.has(index)) names.set(index, name);
@@ -46,7 +46,7 @@ function readPoints(element: XmlElement | undefined): Map<number, string> {
   // Categories of several levels begin with the innermost.
   const source = findFirst(element, 'c:lvl') ?? element;
   for (const point of findAll(source, new Set(['c:pt']))) {
-    const index = wholeNumber(point.attributes['idx'], MOST_POINTS - 1);
+    const index = wholeNumber(point.attributes['idx'], MAX_POINTS - 1);
     const text = textOf(childOf(point, 'c:v')).trim();
     if (index !== undefined && index >= 0 && text !== '') points.set(index, text);
   }

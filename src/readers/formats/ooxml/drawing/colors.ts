@@ -11,7 +11,7 @@ export type Paint = Color | 'none' | 'unknown';
 /** Thousandths of a percent. */
 const WHOLE = 100_000;
 /** What is less opaque cannot be seen. */
-const LEAST_ALPHA = 5_000;
+const MIN_ALPHA = 5_000;
 
 /** Reads the first fill that is directly in an element, such as properties of a shape or run; undefined without any. */
 export function fillOf(element: XmlElement | undefined, palette: Palette): Paint | undefined {
@@ -54,7 +54,7 @@ function modified(base: Color, element: XmlElement): Paint {
   for (const { name, attributes } of childrenOf(element)) {
     const share = (wholeNumber(attributes['val']) ?? WHOLE) / WHOLE;
     if (name === 'a:alpha') {
-      if (share * WHOLE < LEAST_ALPHA) return 'none';
+      if (share * WHOLE < MIN_ALPHA) return 'none';
       if (share < 1) paint = 'unknown';
     } else if (paint === 'unknown') continue;
     else if (name === 'a:lumMod') paint = withLuminance(paint, (before) => before * share);

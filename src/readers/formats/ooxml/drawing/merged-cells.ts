@@ -1,7 +1,7 @@
 /** A longer text is not repeated in the cells that a merged one covers. */
-const MOST_REPEATED = 100;
+const MAX_REPEATED = 100;
 /** Most columns of a table of text. */
-export const MOST_COLUMNS = 1_000;
+export const MAX_COLUMNS = 1_000;
 
 export interface SpanningCell {
   readonly text: string;
@@ -27,12 +27,12 @@ export function createUnmerge(
     for (const { text, span, isContinued } of cells) {
       const over = isContinued ? above[row.length] : undefined;
       const shown = over ?? text;
-      const repeated = shown.length > MOST_REPEATED || cells.length === 1 ? '' : shown;
-      const first = over !== undefined && shown.length > MOST_REPEATED ? repeated : shown;
+      const repeated = shown.length > MAX_REPEATED || cells.length === 1 ? '' : shown;
+      const first = over !== undefined && shown.length > MAX_REPEATED ? repeated : shown;
       const isRead = over !== undefined && text !== '' && admits(text);
       row.push(isRead ? `${first} ${text}`.trim() : first);
       below.push(first);
-      for (let column = 1; column < span && row.length < MOST_COLUMNS; column += 1) {
+      for (let column = 1; column < span && row.length < MAX_COLUMNS; column += 1) {
         row.push(repeated);
         below.push(repeated);
       }

@@ -111,14 +111,14 @@ function createDamage({ receipt }: ReadContext) {
 }
 
 /** Most characters in which a pattern is found. */
-const LONGEST_MATCH = 200;
+const MAX_MATCH_LENGTH = 200;
 
 function isFoundIn(pieces: Iterable<Uint8Array>, pattern: RegExp): boolean {
   let end = '';
   for (const piece of decodeXml(pieces)) {
     const text = end + piece;
     if (pattern.test(text)) return true;
-    end = text.slice(-LONGEST_MATCH);
+    end = text.slice(-MAX_MATCH_LENGTH);
   }
   return false;
 }

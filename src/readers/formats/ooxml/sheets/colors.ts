@@ -10,7 +10,7 @@ const INDEXED: readonly Color[] =
     .split(' ')
     .map((digits): Color => `#${digits}`);
 const FIRST_INDEXED = 8;
-const MOST_INDEXED = 256;
+const MAX_INDEXED = 256;
 /** The order in which cells count the colours of a theme. */
 const THEMED = 'lt1 dk1 lt2 dk2 accent1 accent2 accent3 accent4 accent5 accent6 hlink folHlink'.split(' ');
 
@@ -28,7 +28,7 @@ export function createSheetColors(
 ): SheetColors {
   const scheme = readScheme(theme);
   const own = [...childrenOf(descend(styles, 'x:colors', 'x:indexedColors'), 'x:rgbColor')]
-    .slice(0, MOST_INDEXED)
+    .slice(0, MAX_INDEXED)
     .map(({ attributes }) => rgbColor(attributes['rgb']));
   const indexed = (index: number): Color | undefined =>
     own.length > 0 ? own[index] : INDEXED[index < FIRST_INDEXED ? index : index - FIRST_INDEXED];

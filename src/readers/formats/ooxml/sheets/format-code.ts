@@ -35,7 +35,7 @@ export interface FormatSection {
 }
 
 /** A longer format code is not one of Excel. */
-const LONGEST_CODE = 255;
+const MAX_CODE_LENGTH = 255;
 const TOKEN =
   /"([^"]*)"?|\\(.)|[_*](.)|\[([^[\]]*)\]|(General)|(AM\/PM|A\/P)|(y+|m+|d+|h+|s+|g{1,3}|(?<![0#?.])e{1,2})|([0#?])|(E[+-])|([.,%/@;])|(.)/gisu;
 
@@ -49,7 +49,7 @@ interface OpenSection {
 export function parseFormatCode(code: string): readonly FormatSection[] {
   const sections: OpenSection[] = [];
   let section: OpenSection = { tokens: [], condition: undefined, color: undefined };
-  for (const match of code.slice(0, LONGEST_CODE).matchAll(TOKEN)) {
+  for (const match of code.slice(0, MAX_CODE_LENGTH).matchAll(TOKEN)) {
     const [, , , , bracket] = match;
     if (match[0] === ';') {
       sections.push(section);

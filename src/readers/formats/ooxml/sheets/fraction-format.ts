@@ -1,9 +1,9 @@
 import type { FormatToken } from './format-code.js';
 
 /** Most digits of a denominator. */
-const MOST_DIGITS = 7;
+const MAX_DIGITS = 7;
 /** A rest that is smaller is an error of rounding. */
-const LEAST_REST = 1e-9;
+const MIN_REST = 1e-9;
 
 interface Fraction {
   readonly numerator: number;
@@ -67,7 +67,7 @@ function layoutOf(tokens: readonly FormatToken[]): FractionLayout | undefined {
   let end = slash + 1;
   while (isDigit(tokens[end])) end += 1;
   const written = tokens.slice(slash + 1, end).map((token) => ('text' in token ? token.text : ''));
-  if (start === slash || written.length === 0 || written.length > MOST_DIGITS) return undefined;
+  if (start === slash || written.length === 0 || written.length > MAX_DIGITS) return undefined;
   const before = tokens.slice(0, start);
   const first = before.findIndex(isPlace);
   const fixed = Number(written.join('').replace(/[?#]/g, '0'));
@@ -93,7 +93,7 @@ function closestFraction(value: number, most: number): Fraction {
     if (next.denominator > most) break;
     before = last;
     last = next;
-    if (rest - times < LEAST_REST) return last;
+    if (rest - times < MIN_REST) return last;
     rest = 1 / (rest - times);
   }
   const between = added(before, last, Math.floor((most - before.denominator) / last.denominator));

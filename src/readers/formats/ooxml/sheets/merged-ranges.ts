@@ -4,13 +4,13 @@ import { childOf, childrenOf, textOf } from '../xml/elements.js';
 import { cellRange, type CellRange } from './cell-references.js';
 import type { SheetCell, SheetRow } from './sheet-rows.js';
 
-const MOST_RANGES = 20_000;
+const MAX_RANGES = 20_000;
 /** Most merged cells that go through one row downwards. */
-const MOST_AT_ONCE = 200;
+const MAX_AT_ONCE = 200;
 /** A longer text is not repeated. */
-const MOST_REPEATED = 100;
+const MAX_REPEATED = 100;
 /** Most columns that are looked at to fill the rows of a sheet. */
-const MOST_FILLED = 5_000_000;
+const MAX_FILLED = 5_000_000;
 
 interface SheetRanges {
   /** Merged cells, in the order of their first rows. */
@@ -33,7 +33,7 @@ export function readRanges(office: OfficePackage, part: string): SheetRanges {
       conditional.add(textOf(childOf(event.element, 'xm:sqref')));
     for (const { attributes } of childrenOf(event.element, 'x:mergeCell')) {
       const range = cellRange(attributes['ref']);
-      if (range && merged.length < MOST_RANGES) merged.push(range);
+      if (range && merged.length < MAX_RANGES) merged.push(range);
     }
   }
   return { merged: merged.sort((a, b) => a.first.row - b.first.row), conditional: conditional.ranges() };
@@ -49,7 +49,7 @@ function createRuleRanges() {
     add(text: string): void {
       for (const part of text.trim().split(/\s+/)) {
         const range = cellRange(part);
-        isAny ||= range === undefined || ranges.length >= MOST_RANGES;
+        isAny ||= range === undefined || ranges.length >= MAX_RANGES;
         if (range && !isAny) ranges.push(range);
       }
     },
@@ -73,7 +73,7 @@ export function createRangeFilling(ranges: readonly CellRange[], columns: readon
     for (let range = ranges[next]; range && range.first.row <= number; range = ranges[next]) {
       const { column, row } = range.first;
       const cell = row === number ? cells.find((each) => each.column === column) : undefined;
-      if (active.length < MOST_AT_ONCE && range.last.row >= number) active.push({ range, cell });
+      if (active.length < MAX_AT_ONCE && range.last.row >= number) active.push({ range, cell });
       next += 1;
       isChanged = true;
     }
@@ -86,10 +86,10 @@ export function createRangeFilling(ranges: readonly CellRange[], columns: readon
       ({ cell, range }) => cell && (others.length > 0 || active.length > 1 || range.first.row === row.number),
     );
     looked += filled.length * columns.length;
-    if (looked > MOST_FILLED || filled.length === 0 || others.length + filled.length < 2) return row;
+    if (looked > MAX_FILLED || filled.length === 0 || others.length + filled.length < 2) return row;
     const cells = new Map(row.cells.map((cell) => [cell.column, cell]));
     for (const { range, cell } of filled)
-      if (cell && cell.text.length <= MOST_REPEATED)
+      if (cell && cell.text.length <= MAX_REPEATED)
         for (const column of columns)
           if (covers(range, column) && !cells.has(column)) cells.set(column, { ...cell, column });
     return { ...row, cells: [...cells.values()].sort((a, b) => a.column - b.column) };

@@ -4,7 +4,7 @@ import { formatFraction } from './fraction-format.js';
 import { fulfils, parseFormatCode, type FormatSection, type FormatToken } from './format-code.js';
 
 /** Digits after the point that are shown at most. */
-const MOST_DECIMALS = 30;
+const MAX_DECIMALS = 30;
 
 /** Writes numbers and texts as cells show them. */
 export interface NumberFormat {
@@ -117,7 +117,7 @@ function layoutOf(tokens: readonly FormatToken[]) {
     decimals: tokens
       .slice(point, end)
       .filter(({ type }) => type === 'digit')
-      .slice(0, MOST_DECIMALS),
+      .slice(0, MAX_DECIMALS),
     percents: tokens.filter(({ type }) => type === 'percent').length,
     // Commas behind the last digit divide by a thousand each, those between digits group them.
     thousands: tokens.slice(lastDigit + 1).filter(isComma).length,

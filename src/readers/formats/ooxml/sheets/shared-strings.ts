@@ -6,7 +6,7 @@ import { childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { CellText, FontLook } from './visibility/cell-visibility.js';
 
-const MOST_STRINGS = 4_000_000;
+const MAX_STRINGS = 4_000_000;
 
 /** Reads the texts that cells refer to by their index. @throws ReadError when there are too many */
 export function readSharedStrings(
@@ -19,8 +19,8 @@ export function readSharedStrings(
   for (const event of office.stream(part, (name) => name === 'x:si')) {
     if (event.type !== 'element') continue;
     strings.push(richRuns(event.element, fontOf));
-    if (strings.length > MOST_STRINGS)
-      throw tooLarge(office.kind, `has more than ${MOST_STRINGS.toLocaleString('en')} shared strings`);
+    if (strings.length > MAX_STRINGS)
+      throw tooLarge(office.kind, `has more than ${MAX_STRINGS.toLocaleString('en')} shared strings`);
   }
   return strings;
 }

@@ -14,8 +14,8 @@ import { richRuns } from './shared-strings.js';
 import { createNeighbours } from './visibility/neighbours.js';
 import type { CellStyle, SheetStyles } from './styles.js';
 
-const MOST_CELLS = 5_000_000;
-const MOST_ROW_CHARACTERS = 1_000_000;
+const MAX_CELLS = 5_000_000;
+const MAX_ROW_CHARACTERS = 1_000_000;
 /** The day 1970-01-01 in the system of 1900. */
 const UNIX_EPOCH = 25_569;
 const DAY = 86_400_000;
@@ -74,8 +74,8 @@ export function* readRows(
     const found = readCells(open, element, (column, fill) => dressed(column, number) || mayDiffer(fill));
     const cells = found.filter(({ column }) => places.admitsColumn(column, number));
     count += cells.length;
-    if (count > MOST_CELLS)
-      throw tooLarge(office.kind, `has more than ${MOST_CELLS.toLocaleString('en')} cells in a sheet`);
+    if (count > MAX_CELLS)
+      throw tooLarge(office.kind, `has more than ${MAX_CELLS.toLocaleString('en')} cells in a sheet`);
     const shown = cells.length === 0 ? cells : places.readable(element, number, cells);
     if (shown.length > 0) yield { number, cells: shown };
   }
@@ -103,10 +103,10 @@ function readCells(
     const text = readableText(found, font, ground, workbook.gaps);
     if (text.trim() === '') continue;
     length += text.length;
-    if (length > MOST_ROW_CHARACTERS)
+    if (length > MAX_ROW_CHARACTERS)
       throw tooLarge(
         workbook.office.kind,
-        `has more than ${MOST_ROW_CHARACTERS.toLocaleString('en')} characters in a row`,
+        `has more than ${MAX_ROW_CHARACTERS.toLocaleString('en')} characters in a row`,
       );
     // A file may have several cells in one place.
     const before = cells.get(column);

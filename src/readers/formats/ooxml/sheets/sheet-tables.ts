@@ -7,8 +7,8 @@ import type { SheetCell, SheetRow } from './sheet-rows.js';
 /** Rows that are looked at before the first is written, to know which columns are in use. */
 const ROWS_AHEAD = 1_000;
 const CELLS_AHEAD = 100_000;
-const LONGEST_NAME = 100;
-const MOST_HEADER_ROWS = 3;
+const MAX_NAME_LENGTH = 100;
+const MAX_HEADER_ROWS = 3;
 
 interface SheetOptions {
   readonly sheet: string;
@@ -142,14 +142,14 @@ function headerRowCount(
   const isGrouped = own.some(({ first, last }) => last.column > first.column && last.row === first.row);
   const second = cursor.peek(1);
   const isNamedTwice = isGrouped && second !== undefined && areNames(second, cursor.peek(2));
-  return deepest <= MOST_HEADER_ROWS ? Math.max(deepest, isNamedTwice ? 2 : 1) : 1;
+  return deepest <= MAX_HEADER_ROWS ? Math.max(deepest, isNamedTwice ? 2 : 1) : 1;
 }
 
 /** Names of columns are short texts, or years above other values. */
 function areNames({ cells }: SheetRow, next: SheetRow | undefined): boolean {
   const below = new Map(next?.cells.map(({ column, text }) => [column, text]));
   const isName = ({ text, isNumber, column }: SheetCell): boolean => {
-    if (!isNumber) return text.length <= LONGEST_NAME;
+    if (!isNumber) return text.length <= MAX_NAME_LENGTH;
     const value = below.get(column);
     return isYear(text) && value !== undefined && !isYear(value);
   };

@@ -9,7 +9,7 @@ import type { DateSystem } from './date-format.js';
 import { createNumberFormat, type NumberFormat } from './number-format.js';
 
 /** Sizes in points that nobody can read. */
-const LEAST_SIZE = 2;
+const MIN_SIZE = 2;
 
 export interface CellStyle {
   readonly format: NumberFormat;
@@ -84,6 +84,6 @@ function isBold(font: XmlElement): boolean {
 
 const lookOf = (font: XmlElement, colors: SheetColors): FontLook => ({
   color: colors.of(childOf(font, 'x:color')),
-  isTiny: Number(valueOf(font, 'x:sz') ?? LEAST_SIZE) < LEAST_SIZE,
+  isTiny: Number(valueOf(font, 'x:sz') ?? MIN_SIZE) < MIN_SIZE,
   name: valueOf(font, 'x:name') ?? valueOf(font, 'x:rFont'),
 });

@@ -1,4 +1,4 @@
-import { createPictureOpacity, MOST_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
+import { createPictureOpacity, MAX_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
@@ -9,7 +9,7 @@ const WHOLE = 100_000;
 
 /** Tells whether nothing can be seen through the pictures of a part. */
 export function createOpacity(office: OfficePackage) {
-  const isOpaquePart = createPictureOpacity((part) => office.bytes(part, MOST_PICTURE_BYTES));
+  const isOpaquePart = createPictureOpacity((part) => office.bytes(part, MAX_PICTURE_BYTES));
   return (part: string) => {
     const targets = new Map(office.relations(part).map(({ id, target }) => [id, target]));
     return (picture: XmlElement): boolean => {

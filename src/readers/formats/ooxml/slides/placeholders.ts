@@ -8,7 +8,7 @@ import type { Box } from '../../visibility/layers.js';
 const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
 const DEFAULTS: ReadonlySet<string> = new Set(['a:defRPr']);
 /** Most placeholders of a layout. */
-const MOST_PLACES = 200;
+const MAX_PLACES = 200;
 
 export interface Placeholder {
   /** Such as `title`, `body` or `ftr`; `obj` without one. */
@@ -107,7 +107,7 @@ function statedPlaces(tree: XmlElement | undefined): readonly StatedPlace[] {
   const isPlainText = [...findAll(tree, DEFAULTS)].every((defaults) => !isDrawnOtherwise(defaults));
   for (const shape of findAll(tree, SHAPES)) {
     const placeholder = placeholderOf(shape);
-    if (!placeholder || places.length >= MOST_PLACES) continue;
+    if (!placeholder || places.length >= MAX_PLACES) continue;
     const properties = childOf(shape, 'p:spPr');
     places.push({
       placeholder,

@@ -5,7 +5,7 @@ interface Placed {
 }
 
 /** More shapes keep the order of the file. */
-const MOST_ORDERED = 500;
+const MAX_ORDERED = 500;
 /** A gap between rows divides a slide unless one between columns is this many times as wide. */
 const ROW_PREFERENCE = 3;
 
@@ -15,7 +15,7 @@ const ROW_PREFERENCE = 3;
  */
 export function inReadingOrder<Item extends Placed>(items: readonly Item[]): readonly Item[] {
   const isKnown = items.every(({ box }) => box !== undefined);
-  return isKnown && items.length <= MOST_ORDERED ? divide(items) : items;
+  return isKnown && items.length <= MAX_ORDERED ? divide(items) : items;
 }
 
 function divide<Item extends Placed>(items: readonly Item[]): readonly Item[] {

@@ -6,7 +6,7 @@ import { childOf, childrenOf, descend, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
 /** Hundredths of a point. */
-const LEAST_SIZE = 200;
+const MIN_SIZE = 200;
 
 interface TextPlace {
   readonly gaps: GapCounter;
@@ -30,7 +30,7 @@ export function createRunFilter({ gaps, palette, behind, body, font }: TextPlace
   return (properties, text, level) => {
     const defaults = descend(styles, `a:lvl${String(level + 1)}pPr`, 'a:defRPr');
     const size = wholeNumber(properties?.attributes['sz'] ?? defaults?.attributes['sz']);
-    if (size !== undefined && size < LEAST_SIZE) return gaps.admits('tiny', { amount: text.length });
+    if (size !== undefined && size < MIN_SIZE) return gaps.admits('tiny', { amount: text.length });
     if (isSolid || isDrawnOtherwise(properties) || isDrawnOtherwise(defaults)) return true;
     const color = fillOf(properties, palette) ?? fillOf(defaults, palette) ?? fontColor;
     if (color === undefined || color === 'unknown') return true;

@@ -28,7 +28,7 @@ interface Sheet {
 }
 
 /** More shapes of a layout are not compared with those of each slide. */
-const MOST_SHAPES = 200;
+const MAX_SHAPES = 200;
 const NO_SHEET: Sheet = { tree: undefined, shapes: [], hasMoreShapes: false };
 /** The number of the first fill of a theme that is for backgrounds. */
 const FIRST_BACKGROUND = 1_001;
@@ -86,8 +86,8 @@ function readSheet(tree: XmlElement | undefined): Sheet {
   );
   return {
     tree: { ...tree, children: pruned(tree, ['p:cSld', 'p:bg', 'p:clrMap', 'p:clrMapOvr']) },
-    hasMoreShapes: shapes.length > MOST_SHAPES,
-    shapes: shapes.slice(0, MOST_SHAPES).map((shape) => ({
+    hasMoreShapes: shapes.length > MAX_SHAPES,
+    shapes: shapes.slice(0, MAX_SHAPES).map((shape) => ({
       ...shape,
       children: [...childrenOf(shape)].filter(({ name }) => name !== 'p:txBody' && name !== 'a:graphic'),
     })),

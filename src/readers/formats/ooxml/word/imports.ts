@@ -13,8 +13,8 @@ import { parseText } from '../../text/text.js';
 import type { OfficePackage } from '../package/office-package.js';
 
 /** Most documents that a file imports, and most bytes that all of them have. */
-const MOST_IMPORTS = 50;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_IMPORTS = 50;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Reads the document that a file imports at a place (`altChunk`); undefined when it is not read. */
 export type ReadImport = (relation: string) => Iterable<Block> | undefined;
@@ -36,7 +36,7 @@ export async function loadImports(
     docx: readWord,
   };
   const loaded = new Map<string, () => Iterable<Block>>();
-  let left = MOST_BYTES;
+  let left = MAX_BYTES;
   for (const { id, target } of importsOf(office)) {
     const bytes = office.bytes(target, left);
     if (!bytes) continue;
@@ -58,7 +58,7 @@ const importsOf = (office: OfficePackage) =>
   office
     .relations(office.mainPart)
     .filter(({ type }) => type === 'aFChunk')
-    .slice(0, MOST_IMPORTS);
+    .slice(0, MAX_IMPORTS);
 
 /** A page that was saved with its pictures is written as a message. */
 async function webArchive(bytes: Uint8Array): Promise<MailBody | undefined> {

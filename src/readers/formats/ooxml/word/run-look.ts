@@ -100,7 +100,7 @@ export function underneath(upper: RunLook, lower: RunLook): RunLook {
 }
 
 /** Of its own size, how far text is moved that is raised or lowered and not only set a little higher. */
-const LEAST_MOVE = 0.2;
+const MIN_MOVE = 0.2;
 
 const outerShift = ({ shift }: RunLook): RunLook['shift'] => shift ?? 'none';
 
@@ -111,6 +111,6 @@ export function shiftOf(look: RunLook, around: RunLook): Shift | undefined {
     return look.shift === 'none' ? undefined : look.shift;
   const { size, position = 0 } = look;
   const isSmall = size !== undefined && around.size !== undefined && size < around.size;
-  if (!isSmall || Math.abs(position) < LEAST_MOVE * size) return undefined;
+  if (!isSmall || Math.abs(position) < MIN_MOVE * size) return undefined;
   return position > 0 ? 'raised' : 'lowered';
 }

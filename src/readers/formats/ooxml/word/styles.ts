@@ -5,7 +5,7 @@ import type { WordColors } from './colors.js';
 import { PLAIN, readLook, underneath, type RunLook } from './run-look.js';
 
 /** Most styles that one is based on, one after the other. */
-const MOST_BASES = 50;
+const MAX_BASES = 50;
 
 export interface ParagraphStyle {
   /** The level of the heading, from 1. */
@@ -80,7 +80,7 @@ function chainIn(styles: ReadonlyMap<string, XmlElement>, id: string | undefined
   const chain: XmlElement[] = [];
   for (let style = styles.get(id ?? ''); style && !chain.includes(style);) {
     chain.push(style);
-    if (chain.length === MOST_BASES) break;
+    if (chain.length === MAX_BASES) break;
     style = styles.get(valueOf(style, 'w:basedOn') ?? '');
   }
   return chain;

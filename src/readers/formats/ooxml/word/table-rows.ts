@@ -1,5 +1,5 @@
 import type { Fill } from '../../visibility/layers.js';
-import { createUnmerge, MOST_COLUMNS, type SpanningCell } from '../drawing/merged-cells.js';
+import { createUnmerge, MAX_COLUMNS, type SpanningCell } from '../drawing/merged-cells.js';
 import { childOf, childrenOf, descend, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import type { GapCounter } from '../gap-counter.js';
@@ -112,7 +112,7 @@ function* cellsOf(element: XmlElement, gaps: GapCounter): Iterable<XmlElement> {
 }
 
 function spanningCells({ element: row, cells }: TableRow, { flatten }: RowOptions): SpanningCell[] {
-  const before = wholeNumber(valueOf(childOf(row, 'w:trPr'), 'w:gridBefore'), MOST_COLUMNS) ?? 0;
+  const before = wholeNumber(valueOf(childOf(row, 'w:trPr'), 'w:gridBefore'), MAX_COLUMNS) ?? 0;
   const skipped = Array.from({ length: Math.max(0, before) }, () => ({
     text: '',
     span: 1,
@@ -123,7 +123,7 @@ function spanningCells({ element: row, cells }: TableRow, { flatten }: RowOption
     const merge = valueOf(properties, 'w:vMerge');
     return {
       text: flatten(element, { ...inside, isCell: true }),
-      span: Math.max(1, wholeNumber(valueOf(properties, 'w:gridSpan'), MOST_COLUMNS) ?? 1),
+      span: Math.max(1, wholeNumber(valueOf(properties, 'w:gridSpan'), MAX_COLUMNS) ?? 1),
       isContinued: merge !== undefined && merge !== 'restart',
     };
   });

@@ -31,8 +31,8 @@ function both(language: string, prefix: string, name: string): [string, string][
 }
 
 /** A scope is copied where an element adds to it. */
-const MOST_PREFIXES = 100;
-const MOST_NAMES = 10_000;
+const MAX_PREFIXES = 100;
+const MAX_NAMES = 10_000;
 
 type Attributes = Readonly<Record<string, string>>;
 type Scope = ReadonlyMap<string, string>;
@@ -79,7 +79,7 @@ function createNaming(scope: Scope): (name: string) => string {
     const prefix = name.slice(0, Math.max(0, colon));
     const usual = scope.get(prefix) ?? prefix;
     const named = usual === '' ? name.slice(colon + 1) : `${usual}:${name.slice(colon + 1)}`;
-    if (names.size < MOST_NAMES) names.set(name, named);
+    if (names.size < MAX_NAMES) names.set(name, named);
     return named;
   };
 }
@@ -92,7 +92,7 @@ function declaredIn(attributes: Attributes, scope: Scope): Scope {
     const usual = PREFIXES.get(attributes[name] ?? '') ?? prefix;
     if ((scope.get(prefix) ?? prefix) === usual) continue;
     next ??= new Map(scope);
-    if (next.size < MOST_PREFIXES) next.set(prefix, usual);
+    if (next.size < MAX_PREFIXES) next.set(prefix, usual);
   }
   return next ?? scope;
 }

@@ -5,7 +5,7 @@ import { createNamespaces } from './namespaces.js';
 /** Most elements that are open at once. */
 const MAX_DEPTH = 500;
 /** Most elements and texts of one tree, which take about 300 bytes each. */
-const MOST_NODES = 1_500_000;
+const MAX_NODES = 1_500_000;
 const NOTHING_DROPPED: ReadonlySet<string> = new Set();
 
 /** An element with the usual prefix of its namespace, such as `w:p`. */
@@ -86,8 +86,8 @@ function createTree(kind: OfficeKind) {
   let nodes = 0;
   const count = (): void => {
     nodes += 1;
-    if (nodes > MOST_NODES)
-      throw tooLarge(kind, `has a part of more than ${MOST_NODES.toLocaleString('en')} elements`);
+    if (nodes > MAX_NODES)
+      throw tooLarge(kind, `has a part of more than ${MAX_NODES.toLocaleString('en')} elements`);
   };
   return {
     isOpen: () => open.length > 0,

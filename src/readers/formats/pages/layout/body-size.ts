@@ -1,9 +1,9 @@
 import type { Piece } from './piece.js';
 
-const MOST_PIECES = 2_000;
-const MOST_CHARACTERS = 400;
+const MAX_PIECES = 2_000;
+const MAX_CHARACTERS = 400;
 /** More sizes than a document has; when there are as many, those of earlier pages are forgotten. */
-const MOST_SIZES = 10_000;
+const MAX_SIZES = 10_000;
 
 /** Finds the size of ordinary text in a document, in points: half of its characters are of that size or smaller. */
 export function createBodySize() {
@@ -12,12 +12,12 @@ export function createBodySize() {
   return {
     /** @param pieces those of the next page */
     add(pieces: readonly Piece[]): void {
-      if (weights.size > MOST_SIZES) {
+      if (weights.size > MAX_SIZES) {
         weights.clear();
         total = 0;
       }
-      for (const { text, size } of pieces.slice(0, MOST_PIECES)) {
-        const weight = Math.ceil(Math.min(text.length, MOST_CHARACTERS) / 20);
+      for (const { text, size } of pieces.slice(0, MAX_PIECES)) {
+        const weight = Math.ceil(Math.min(text.length, MAX_CHARACTERS) / 20);
         weights.set(size, (weights.get(size) ?? 0) + weight);
         total += weight;
       }

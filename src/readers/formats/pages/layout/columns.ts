@@ -2,17 +2,17 @@ import { rowsOf } from './lines.js';
 import { around, bottomOf, isRightToLeft, median, rightOf, type Piece } from './piece.js';
 
 /** Fewer lines on a side are no column. */
-const FEWEST_LINES = 3;
+const MIN_LINES = 3;
 /** The most lines that may cross the gap between two columns, such as titles, for each line in them. */
-const MOST_CROSSING = 0.35;
+const MAX_CROSSING = 0.35;
 /** The narrowest gap between two columns, in points. */
 const NARROWEST_GAP = 6;
 /** Lines with fewer characters that stand side by side are cells of a table, which is read row by row. */
 const PROSE_CHARACTERS = 20;
 /** Lines of columns are less far apart, in sizes of their font. */
-const MOST_APART = 6;
-const DEEPEST = 8;
-const MOST_CANDIDATES = 24;
+const MAX_APART = 6;
+const MAX_DEPTH = 8;
+const MAX_CANDIDATES = 24;
 
 interface Cut {
   readonly before: readonly Piece[];
@@ -23,8 +23,8 @@ interface Cut {
 /** Parts lines into groups that are read one after the other: columns, and what stands above, between and below them. */
 export function orderColumns(lines: readonly Piece[], depth = 0): (readonly Piece[])[] {
   if (lines.length === 0) return [];
-  const cut = depth < DEEPEST ? bestCut(lines) : undefined;
-  if (!cut) return depth < DEEPEST ? aroundTable(lines, depth) : [lines];
+  const cut = depth < MAX_DEPTH ? bestCut(lines) : undefined;
+  if (!cut) return depth < MAX_DEPTH ? aroundTable(lines, depth) : [lines];
   const isReversed = isRightToLeft(lines.map(({ text }) => text).join(''));
   return bandsOf(cut).flatMap((band) => {
     if ('crossing' in band) return [band.crossing];
@@ -53,7 +53,7 @@ function isInColumns(lines: readonly Piece[]): boolean {
 
 /** Finds the gap from top to bottom that parts the most lines. */
 function bestCut(lines: readonly Piece[]): Cut | undefined {
-  if (lines.length < 2 * FEWEST_LINES) return undefined;
+  if (lines.length < 2 * MIN_LINES) return undefined;
   let best: Cut | undefined;
   let score = 0;
   for (const x of gapsOf(lines)) {
@@ -80,10 +80,10 @@ function gapsOf(lines: readonly Piece[]): number[] {
     crossing += edge.step;
     const next = edges[index + 1];
     if (!next || next.x - edge.x < NARROWEST_GAP) continue;
-    if (crossing <= lines.length * MOST_CROSSING) gaps.push({ x: (edge.x + next.x) / 2, crossing });
+    if (crossing <= lines.length * MAX_CROSSING) gaps.push({ x: (edge.x + next.x) / 2, crossing });
   }
   gaps.sort((a, b) => a.crossing - b.crossing);
-  return gaps.slice(0, MOST_CANDIDATES).map(({ x }) => x);
+  return gaps.slice(0, MAX_CANDIDATES).map(({ x }) => x);
 }
 
 function cutAt(lines: readonly Piece[], x: number): Cut {
@@ -94,8 +94,8 @@ function cutAt(lines: readonly Piece[], x: number): Cut {
 }
 
 function areColumns({ before, after, crossing }: Cut): boolean {
-  if (Math.min(before.length, after.length) < FEWEST_LINES) return false;
-  if (crossing.length > MOST_CROSSING * (before.length + after.length)) return false;
+  if (Math.min(before.length, after.length) < MIN_LINES) return false;
+  if (crossing.length > MAX_CROSSING * (before.length + after.length)) return false;
   const [left, right] = [around(before), around(after)];
   const shared = Math.min(bottomOf(left), bottomOf(right)) - Math.max(left.y, right.y);
   if (shared < 0.3 * Math.min(left.height, right.height)) return false;
@@ -165,12 +165,12 @@ function otherColumns({ before, after, crossing }: Cut): { from: number; to: num
   for (const line of crossing.toSorted((a, b) => a.y - b.y)) {
     if (!sides.some((side) => isBeside(side, line))) continue;
     const last = found.at(-1);
-    if (last && line.y - last.to < MOST_APART * line.size) {
+    if (last && line.y - last.to < MAX_APART * line.size) {
       last.to = Math.max(last.to, bottomOf(line));
       last.lines += 1;
     } else found.push({ from: line.y, to: bottomOf(line), lines: 1 });
   }
-  return found.filter(({ lines }) => lines >= FEWEST_LINES);
+  return found.filter(({ lines }) => lines >= MIN_LINES);
 }
 
 /** Tells whether two lines share a part of their heights. */

@@ -3,12 +3,12 @@ import { bottomOf, standsAlone, type Piece } from './piece.js';
 /** The part of a page at its top and bottom where headers and footers stand. */
 const EDGE = 0.12;
 /** A line is furniture when it stands at the same place of so many pages, and of this share of them. */
-const FEWEST_PAGES = 3;
+const MIN_PAGES = 3;
 const SHARE = 0.25;
 /** Heights within so many points are the same place. */
 const SAME_PLACE = 6;
 /** Most numbers of a line of which one may be that of the page. */
-const MOST_NUMBERS = 4;
+const MAX_NUMBERS = 4;
 
 interface FurniturePage {
   readonly height: number;
@@ -29,7 +29,7 @@ export function createFurniture() {
       const keysOfPages = pages.map((page, index) => keysOfPage(page, pagesBefore + index));
       pagesBefore += pages.length;
       const counts = countPages(keysOfPages);
-      const fewest = Math.max(FEWEST_PAGES, pages.length * SHARE);
+      const fewest = Math.max(MIN_PAGES, pages.length * SHARE);
       const known = new Set(shown);
       return pages.map((page, index) => ({
         ...page,
@@ -89,7 +89,7 @@ function mayHoldPageNumber(before: string, after: string): boolean {
 /** The text with each of its numbers in turn as its distance from the place of the page. Digits of words are no numbers. */
 function withPageNumber(text: string, index: number): string[] {
   const numbers = [...text.matchAll(/(?<![\p{L}\p{N}.,])\d{1,6}(?![\p{L}\p{N}]|[.,]\d)/gu)];
-  return numbers.slice(0, MOST_NUMBERS).flatMap(({ index: at, 0: number }) => {
+  return numbers.slice(0, MAX_NUMBERS).flatMap(({ index: at, 0: number }) => {
     const [before, after] = [text.slice(0, at), text.slice(at + number.length)];
     if (!mayHoldPageNumber(before, after)) return [];
     return [`${before}#${String(Number(number) - index)}${after}`];

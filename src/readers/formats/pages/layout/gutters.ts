@@ -1,22 +1,22 @@
-import { median, rightOf, WIDEST_SPACE, type Piece } from './piece.js';
+import { median, rightOf, MAX_SPACE, type Piece } from './piece.js';
 
 /** A gutter has so many lines on both of its sides, and in the rows between them at most this share of lines that cross it. */
-const FEWEST_ROWS = 6;
-const MOST_CROSSING = 0.35;
+const MIN_ROWS = 6;
+const MAX_CROSSING = 0.35;
 /** The narrowest gutter, in sizes of the font. */
 const NARROWEST = 0.5;
 /** Lines of a column with fewer characters are labels, numbers of a list, or cells. */
-const FEWEST_CHARACTERS = 20;
+const MIN_CHARACTERS = 20;
 /** The lines of a column begin within so many points of each other. */
 const SAME_PLACE = 1.5;
-const MOST_CANDIDATES = 24;
+const MAX_CANDIDATES = 24;
 
 /**
  * Finds where columns begin to the right of a gutter that is as narrow as a space between words may be: many lines begin
  * there. @param rows pieces that stand at the same height, in the order of x
  */
 export function guttersOf(rows: readonly (readonly Piece[])[]): readonly number[] {
-  if (rows.length < FEWEST_ROWS) return [];
+  if (rows.length < MIN_ROWS) return [];
   const starts = new Map<number, number>();
   for (const row of rows)
     for (const [index, piece] of row.entries()) {
@@ -26,9 +26,9 @@ export function guttersOf(rows: readonly (readonly Piece[])[]): readonly number[
       starts.set(place, (starts.get(place) ?? 0) + 1);
     }
   return [...starts]
-    .filter(([, count]) => count >= FEWEST_ROWS)
+    .filter(([, count]) => count >= MIN_ROWS)
     .toSorted(([, one], [, other]) => other - one)
-    .slice(0, MOST_CANDIDATES)
+    .slice(0, MAX_CANDIDATES)
     .map(([place]) => place * SAME_PLACE)
     .filter((x) => isGutter(rows, x));
 }
@@ -51,10 +51,10 @@ function isGutter(rows: readonly (readonly Piece[])[], x: number): boolean {
   const both = between.filter(isOnBothSides);
   const crossing = between.filter(({ isCrossed }) => isCrossed).length;
   return (
-    both.length >= FEWEST_ROWS &&
-    crossing <= MOST_CROSSING * both.length &&
-    median(both.map(({ before }) => before)) >= FEWEST_CHARACTERS &&
-    median(both.map(({ after }) => after)) >= FEWEST_CHARACTERS
+    both.length >= MIN_ROWS &&
+    crossing <= MAX_CROSSING * both.length &&
+    median(both.map(({ before }) => before)) >= MIN_CHARACTERS &&
+    median(both.map(({ after }) => after)) >= MIN_CHARACTERS
   );
 }
 
@@ -62,7 +62,7 @@ function isGutter(rows: readonly (readonly Piece[])[], x: number): boolean {
 function lastRun(row: readonly Piece[]): readonly Piece[] {
   const start = row.findLastIndex((piece, index) => {
     const before = row[index - 1];
-    return !before || piece.x - rightOf(before) > WIDEST_SPACE * Math.max(piece.size, before.size);
+    return !before || piece.x - rightOf(before) > MAX_SPACE * Math.max(piece.size, before.size);
   });
   return row.slice(start);
 }

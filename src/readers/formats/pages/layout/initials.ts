@@ -1,14 +1,14 @@
 import { bottomOf, rightOf, standsAlone, type Piece } from './piece.js';
 
 /** An initial is so many times as large as the text that it begins. */
-const LEAST_RATIO = 1.8;
+const MIN_RATIO = 1.8;
 /** It stands before so many lines at least. */
-const FEWEST_LINES = 2;
+const MIN_LINES = 2;
 /** The widest gap between it and its lines, in sizes of their font. */
-const WIDEST_GAP = 1.5;
+const MAX_GAP = 1.5;
 
 /** No page has more of them. */
-const MOST_INITIALS = 50;
+const MAX_INITIALS = 50;
 
 const INITIAL = /^["'“”„«‘’¿¡]?\p{Lu}$/u;
 
@@ -16,11 +16,11 @@ const INITIAL = /^["'“”„«‘’¿¡]?\p{Lu}$/u;
 export function joinInitials(pieces: readonly Piece[]): readonly Piece[] {
   const initials = pieces
     .filter((piece) => !standsAlone(piece) && INITIAL.test(piece.text))
-    .slice(0, MOST_INITIALS);
+    .slice(0, MAX_INITIALS);
   const joined = new Map<Piece, Piece | undefined>();
   for (const initial of initials) {
     const lines = pieces.filter((piece) => isLineOf(initial, piece)).toSorted((a, b) => a.y - b.y);
-    const [first, second] = [lines[0], lines[FEWEST_LINES - 1]];
+    const [first, second] = [lines[0], lines[MIN_LINES - 1]];
     if (!first || !second || second.y - first.y < 0.5 * first.size) continue;
     const width = rightOf(first) - initial.x;
     joined.set(first, { ...first, text: initial.text + first.text, x: initial.x, width });
@@ -37,8 +37,8 @@ function isLineOf(initial: Piece, piece: Piece): boolean {
   const middle = y + height / 2;
   return (
     !standsAlone(piece) &&
-    size * LEAST_RATIO <= initial.size &&
-    Math.abs(gap) < WIDEST_GAP * size &&
+    size * MIN_RATIO <= initial.size &&
+    Math.abs(gap) < MAX_GAP * size &&
     middle > initial.y &&
     middle < bottomOf(initial)
   );

@@ -1,12 +1,12 @@
 import { guttersOf, isAtGutter } from './gutters.js';
-import { around, isRightToLeft, rightOf, standsAlone, WIDEST_SPACE, type Piece } from './piece.js';
+import { around, isRightToLeft, rightOf, standsAlone, MAX_SPACE, type Piece } from './piece.js';
 
 /** A narrower gap, in sizes of the font, is no space between words. */
 const NARROWEST_SPACE = 0.12;
 /** Raised and lowered letters stand off the middle of their line by less, in sizes of its font. */
 const HIGHEST_SHIFT = 0.55;
 /** So many pieces of a row are compared with a further one. */
-const MOST_COMPARED = 100;
+const MAX_COMPARED = 100;
 
 /** Joins pieces that stand side by side on one line, as far as no wide gap parts them. From top to bottom. */
 export function joinLines(pieces: readonly Piece[]): Piece[] {
@@ -39,7 +39,7 @@ function isBeside(row: readonly Piece[], { largest, piece }: { largest: Piece; p
   if (standsAlone(largest) || standsAlone(piece)) return false;
   if (Math.abs(middleOf(piece) - middleOf(largest)) > HIGHEST_SHIFT * largest.size) return false;
   if (isMark(piece)) return true;
-  return row.slice(-MOST_COMPARED).every((other) => {
+  return row.slice(-MAX_COMPARED).every((other) => {
     if (isMark(other)) return true;
     const shared = Math.min(rightOf(piece), rightOf(other)) - Math.max(piece.x, other.x);
     return shared <= 0.3 * Math.min(piece.width, other.width);
@@ -55,7 +55,7 @@ function joinRow(row: readonly Piece[], gutters: readonly number[]): Piece[] {
     const run = runs.at(-1);
     const last = run?.at(-1);
     const isNear =
-      last !== undefined && piece.x - rightOf(last) <= WIDEST_SPACE * Math.max(piece.size, last.size);
+      last !== undefined && piece.x - rightOf(last) <= MAX_SPACE * Math.max(piece.size, last.size);
     if (run && isNear && !isAtGutter(gutters, piece)) run.push(piece);
     else runs.push([piece]);
   }

@@ -1,6 +1,6 @@
 import type { Rectangle } from '../../../blocks/location.js';
 import { joinRun, rowsOf } from './lines.js';
-import { around, holds, lettersOf, median, rightOf, WIDEST_SPACE, type Piece } from './piece.js';
+import { around, holds, lettersOf, median, rightOf, MAX_SPACE, type Piece } from './piece.js';
 
 /** A cell as PDFium's reader found it. */
 export interface FoundCell {
@@ -10,11 +10,11 @@ export interface FoundCell {
 }
 
 /** More pairs of texts and cells are not compared. */
-const MOST_COMPARED = 2_000_000;
+const MAX_COMPARED = 2_000_000;
 /** A table that lost a larger share of its letters is none. */
-const MOST_LOST = 0.4;
+const MAX_LOST = 0.4;
 /** A text stands in a column when it reaches so many points into it. */
-const LEAST_SHARED = 1;
+const MIN_SHARED = 1;
 
 type Span = Pick<Rectangle, 'x' | 'width'>;
 
@@ -37,10 +37,10 @@ export function putBackLost(
   pieces: readonly Piece[],
 ): readonly (readonly FoundCell[])[] | undefined {
   const cells = found.flat();
-  if (pieces.length * cells.length > MOST_COMPARED) return undefined;
+  if (pieces.length * cells.length > MAX_COMPARED) return undefined;
   const lost = pieces.filter((piece) => isLost(piece, cells));
   const [all = 0, left = 0] = [pieces, lost].map((some) => lettersOf(some.map(({ text }) => text)).length);
-  if (left === 0 || left > all * MOST_LOST) return undefined;
+  if (left === 0 || left > all * MAX_LOST) return undefined;
   const columns = withFurther(columnsOf(found), lost);
   const rows = rowsWith(found, lost, columns);
   if (!lost.every((piece) => columnsUnder(piece, columns).length === 1)) return undefined;
@@ -93,8 +93,8 @@ function withFurther(columns: readonly Column[], lost: readonly Piece[]): Column
 
 /** The columns into which a text reaches, or else those beside which it stands as a word of the same cell would. */
 function columnsUnder(piece: Piece, columns: readonly Column[]): Column[] {
-  const under = reached(piece, columns, LEAST_SHARED);
-  return under.length > 0 ? under : reached(piece, columns, -WIDEST_SPACE * piece.size);
+  const under = reached(piece, columns, MIN_SHARED);
+  return under.length > 0 ? under : reached(piece, columns, -MAX_SPACE * piece.size);
 }
 
 const reached = (piece: Piece, columns: readonly Column[], least: number): Column[] =>

@@ -7,7 +7,7 @@ import { paragraphsOf, type Paragraph } from './paragraphs.js';
 import type { Rectangle } from '../../../blocks/location.js';
 import { around, type Piece } from './piece.js';
 
-const LONGEST_HEADING = 200;
+const MAX_HEADING_LENGTH = 200;
 /** What begins an item of a list, as on slides, whose texts are larger than those of other pages. */
 const ITEM = /^[•◦▪‣●○■–—-]\s/;
 
@@ -73,7 +73,7 @@ function turnedParagraphs(pieces: readonly Piece[]): Paragraph[] {
 
 /** The level of a heading by its size; undefined for other text. */
 function headingLevel({ text, lines, size, isBold }: Paragraph, bodySize: number): number | undefined {
-  if (lines > 3 || text.length > LONGEST_HEADING || bodySize === 0) return undefined;
+  if (lines > 3 || text.length > MAX_HEADING_LENGTH || bodySize === 0) return undefined;
   if (!/\p{L}/u.test(text) || /[.,;:]$/.test(text) || ITEM.test(text)) return undefined;
   const ratio = size / bodySize;
   if (ratio >= 1.6) return 1;

@@ -24,7 +24,7 @@ export interface TableRow {
 }
 
 /** Pieces that are farther apart, in sizes of their font, belong to different columns or cells. */
-export const WIDEST_SPACE = 1.1;
+export const MAX_SPACE = 1.1;
 
 export const rightOf = ({ x, width }: Pick<Rectangle, 'x' | 'width'>): number => x + width;
 export const bottomOf = ({ y, height }: Rectangle): number => y + height;

@@ -13,20 +13,20 @@ import {
   lettersOf,
   rightOf,
   standsAlone,
-  WIDEST_SPACE,
+  MAX_SPACE,
   type Piece,
   type TableRow,
 } from './piece.js';
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
-const LONGEST_MEAN_CELL = 80;
+const MAX_MEAN_CELL = 80;
 /** So are shorter ones on average, where the reader has lost some of the texts. */
-const LONGEST_MEAN_WHERE_LOST = 20;
+const MAX_MEAN_WHERE_LOST = 20;
 /** The largest share of letters that may stand in a table more than once. */
-const MOST_REPEATED = 0.3;
+const MAX_REPEATED = 0.3;
 
 /** The largest share of lines that may go on beside a table. */
-const MOST_GOING_ON = 0.5;
+const MAX_GOING_ON = 0.5;
 
 const SPACED_WIDE = new RegExp(`${WIDE} ${WIDE}`, 'u');
 
@@ -57,10 +57,10 @@ function isCutOut(box: Rectangle, pieces: readonly Piece[]): boolean {
     row.some((piece, index) => {
       const before = row[index - 1];
       const isAtEdge = before !== undefined && holds(box, piece) !== holds(box, before);
-      return isAtEdge && piece.x - rightOf(before) <= WIDEST_SPACE * Math.max(piece.size, before.size);
+      return isAtEdge && piece.x - rightOf(before) <= MAX_SPACE * Math.max(piece.size, before.size);
     }),
   );
-  return goesOn.length > MOST_GOING_ON * rows.length;
+  return goesOn.length > MAX_GOING_ON * rows.length;
 }
 
 const isAtHeight = ({ y, height }: Rectangle, piece: Piece): boolean =>
@@ -90,7 +90,7 @@ function toTable(
   if (!table || (table !== found && !holdsAll(table, within))) return [];
   const filled = table.flat().filter(({ text }) => text !== '');
   const letters = lettersOf(filled.map(({ text }) => text)).length;
-  const longest = table === found ? LONGEST_MEAN_CELL : LONGEST_MEAN_WHERE_LOST;
+  const longest = table === found ? MAX_MEAN_CELL : MAX_MEAN_WHERE_LOST;
   if (letters === 0 || letters / filled.length > longest) return [];
   const size = within.reduce((sum, piece) => sum + piece.size, 0) / within.length;
   return [{ ...box, text: '', size, isBold: false, table: withoutSpaces(table, within).map(toRow) }];
@@ -136,7 +136,7 @@ function holdsAll(table: readonly (readonly FoundCell[])[], pieces: readonly Pie
   const inside = lettersOf(pieces.map(({ text }) => text));
   const cells = lettersOf(table.flat().map(({ text }) => text));
   const surplus = cells.length - inside.length;
-  if (surplus < 0 || surplus > inside.length * MOST_REPEATED) return false;
+  if (surplus < 0 || surplus > inside.length * MAX_REPEATED) return false;
   const counts = new Map<number, number>();
   for (let i = 0; i < cells.length; i += 1) {
     const [more, less] = [cells.charCodeAt(i), inside.charCodeAt(i)];

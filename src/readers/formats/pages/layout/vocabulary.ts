@@ -1,9 +1,9 @@
 /** More words are not counted: a document that has as many has most of them in each of its parts. */
-const MOST_WORDS = 50_000;
-const LONGEST_WORD = 60;
+const MAX_WORDS = 50_000;
+const MAX_WORD_LENGTH = 60;
 
 const PART = String.raw`[\p{L}\p{M}\p{N}'’]`;
-const COMPOUND = `${PART}{1,${String(LONGEST_WORD)}}(?:-${PART}{1,${String(LONGEST_WORD)}}){0,5}`;
+const COMPOUND = `${PART}{1,${String(MAX_WORD_LENGTH)}}(?:-${PART}{1,${String(MAX_WORD_LENGTH)}}){0,5}`;
 const LAST_WORD = new RegExp(`(?<!${PART})${COMPOUND}$`, 'u');
 const FIRST_WORD = new RegExp(`^${COMPOUND}`, 'u');
 /** The longest compound in UTF-16 units, and some. */
@@ -41,7 +41,7 @@ export function createVocabulary(): Vocabulary {
   const counts = new Map<string, number>();
   const add = (word: string): void => {
     const count = counts.get(word);
-    if (count !== undefined || counts.size < MOST_WORDS) counts.set(word, (count ?? 0) + 1);
+    if (count !== undefined || counts.size < MAX_WORDS) counts.set(word, (count ?? 0) + 1);
   };
   return {
     add: (text) => {

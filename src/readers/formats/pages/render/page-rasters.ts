@@ -4,7 +4,7 @@ import { boundedDpi } from './bounded-dpi.js';
 import { decodeGreen, decodePng, type Raster } from '../../pictures/png.js';
 
 /** Larger pages are looked at with fewer dots to the inch. */
-const MOST_PIXELS = 4_000_000;
+const MAX_PIXELS = 4_000_000;
 /** Pages that are rendered by one call, which opens the file anew. */
 const PAGES_AT_ONCE = 10;
 
@@ -46,7 +46,7 @@ export async function* rasterPages<Page extends ShownPage>(
 function groupByDpi<Page extends ShownPage>(pages: readonly Page[]): Map<number, Page[]> {
   const groups = new Map<number, Page[]>();
   for (const page of pages) {
-    const dpi = boundedDpi(page, { dpi: 72, pixels: MOST_PIXELS });
+    const dpi = boundedDpi(page, { dpi: 72, pixels: MAX_PIXELS });
     const group = groups.get(dpi);
     if (group) group.push(page);
     else groups.set(dpi, [page]);

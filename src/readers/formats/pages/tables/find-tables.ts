@@ -7,16 +7,16 @@ import { splitTexts } from './split-texts.js';
 import { meetingRulings, type Ruling, type Rulings } from './rulings.js';
 
 /** What reaches so many points beyond the outermost line across it has no line at that side. */
-const LEAST_OPEN = 6;
+const MIN_OPEN = 6;
 /** Cells with more letters on average are no table but the frames of texts. */
-const LONGEST_MEAN_CELL = 150;
+const MAX_MEAN_CELL = 150;
 /** The same where texts alone part the columns. */
-const LONGEST_MEAN_TEXT = 40;
+const MAX_MEAN_TEXT = 40;
 
 /** A text from side to side with more letters is a note. */
-const LONGEST_NOTE = 100;
+const MAX_NOTE_LENGTH = 100;
 /** More groups of lines of a page are drawings. */
-const MOST_FRAMES = 300;
+const MAX_FRAMES = 300;
 
 /** Puts the tables that lines draw in the places of their texts. */
 export function placeRuledTables(pieces: readonly Piece[], rulings: Rulings): readonly Piece[] {
@@ -30,7 +30,7 @@ export function placeRuledTables(pieces: readonly Piece[], rulings: Rulings): re
     return table !== undefined;
   };
   const frames = meetingRulings(rulings).map(gridOf).filter(hasCells);
-  for (const grid of frames.toSorted((a, b) => areaOf(a) - areaOf(b)).slice(0, MOST_FRAMES))
+  for (const grid of frames.toSorted((a, b) => areaOf(a) - areaOf(b)).slice(0, MAX_FRAMES))
     if (place(grid)) for (const ruling of grid.rulings.across) free.delete(ruling);
   for (const { x, right, edges } of ruledRegions([...free], left))
     place({ columns: [x, right].map(ruledAt), rows: edges.map(ruledAt), rulings });
@@ -57,8 +57,8 @@ function edgesOf(rulings: readonly Ruling[], crossing: readonly Ruling[]): Edge[
   const from = crossing.reduce((least, ruling) => Math.min(least, ruling.from), Infinity);
   const to = crossing.reduce((most, ruling) => Math.max(most, ruling.to), -Infinity);
   const [first = Infinity, last = -Infinity] = [places[0], places.at(-1)];
-  const before = first - from > LEAST_OPEN ? [from] : [];
-  const after = to - last > LEAST_OPEN ? [to] : [];
+  const before = first - from > MIN_OPEN ? [from] : [];
+  const after = to - last > MIN_OPEN ? [to] : [];
   return [...before, ...places, ...after].map(ruledAt);
 }
 
@@ -75,7 +75,7 @@ function toTable(whole: Grid, pieces: readonly Piece[]): Piece | undefined {
   if (columns.size < 2 || rows.size < 2) return undefined;
   const letters = filled.reduce((sum, cell) => sum + cell.letters, 0);
   const isByText = grid.columns.length === 2;
-  if (letters / filled.length > (isByText ? LONGEST_MEAN_TEXT : LONGEST_MEAN_CELL)) return undefined;
+  if (letters / filled.length > (isByText ? MAX_MEAN_TEXT : MAX_MEAN_CELL)) return undefined;
   const size = own.reduce((sum, piece) => sum + piece.size, 0) / own.length;
   return { ...boxOf(grid), text: '', size, isBold: false, table: rowsFrom(refined, cells) };
 }
@@ -88,7 +88,9 @@ function withoutNotes(grid: Grid, pieces: readonly Piece[]): Grid {
   const isNote = (row: number): boolean => {
     const own = cells.filter((cell) => cell.row <= row && cell.lastRow >= row);
     const [only] = own;
-    return own.length === 1 && only !== undefined && only.letters > LONGEST_NOTE && grid.columns.length > 2;
+    return (
+      own.length === 1 && only !== undefined && only.letters > MAX_NOTE_LENGTH && grid.columns.length > 2
+    );
   };
   let [first, last] = [0, rows.length - 2];
   while (first < last && isNote(first)) first += 1;

@@ -31,11 +31,11 @@ export interface GridCell {
 }
 
 /** Grids with more comparisons of places with lines are drawings. */
-const MOST_COMPARED = 3_000_000;
+const MAX_COMPARED = 3_000_000;
 /** The widest space between an edge and the text beside it, in sizes of its font. */
-const WIDEST_MARGIN = 0.8;
+const MAX_MARGIN = 0.8;
 /** A text that reaches less far beyond an edge, in points, does not cross it. */
-const LEAST_CROSSED = 1;
+const MIN_CROSSED = 1;
 
 export const boxOf = ({ columns, rows }: Grid): Rectangle => {
   const [x = 0, y = 0] = [columns[0]?.at, rows[0]?.at];
@@ -57,7 +57,7 @@ export function placeIn(edges: readonly Edge[], at: number): number {
 export function cellsOf(grid: Grid, pieces: readonly Piece[]): GridCell[] {
   const [width, height] = [grid.columns.length - 1, grid.rows.length - 1];
   const lines = 1 + grid.rulings.across.length + grid.rulings.down.length;
-  if (width < 1 || height < 1 || width * height * lines > MOST_COMPARED) return [];
+  if (width < 1 || height < 1 || width * height * lines > MAX_COMPARED) return [];
   const groups = openedGroups(grid, pieces, { width, height });
   const texts = new Map<number, Piece[]>();
   for (const piece of pieces) {
@@ -95,7 +95,7 @@ const spanOf = ({ columns }: Grid, { column, lastColumn }: Pick<GridCell, 'colum
 /** The text of a cell between two edges, from which its lines stand off. */
 function textOf(pieces: readonly Piece[], { from, to }: { from: number; to: number }): string {
   const lines = rowsOf(pieces).map((row) => joinRun(row));
-  const gaps = lines.map((line) => Math.min(line.x - from, to - rightOf(line), WIDEST_MARGIN * line.size));
+  const gaps = lines.map((line) => Math.min(line.x - from, to - rightOf(line), MAX_MARGIN * line.size));
   const margin = Math.max(0, Math.min(...gaps));
   return joinTexts(lines, ' ', to - from - 2 * margin);
 }
@@ -145,8 +145,8 @@ function openAcross(
   const pairs: [number, number][] = [];
   for (const piece of pieces) {
     const row = placeIn(rows, piece.y + piece.height / 2);
-    const first = placeIn(columns, piece.x + LEAST_CROSSED);
-    const last = placeIn(columns, rightOf(piece) - LEAST_CROSSED);
+    const first = placeIn(columns, piece.x + MIN_CROSSED);
+    const last = placeIn(columns, rightOf(piece) - MIN_CROSSED);
     for (let column = first; column < last; column += 1)
       pairs.push([row * width + column, row * width + column + 1]);
   }
@@ -167,7 +167,7 @@ function openAcross(
 }
 
 /** Lines of a text that are farther apart, in sizes of its font, are not of the same cell where no line tells. */
-const WIDEST_LEADING = 0.6;
+const MAX_LEADING = 0.6;
 
 /** Pairs of places below each other between which no line is, unless each has a text of its own. */
 function openDown(
@@ -186,7 +186,7 @@ function openDown(
       if (isRuled(rulings.across, { at: edge.at, from, to })) continue;
       const place = row * width + column;
       const [above, below] = [filled.get(place), filled.get(place + width)];
-      const areApart = above && below && (areRows || below.y - bottomOf(above) > WIDEST_LEADING * below.size);
+      const areApart = above && below && (areRows || below.y - bottomOf(above) > MAX_LEADING * below.size);
       if (!areApart) pairs.push([place, place + width]);
     }
   }

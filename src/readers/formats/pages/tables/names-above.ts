@@ -8,14 +8,14 @@ import { isNumeric } from './text-rows.js';
 
 /** Names of columns stand no farther above a table, and above each other, in sizes of their font. */
 const FARTHEST = 1.2;
-const WIDEST_LEADING = 0.6;
+const MAX_LEADING = 0.6;
 /** So many lines, and points above a table, are looked at. */
-const MOST_LINES = 6;
+const MAX_LINES = 6;
 const HIGHEST = 100;
 /** The share of columns that have names. */
-const LEAST_NAMED = 0.75;
-const FEWEST_COLUMNS = 3;
-const LONGEST_NAME = 40;
+const MIN_NAMED = 0.75;
+const MIN_COLUMNS = 3;
+const MAX_NAME_LENGTH = 40;
 
 type Span = Pick<Rectangle, 'x' | 'width'>;
 type Cells = readonly FoundCell[];
@@ -30,12 +30,12 @@ export function namesAbove(
   pieces: readonly Piece[],
 ): Cells | undefined {
   const columns = columnsOf(table);
-  if (columns.length < FEWEST_COLUMNS || !table[0]?.some(({ text }) => isNumeric(text))) return undefined;
+  if (columns.length < MIN_COLUMNS || !table[0]?.some(({ text }) => isNumeric(text))) return undefined;
   const own: Piece[][] = columns.map(() => []);
   let top = y;
   for (const line of linesAbove(y, pieces)) {
     const isFirst = own.every((texts) => texts.length === 0);
-    const farthest = (isFirst ? FARTHEST : WIDEST_LEADING) * Math.max(...line.map(({ size }) => size));
+    const farthest = (isFirst ? FARTHEST : MAX_LEADING) * Math.max(...line.map(({ size }) => size));
     const places = line.map((piece) => placeOf(piece, columns, own));
     const isNear = top - bottomOf(around(line)) <= farthest;
     if (!isNear || !line.every(isName) || places.includes(undefined)) break;
@@ -43,17 +43,17 @@ export function namesAbove(
     top = Math.min(top, around(line).y);
   }
   const named = own.filter((texts) => texts.length > 0).length;
-  return named >= LEAST_NAMED * columns.length ? own.map(cellOf) : undefined;
+  return named >= MIN_NAMED * columns.length ? own.map(cellOf) : undefined;
 }
 
-const isName = ({ text }: Piece): boolean => text.length <= LONGEST_NAME && !isNumeric(text);
+const isName = ({ text }: Piece): boolean => text.length <= MAX_NAME_LENGTH && !isNumeric(text);
 
 /** The lines above a height, the nearest first. */
 function linesAbove(y: number, pieces: readonly Piece[]): Piece[][] {
   const above = pieces.filter(
     (piece) => !piece.isTurned && bottomOf(piece) <= y + 1 && piece.y > y - HIGHEST,
   );
-  return above.some(standsAlone) ? [] : segmentLines(above).toReversed().slice(0, MOST_LINES);
+  return above.some(standsAlone) ? [] : segmentLines(above).toReversed().slice(0, MAX_LINES);
 }
 
 function columnsOf(table: readonly Cells[]): Span[] {

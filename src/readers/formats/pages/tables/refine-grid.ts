@@ -6,12 +6,12 @@ import { between, segmentLines, textColumns } from './text-columns.js';
 import { isNumeric, textRows, type TextLine } from './text-rows.js';
 
 /** The share of lines with texts side by side that makes columns of what lines do not part. */
-const LEAST_PARTED = 0.5;
+const MIN_PARTED = 0.5;
 /** The same within a column of a table whose other columns are parted by lines. */
-const LEAST_PARTED_IN_COLUMN = 0.7;
-const FEWEST_IN_COLUMN = 3;
+const MIN_PARTED_IN_COLUMN = 0.7;
+const MIN_IN_COLUMN = 3;
 /** Columns that the texts of more lines cross are none. */
-const MOST_CROSSING = 0.4;
+const MAX_CROSSING = 0.4;
 const WORD = /\p{L}{3}/u;
 
 /** Parts the columns and rows of a grid further, where no lines part them but the places of their texts do. */
@@ -32,8 +32,8 @@ function withTextEdges(grid: Grid, pieces: readonly Piece[]): Edge[] {
     const lines = linesInBands(rows, own);
     const parted = lines.filter((line) => line.length > 1).length;
     const isParted = isOnly
-      ? parted >= 2 && parted >= LEAST_PARTED * lines.length
-      : parted >= FEWEST_IN_COLUMN && parted >= LEAST_PARTED_IN_COLUMN * lines.length;
+      ? parted >= 2 && parted >= MIN_PARTED * lines.length
+      : parted >= MIN_IN_COLUMN && parted >= MIN_PARTED_IN_COLUMN * lines.length;
     if (!isParted) return [edge];
     const places = between(textColumns(lines));
     const crossing = lines.filter((line) =>
@@ -42,7 +42,7 @@ function withTextEdges(grid: Grid, pieces: readonly Piece[]): Edge[] {
           WORD.test(piece.text) && places.some((at) => piece.x < at - 1 && piece.x + piece.width > at + 1),
       ),
     );
-    if (crossing.length > MOST_CROSSING * lines.length) return [edge];
+    if (crossing.length > MAX_CROSSING * lines.length) return [edge];
     return [edge, ...places.map((at) => ({ at, isRuled: false }))];
   });
 }
@@ -90,11 +90,11 @@ interface Stack {
 const LOOSE: Stack = { lines: 2, share: 0.5 };
 const STRICT: Stack = { lines: 3, share: 0.7 };
 /** So many lines of several short texts are rows without any number. */
-const FEWEST_OF_WORDS = 5;
-const LONGEST_MEAN_WORDS = 15;
+const MIN_OF_WORDS = 5;
+const MAX_MEAN_WORDS = 15;
 /** The share of texts of words that go on in the next line in cells of several lines, and so many tell. */
-const LEAST_BROKEN = 0.75;
-const FEWEST_BROKEN = 4;
+const MIN_BROKEN_SHARE = 0.75;
+const MIN_BROKEN_LINES = 4;
 const OF_WORDS = new RegExp(`\\S \\S|(?:${WIDE}){6}`, 'u');
 
 /** Tells whether what stands between two lines across a table are several rows. */
@@ -106,8 +106,8 @@ function isStack(lines: readonly TextLine[], { lines: fewest, share }: Stack): b
   const wide = lines.filter((line) => line.columns.length > 2);
   const texts = lines.flatMap(({ pieces }) => pieces.map(({ text }) => text.length));
   const mean = texts.reduce((sum, length) => sum + length, 0) / texts.length;
-  const areShort = mean <= LONGEST_MEAN_WORDS && !areBroken(lines);
-  return wide.length >= FEWEST_OF_WORDS && wide.length >= share * lines.length && areShort;
+  const areShort = mean <= MAX_MEAN_WORDS && !areBroken(lines);
+  return wide.length >= MIN_OF_WORDS && wide.length >= share * lines.length && areShort;
 }
 
 /** Tells whether texts of several words, or in Chinese or Japanese, go on in the lines below, since these had no room. */
@@ -126,7 +126,7 @@ function areBroken(lines: readonly TextLine[]): boolean {
       return before && OF_WORDS.test(before.text) ? [hasNoRoom(before, piece, width)] : [];
     });
   });
-  return flags.length >= FEWEST_BROKEN && flags.filter(Boolean).length >= LEAST_BROKEN * flags.length;
+  return flags.length >= MIN_BROKEN_LINES && flags.filter(Boolean).length >= MIN_BROKEN_SHARE * flags.length;
 }
 
 /** Tells whether each of several lines begins with words and has numbers in the same columns, two at least. */

@@ -1,8 +1,8 @@
 import type { Piece } from '../layout/piece.js';
 
 /** Lines of a cell are less far apart, in sizes of their font, and rows farther than these by the second. */
-export const WIDEST_LEADING = 0.5;
-const LEAST_JUMP = 0.22;
+export const MAX_LEADING = 0.5;
+const MIN_JUMP = 0.22;
 
 /** Where lines begin and end on a page. */
 interface Extent {
@@ -39,10 +39,10 @@ function widestWithin(gaps: readonly number[]): number | undefined {
   let [jump, widest] = [0, 0];
   for (const [index, gap] of sorted.entries()) {
     const next = sorted[index + 1];
-    if (next === undefined || gap > WIDEST_LEADING) break;
+    if (next === undefined || gap > MAX_LEADING) break;
     if (next - gap > jump) [jump, widest] = [next - gap, gap];
   }
-  return jump < LEAST_JUMP ? undefined : widest;
+  return jump < MIN_JUMP ? undefined : widest;
 }
 
 /** Tells whether the first word of a line had no room behind the line before it. */

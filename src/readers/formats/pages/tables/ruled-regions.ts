@@ -15,15 +15,15 @@ export interface RuledRegion {
 /** Lines of a table begin and end within so many points of each other. */
 const SAME_END = 12;
 /** The parts of a line that is broken between columns. */
-const WIDEST_BREAK = 10;
-const LEAST_TABULAR = 0.5;
+const MAX_BREAK = 10;
+const MIN_TABULAR = 0.5;
 /** Two lines that are farther apart, with none below the names of columns, are those below the header and above the footer of a page. */
 const HIGHEST_BARE = 250;
-const MOST_RULINGS = 500;
+const MAX_RULINGS = 500;
 
 export function ruledRegions(rulings: readonly Ruling[], pieces: readonly Piece[]): RuledRegion[] {
   const whole = wholeLines(rulings);
-  if (whole.length > MOST_RULINGS) return [];
+  if (whole.length > MAX_RULINGS) return [];
   const chains: Ruling[][] = [];
   for (const ruling of whole.toSorted((a, b) => a.at - b.at)) {
     const chain = chains.findLast((each) => each.slice(0, 1).some((first) => isSame(first, ruling)));
@@ -40,7 +40,7 @@ function wholeLines(rulings: readonly Ruling[]): Ruling[] {
   const lines: Ruling[] = [];
   for (const ruling of rulings.toSorted((a, b) => a.at - b.at || a.from - b.from)) {
     const last = lines.at(-1);
-    if (last?.at === ruling.at && ruling.from - last.to <= WIDEST_BREAK)
+    if (last?.at === ruling.at && ruling.from - last.to <= MAX_BREAK)
       lines[lines.length - 1] = { ...last, to: ruling.to };
     else lines.push(ruling);
   }
@@ -74,5 +74,5 @@ function isTabular(box: Parameters<typeof holds>[0], pieces: readonly Piece[]): 
   if (own.some(({ table }) => table)) return false;
   const lines = segmentLines(own);
   const beside = lines.filter((line) => line.length > 1).flat().length;
-  return beside >= LEAST_TABULAR * lines.flat().length;
+  return beside >= MIN_TABULAR * lines.flat().length;
 }

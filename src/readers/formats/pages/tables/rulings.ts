@@ -16,21 +16,21 @@ export interface Rulings {
 /** Lines that are no farther apart are one, such as both edges of a thin rectangle, and those of neighbouring filled cells. */
 const SAME_PLACE = 3;
 /** So many points may one line drift over all that are taken for it. */
-const MOST_DRIFT = 4;
+const MAX_DRIFT = 4;
 /** Dashes and the lines of neighbouring cells leave smaller gaps. */
-const WIDEST_GAP = 3;
-const SHORTEST = 5;
+const MAX_GAP = 3;
+const MIN_LENGTH = 5;
 /** Pages with more lines are drawings, in which no tables are looked for. */
-const MOST_LINES = 20_000;
+const MAX_LINES = 20_000;
 /** Lines that leave the upright by more points are no part of a table. */
-const MOST_SLANT = 1;
+const MAX_SLANT = 1;
 
 /** The lines of a page and the edges of its filled shapes, those at the same place joined; none of a page that is a drawing. */
 export function rulingsOf(lines: readonly VectorLine[]): Rulings {
-  if (lines.length > MOST_LINES) return { across: [], down: [] };
+  if (lines.length > MAX_LINES) return { across: [], down: [] };
   const shown = lines.filter(isShown);
-  const across = shown.filter(({ y1, y2 }) => Math.abs(y1 - y2) <= MOST_SLANT);
-  const down = shown.filter(({ x1, x2 }) => Math.abs(x1 - x2) <= MOST_SLANT);
+  const across = shown.filter(({ y1, y2 }) => Math.abs(y1 - y2) <= MAX_SLANT);
+  const down = shown.filter(({ x1, x2 }) => Math.abs(x1 - x2) <= MAX_SLANT);
   return {
     across: joined(across.map(({ x1, x2, y1, y2 }) => rulingOf((y1 + y2) / 2, x1, x2))),
     down: joined(down.map(({ x1, x2, y1, y2 }) => rulingOf((x1 + x2) / 2, y1, y2))),
@@ -52,14 +52,14 @@ function joined(rulings: readonly Ruling[]): Ruling[] {
   let first = -Infinity;
   let last = -Infinity;
   for (const ruling of rulings.toSorted((a, b) => a.at - b.at)) {
-    if (ruling.at - last <= SAME_PLACE && ruling.at - first <= MOST_DRIFT) places.at(-1)?.push(ruling);
+    if (ruling.at - last <= SAME_PLACE && ruling.at - first <= MAX_DRIFT) places.at(-1)?.push(ruling);
     else {
       places.push([ruling]);
       first = ruling.at;
     }
     last = ruling.at;
   }
-  return places.flatMap(inOneLine).filter(({ from, to }) => to - from >= SHORTEST);
+  return places.flatMap(inOneLine).filter(({ from, to }) => to - from >= MIN_LENGTH);
 }
 
 /** Joins lines at the same place where no gap parts them. */
@@ -68,8 +68,7 @@ function inOneLine(rulings: readonly Ruling[]): Ruling[] {
   const lines: Ruling[] = [];
   for (const { from, to } of rulings.toSorted((a, b) => a.from - b.from)) {
     const last = lines.at(-1);
-    if (last && from - last.to <= WIDEST_GAP)
-      lines[lines.length - 1] = { ...last, to: Math.max(last.to, to) };
+    if (last && from - last.to <= MAX_GAP) lines[lines.length - 1] = { ...last, to: Math.max(last.to, to) };
     else lines.push({ at, from, to });
   }
   return lines;
@@ -85,11 +84,11 @@ export function isRuled(rulings: readonly Ruling[], { at, from, to }: Ruling, le
 }
 
 /** Most pairs of lines that are compared. */
-const MOST_COMPARED = 4_000_000;
+const MAX_COMPARED = 4_000_000;
 
 /** Groups lines that meet, such as those of a table. */
 export function meetingRulings({ across, down }: Rulings): Rulings[] {
-  if (across.length * down.length > MOST_COMPARED) return [];
+  if (across.length * down.length > MAX_COMPARED) return [];
   const groups = createGroups(across.length + down.length);
   for (const [index, one] of across.entries())
     for (const [at, other] of down.entries()) if (meet(one, other)) groups.join(index, across.length + at);

@@ -5,9 +5,9 @@ import { isNumeric } from './text-rows.js';
 import type { Rectangle } from '../../../blocks/location.js';
 
 /** More pairs of texts and cells are not compared. */
-const MOST_COMPARED = 2_000_000;
+const MAX_COMPARED = 2_000_000;
 /** So many columns in which numbers stand below each other tell rows. */
-const FEWEST_COLUMNS = 2;
+const MIN_COLUMNS = 2;
 
 type Cells = readonly FoundCell[];
 
@@ -17,7 +17,7 @@ export function splitRows(
   box: Rectangle,
   pieces: readonly Piece[],
 ): readonly Cells[] {
-  if (pieces.length * table.flat().length > MOST_COMPARED) return table;
+  if (pieces.length * table.flat().length > MAX_COMPARED) return table;
   const tops = table.map((row) => Math.min(...row.flatMap(({ bbox }) => bbox?.y ?? [])));
   return table.flatMap((row, index): readonly Cells[] => {
     // Boxes of cells with several lines are those of their first ones.
@@ -40,7 +40,7 @@ function linesOf(row: Cells, pieces: readonly Piece[]): Cells[] | undefined {
       own.every(({ text }) => isNumeric(text)) &&
       lines.every((line) => line.some((piece) => own.includes(piece))),
   );
-  if (!isOwn || numbers.length < FEWEST_COLUMNS) return undefined;
+  if (!isOwn || numbers.length < MIN_COLUMNS) return undefined;
   return lines.map((line) => texts.map((own) => cellOf(line.filter((piece) => own.includes(piece)))));
 }
 

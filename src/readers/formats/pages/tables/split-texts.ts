@@ -14,7 +14,7 @@ interface Space {
   readonly from: number;
   readonly to: number;
 }
-const LEAST_CROSSED = 2;
+const MIN_CROSSED = 2;
 
 /**
  * Splits texts that the reader joined across columns: at a line, and numbers also where only the texts above and below part
@@ -37,7 +37,7 @@ function crossedEdges({ columns, rows, rulings }: Grid, piece: Piece): number[] 
   const [from, to] = [rows[row]?.at ?? 0, rows[row + 1]?.at ?? 0];
   const areNumbers = piece.text.split(' ').every(isNumeric);
   return columns.slice(1, -1).flatMap(({ at, ...edge }) => {
-    if (at < piece.x + LEAST_CROSSED || at > rightOf(piece) - LEAST_CROSSED) return [];
+    if (at < piece.x + MIN_CROSSED || at > rightOf(piece) - MIN_CROSSED) return [];
     const isParted = edge.isRuled ? isRuled(rulings.down, { at, from, to }) : areNumbers;
     return isParted ? [at] : [];
   });

@@ -2,13 +2,13 @@ import { rightOf, type Piece } from '../layout/piece.js';
 import { joinRun, rowsOf } from '../layout/lines.js';
 
 /** Texts of a line that are less far apart, in sizes of their font, are of the same cell. */
-const WIDEST_SPACE = 0.7;
+const MAX_SPACE = 0.7;
 /** A text stands in a column when it shares so many points with it. */
-const LEAST_SHARED = 0.5;
-const MOST_COLUMNS = 100;
+const MIN_SHARED = 0.5;
+const MAX_COLUMNS = 100;
 
 /** A text does not reach so many points beyond a line that parts it from the next one. */
-const LEAST_CROSSED = 1;
+const MIN_CROSSED = 1;
 
 /**
  * The texts of each line, from top to bottom, those joined that a space parts.
@@ -16,13 +16,13 @@ const LEAST_CROSSED = 1;
  */
 export function segmentLines(pieces: readonly Piece[], edges: readonly number[] = []): Piece[][] {
   const isParted = (last: Piece, piece: Piece): boolean =>
-    edges.some((at) => rightOf(last) <= at + LEAST_CROSSED && piece.x >= at - LEAST_CROSSED);
+    edges.some((at) => rightOf(last) <= at + MIN_CROSSED && piece.x >= at - MIN_CROSSED);
   return rowsOf(pieces).map((row) => {
     const runs: Piece[][] = [];
     for (const piece of row) {
       const run = runs.at(-1);
       const last = run?.at(-1);
-      const isNear = last && piece.x - rightOf(last) <= WIDEST_SPACE * Math.max(piece.size, last.size);
+      const isNear = last && piece.x - rightOf(last) <= MAX_SPACE * Math.max(piece.size, last.size);
       if (run && isNear && !isParted(last, piece)) run.push(piece);
       else runs.push([piece]);
     }
@@ -43,7 +43,7 @@ export function textColumns(lines: readonly (readonly Piece[])[]): Column[] {
   const numbered = lines.map((line, index) => ({ line, index }));
   for (const { line, index } of numbered.toSorted((a, b) => b.line.length - a.line.length))
     for (const piece of line) {
-      if (columns.length > MOST_COLUMNS) return [];
+      if (columns.length > MAX_COLUMNS) return [];
       columns = withText(columns, piece, index);
     }
   return joined(
@@ -55,7 +55,7 @@ export function textColumns(lines: readonly (readonly Piece[])[]): Column[] {
 function withText(columns: readonly Column[], piece: Piece, index: number): Column[] {
   const [from, to] = [piece.x, rightOf(piece)];
   const under = columns.filter(
-    (column) => Math.min(to, column.to) - Math.max(from, column.from) > LEAST_SHARED,
+    (column) => Math.min(to, column.to) - Math.max(from, column.from) > MIN_SHARED,
   );
   const [own] = under;
   if (!own) return [...columns, { from, to, lines: new Set([index]) }];

@@ -1,5 +1,5 @@
 import { bottomOf, type Piece } from '../layout/piece.js';
-import { groupByGaps, WIDEST_LEADING } from './row-gaps.js';
+import { groupByGaps, MAX_LEADING } from './row-gaps.js';
 
 const NUMERIC = /^[-–—−+.,\d\s%$€£():/*<>≥≤=~±]+$/;
 
@@ -18,7 +18,7 @@ interface Band {
 }
 
 /** The share of rows of several lines in which some columns have fewer. */
-const LEAST_UNEVEN = 0.6;
+const MIN_UNEVEN = 0.6;
 
 /** Groups lines that are the lines of the cells of one row; each is a row of its own where nothing tells. */
 export function textRows(lines: readonly TextLine[]): (readonly TextLine[])[] {
@@ -49,7 +49,7 @@ function areRows(groups: readonly (readonly TextLine[])[]): boolean {
   if (groups.length < 2 || taller.length === 0) return false;
   const uneven = taller.filter((counts) => counts.some(({ lines }) => lines !== counts[0]?.lines));
   return (
-    uneven.length >= LEAST_UNEVEN * taller.length &&
+    uneven.length >= MIN_UNEVEN * taller.length &&
     taller.every((counts) => counts.every(({ numbers }) => numbers < 2))
   );
 }
@@ -88,7 +88,7 @@ function continues(row: readonly TextLine[], line: readonly TextLine[]): boolean
   const aboveIn = (column: number) => above.findLast((each) => each.column === column)?.piece;
   const isNear = own.every(({ piece }) => {
     const last = above.at(-1)?.piece;
-    return last !== undefined && piece.y - bottomOf(last) < WIDEST_LEADING * piece.size;
+    return last !== undefined && piece.y - bottomOf(last) < MAX_LEADING * piece.size;
   });
   if (!isNear) return false;
   const goesOn = (piece: Piece, before: Piece | undefined) =>

@@ -7,24 +7,24 @@ import { between as placesBetween, segmentLines, textColumns } from './text-colu
 import { isNumeric } from './text-rows.js';
 
 /** A table that no lines draw has at least so many columns and rows. */
-const FEWEST_COLUMNS = 3;
-const FEWEST_ROWS = 3;
+const MIN_COLUMNS = 3;
+const MIN_ROWS = 3;
 /** A line of one text that is wider than this share of the page's texts is prose. */
-const WIDEST_ALONE = 0.6;
+const MAX_WIDTH_ALONE = 0.6;
 /** Rows are less far apart, in sizes of their font. */
 const FARTHEST = 2.5;
 /** The share of rows that have texts in several columns; of those of several lines that have fewer in some column; and of further lines of cells that begin with a word for which there was no room. */
-const LEAST_FULL = 0.75;
-const LEAST_UNEVEN = 0.6;
-const LEAST_WRAPPED = 0.75;
+const MIN_FULL = 0.75;
+const MIN_UNEVEN = 0.6;
+const MIN_WRAPPED = 0.75;
 /** The share of rows whose first words had no room in the row above, which is that of all lines of prose. */
-const MOST_WRAPPED_ROWS = 0.5;
+const MAX_WRAPPED_ROWS = 0.5;
 /** The share of texts of some column that have no more than two lines, and how long they are on average. */
-const LEAST_SHORT = 0.8;
-const LONGEST_MEAN_LABEL = 25;
+const MIN_SHORT = 0.8;
+const MAX_MEAN_LABEL = 25;
 /** Cells with more letters on average are columns of prose. */
-const LONGEST_MEAN_CELL = 100;
-const MOST_LINES = 1_000;
+const MAX_MEAN_CELL = 100;
+const MAX_LINES = 1_000;
 
 type Line = readonly Piece[];
 
@@ -35,7 +35,7 @@ type Line = readonly Piece[];
 export function placeWrappedTables(pieces: readonly Piece[]): readonly Piece[] {
   const texts = pieces.filter((piece) => !standsAlone(piece) && !piece.isTurned);
   const lines = segmentLines(texts);
-  if (lines.length < FEWEST_ROWS + 1 || lines.length > MOST_LINES) return pieces;
+  if (lines.length < MIN_ROWS + 1 || lines.length > MAX_LINES) return pieces;
   let left = pieces;
   for (const run of runsOf(lines)) {
     const table = tableOf(run, texts);
@@ -52,12 +52,12 @@ function runsOf(lines: readonly Line[]): Line[][] {
   for (const line of lines) {
     const { y, height, width: own } = around(line);
     const size = median(line.map((piece) => piece.size));
-    const isProse = line.length === 1 && own > WIDEST_ALONE * width;
+    const isProse = line.length === 1 && own > MAX_WIDTH_ALONE * width;
     if (isProse || y - bottom > FARTHEST * size) runs.push([]);
     if (!isProse) runs.at(-1)?.push(line);
     bottom = Math.max(bottom, y + height);
   }
-  return runs.filter((run) => run.length > FEWEST_ROWS && run.some((line) => line.length >= FEWEST_COLUMNS));
+  return runs.filter((run) => run.length > MIN_ROWS && run.some((line) => line.length >= MIN_COLUMNS));
 }
 
 /** The lines of a row, or what stands in the columns of one. */
@@ -71,7 +71,7 @@ function tableOf(run: readonly Line[], texts: readonly Piece[]): Piece | undefin
   const bands = bandsOf(run);
   if (!bands) return undefined;
   const edges = placesBetween(textColumns(run)).map((at) => ({ at, isRuled: false }));
-  if (edges.length + 1 < FEWEST_COLUMNS) return undefined;
+  if (edges.length + 1 < MIN_COLUMNS) return undefined;
   const columns = [{ at: -Infinity, isRuled: false }, ...edges, { at: Infinity, isRuled: false }];
   const isCrossed = (piece: Piece) => edges.some(({ at }) => piece.x < at - 1 && rightOf(piece) > at + 1);
   const rows = trimmed(
@@ -116,7 +116,7 @@ const filledOf = ({ cells }: Row): number => cells.filter((cell) => cell.length 
 
 /** Rows without those at the ends that are no more than a text above or below the table. */
 function trimmed(rows: readonly Row[]): readonly Row[] {
-  const isFull = (row: Row): boolean => filledOf(row) >= FEWEST_COLUMNS;
+  const isFull = (row: Row): boolean => filledOf(row) >= MIN_COLUMNS;
   return rows.slice(rows.findIndex(isFull), rows.findLastIndex(isFull) + 1);
 }
 
@@ -124,17 +124,17 @@ function trimmed(rows: readonly Row[]): readonly Row[] {
 function areRows(rows: readonly Row[]): boolean {
   const cells = rows.flatMap((row) => row.cells.filter((cell) => cell.length > 0));
   const tall = rows.filter(({ cells: own }) => own.some((cell) => cell.length > 1));
-  if (rows.length < FEWEST_ROWS || tall.length === 0) return false;
-  const full = rows.filter((row) => filledOf(row) >= FEWEST_COLUMNS);
-  if (full.length < LEAST_FULL * rows.length) return false;
+  if (rows.length < MIN_ROWS || tall.length === 0) return false;
+  const full = rows.filter((row) => filledOf(row) >= MIN_COLUMNS);
+  if (full.length < MIN_FULL * rows.length) return false;
   const uneven = tall.filter(({ cells: own }) => {
     const counts = own.map((cell) => cell.length).filter((count) => count > 0);
     return counts.some((count) => count !== counts[0]);
   });
-  if (uneven.length < LEAST_UNEVEN * tall.length) return false;
+  if (uneven.length < MIN_UNEVEN * tall.length) return false;
   if (cells.some((cell) => cell.filter(({ text }) => isNumeric(text)).length > 1)) return false;
   const letters = cells.flat().reduce((sum, { text }) => sum + text.length, 0);
-  return letters <= LONGEST_MEAN_CELL * cells.length && hasLabels(rows) && areBroken(rows);
+  return letters <= MAX_MEAN_CELL * cells.length && hasLabels(rows) && areBroken(rows);
 }
 
 /** Tells whether the texts of some column are short, which those of columns of prose are not. */
@@ -143,7 +143,7 @@ const hasLabels = (rows: readonly Row[]): boolean =>
     const filled = cells.filter((cell) => cell.length > 0);
     const letters = filled.flat().reduce((sum, { text }) => sum + text.length, 0);
     const short = filled.filter((cell) => cell.length <= 2).length;
-    return short >= LEAST_SHORT * filled.length && letters <= LONGEST_MEAN_LABEL * filled.length;
+    return short >= MIN_SHORT * filled.length && letters <= MAX_MEAN_LABEL * filled.length;
   });
 
 const columnsOf = (rows: readonly Row[]): (readonly Line[])[] =>
@@ -162,5 +162,5 @@ function areBroken(rows: readonly Row[]): boolean {
       }
   }
   const shareOf = (flags: readonly boolean[]): number => flags.filter((flag) => flag).length / flags.length;
-  return shareOf(within) >= LEAST_WRAPPED && shareOf(between) <= MOST_WRAPPED_ROWS;
+  return shareOf(within) >= MIN_WRAPPED && shareOf(between) <= MAX_WRAPPED_ROWS;
 }

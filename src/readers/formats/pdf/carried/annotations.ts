@@ -17,8 +17,8 @@ export interface PageExtras {
   readonly files: readonly CarriedFile[];
 }
 
-const MOST_REMARKS = 500;
-const MOST_CHARACTERS = 20_000;
+const MAX_REMARKS = 500;
+const MAX_CHARACTERS = 20_000;
 
 /** Kinds of annotations that show their contents in a window of their own (ISO 32000-1, 12.5.6). Text typed onto pages is no remark. */
 const KINDS = new Set(
@@ -63,9 +63,9 @@ export function extrasOf(
     const isRemark = KINDS.has(data.subtype) && !data.state && text !== '';
     // Some programs repeat what is marked.
     if (!isRemark || bare(text) === bare(data.overlaidText ?? '')) continue;
-    areCut ||= remarks.length === MOST_REMARKS || text.length > MOST_CHARACTERS;
-    if (remarks.length < MOST_REMARKS)
-      remarks.push({ text: text.slice(0, MOST_CHARACTERS), box: toBox(data.rect) });
+    areCut ||= remarks.length === MAX_REMARKS || text.length > MAX_CHARACTERS;
+    if (remarks.length < MAX_REMARKS)
+      remarks.push({ text: text.slice(0, MAX_CHARACTERS), box: toBox(data.rect) });
   }
   return { remarks, areCut, files };
 }

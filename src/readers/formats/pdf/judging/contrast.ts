@@ -4,7 +4,7 @@ import type { Raster } from '../../pictures/png.js';
 export type Size = Pick<Rectangle, 'width' | 'height'>;
 
 /** Colours differ from each other by less, in each of red, green and blue, when nobody tells them apart. */
-const LEAST_CONTRAST = 24;
+const MIN_CONTRAST = 24;
 
 interface Region {
   readonly left: number;
@@ -22,7 +22,7 @@ export function isEven(raster: Raster, page: Size, { x, y, width, height }: Rect
     top: Math.max(0, Math.floor(y * down)),
     bottom: Math.min(raster.height - 1, Math.ceil((y + height) * down)),
   };
-  return rangesIn(raster, region).every(([darkest, lightest]) => lightest - darkest < LEAST_CONTRAST);
+  return rangesIn(raster, region).every(([darkest, lightest]) => lightest - darkest < MIN_CONTRAST);
 }
 
 /** Tells whether all that is wholly within a rectangle of a page has nearly this colour, and there is something. */
@@ -42,14 +42,14 @@ export function isAllOf(
   const parts = partsOf(colour);
   return rangesIn(raster, region).every(([darkest, lightest], channel) => {
     const part = parts[channel] ?? 0;
-    return part - darkest < LEAST_CONTRAST && lightest - part < LEAST_CONTRAST;
+    return part - darkest < MIN_CONTRAST && lightest - part < MIN_CONTRAST;
   });
 }
 
 /** Tells whether nobody tells these colours apart, of eight hexadecimal digits each: alpha, red, green, blue. */
 export function areAlike(colour: string, other: string): boolean {
   const parts = partsOf(other);
-  return partsOf(colour).every((part, at) => Math.abs(part - (parts[at] ?? 0)) < LEAST_CONTRAST);
+  return partsOf(colour).every((part, at) => Math.abs(part - (parts[at] ?? 0)) < MIN_CONTRAST);
 }
 
 const partsOf = (colour: string): number[] =>

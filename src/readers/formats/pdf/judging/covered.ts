@@ -5,9 +5,9 @@ import type { Pdfium } from '../../pages/pdfium.js';
 import { areAlike } from './contrast.js';
 
 /** More shapes of a page are not compared with its texts. */
-const MOST_SHAPES = 2_000;
+const MAX_SHAPES = 2_000;
 /** A shape that covers less of a word does not hide it. */
-const LEAST_COVERED = 0.5;
+const MIN_COVERED = 0.5;
 
 /** A word, or a whole text, that a shape of its own colour may hide. */
 export interface CoveredWord {
@@ -57,7 +57,7 @@ function coversOf({ vectorGraphics }: ParsedPage): Cover[] {
       // Others let what is below shine through.
       fill && fillColor.startsWith('ff') ? [{ box: bbox, colour: fillColor }] : [],
     )
-    .slice(0, MOST_SHAPES);
+    .slice(0, MAX_SHAPES);
 }
 
 /** Tells whether a shape of the text's colour covers at least a letter of it. Lines under texts and through them do not. */
@@ -77,7 +77,7 @@ function coveredWords(
   return parts.flatMap((word) =>
     covers.flatMap(({ box, colour }) => {
       const covered = common(box, word);
-      const isCovered = areaOf(covered) > areaOf(word) * LEAST_COVERED;
+      const isCovered = areaOf(covered) > areaOf(word) * MIN_COVERED;
       return isCovered ? [{ item, words: parts, word, box: covered, colour }] : [];
     }),
   );

@@ -1,5 +1,5 @@
 /** The share of characters that stand for nothing from which a text is garbled. */
-const MOST_UNREADABLE = 0.3;
+const MAX_UNREADABLE = 0.3;
 
 /** A page that is mostly picture and has fewer characters of text is recognized, too. */
 const FEW_CHARACTERS = 200;
@@ -14,7 +14,7 @@ export function judgeText(text: string): Verdict {
   const characters = text.match(/\S/gu)?.length ?? 0;
   // Replacement characters, private use, and control characters come from fonts without a map to characters.
   const unreadable = text.match(/[\ufffd\p{Co}\p{Cn}\0-\x08\x0e-\x1f\x7f-\x9f]/gu)?.length ?? 0;
-  return unreadable > characters * MOST_UNREADABLE ? 'garbled' : 'readable';
+  return unreadable > characters * MAX_UNREADABLE ? 'garbled' : 'readable';
 }
 
 /** So many signs, with fewer letters and digits than a fifth of them, are no text but a font whose map is wrong. */

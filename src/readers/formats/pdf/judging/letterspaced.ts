@@ -12,21 +12,21 @@ const VOWEL = /[aeiouyáàâäãåæéèêëíìîïóòôöõøœúùûüýае
 const CONSONANTS = /[bcdfghjklmnpqrstvwxz]{4}/iu;
 const SHORT_WORD = 6;
 /** Fewer letters may be a list of letters. */
-const FEWEST_LETTERS = 5;
+const MIN_LETTERS = 5;
 /** Letters stand less far apart, in sizes of their font. Cells of tables do not. */
-const WIDEST_GAP = 1.3;
+const MAX_GAP = 1.3;
 /** Words are farther apart than their letters by this factor. */
 const WORD_GAP = 1.55;
-const MOST_ITEMS = 500;
+const MAX_ITEMS = 500;
 
 /** A page with headings whose letters are set apart (`I N T R O`) as words. Their gaps tell where words end. */
 export async function joinLetterspaced(
   seen: SeenPage,
   { pdfium, bytes }: { readonly pdfium: Pick<Pdfium, 'readWords'>; readonly bytes: Uint8Array },
 ): Promise<SeenPage> {
-  const items = seen.page.textItems.filter(isSpaced).slice(0, MOST_ITEMS);
+  const items = seen.page.textItems.filter(isSpaced).slice(0, MAX_ITEMS);
   const letters = items.reduce((sum, { text }) => sum + (text.match(LETTER)?.length ?? 0), 0);
-  if (letters < FEWEST_LETTERS) return seen;
+  if (letters < MIN_LETTERS) return seen;
   const { pageNum } = seen.page;
   const read = await pdfium.readWords(bytes, [pageNum]).catch(() => undefined);
   const words = new Map((read?.get(pageNum) ?? []).map((item) => [keyOf(item), item.words ?? []]));
@@ -65,7 +65,7 @@ function rowsOf(items: readonly TextItem[]): TextItem[][] {
       last !== undefined &&
       Math.abs(last.y - item.y) < 1 &&
       Math.abs(heightOf(last) - heightOf(item)) < 0.5 &&
-      item.x - rightOf(last) < 2.5 * WIDEST_GAP * heightOf(item);
+      item.x - rightOf(last) < 2.5 * MAX_GAP * heightOf(item);
     if (isBeside) rows.at(-1)?.push(item);
     else rows.push([item]);
   }
@@ -82,7 +82,7 @@ function wordsOf(row: readonly TextItem[], letters: readonly Letter[]): string |
   if (texts.some((text) => [...text].length !== 1)) return undefined;
   const gaps = letters.slice(1).map((letter, at) => letter.x - rightOf(letters[at] ?? letter));
   const usual = median(gaps);
-  if (usual <= 0 || usual > WIDEST_GAP * heightOf(first)) return undefined;
+  if (usual <= 0 || usual > MAX_GAP * heightOf(first)) return undefined;
   const text = texts.reduce((all, letter, at) => {
     const gap = gaps[at - 1] ?? 0;
     return all + (gap > WORD_GAP * usual + 0.05 * heightOf(first) ? ' ' : '') + letter;
@@ -92,7 +92,7 @@ function wordsOf(row: readonly TextItem[], letters: readonly Letter[]): string |
 
 function areWords(text: string): boolean {
   const letters = text.match(LETTER) ?? [];
-  if (letters.length < FEWEST_LETTERS || isAlphabet(letters)) return false;
+  if (letters.length < MIN_LETTERS || isAlphabet(letters)) return false;
   const words = text.match(new RegExp(`${ALPHABETIC}+`, 'gu')) ?? [];
   const isLong =
     words.some((word) => word.length >= 4) || words.filter((word) => word.length === 3).length > 1;

@@ -26,7 +26,7 @@ export function lookThrough(bytes: Uint8Array): PageContents {
     // pdf.js may read what cannot be inflated here.
     const operators = typeof content === 'string' ? undefined : content.toString('latin1');
     if (shifting !== 'any' && (operators === undefined || mayShift(operators))) {
-      if (object === undefined || shifting.size >= MOST_SHIFTING) shifting = 'any';
+      if (object === undefined || shifting.size >= MAX_SHIFTING) shifting = 'any';
       else shifting.add(object);
     }
     if (operators === undefined) continue;
@@ -46,7 +46,7 @@ export function lookThrough(bytes: Uint8Array): PageContents {
 const PAIR = /<(?:[\da-f]{4}){0,8}d[89ab][\da-f]{2}d[c-f][\da-f]{2}/i;
 
 /** When so many streams may show such text, most pages do. */
-const MOST_SHIFTING = 100;
+const MAX_SHIFTING = 100;
 
 /** The operator with its number, which may be written in many ways, and white space and comments between them. */
 const SETS_INVISIBLE = /(?<![\d.])0*[37](?:\.0*)?(?:\s|%[^\r\n]{0,100}[\r\n]){1,50}Tr\b/;
@@ -54,7 +54,7 @@ const SETS_INVISIBLE = /(?<![\d.])0*[37](?:\.0*)?(?:\s|%[^\r\n]{0,100}[\r\n]){1,
 /** A rectangle that is filled by itself: what charts and tables fill in one go is no bar. */
 const FILLS_BOX = /\bre\s+(?:[fBb]\*?|F)\s/g;
 /** Bars are at least as wide and as high, and at most as high, in units that are often points. */
-const [LEAST_WIDTH, LEAST_HEIGHT, MOST_HEIGHT] = [8, 4, 250];
+const [MIN_WIDTH, MIN_HEIGHT, MAX_HEIGHT] = [8, 4, 250];
 
 /** A path that ends with a line or a rectangle, and is painted. */
 const DRAWS_LINE = /\b(?:re|l)\s+(?:h\s+)?(?:[SsFfBb]\*?)(?=\s|$)/;
@@ -67,7 +67,7 @@ function fillsBar(operators: string): boolean {
       .split(/\s+/)
       .slice(-2)
       .map((number) => Math.abs(Number(number)));
-    if (width >= LEAST_WIDTH && height >= LEAST_HEIGHT && height <= MOST_HEIGHT) return true;
+    if (width >= MIN_WIDTH && height >= MIN_HEIGHT && height <= MAX_HEIGHT) return true;
   }
   return false;
 }

@@ -4,8 +4,8 @@ import { isEncrypted, streamsOf } from './streams.js';
 export type Objects = ReadonlySet<number> | 'any';
 
 /** A file with more objects is not looked through, nor is a page that uses more. */
-const MOST_OBJECTS = 500_000;
-const MOST_USED = 3_000;
+const MAX_OBJECTS = 500_000;
+const MAX_USED = 3_000;
 /** What of a page leads to other pages, and to annotations. */
 const ELSEWHERE = /\/(?:Parent|Kids|Annots|B|Dest)\s{0,9}(?:\[[^\]]*\]|\d+\s+\d+\s+R)/g;
 const REFERENCE = /(?<!\d)(\d{1,10})\s+\d{1,5}\s+R(?![A-Za-z])/g;
@@ -73,7 +73,7 @@ function usedBy(
   for (let number = next.pop(); number !== undefined; number = next.pop()) {
     if (used.has(number)) continue;
     const node = nodeOf(number);
-    if (!node || used.size >= MOST_USED) return undefined;
+    if (!node || used.size >= MAX_USED) return undefined;
     if (TREE.test(node.text)) continue;
     used.set(number, node);
     next.push(...node.references);
@@ -110,7 +110,7 @@ function objectsOf(bytes: Uint8Array): ReadonlyMap<number, readonly Buffer[]> {
   for (const [number, text] of plainObjects(bytes)) add(number, text);
   for (const { content, entries } of streamsOf(bytes, 'objects')) {
     const packed = typeof content === 'string' ? undefined : packedObjects(content, entries);
-    if (!packed || found.size > MOST_OBJECTS) return none;
+    if (!packed || found.size > MAX_OBJECTS) return none;
     for (const [number, text] of packed) add(number, text);
   }
   return found;

@@ -1,10 +1,10 @@
 import { inflateSync } from 'node:zlib';
 
 /** Most bytes that are inflated of one file, and of one of its streams. */
-const MOST_INFLATED = 64 * 1024 * 1024;
-const LARGEST_STREAM = 8 * 1024 * 1024;
+const MAX_INFLATED = 64 * 1024 * 1024;
+const MAX_STREAM_BYTES = 8 * 1024 * 1024;
 /** A deflated stream yields so many times its length at most (zlib's technical details). */
-const MOST_YIELD = 1_032;
+const MAX_YIELD = 1_032;
 
 export type StreamKind = 'content' | 'objects';
 
@@ -36,7 +36,7 @@ export function* streamsOf(bytes: Uint8Array, kind: StreamKind): Iterable<FoundS
   if (isEncrypted(bytes)) return;
   let inflated = 0;
   for (let at = file.indexOf('stream'); at >= 0;) {
-    if (inflated >= MOST_INFLATED) {
+    if (inflated >= MAX_INFLATED) {
       yield { content: 'too large', object: undefined, entries: '' };
       return;
     }
@@ -50,7 +50,7 @@ export function* streamsOf(bytes: Uint8Array, kind: StreamKind): Iterable<FoundS
       const content = contentOf(file.subarray(start, end), entries);
       // What fails, such as a stream that is too large, was inflated nevertheless.
       inflated +=
-        typeof content === 'object' ? content.length : Math.min(LARGEST_STREAM, MOST_YIELD * (end - start));
+        typeof content === 'object' ? content.length : Math.min(MAX_STREAM_BYTES, MAX_YIELD * (end - start));
       const object = /(?:^|\D)(\d{1,10})\s+\d{1,5}\s+$/.exec(header.slice(0, Math.max(0, opening)))?.[1];
       yield { content, object: object === undefined ? undefined : Number(object), entries };
     }
@@ -65,9 +65,9 @@ function kindOf(entries: string): StreamKind | undefined {
 
 function contentOf(stream: Buffer, entries: string): Buffer | 'too large' | 'damaged' {
   const bytes = /\/(?:ASCII85Decode|A85)\b/.test(entries) ? fromAscii85(stream) : stream;
-  if (!/\/(?:FlateDecode|Fl)\b/.test(entries)) return bytes.subarray(0, LARGEST_STREAM);
+  if (!/\/(?:FlateDecode|Fl)\b/.test(entries)) return bytes.subarray(0, MAX_STREAM_BYTES);
   try {
-    return inflateSync(bytes, { maxOutputLength: LARGEST_STREAM });
+    return inflateSync(bytes, { maxOutputLength: MAX_STREAM_BYTES });
   } catch (error) {
     return isTooLarge(error) ? 'too large' : 'damaged';
   }

@@ -8,7 +8,7 @@ import { mayName } from '../judging/names.js';
 import type { SecondReader } from '../pdfjs/second-reader.js';
 import { letterHeight, linesOf, withItems, withTexts } from '../with-items.js';
 
-const MOST_FIELDS = 5_000;
+const MAX_FIELDS = 5_000;
 const LINE_HEIGHT = 12;
 /** The mean width of a letter, in heights of its line. */
 const MEAN_WIDTH = 0.45;
@@ -39,7 +39,7 @@ export async function addFormFields(
   return await Promise.all(
     pages.map(async (page) => {
       const all = page.formFields ?? [];
-      const fields = all.slice(0, MOST_FIELDS);
+      const fields = all.slice(0, MAX_FIELDS);
       if (fields.length === 0) return page;
       const location = { pages: { first: page.pageNum, last: page.pageNum } };
       if (turns.has(page.pageNum)) {

@@ -15,7 +15,7 @@ const OFFICE_BULLET = /^\s{0,9}[\ue000-\ue0ff](?=\s|$)/u;
 /** How far the text is before which no bullet stands, in heights of the line. */
 const FARTHEST = 1.2;
 /** A page with a larger share of private characters is in fonts whose letters are so. */
-const MOST_PRIVATE = 0.3;
+const MAX_PRIVATE = 0.3;
 
 /**
  * The text with signs in place of single private characters, of which nothing says what font they were in: LibreOffice writes
@@ -39,7 +39,7 @@ export function withPrivateSigns(page: ParsedPage, signs: SignReader): ParsedPag
   if (found.length === 0) return page;
   const all = page.textItems.map(({ text }) => text).join('');
   const count = all.match(/[\ue000-\uf8ff]/g)?.length ?? 0;
-  if (count > MOST_PRIVATE * all.replace(/\s/g, '').length) return page;
+  if (count > MAX_PRIVATE * all.replace(/\s/g, '').length) return page;
   return withTexts(page, new Map(found.map((item) => [item, shownIn(item, page.textItems, signs)])));
 }
 

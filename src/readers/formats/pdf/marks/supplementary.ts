@@ -11,9 +11,9 @@ import { hasSupplementary, type PlacedText } from './placed-texts.js';
 const LOST =
   'Characters beyond U+FFFF, such as emoji, rare ideographs and the italic letters of formulas, were left out.';
 /** Milliseconds for which they are looked for in a file. */
-const MOST_MILLISECONDS = 5_000;
+const MAX_MILLISECONDS = 5_000;
 /** So many runs of them are put into the texts of a page. */
-const MOST_RUNS = 2_000;
+const MAX_RUNS = 2_000;
 /** Such characters with the spaces and the signs that join or vary them. */
 const RUN =
   /(?<![\s\ufe0f\u200d])[\s\ufe0f\u200d]*[\u{10000}-\u{10ffff}][\s\ufe0f\u200d\u{10000}-\u{10ffff}]*/gu;
@@ -28,7 +28,7 @@ interface Source {
 
 /** Puts the characters beyond U+FFFF, which PDFium's reader leaves out, where pdf.js finds them; a gap names pages where they stay out. */
 export function createSupplementary({ second, objects, maps, receipt }: Source) {
-  let left = MOST_MILLISECONDS;
+  let left = MAX_MILLISECONDS;
   const mayLack = async (page: number): Promise<boolean> =>
     maps === 'any' || (maps.size > 0 && objects.mayUse(await second.object(page), { objects: maps }));
   const readPage = async (page: ParsedPage, isTurned: boolean): Promise<ParsedPage> => {
@@ -39,7 +39,7 @@ export function createSupplementary({ second, objects, maps, receipt }: Source) 
     const runs = found?.flatMap(runsOf) ?? [];
     let placed = page;
     let count = 0;
-    for (const run of runs.slice(0, MOST_RUNS)) {
+    for (const run of runs.slice(0, MAX_RUNS)) {
       if (performance.now() - started > left) break;
       placed = withRun(placed, run);
       count += 1;
@@ -61,7 +61,7 @@ export function createSupplementary({ second, objects, maps, receipt }: Source) 
 }
 
 /** A gap that is narrower, in heights of the letters, is no space, and none where a text says that there is none. */
-const LARGEST_BEARING = 0.2;
+const MAX_BEARING = 0.2;
 const FARTHEST = 2;
 
 /** Characters that stand one beside another, with what is before and after them in the same text. */
@@ -161,7 +161,7 @@ function itemBetween({ text, before: last, after: next, box }: Run, before?: Cha
   const from = before ? rightOf(before.item) : -Infinity;
   const to = after ? after.item.x : Infinity;
   const isClosed = (gap: number, beside: string) =>
-    gap < (beside === '' ? LARGEST_BEARING : FARTHEST) * box.height;
+    gap < (beside === '' ? MAX_BEARING : FARTHEST) * box.height;
   const opensBeside = /^\S/.test(text) && isClosed(box.x - from, last);
   const endsBeside = /\S$/.test(text) && isClosed(to - rightOf(box), next);
   const x = Math.min(opensBeside ? from : Math.max(from, box.x), to - 1);

@@ -24,9 +24,9 @@ const NAMES: readonly ObjectName[] = [
   'Marlett',
 ];
 /** Milliseconds for which the second reader is asked for the signs of a file's pages. */
-const MOST_MILLISECONDS = 5_000;
+const MAX_MILLISECONDS = 5_000;
 const NONE: ReadonlySet<number> = new Set();
-const MOST_SIGNS = 2_000;
+const MAX_SIGNS = 2_000;
 /** A sign is looked for so many characters around where it should be. */
 const AROUND = 4;
 
@@ -52,7 +52,7 @@ interface Source {
 export function createSignFinder({ bytes, second, objects, receipt }: Source): SignFinder {
   const signs = createSignReader(receipt);
   const isNamed = mayName(bytes, NAMES);
-  let left = MOST_MILLISECONDS;
+  let left = MAX_MILLISECONDS;
   const mayHoldSigns = async ({ pageNum, textItems }: ParsedPage): Promise<boolean> =>
     textItems.some(isInSymbolFont) ||
     (isNamed && objects.mayUse(await second.object(pageNum), { objects: NONE, names: NAMES }));
@@ -62,7 +62,7 @@ export function createSignFinder({ bytes, second, objects, receipt }: Source): S
     const found = left <= 0 || isTurned ? undefined : await second.signs(page.pageNum);
     left -= performance.now() - started;
     if (!found) return withTexts(page, firstSigns(page.textItems, signs));
-    return withSigns(page, found.slice(0, MOST_SIGNS), signs);
+    return withSigns(page, found.slice(0, MAX_SIGNS), signs);
   };
   return {
     async find(pages, turns) {

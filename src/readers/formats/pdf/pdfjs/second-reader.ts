@@ -2,7 +2,7 @@ import { loadPdfjs } from './load-pdfjs.js';
 import type { DocumentInfo, PdfjsDocument } from './pdfjs.js';
 
 /** The files that pdf.js is asked for their title; it copies a file before it reads it. */
-const LARGEST_FOR_INFO = 48 * 1024 * 1024;
+const MAX_BYTES_FOR_INFO = 48 * 1024 * 1024;
 
 export type SecondReader = ReturnType<typeof createSecondReader>;
 
@@ -38,7 +38,7 @@ export function createSecondReader(bytes: Uint8Array) {
     /** Whether a page may show less text than it holds. */
     isPartlyInvisible: async (page: number) => (await ask((pdf) => pdf.isPartlyInvisible(page))) ?? true,
     async info(): Promise<DocumentInfo> {
-      const known = bytes.length > LARGEST_FOR_INFO ? undefined : await (await open())?.info();
+      const known = bytes.length > MAX_BYTES_FOR_INFO ? undefined : await (await open())?.info();
       return known ?? { title: undefined, language: undefined, mayHideLayers: mayHaveLayers(bytes) };
     },
     async close(): Promise<void> {

@@ -3,9 +3,9 @@ import type { Shift } from '../../baseline/shift.js';
 import type { ShiftedText, TextRun } from './shifted-text.js';
 
 /** A page of more runs is read as it is. */
-const MOST_RUNS = 8_000;
+const MAX_RUNS = 8_000;
 /** More runs about the height of another are not compared with it. */
-const MOST_COMPARED = 400;
+const MAX_COMPARED = 400;
 /** The sizes of shifted text, in sizes of the text beside it. */
 const SIZES = { least: 0.4, most: 0.92 };
 /** How far its baseline may lie off that of its line, in sizes of the text there. */
@@ -13,23 +13,23 @@ const RAISED = { least: 0.1, most: 0.75 };
 const LOWERED = { least: 0.05, most: 0.5 };
 /** How far it may stand from the text beside it, in sizes of that text, and how far it may reach into it. */
 const FARTHEST = 0.4;
-const DEEPEST = 0.3;
+const MAX_DEPTH = 0.3;
 /** A wider gap is a space. */
 const SPACE = 0.13;
 /** Sizes of texts at the same base differ by a smaller share. */
 const SAME_SIZE = 0.15;
 /** What is longer is small print, or the line beside a large initial. */
-const LONGEST = 40;
+const MAX_LENGTH = 40;
 /** So many texts on each side tell what it stands beside. */
 const CONTEXT = 3;
 /** Texts beside shifted ones are larger than this, in points, only on posters. */
-const LARGEST = 60;
+const MAX_SIZE = 60;
 
 /** Finds raised and lowered texts, by their sizes and baselines: what is smaller on the same baseline, such as small capitals, is none. */
 export function findShifted(all: readonly TextRun[]): readonly ShiftedText[] {
   const runs = all.filter(({ text }) => text.trim() !== '');
-  const largest = Math.max(0, ...runs.slice(0, MOST_RUNS).map(({ size }) => size));
-  if (runs.length > MOST_RUNS || runs.every(({ size }) => size >= largest * SIZES.most)) return [];
+  const largest = Math.max(0, ...runs.slice(0, MAX_RUNS).map(({ size }) => size));
+  if (runs.length > MAX_RUNS || runs.every(({ size }) => size >= largest * SIZES.most)) return [];
   const near = createNeighbours(runs);
   const found = new Map<TextRun, Shifted>();
   for (const run of runs.toSorted((a, b) => a.x - b.x)) {
@@ -87,10 +87,10 @@ function createNeighbours(runs: readonly TextRun[]): Neighbours {
     rows.set(row, [...(rows.get(row) ?? []), run]);
   }
   return ({ y, size }) => {
-    const reach = Math.min(LARGEST, (size / SIZES.least) * RAISED.most);
+    const reach = Math.min(MAX_SIZE, (size / SIZES.least) * RAISED.most);
     const near: TextRun[] = [];
     for (let row = Math.floor((y - reach) / height); row <= Math.floor((y + reach) / height); row += 1)
-      near.push(...(rows.get(row) ?? []).slice(0, MOST_COMPARED));
+      near.push(...(rows.get(row) ?? []).slice(0, MAX_COMPARED));
     return near;
   };
 }
@@ -111,7 +111,7 @@ function baseOf(run: TextRun, near: readonly TextRun[]): Shifted | undefined {
     const gap = isBeside(behind, base)
       ? Math.abs(behind)
       : isBeside(ahead, base)
-        ? ahead + LARGEST
+        ? ahead + MAX_SIZE
         : Infinity;
     if (gap < least) {
       least = gap;
@@ -127,7 +127,7 @@ function shiftOf(up: number, { size }: TextRun): Shift | undefined {
 }
 
 const isBeside = (gap: number, { size }: TextRun): boolean =>
-  gap >= -DEEPEST * size && gap <= FARTHEST * size;
+  gap >= -MAX_DEPTH * size && gap <= FARTHEST * size;
 
 /** Tells whether a text may be a large initial, beside which the first of its lines stands higher. */
 const isInitial = (base: TextRun, run: TextRun): boolean =>
@@ -160,7 +160,7 @@ function chainsOf(found: ReadonlyMap<TextRun, Shifted>): Shifted[][] {
     else {
       const started = [shifted];
       chains.push(started);
-      open.set(row, [...(open.get(row) ?? []).slice(-MOST_COMPARED), started]);
+      open.set(row, [...(open.get(row) ?? []).slice(-MAX_COMPARED), started]);
     }
   }
   return chains;
@@ -183,13 +183,13 @@ function toShiftedText(chain: readonly Shifted[], { near, found }: Page): Shifte
   if (!first || !last) return undefined;
   const runs = chain.map(({ run }) => run);
   const text = runs.reduce((all, run, at) => all + spaced(runs[at - 1], run) + run.text.trim(), '');
-  if (text.length > LONGEST) return undefined;
+  if (text.length > MAX_LENGTH) return undefined;
   const { base, shift } = first;
   const beside = near(first.run)
     .filter((other) => !runs.includes(other) && isOnLineOf(base, other, found))
     .filter((other) => found.get(other)?.base !== base || !areStacked({ runs }, { runs: [other] }))
     .toSorted((a, b) => a.x - b.x);
-  const inwards = DEEPEST * base.size;
+  const inwards = MAX_DEPTH * base.size;
   const ahead = beside.filter((other) => rightOf(other) <= first.run.x + inwards).slice(-CONTEXT);
   const behind = beside.filter((other) => other.x >= rightOf(last.run) - inwards).slice(0, CONTEXT);
   return {

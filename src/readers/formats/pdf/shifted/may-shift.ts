@@ -1,11 +1,11 @@
 /** How far a baseline that is another within a line may lie off, in sizes of the larger text, and the sizes of shifted text. */
 const FARTHEST = 0.8;
-const LARGEST_RATIO = 0.95;
+const MAX_RATIO = 0.95;
 const NEAREST = 0.03;
 /** How far it may stand from that text, in sizes of this. */
 const BESIDE = 0.5;
 /** Letters are hardly ever wider, in sizes of their font. */
-const WIDEST_LETTER = 1.2;
+const MAX_LETTER_WIDTH = 1.2;
 
 type Matrix = readonly [number, number, number, number, number, number];
 const IDENTITY: Matrix = [1, 0, 0, 1, 0, 0];
@@ -35,10 +35,10 @@ export function mayShift(operators: string): boolean {
     if (code === 0x2f) continue;
     if (code === 0x28) {
       letters += token.length - 2;
-      ems += (token.length - 2) * WIDEST_LETTER;
+      ems += (token.length - 2) * MAX_LETTER_WIDTH;
     } else if (code === 0x3c) {
       letters += token.length / 4;
-      ems += (token.length / 2) * WIDEST_LETTER;
+      ems += (token.length / 2) * MAX_LETTER_WIDTH;
     } else {
       SETTERS.get(token)?.(state, numbers);
       if (SHOWS.has(token) && show(state, { letters, ems })) return true;
@@ -60,10 +60,10 @@ interface Shown {
 /** A short text may be raised beside one that was shown long before it. */
 const SHORT = 8;
 /** The heights of more lines are not kept. */
-const MOST_LINES = 2_000;
+const MAX_LINES = 2_000;
 /** So many rows above and below a text are looked at. Units may be smaller than points. */
-const MOST_ROWS = 200;
-const MOST_SAVED = 100;
+const MAX_ROWS = 200;
+const MAX_SAVED = 100;
 
 /** What operators have set so far. */
 interface State {
@@ -127,7 +127,7 @@ const SETTERS: ReadonlyMap<string, (state: State, numbers: readonly number[]) =>
   [
     'q',
     ({ saved, matrix }: State) => {
-      if (saved.length < MOST_SAVED) saved.push(matrix);
+      if (saved.length < MAX_SAVED) saved.push(matrix);
     },
   ],
   ['Q', (state: State) => void (state.matrix = state.saved.pop() ?? IDENTITY)],
@@ -204,7 +204,7 @@ type Rows = Map<number, Omit<Shown, 'y'>>;
 function takeDown(rows: Rows, { y, size, from, to }: Shown, most: (...sizes: number[]) => number): void {
   const row = Math.round(y);
   const known = rows.get(row);
-  if (rows.size < MOST_LINES)
+  if (rows.size < MAX_LINES)
     rows.set(row, {
       size: most(size, known?.size ?? size),
       from: Math.min(from, known?.from ?? from),
@@ -213,7 +213,7 @@ function takeDown(rows: Rows, { y, size, from, to }: Shown, most: (...sizes: num
 }
 
 function isNear(shown: Shown, rows: Rows, { largest }: State): boolean {
-  const reach = Math.min(MOST_ROWS, Math.ceil(FARTHEST * Math.max(largest, shown.size)));
+  const reach = Math.min(MAX_ROWS, Math.ceil(FARTHEST * Math.max(largest, shown.size)));
   for (let row = Math.floor(shown.y) - reach; row <= Math.floor(shown.y) + reach; row += 1) {
     const other = rows.get(row);
     if (other !== undefined && areShifted(shown, { ...other, y: row })) return true;
@@ -224,7 +224,7 @@ function isNear(shown: Shown, rows: Rows, { largest }: State): boolean {
 function areShifted(one: Shown, other: Shown): boolean {
   const [small, large] = one.size < other.size ? [one.size, other.size] : [other.size, one.size];
   const off = Math.abs(one.y - other.y);
-  if (small === 0 || small >= large * LARGEST_RATIO || off <= NEAREST * large || off >= FARTHEST * large)
+  if (small === 0 || small >= large * MAX_RATIO || off <= NEAREST * large || off >= FARTHEST * large)
     return false;
   return Math.max(one.from - other.to, other.from - one.to) <= BESIDE * large;
 }

@@ -3,7 +3,7 @@ import { bottomOf } from '../../pages/layout/piece.js';
 import type { ShiftedText, TextRun } from './shifted-text.js';
 
 /** Texts of which one stands over or under more of the other are at the same place. */
-const LEAST_SHARED = 0.5;
+const MIN_SHARED = 0.5;
 
 /** The texts, with those over and under each other known to each other. */
 export function withStacks(all: readonly ShiftedText[]): ShiftedText[] {
@@ -23,7 +23,7 @@ export function withStacks(all: readonly ShiftedText[]): ShiftedText[] {
 export function areStacked(one: Pick<ShiftedText, 'runs'>, other: Pick<ShiftedText, 'runs'>): boolean {
   const [a, b] = [endsOf(one), endsOf(other)];
   const shared = Math.min(a.right, b.right) - Math.max(a.x, b.x);
-  return shared > LEAST_SHARED * Math.min(a.right - a.x, b.right - b.x);
+  return shared > MIN_SHARED * Math.min(a.right - a.x, b.right - b.x);
 }
 
 /** Where a shifted text begins and ends. */

@@ -9,7 +9,7 @@ import { endsOf, isAt, isFirst } from './stacks.js';
 import { bare, commonEnd, commonStart, isFar, lettersIn, type Letters } from './places.js';
 
 /** So many texts of a page are marked as raised and lowered. */
-const MOST = 2_000;
+const MAX = 2_000;
 const NUMBER = /^\p{Nd}{1,4}$/u;
 /** What stands behind the upper number of a fraction, and before the lower one. */
 const OVER = /^\s?(?:[⁄∕]|\/\s?\p{Nd})/u;
@@ -24,7 +24,7 @@ export function writtenShifted({ text, shift, before, after }: ShiftedText): str
 
 /** The page with raised and lowered texts written as such, in its texts and in its tables. */
 export function withShifted(read: SeenPage, all: readonly ShiftedText[]): SeenPage {
-  const shifted = all.slice(0, MOST);
+  const shifted = all.slice(0, MAX);
   const seen = gatherShifted(read, shifted);
   const written = new Map(seen.page.textItems.map((item) => [item, itemWith(item, shifted)]));
   const cells = (row: readonly LayoutCell[]) => row.map((cell) => cellWith(cell, shifted));

@@ -13,8 +13,8 @@ export interface ColumnPart {
 }
 
 /** Texts of two digits or letters stand side by side in a column. */
-const MOST_SIDE_BY_SIDE = 4;
-const WIDEST_SIDE_BY_SIDE = 1.5;
+const MAX_SIDE_BY_SIDE = 4;
+const MAX_WIDTH_SIDE_BY_SIDE = 1.5;
 /** How far the top of a character is above its baseline, in sizes of its font, and its middle when it lies on its side. */
 const ASCENT = 0.88;
 const MIDDLE = 0.38;
@@ -37,7 +37,7 @@ function partOf(
   if (isTiny(b, a) && isTiny(c, d) && a > 0 && d < 0) {
     const size = -d;
     if (isVertical) return { text, middle: x, top: y, bottom: y + height, size, isVertical };
-    if ([...text].length > MOST_SIDE_BY_SIDE || width > WIDEST_SIDE_BY_SIDE * size) return undefined;
+    if ([...text].length > MAX_SIDE_BY_SIDE || width > MAX_WIDTH_SIDE_BY_SIDE * size) return undefined;
     const top = y - ASCENT * size;
     return { text, middle: x + width / 2, top, bottom: top + size, size, isVertical };
   }

@@ -9,23 +9,23 @@ const ONE_CHARACTER = new RegExp(`^${EAST_ASIAN}$`, 'u');
 const OTHER_FORM = /[\u2e80-\u2fdf\ufe10-\ufe1f\ufe30-\ufe4f]/g;
 
 /** So many single characters of a page that stand one below another tell that its text runs from top to bottom. */
-const FEWEST_CHARACTERS = 8;
+const MIN_CHARACTERS = 8;
 /** Fewer of them are no column, unless they stand beside one. */
-const FEWEST_IN_COLUMN = 3;
+const MIN_IN_COLUMN = 3;
 /** The widest gaps in a column, in sizes of its font: where only the order of drawing tells of it, and with columns beside it that are farther. */
-const WIDEST_GAP = 0.25;
-const WIDEST_BETWEEN_COLUMNS = 0.65;
+const MAX_GAP = 0.25;
+const MAX_BETWEEN_COLUMNS = 0.65;
 /** Places differ by less within a column, in sizes of its font; those of punctuation by more. */
 const SAME_COLUMN = 0.45;
 const SAME_SIZE = 1.2;
-const MOST_OPEN = 4;
+const MAX_OPEN = 4;
 /** A shorter column stands so near beside another one, in sizes of its font, and begins at its height or is set in. */
 const FARTHEST_BESIDE = 2.6;
-const MOST_SET_IN = 2.2;
+const MAX_INDENT = 2.2;
 /** By how much the readings of characters are smaller than these. */
-const MOST_SMALLER = 1.6;
+const MAX_SMALLER = 1.6;
 /** So many columns are held against each other. */
-const MOST_COLUMNS = 2_000;
+const MAX_COLUMNS = 2_000;
 
 /** A column of text that runs from top to bottom, with its box on the page. */
 export interface TextColumn extends Rectangle {
@@ -45,12 +45,12 @@ export interface Glyph {
  * since single characters are drawn one below another.
  */
 export function findColumns(parts: readonly (ColumnPart | undefined)[]): TextColumn[] {
-  const chains = chainsOf(parts).slice(0, MOST_COLUMNS).map(toChain);
+  const chains = chainsOf(parts).slice(0, MAX_COLUMNS).map(toChain);
   const sure = chains.filter(isVertical);
-  const long = chains.filter(({ characters }) => characters >= FEWEST_IN_COLUMN);
+  const long = chains.filter(({ characters }) => characters >= MIN_IN_COLUMN);
   const stacked = long.filter((chain) => !isVertical(chain) && isStack(chain, long));
   const characters = stacked.reduce((sum, chain) => sum + chain.characters, 0);
-  const found = new Set([...sure, ...(characters < FEWEST_CHARACTERS ? [] : stacked)]);
+  const found = new Set([...sure, ...(characters < MIN_CHARACTERS ? [] : stacked)]);
   if (found.size === 0) return [];
   const columns = [...found];
   return chains
@@ -86,7 +86,7 @@ function chainsOf(parts: readonly (ColumnPart | undefined)[]): (readonly ColumnP
   const chains: ColumnPart[][] = [];
   for (const part of parts) {
     if (!part) continue;
-    const open = chains.slice(-MOST_OPEN).findLast((chain) => follows(chain.at(-1), part));
+    const open = chains.slice(-MAX_OPEN).findLast((chain) => follows(chain.at(-1), part));
     if (open) open.push(part);
     else chains.push([part]);
   }
@@ -101,7 +101,7 @@ function follows(before: ColumnPart | undefined, part: ColumnPart): boolean {
   return (
     Math.abs(part.middle - before.middle) <= SAME_COLUMN * size &&
     gap > -0.5 * size &&
-    gap <= WIDEST_BETWEEN_COLUMNS * size
+    gap <= MAX_BETWEEN_COLUMNS * size
   );
 }
 
@@ -114,7 +114,7 @@ const isVertical = ({ parts }: Chain): boolean =>
 /** Tells whether single characters stand closer to those below them than to those beside them. @param chains those of several */
 function isStack({ parts, box: own, size }: Chain, chains: readonly Chain[]): boolean {
   const gap = median(parts.slice(1).map((part, at) => part.top - (parts[at]?.bottom ?? part.top))) / size;
-  if (gap <= WIDEST_GAP) return true;
+  if (gap <= MAX_GAP) return true;
   let nearest = Infinity;
   for (const { box } of chains) {
     const isLevel = box !== own && box.y < bottomOf(own) && bottomOf(box) > own.y;
@@ -128,7 +128,7 @@ function isBeside({ box, size: own, characters }: Chain, { box: column, size }: 
   if (characters === 0 || own > SAME_SIZE * size || size > SAME_SIZE * own) return false;
   const gap = column.x - rightOf(box);
   const down = box.y - column.y;
-  return gap > 0 && gap <= FARTHEST_BESIDE * size && down > -0.5 * size && down <= MOST_SET_IN * size;
+  return gap > 0 && gap <= FARTHEST_BESIDE * size && down > -0.5 * size && down <= MAX_INDENT * size;
 }
 
 /** Tells whether a chain is the reading of characters, which stands to the right of them in small letters. */
@@ -136,7 +136,7 @@ function isReading(chain: Chain, { box: column, size }: Chain): boolean {
   const { box } = chain;
   return (
     chain.characters === chain.parts.length &&
-    chain.size * MOST_SMALLER <= size &&
+    chain.size * MAX_SMALLER <= size &&
     Math.abs(box.x - rightOf(column)) <= 0.8 * size &&
     box.y >= column.y - size &&
     bottomOf(box) <= bottomOf(column) + size

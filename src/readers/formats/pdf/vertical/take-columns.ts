@@ -6,21 +6,21 @@ import type { Ruling, Rulings } from '../../pages/tables/rulings.js';
 import { EAST_ASIAN, type Glyph, type TextColumn } from './find-columns.js';
 
 /** The page may have columns of single characters from so many of them that stand alone on their lines or apart from each other. */
-const FEWEST_APART = 6;
+const MIN_APART = 6;
 const APART = new RegExp(`^${EAST_ASIAN}(?: +${EAST_ASIAN})*$`, 'u');
 /** Parts of characters that stand for the same character by itself. pdf.js gives them for fonts whose maps do. */
 const RADICAL = /[\u2e80-\u2eff]/;
 /** Ink of characters such as commas is so far off the middle of their place, in sizes of the font. */
 const FARTHEST_INK = 0.55;
 /** Columns with fewer characters that PDFium shows are not what the page shows. */
-const LEAST_SHOWN = 0.6;
+const MIN_SHOWN = 0.6;
 /** Columns are of one text when they are less far apart, in sizes of their font. */
-const WIDEST_GAP = 4;
+const MAX_GAP = 4;
 /** What is larger is a text of its own; so are the small readings beside characters. */
-const MOST_LARGER = 1.6;
+const MAX_LARGER = 1.6;
 /** Columns may touch a line that parts them. */
 const SAME_PLACE = 2;
-const MOST_COMPARED = 4_000_000;
+const MAX_COMPARED = 4_000_000;
 
 /** Tells whether so many characters stand apart from those beside them that they may be read downwards. */
 export function mayStandInColumns(items: readonly TextItem[]): boolean {
@@ -28,7 +28,7 @@ export function mayStandInColumns(items: readonly TextItem[]): boolean {
   for (const { text } of items) {
     if (text.length > 200 || !APART.test(text.trim())) continue;
     apart += text.replace(/\s+/g, '').length;
-    if (apart >= FEWEST_APART) return true;
+    if (apart >= MIN_APART) return true;
   }
   return false;
 }
@@ -39,7 +39,7 @@ export function takeColumns(
   { columns, rulings }: { readonly columns: readonly TextColumn[]; readonly rulings: Rulings },
 ): { readonly items: readonly TextItem[]; readonly pieces: readonly Piece[] } {
   const nothing = { items, pieces: [] };
-  if (columns.length === 0 || items.length * columns.length > MOST_COMPARED) return nothing;
+  if (columns.length === 0 || items.length * columns.length > MAX_COMPARED) return nothing;
   const shown = columns.flatMap((column) => shownOf(column, items));
   if (shown.length === 0) return nothing;
   const left = items.flatMap((item) => withoutColumns(item, shown));
@@ -62,7 +62,7 @@ function shownOf(column: TextColumn, items: readonly TextItem[]): TextColumn[] {
       : undefined;
     return [text === undefined ? glyph : { ...glyph, text }];
   });
-  return glyphs.length === 0 || glyphs.length < LEAST_SHOWN * column.glyphs.length
+  return glyphs.length === 0 || glyphs.length < MIN_SHOWN * column.glyphs.length
     ? []
     : [{ ...column, glyphs }];
 }
@@ -132,8 +132,8 @@ function textsOf(columns: readonly TextColumn[], { across, down }: Rulings): Tex
   const texts: TextColumn[][] = [];
   for (const column of columns) {
     const isNear = (other: TextColumn): boolean =>
-      touches(wider(other, WIDEST_GAP * other.size), column) &&
-      Math.max(other.size, column.size) <= MOST_LARGER * Math.min(other.size, column.size) &&
+      touches(wider(other, MAX_GAP * other.size), column) &&
+      Math.max(other.size, column.size) <= MAX_LARGER * Math.min(other.size, column.size) &&
       !across.some((ruling) => parts(ruling, { one: upright(column), other: upright(other) })) &&
       !down.some((ruling) => parts(ruling, { one: column, other }));
     const own = texts.filter((text) => text.some(isNear));

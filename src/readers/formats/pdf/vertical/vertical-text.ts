@@ -2,13 +2,13 @@ import { inflatedStreams } from '../judging/streams.js';
 
 /** Names of vertical encodings end so: `/Identity-V`, `/90ms-RKSJ-V`, `/UniJIS-UTF16-V`, and `/V` itself. */
 const VERTICAL = /\/(?:[\w-]{1,40}-)?V[\s/>\]]|\/WMode 1\b/;
-const MOST_PLACES = 10_000;
+const MAX_PLACES = 10_000;
 
 const EAST_ASIAN =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\ufe10-\\ufe1f\\ufe30-\\ufe4f\\uff01-\\uff60]';
 /** So many characters, and this share of pairs of them that does not follow each other, are a text in another order. */
-const FEWEST_CHARACTERS = 10;
-const MOST_SCATTERED = 0.4;
+const MIN_CHARACTERS = 10;
+const MAX_SCATTERED = 0.4;
 
 /** Tells whether a file may have fonts whose text runs from top to bottom. */
 export function mayHoldVerticalText(bytes: Uint8Array): boolean {
@@ -26,7 +26,7 @@ export function mayHoldVerticalText(bytes: Uint8Array): boolean {
 
 function isVerticalAt(file: Buffer, sign: string): boolean {
   let at = file.indexOf(sign);
-  for (let places = 0; at >= 0 && places < MOST_PLACES; places += 1) {
+  for (let places = 0; at >= 0 && places < MAX_PLACES; places += 1) {
     if (VERTICAL.test(file.toString('latin1', Math.max(0, at - 40), at + sign.length + 1))) return true;
     at = file.indexOf(sign, at + sign.length);
   }
@@ -39,10 +39,10 @@ function isVerticalAt(file: Buffer, sign: string): boolean {
  */
 export function isScattered(text: string, other: string): boolean {
   const [known, expected] = [pairsOf(text), pairsOf(other)];
-  if (expected.size < FEWEST_CHARACTERS) return false;
+  if (expected.size < MIN_CHARACTERS) return false;
   let missing = 0;
   for (const pair of expected) if (!known.has(pair)) missing += 1;
-  return missing > expected.size * MOST_SCATTERED;
+  return missing > expected.size * MAX_SCATTERED;
 }
 
 function pairsOf(text: string): Set<string> {

@@ -11,7 +11,7 @@ const WINDOW: u32 = 4096;
 /** Reading so many postings one after another takes as long as looking for the posting of one chunk. */
 const POSTINGS_A_LOOKUP: u32 = 24;
 /** A chunk with a sum below this holds none of the words. */
-const LEAST: f32 = 1e-30;
+const MIN: f32 = 1e-30;
 const DONE: u32 = 0xffff_ffff;
 
 /** Where the columns of a segment begin, and the memory that is used again for each window. */
@@ -150,17 +150,17 @@ function scoreWindow(segment: Segment, base: u32, count: u32, least: f32, fixed:
   let left = first;
   for (; left > 0; left--) {
     const list = ordered(segment, left - 1);
-    const size = countReaching(segment, max(LEAST, least - unread));
+    const size = countReaching(segment, max(MIN, least - unread));
     if (list.windowEnd - list.next > POSTINGS_A_LOOKUP * size) break;
     unread -= list.windowBound;
     addAll(segment, list, sums, fixed, perTerm);
   }
-  let size = collect(segment, max(LEAST, least - unread));
+  let size = collect(segment, max(MIN, least - unread));
   for (; left > 0 && size > 0; left--) {
     const list = ordered(segment, left - 1);
     unread -= list.windowBound;
     lookUp(segment, list, base, size, fixed, perTerm);
-    size = keepReaching(segment, size, max(LEAST, least - unread));
+    size = keepReaching(segment, size, max(MIN, least - unread));
   }
   for (let i: usize = 0; i < <usize>size; i++) {
     const place = <usize>load<u16>(segment.places + (i << 1));

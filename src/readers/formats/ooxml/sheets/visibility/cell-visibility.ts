@@ -52,7 +52,7 @@ export function readableText(text: CellText, font: FontLook, ground: Ground, gap
 }
 
 /** With more ranges than this, any cell may be in one. */
-const MOST_RANGES = 100;
+const MAX_RANGES = 100;
 
 /** Tells of cells whether a table lies over them, or rules that may change their look. */
 export type DressedCells = (column: number, row: number) => boolean;
@@ -71,10 +71,10 @@ export function createDressedCells(
   if (!conditional || relations.some(({ type }) => type === 'image')) return () => true;
   const tables = relations
     .filter(({ type }) => type === 'table' || type === 'pivotTable')
-    .slice(0, MOST_RANGES + 1)
+    .slice(0, MAX_RANGES + 1)
     .map(({ type, target }) => placeOf(type, office.tree(target)));
   const ranges = [...tables, ...conditional];
-  if (ranges.length > MOST_RANGES || ranges.includes(undefined)) return () => true;
+  if (ranges.length > MAX_RANGES || ranges.includes(undefined)) return () => true;
   return (column, row) => ranges.some((range) => range !== undefined && covers(range, column, row));
 }
 
