@@ -13,8 +13,8 @@ const DOCUMENTS_PER_CHILD = 10_000;
 /** The formats that can be read without the compiled code that a child has crashed in. */
 const ALSO_WITHOUT_NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
 
-/** A task is first asked after this long whether it gives way. */
-const FIRST_LOOK_MILLISECONDS = 1_000;
+/** A task is first asked after this long whether it gives way. Most files are read by then. */
+export const FIRST_LOOK_MILLISECONDS = 1_000;
 
 type NewTask = Omit<ParseTask, 'id'> | Omit<RenderTask, 'id'>;
 

@@ -12,6 +12,7 @@ import { TurnOverError } from '../job-turn.js';
 import type { JobHandler, Outcome } from '../lane-worker.js';
 import { NotYetError } from '../not-yet.js';
 import { MIN_MILLISECONDS } from '../parse/fair-queue.js';
+import { FIRST_LOOK_MILLISECONDS } from '../parse/run-task.js';
 
 /** Jobs for each parser: one that it reads, one that follows, and one of a caller who has come later. */
 const JOBS_PER_PARSER = 3;
@@ -20,6 +21,13 @@ const OWN_JOBS_PER_PARSER = 2;
 /** How long a job beyond those of its caller keeps the place in which it was taken. */
 const WAIT_MILLISECONDS = 2_000;
 const AGAIN_MILLISECONDS = 50;
+
+/**
+ * How long a file has a parser at least that has given way so many times. Nobody knows beforehand which files take long: the
+ * first turn only tells, so that one file of each of many callers does not keep a short one waiting for long.
+ */
+const turnMilliseconds = (times: number): number =>
+  times === 0 ? FIRST_LOOK_MILLISECONDS : MIN_MILLISECONDS * 2 ** (times - 1);
 
 const subject = ingestJob.pick({ documentId: true });
 
@@ -39,7 +47,7 @@ interface Reading {
 
 /**
  * How files that may take long are read in turns of their callers: one caller never has all places of the lane, and a file whose
- * parser was given to another caller is read anew in its caller's next turn, for twice as long at least.
+ * parser was given to another caller is read anew in its caller's next turn, for longer.
  */
 export function createSlowFiles({ redis, records, jobs, parsers, concurrency: most }: Parts) {
   const concurrency = Math.min(most, JOBS_PER_PARSER * parsers);
@@ -61,7 +69,7 @@ export function createSlowFiles({ redis, records, jobs, parsers, concurrency: mo
     // The place is free for another meanwhile.
     if (!turn) throw new NotYetError(AGAIN_MILLISECONDS, 'other files of the caller are being read');
     try {
-      return await read({ signal, givesWayAfter: MIN_MILLISECONDS * 2 ** times });
+      return await read({ signal, givesWayAfter: turnMilliseconds(times) });
     } catch (error) {
       if (!(error instanceof GaveWayError)) throw error;
       await gaveWay.add(job);
@@ -75,7 +83,7 @@ export function createSlowFiles({ redis, records, jobs, parsers, concurrency: mo
     run: async (job: Job, signal: AbortSignal, read: (reading: Reading) => Promise<Outcome>) =>
       run(job, { by: await callerOfJob(job), signal }, read),
     nextTurn: async (job: Job) => {
-      const seconds = (MIN_MILLISECONDS * 2 ** ((await gaveWay.of(job)) - 1)) / 1_000;
+      const seconds = turnMilliseconds((await gaveWay.of(job)) - 1) / 1_000;
       return jobs.nextReading(await callerOfJob(job), seconds);
     },
   } satisfies Pick<JobHandler, 'nextTurn'> & Record<string, unknown>;
