@@ -11,12 +11,13 @@ const pagesBelow = (folder: string): string[] =>
 const read = (page: string) => readFileSync(page, 'utf8');
 const readers = pagesBelow('docs');
 const decisions = pagesBelow('decisions').filter((page) => page !== 'decisions/README.md');
-const atTheRoot = readdirSync('.').filter((name) => name.endsWith('.md'));
 const pages = [
-  ...atTheRoot,
-  ...['bench', 'contributing', 'decisions', 'docs', 'scripts', 'src', 'test']
-    .filter(existsSync)
-    .flatMap(pagesBelow),
+  'README.md',
+  'CHANGELOG.md',
+  'scripts/dependencies/README.md',
+  'test/promises.md',
+  'test/verification.md',
+  ...['bench/results', 'decisions', 'docs'].flatMap(pagesBelow),
 ];
 
 /** Text without blocks of code, in which links and headings are none. */
