@@ -1,5 +1,5 @@
 # Tried on 2026-11-22 with buildah and podman, on a stand-in for the base image (Debian 12, Node.js 24.21), not with Docker
-# nor on the image itself: `npm run try:containers`, and docs/verification.md. What is removed from node_modules since
+# nor on the image itself: `npm run try:containers`, and test/verification.md. What is removed from node_modules since
 # 2026-11-26 was tried in a folder, not in a build.
 ARG NODE_IMAGE=node:24-slim
 
@@ -10,7 +10,7 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY src src
-# Packages of providers that LangChain has classes for (docs/models.md), such as "@langchain/anthropic@1.5.11".
+# Packages of providers that LangChain has classes for (docs/how-to/use-langchain.md), such as "@langchain/anthropic@1.5.11".
 ARG LANGCHAIN_PACKAGES=""
 # 1: keeps the engine of local models (node-llama-cpp), for the process `models`. The image of API and workers needs none.
 # This argument was not tried with a build yet.
@@ -19,7 +19,7 @@ ARG LOCAL_MODELS=""
 RUN if [ -z "$LOCAL_MODELS" ]; then npm pkg delete optionalDependencies.node-llama-cpp; fi \
     && npm run build && npm prune --omit=dev \
     && if [ -n "$LANGCHAIN_PACKAGES" ]; then npm install --no-save --omit=dev $LANGCHAIN_PACKAGES; fi
-# What nothing reads as the service runs (docs/dependencies.md): maps and types, llama.cpp's sources, and the build of
+# What nothing reads as the service runs (scripts/dependencies/README.md): maps and types, llama.cpp's sources, and the build of
 # liteparse in its main package, where that for this platform is there, which is the one that is loaded.
 RUN rm -rf node_modules/.bin node_modules/node-llama-cpp/llama/gitRelease.bundle \
     && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' \) -delete \

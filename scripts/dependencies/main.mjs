@@ -1,4 +1,4 @@
-// npm run dependencies: writes the table of docs/dependencies.md, of all packages that an installation for production takes.
+// npm run dependencies: writes the table of scripts/dependencies/README.md, of all packages that an installation for production takes.
 // With --check it changes nothing and fails when the table does not fit the lock file, or a licence is not allowed. Sizes
 // are not checked: they depend on the platform, and on what is installed. A folder other than this one may follow.
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { productionPackages } from './lock-packages.mjs';
 
 const isCheck = process.argv[2] === '--check';
 const root = process.argv[3] ?? dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const page = join(root, 'docs', 'dependencies.md');
+const page = join(root, 'scripts', 'dependencies', 'README.md');
 const BEGIN = '<!-- The rest is written by `npm run dependencies`. -->';
 const MEBIBYTE = 1024 * 1024;
 
@@ -25,7 +25,7 @@ if (isCheck) faults.push(...differences(text));
 else writeFileSync(page, await pageWith(text));
 for (const fault of faults) console.log(fault);
 if (faults.length > 0) {
-  console.log('docs/dependencies.md says what to do about dependencies.');
+  console.log('scripts/dependencies/README.md says what to do about dependencies.');
   process.exitCode = 1;
 }
 
@@ -35,10 +35,10 @@ function differences(written) {
   const there = new Set([...rows].map(([row]) => withoutSize(row)));
   const missing = [...wanted]
     .filter((row) => !there.has(row))
-    .map((row) => `docs/dependencies.md lacks: ${row}`);
+    .map((row) => `scripts/dependencies/README.md lacks: ${row}`);
   const old = [...there]
     .filter((row) => !wanted.has(row))
-    .map((row) => `docs/dependencies.md is out of date: ${row}`);
+    .map((row) => `scripts/dependencies/README.md is out of date: ${row}`);
   if (missing.length + old.length > 0) old.push('run `npm run dependencies`, and commit what it writes');
   return [...missing, ...old];
 }

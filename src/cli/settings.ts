@@ -15,7 +15,7 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-/** Returns the table of `docs/settings.md`, in Markdown. */
+/** Returns the table of `docs/reference/settings.md`, in Markdown. */
 export function settingsTable(): string {
   const rows = leaves.map((leaf) =>
     row([

@@ -38,7 +38,7 @@ const modelsProcess: ServiceProcess = { name: 'models', script: '../models/main.
 
 /**
  * V8 lets the space for new objects grow to three times 16 MB in each process while its code is loaded, and hardly ever makes
- * it smaller again. With a quarter of that, searches and ingests take no more of the processor (docs/measurements.md).
+ * it smaller again. With a quarter of that, searches and ingests take no more of the processor (bench/results/measurements.md).
  */
 const SEMI_SPACE = '--max-semi-space-size=4';
 

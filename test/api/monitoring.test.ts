@@ -82,11 +82,13 @@ describe('the metrics that alerts and the dashboard name', () => {
 });
 
 describe('each alert', () => {
-  test('has its paragraph in docs/operations.md, and each paragraph its alert', () => {
-    const headings = [...read('docs/operations.md').matchAll(/^### (Quire\w+)$/gm)].map(([, name]) => name);
+  test('has its paragraph in docs/reference/alerts.md, and each paragraph its alert', () => {
+    const headings = [...read('docs/reference/alerts.md').matchAll(/^## (Quire\w+)$/gm)].map(
+      ([, name]) => name,
+    );
     expect(rules.map(({ alert }) => alert)).toEqual(headings);
     for (const { alert, annotations } of rules)
-      expect(annotations.runbook_url).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook_url).toBe(`docs/reference/alerts.md#${alert.toLowerCase()}`);
   });
 });
 

@@ -28,7 +28,7 @@ export type Part =
 
 export type MarkKind = 'raised' | 'symbol' | 'invisible';
 
-/** Something that readers easily lose, with how docs/formats.md says that it is written. */
+/** Something that readers easily lose, with how docs/reference/formats.md says that it is written. */
 export interface Mark {
   readonly kind: MarkKind;
   readonly written: string;

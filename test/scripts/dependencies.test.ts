@@ -10,9 +10,9 @@ const script = join(root, 'scripts/dependencies/main.mjs');
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'quire-dependencies-'));
-  await mkdir(join(folder, 'docs'));
+  await mkdir(join(folder, 'scripts/dependencies'), { recursive: true });
   await writeFile(
-    join(folder, 'docs/dependencies.md'),
+    join(folder, 'scripts/dependencies/README.md'),
     '# Mine\n\n<!-- The rest is written by `npm run dependencies`. -->\n',
   );
 });
@@ -52,7 +52,7 @@ describe('the table of dependencies', () => {
       'node_modules/replaced': { name: 'third', version: '3.0.0', license: 'GPL-3.0-only', optional: true },
     });
     expect(run('', folder).status).toBe(0);
-    const rows = (await readFile(join(folder, 'docs/dependencies.md'), 'utf8'))
+    const rows = (await readFile(join(folder, 'scripts/dependencies/README.md'), 'utf8'))
       .split('\n')
       .filter((line) => line.startsWith('| `'))
       .map((line) => line.replace(/ +/g, ' '));

@@ -22,7 +22,7 @@ const MAX_HEADINGS = 256;
  * from .679 to .684; twice as much is no better.
  */
 const HEADINGS_WEIGHT = 1;
-/** The name of the file, see docs/quality.md for what other weights give. */
+/** The name of the file; bench/results/quality.md has the figures of other weights. */
 const NAME_WEIGHT = 2;
 
 type SearchedChunk = Pick<ChunkText, 'text' | 'tokenCount' | 'section'>;

@@ -62,7 +62,7 @@ function weighted(weight: number, floor: number): Combine {
 /**
  * The share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a model tells
  * them apart. Where the nearest hold little of what the best by words hold, the model may not know the language, and its
- * vectors count for less. Chosen on 16 and confirmed on 28 measurements with two models, see docs/quality.md.
+ * vectors count for less. Chosen on 16 and confirmed on 28 measurements with two models, see bench/results/quality.md.
  */
 function similarityWeight(terms: number, agreement: number): number {
   const disagreement = 1 - Math.min(1, agreement / ENOUGH_AGREEMENT);

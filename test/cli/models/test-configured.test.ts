@@ -22,7 +22,7 @@ const base = () => ({ QUIRE_DATA_DIR: folder, QUIRE_DEV_MODE: 'true', OPENAI_API
 
 describe('npx quire models test without a name', () => {
   test('tries the embedder, completer and reranker of other hosts that quire.toml names', async () => {
-    // As docs/models.md shows it.
+    // As docs/how-to/connect-models.md shows it.
     const config = join(folder, 'quire.toml');
     await writeFile(
       config,

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { LANE_PURPOSES, LANES, queueOf } from '../../../src/shared/queues/lanes.js';
 
-test('docs/lanes.md says of each lane what the board says, and which queue a worker has to serve for it', async () => {
-  const page = await readFile('docs/lanes.md', 'utf8');
+test('docs/reference/lanes.md says of each lane what the board says, and which queue a worker has to serve for it', async () => {
+  const page = await readFile('docs/reference/lanes.md', 'utf8');
   const rows = page
     .split('\n')
     .filter((line) => line.startsWith('| `'))

@@ -253,8 +253,8 @@ describe('what is written about settings', () => {
     expect(shipped).toBe(settingsFile());
   });
 
-  test('the table in docs/settings.md is what `npx quire settings` prints', () => {
-    const page = readFileSync('docs/settings.md', 'utf8');
+  test('the table in docs/reference/settings.md is what `npx quire settings` prints', () => {
+    const page = readFileSync('docs/reference/settings.md', 'utf8');
     const table =
       /<!-- settings: [^\n]*-->\s*<!-- prettier-ignore-start -->\n+([^]*?)\n+<!-- prettier-ignore-end -->/;
     expect(table.exec(page)?.[1]).toBe(settingsTable());

@@ -15,7 +15,7 @@ function createBlank(): object {
 
 /**
  * pdf.js also loads a native canvas, which takes 35 MB of memory in each process, and warns where there is none
- * (docs/dependencies.md). It gets an empty one.
+ * (scripts/dependencies/README.md). It gets an empty one.
  */
 const fromPdfjs = createRequire(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
 try {
