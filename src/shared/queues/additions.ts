@@ -216,18 +216,25 @@ const BYTES_A_SECOND = 1024 * 1024;
 export interface NextTurn {
   readonly lane: LaneName;
   readonly flow: string;
+  /** The cost of the turn that is over, beyond what the caller was charged before it began. */
+  readonly spent: number;
   readonly cost: number;
 }
 
 export const nextTurnOf = (kind: 'clean' | 'retag', callerId: string): NextTurn => ({
   lane: 'maintenance',
   flow: flowOf(kind, callerId),
+  spent: 0,
   cost: 1,
 });
 
-/** Seconds of a parser cost as much as a document of the size that is read in them. */
+/**
+ * Seconds of a parser cost as much as a document of the size that is read in them. They are charged when they are over, so that
+ * the file waits behind those that were not begun yet.
+ */
 export const nextReadingOf = (callerId: string, seconds: number): NextTurn => ({
   lane: 'ingestion',
   flow: flowOf('waiting', callerId),
-  cost: Math.min(MAX_COST, 1 + Math.floor((seconds * BYTES_A_SECOND) / COST_BYTES)),
+  spent: Math.min(MAX_COST, 1 + Math.floor((seconds * BYTES_A_SECOND) / COST_BYTES)),
+  cost: 0,
 });

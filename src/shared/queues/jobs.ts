@@ -97,8 +97,8 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
   };
 }
 
-async function nextOf(order: FairOrder, { lane, flow, cost }: NextTurn): Promise<number> {
-  return at(await order.priorities(lane, flow, [cost]), 0);
+async function nextOf(order: FairOrder, { lane, flow, spent, cost }: NextTurn): Promise<number> {
+  return at(await order.priorities(lane, flow, [spent, cost]), 1);
 }
 
 /** Holds the queues of the lanes. Each is opened when it is first used. */

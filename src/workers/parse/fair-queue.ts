@@ -17,8 +17,9 @@ export interface Lent<T> {
    * Whether a slow task is to give the item to another caller's, which has used less.
    *
    * @param milliseconds how long it has the item at least; of those that have one, the last gets no more than `MIN_MILLISECONDS`
+   * @param prepared how many milliseconds it took until the item could be used, which do not count
    */
-  readonly isWanted: (milliseconds: number) => boolean;
+  readonly isWanted: (milliseconds: number, prepared?: number) => boolean;
   readonly giveBack: () => void;
 }
 
@@ -63,7 +64,7 @@ export function createFairQueue<T>(
       const turn = await turns.enter({ by, kind: isQuick ? QUICK : SLOW, signal, onBegin });
       return {
         item: item ?? spare,
-        isWanted: (milliseconds) => !isQuick && turn.isWanted(leastOf(milliseconds)),
+        isWanted: (milliseconds, prepared = 0) => !isQuick && turn.isWanted(leastOf(milliseconds, prepared)),
         giveBack: () => {
           giveBack(item);
           turn.end();
@@ -75,9 +76,9 @@ export function createFairQueue<T>(
 
 /** How long a slow task has its item at least. That which began last gives way soon. */
 const leastOf =
-  (milliseconds: number) =>
+  (milliseconds: number, prepared: number) =>
   ({ isLast }: Standing): number =>
-    isLast ? Math.min(MIN_MILLISECONDS, milliseconds) : milliseconds;
+    prepared + (isLast ? Math.min(MIN_MILLISECONDS, milliseconds) : milliseconds);
 
 /** Takes the item with the highest score out of the list, of several the last one. */
 function takeBest<T>(items: T[], score: (item: T) => number): T | undefined {

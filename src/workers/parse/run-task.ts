@@ -14,7 +14,7 @@ const DOCUMENTS_PER_CHILD = 10_000;
 const ALSO_WITHOUT_NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
 
 /** A task is first asked after this long whether it gives way. Most files are read by then. */
-export const FIRST_LOOK_MILLISECONDS = 1_000;
+export const FIRST_LOOK_MILLISECONDS = 2_000;
 
 type NewTask = Omit<ParseTask, 'id'> | Omit<RenderTask, 'id'>;
 
@@ -49,11 +49,22 @@ export async function runTask(parts: TaskParts, task: NewTask, request: TaskRequ
   const sourceSize = await sizeOf(task);
   const isQuick = 'format' in task && isQuickFile(task.format, sourceSize);
   const lent = await children.queue.take({ isQuick, callerId, origin, signal });
-  const isWanted = () => lent.isWanted(givesWayAfter);
+  const start = performance.now();
+  let prepared = Infinity;
+  const isWanted = () => lent.isWanted(givesWayAfter, prepared);
   const turn = createGivingWay({ milliseconds: FIRST_LOOK_MILLISECONDS, isWanted, signal });
+  const onReady = () => {
+    prepared = Math.min(prepared, performance.now() - start);
+  };
   try {
     throwIfEnded(signal, ending);
-    return await runInSlot(parts, task, { ...request, slot: lent.item, sourceSize, signal: turn.signal });
+    return await runInSlot(parts, task, {
+      ...request,
+      slot: lent.item,
+      sourceSize,
+      onReady,
+      signal: turn.signal,
+    });
   } finally {
     turn.clear();
     children.rest(lent.item);
@@ -64,20 +75,27 @@ export async function runTask(parts: TaskParts, task: NewTask, request: TaskRequ
 interface SlotRequest extends TaskRequest {
   readonly slot: Slot;
   readonly sourceSize: number;
+  /** Is told when the child has started. */
+  readonly onReady: () => void;
 }
 
 /** Has the child of a slot work off a task, again when it may have crashed of something else. */
 async function runInSlot(
   parts: TaskParts,
   task: NewTask,
-  { slot, origin, signal, onProgress, sourceSize }: SlotRequest,
+  { slot, origin, signal, onProgress, onReady, sourceSize }: SlotRequest,
 ): Promise<TaskEnd> {
   const { timeoutMilliseconds } = parts.options;
   const limits = { signal, onProgress, sourceSize };
   const ends = performance.now() + timeoutMilliseconds;
   const run = async (given: NewTask): Promise<SlotEnd> => {
     const left = Math.max(1, ends - performance.now());
-    return await runIn(slot, given, { parts, origin, limits: { ...limits, timeoutMilliseconds: left } });
+    return await runIn(slot, given, {
+      parts,
+      origin,
+      onReady,
+      limits: { ...limits, timeoutMilliseconds: left },
+    });
   };
   let end = await run(task);
   // What a child has read before can be what it crashes of, such as memory that compiled code has broken or kept.
@@ -95,13 +113,19 @@ interface SlotEnd extends TaskEnd {
 async function runIn(
   slot: Slot,
   task: NewTask,
-  { parts, origin, limits }: { parts: TaskParts; origin: string; limits: RunLimits },
+  {
+    parts,
+    origin,
+    onReady,
+    limits,
+  }: Pick<SlotRequest, 'origin' | 'onReady'> & { parts: TaskParts; limits: RunLimits },
 ): Promise<SlotEnd> {
   const { options, children, ending } = parts;
   const child = children.runningIn(slot, {
     origin,
     isExposed: isReadByNative(task),
   });
+  void child.ready.then(onReady);
   const isExposed = slot.exposedTo !== null;
   const end = await withFile(child, { task, isKept: isExposed }, async (given) => {
     const run = await runInChild(child, { ...given, id: children.nextTaskId() }, limits);

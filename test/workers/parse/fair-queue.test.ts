@@ -87,3 +87,19 @@ test('of many callers with slow tasks, only the last one that began gives way so
     jest.useRealTimers();
   }
 });
+
+test('the time in which an item is prepared does not count for how long a task has it', async () => {
+  jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
+  try {
+    const queue = createFairQueue(['a', 'b'], 'spare');
+    const lent = [await queue.take(taker('one')), await queue.take(taker('two'))];
+    void queue.take(taker('light'));
+    jest.advanceTimersByTime(2_700);
+    const isWanted = (prepared: number) => lent.map((each) => each.isWanted(2_000, prepared));
+    expect(isWanted(800)).toEqual([false, false]);
+    expect(isWanted(Infinity)).toEqual([false, false]);
+    expect(isWanted(600)).toEqual([true, false]);
+  } finally {
+    jest.useRealTimers();
+  }
+});

@@ -56,7 +56,7 @@ test('a caller has two files for each parser in hand, and places stay free for t
   expect(await Promise.all([...own.slice(0, 4), light])).toEqual(Array(5).fill('done'));
 });
 
-test('a file that has a parser for the first time gives it to another after a second, then after five, then after twice as long each time, in whichever worker, in a turn that costs what it took', async () => {
+test('a file that has a parser for the first time gives it to another after two seconds, then after five, then after twice as long each time, in whichever worker, in a turn that costs what it took', async () => {
   await redis.hSet(queueKeys.job('ingestion', 'heavy'), 'name', 'ingest');
   const after: number[] = [];
   const costs: unknown[] = [];
@@ -71,9 +71,9 @@ test('a file that has a parser for the first time gives it to another after a se
     expect(await files.nextTurn(jobOf('heavy'))).toBe(7);
     costs.push(...turns);
   }
-  expect(after).toEqual([1_000, 5_000, 10_000]);
+  expect(after).toEqual([2_000, 5_000, 10_000]);
   expect(costs).toEqual([
-    ['heavy', 1],
+    ['heavy', 2],
     ['heavy', 5],
     ['heavy', 10],
   ]);
