@@ -8,7 +8,7 @@ interface HiddenTextOptions {
 
 /** Decides whether text that nobody sees is read, and takes down how much there was of each kind. */
 export interface HiddenTextWriter {
-  /** Whether text of this kind becomes a part of the document. Counts it unless it is read as ordinary text. */
+  /** Tells whether text of this kind becomes a part of the document. Counts the text, unless it is read as ordinary text. */
   accepts(kind: string, text: string): boolean;
   /** Takes down text that is read although only some readers of the file meet it; nothing where all text is ordinary. */
   countRead(kind: string, text: string): void;

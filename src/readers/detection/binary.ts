@@ -17,7 +17,7 @@ export function detectBinary(head: Uint8Array, named: FileFormat | undefined): F
   if (isPdf(latin, head, named)) return 'pdf';
   if (/^PK(?:\x03\x04|\x05\x06|\x07\x08)/.test(latin)) return detectZip(latin, named);
   if (latin.startsWith(COMPOUND)) return detectCompound(latin, named);
-  // Of a stub of a program, little else says that it is none of the texts that are filled up with zeros.
+  // Little else shows that the stub of a program is none of the texts that are filled up with zeros.
   if (latin.startsWith(ELF)) return null;
   const picture = PICTURES.find(([start]) => start.test(latin.slice(0, 18)));
   if (picture) return picture[1];

@@ -5,5 +5,5 @@
 export const isControl = (byte: number): boolean =>
   byte < 0x07 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b);
 
-/** What terminals and manual pages have between letters: bell, backspace, escape. */
+/** Tells whether a byte is for terminals and manual pages, which have bell, backspace and escape between letters. */
 export const isForTerminals = (byte: number): boolean => byte === 0x07 || byte === 0x08 || byte === 0x1b;

@@ -1,6 +1,6 @@
 import { MAX_NAMED, type Gap, type Receipt } from './receipt.js';
 
-/** The gap that an attachment leaves of which no document is made. */
+/** The gap for an attachment of which no document is made. */
 export const missingAttachment = (filename: string | null | undefined, reason: string): Gap => ({
   reason: 'skipped',
   location: null,

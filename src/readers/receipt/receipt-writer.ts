@@ -13,7 +13,7 @@ import {
 /** Most characters of a title, or of a sentence about a gap. */
 const MAX_CHARACTERS = 500;
 
-/** Takes down what a parser reads and what it does not. */
+/** Notes the parts that a parser reads and the gaps. */
 export interface ReceiptWriter {
   /** Names the reader, such as `pdfium`, and its version. */
   setParser(name: string, version: string): void;
@@ -89,7 +89,7 @@ const createAboutWriter = (about: About): Pick<ReceiptWriter, 'setTitle' | 'setL
   },
 });
 
-/** What a receipt says of the parser. */
+/** The facts about the parser in a receipt. */
 interface Reader {
   readonly name: string;
   readonly version: string;

@@ -24,7 +24,7 @@ const LETTER = /(?![ªº])[\p{L}\p{M}]/u;
 /** The stretches of a text that are not the same in all encodings, in words and signs. */
 export interface ForeignText {
   readonly words: ReadonlyMap<string, number>;
-  /** What the signs cost, in bits. */
+  /** The cost of the signs, in bits. */
   readonly signBits: number;
 }
 
@@ -50,8 +50,8 @@ function ownCost(sign: string): number {
 }
 
 /**
- * How unlikely a text is in the language that suits it best, in bits.
- * @param bound what is above it need not be known
+ * Returns the improbability of a text in the language that suits it best, in bits.
+ * @param bound a cost from which the exact value does not matter
  */
 export function textCost(
   { words, signBits }: ForeignText,

@@ -6,7 +6,10 @@ const UNREAD = new Set(['hidden', 'password', 'submit', 'button', 'reset', 'imag
 const STATES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
 const MAX_OPTIONS = 10_000;
 
-/** What an element shows by its attributes: the state of a box or button, or the text of a field; empty for nothing. */
+/**
+ * The text that an element shows by its attributes: the state of a box or button, or the text of a field; empty for
+ * nothing.
+ */
 export function controlText(name: string, attributes: Attributes): string {
   const { role = '', type = 'text', value = '', checked } = attributes;
   if (name !== 'input') {

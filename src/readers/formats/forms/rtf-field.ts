@@ -5,7 +5,7 @@ export interface RtfFormField {
   control(word: string, parameter: number | undefined): void;
   /** Adds an entry of its list. */
   addEntry(text: string): void;
-  /** What the field that has ended shows; undefined for none, or one whose result is its text. */
+  /** The text that the ended field shows; undefined without a field, or for one whose result is its text. */
   take(): string | undefined;
 }
 

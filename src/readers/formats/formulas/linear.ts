@@ -35,7 +35,7 @@ function isOperand(text: string): boolean {
   return OPERAND.test(text.replace(BRACKETED, '#'));
 }
 
-/** Whether the bracket that a text begins with is closed by its last character. */
+/** Tells whether the last character of a text closes the bracket that it begins with. */
 function isEnclosed(text: string): boolean {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -53,7 +53,7 @@ export function fraction(above: string, below: string): string {
   return `${grouped(above)}/${isPlain ? divisor : `(${divisor})`}`;
 }
 
-/** What stands above something else without a line, as in binomials: `n¦k`. */
+/** Writes one expression above another without a line, as in binomials: `n¦k`. */
 export const stacked = (above: string, below: string): string => `${grouped(above)}¦${grouped(below)}`;
 
 const ROOTS: ReadonlyMap<string, string> = new Map([
@@ -95,7 +95,7 @@ function scriptsOf({ below = '', above = '' }: Scripts): string {
   return written + (DEGREES.test(high) ? '°' : shiftInFormula(high, 'raised'));
 }
 
-/** `∑_(i=1)^n x_i`: a large operator, or a limit, before what it is applied to. */
+/** Writes a large operator, or a limit, before its operand: `∑_(i=1)^n x_i`. */
 export function withLimits(operator: string, limits: Scripts, operand = ''): string {
   const scripts = scriptsOf(limits);
   return `${operator.trim()}${scripts}${scripts === '' ? '' : ' '}${operand.trim()}`;
@@ -153,13 +153,13 @@ export const underSign = (sign: string, base: string): string =>
 
 const BARE_SCRIPT = /[\^_][\p{L}\p{M}\p{Nd}]+$/u;
 const GOES_ON = /^[\p{L}\p{Nd}]/u;
-/** How much of a text before is looked at. */
+/** The length of the text before that is looked at. */
 const NEAR = 40;
 
 /** Puts a blank between two parts where they would be read as one. */
 const joined = (left: string, right: string): string => left + gapBetween(left, right) + right;
 
-/** What has to stand between two parts; empty where they can be told apart. */
+/** The gap that keeps two parts apart; empty where nothing would join them. */
 export const gapBetween = (left: string, right: string): '' | ' ' =>
   GOES_ON.test(right) && BARE_SCRIPT.test(left.slice(-NEAR)) ? ' ' : '';
 

@@ -5,9 +5,9 @@ export interface Subject {
   readonly element: string;
   readonly id: string;
   readonly classes: readonly string[];
-  /** Whether the selector asks for more, so that the rule may hold for such elements or not. */
+  /** True if the selector asks for more, so that the rule may hold for such elements or not. */
   readonly isVague: boolean;
-  /** Whether the rule is about what stands in front of or behind the content of the element. */
+  /** True if the rule is about content in front of or behind the content of the element. */
   readonly isBeside: boolean;
 }
 
@@ -47,7 +47,7 @@ function parseSelector(selector: string): Subject | undefined {
   };
 }
 
-/** The part of a selector by which its rule is found. */
+/** The part of a selector that finds its rule. */
 export const keyOf = ({ element, id, classes: [name] }: Subject): string => {
   if (id !== '') return `#${id}`;
   if (name !== undefined) return `.${name}`;

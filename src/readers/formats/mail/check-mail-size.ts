@@ -23,6 +23,6 @@ export function checkMailSize(bytes: Uint8Array): void {
     throw new ReadError('too_large', 'The e-mail has more than 1,000,000 pieces of Base64.');
 }
 
-/** Whether a sign is at the end of a line, which is counted already, or one of several. */
+/** Tells whether a sign is at the end of a line, which is counted already, or one of several. */
 const endsPiece = (next: number | undefined): boolean =>
   next === undefined || next === LINE_FEED || next === CARRIAGE_RETURN || next === EQUALS;

@@ -9,7 +9,7 @@ interface Element {
   readonly tag: number;
   readonly start: number;
   readonly end: number;
-  /** Where the next element begins. */
+  /** The start of the next element. */
   readonly next: number;
 }
 

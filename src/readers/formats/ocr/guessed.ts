@@ -11,7 +11,7 @@ const MAX_STRANGE = 0.12;
 /** Fewer words tell nothing. */
 const MIN_WORDS = 10;
 
-/** Tells whether what was recognized is mostly guessed, such as on a page in a script of which there is no data. */
+/** Tells whether recognized text is mostly guessed, such as on a page in a script without data. */
 export function isGuessed({
   confidence,
   pieces,
@@ -25,7 +25,10 @@ export function isGuessed({
   return words.length >= MIN_WORDS && words.filter(isStrange).length > MAX_STRANGE * words.length;
 }
 
-/** Tells whether a word has capitals or digits after small letters, or many consonants and no vowel, as those of other scripts get. */
+/**
+ * Tells whether a word has capitals or digits after small letters, or many consonants and no vowel, as words of other
+ * scripts get when they are read as Latin.
+ */
 function isStrange(word: string): boolean {
   if (/\p{Ll}\p{Lu}|\p{L}\p{Nd}|\p{Nd}\p{L}{2}/u.test(word)) return true;
   return /^\p{Script=Latin}{4,}$/u.test(word) && !/[aeiouy]/i.test(word.normalize('NFD'));

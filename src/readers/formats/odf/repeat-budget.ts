@@ -5,7 +5,7 @@ const MAX_CHARACTERS = 4_000_000;
 
 /** Bounds what cells and rows that are written once, with a number of repetitions, amount to. */
 export interface RepeatBudget {
-  /** How often something is repeated of the times that the file states. */
+  /** Returns how many of the repetitions that the file states are made. */
   take(times: number, characters: number): number;
 }
 

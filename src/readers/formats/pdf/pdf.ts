@@ -75,7 +75,7 @@ async function describe(pdf: PdfjsDocument, receipt: ReceiptWriter): Promise<voi
   if (language !== undefined) receipt.setLanguage(language);
 }
 
-/** Takes down a page without text, of which this reader cannot tell whether it is a picture. */
+/** Reports a page without text, which may be a picture: this reader cannot tell. */
 function addWithoutText(
   { options, avoidsNativeCode, receipt }: ReadContext,
   location: Gap['location'],

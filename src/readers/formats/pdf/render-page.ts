@@ -16,7 +16,8 @@ const MAX_BOXES = 2_000;
 const MARKER = [255, 232, 92];
 
 /**
- * Renders a page of a PDF, or a picture, of which a TIFF may hold several, as a PNG with `boxes` marked, which count points from its top left corner.
+ * Renders a page of a PDF, or a picture (a TIFF may hold several), as a PNG with `boxes` marked, which count points from
+ * its top left corner.
  * @throws ReadError when it cannot be rendered
  */
 export async function renderPage(

@@ -18,7 +18,7 @@ export interface RtfParagraphs {
   addNote(text: string): void;
   endParagraph(): void;
   endCell(): void;
-  /** Whether the paragraph stands on the page itself, without a shade behind it. */
+  /** True if the paragraph stands on the page itself, without a shade behind it. */
   isOnPage(): boolean;
   end(): void;
 }

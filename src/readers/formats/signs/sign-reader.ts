@@ -35,13 +35,13 @@ export function createSignReader(receipt: ReceiptWriter): SignReader {
   };
 }
 
-/** Where programs put the characters of symbol fonts, beside those without a meaning in Unicode. */
+/** The range where programs put the characters of symbol fonts, beside characters without a meaning in Unicode. */
 const PRIVATE = /[\uf020-\uf0ff]/;
 const PRIVATE_BASE = 0xf000;
 
-/** Symbol fonts of whose signs nobody has published what they are in Unicode. */
+/** Symbol fonts whose signs nobody has published in Unicode. */
 const UNKNOWN_SIGNS: SignTable = new Map();
-/** The families of symbol fonts, by what is left of their names without spaces, hyphens and styles. */
+/** The families of symbol fonts, by their names without spaces, hyphens and styles. */
 const FAMILIES: readonly (readonly [RegExp, SignTable])[] = [
   [/^(?:symbol(?:neu|mt|ps|std|neumt|set)*|standardsymbols(?:l|ps))$/, SIGN_TABLES.symbol],
   [/^wingdings1?$/, SIGN_TABLES.wingdings],

@@ -1,6 +1,6 @@
 import { createCueText } from './cue-text.js';
 
-/** What is shown for a while. */
+/** Text that is shown for a while. */
 export interface Cue {
   /** Seconds from the beginning. */
   readonly start: number;
@@ -39,7 +39,7 @@ export function* readCues(text: string): Iterable<Cue> {
   if (current) yield current;
 }
 
-/** Whether a line names or numbers the cue whose time is in the next line. */
+/** Tells whether a line names or numbers the cue whose time is in the next line. */
 function isName(all: readonly string[], index: number, isAfterBlank: boolean): boolean {
   if (!isAfterBlank && !/^\s*\d{1,9}\s*$/.test(all[index] ?? '')) return false;
   return TIME.test(all[index + 1] ?? '');

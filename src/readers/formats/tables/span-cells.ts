@@ -45,7 +45,7 @@ export function spanCells(
 /** Gives each cell its column, and repeats the cells that reach over rows. */
 function placeCells(rows: readonly (readonly SpanningCell[])[]): Placed[][] {
   let reaching: (Placed & { readonly rowsLeft: number })[] = [];
-  // Repeated cells may be a few times as many as those of the file, so that a small file does not become a large table.
+  // Repeated cells may be a few times as many as the cells of the file, so that a small file does not become a large table.
   let allowance = 1_000;
   return rows.map((row) => {
     allowance += 8 * row.length - reaching.length;

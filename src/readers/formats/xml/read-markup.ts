@@ -3,7 +3,7 @@ import { decodeXml } from './decode-xml.js';
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** Takes what is found in markup, in its order. Each element that is opened is closed. */
+/** Takes the parts of markup, in its order. Each element that is opened is closed. */
 export interface MarkupHandler {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
@@ -53,7 +53,7 @@ export function* readMarkupText<Item>(
   yield* take();
 }
 
-/** Reads XML whose handler keeps what it finds. */
+/** Reads XML whose handler keeps its findings. */
 export function scanMarkup(pieces: Iterable<Uint8Array>, handler: MarkupHandler): void {
   Array.from(readMarkup(pieces, handler, () => []));
 }

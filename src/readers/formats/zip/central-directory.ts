@@ -1,13 +1,13 @@
-/** What the directory of an archive says about a member. */
+/** The facts about a member that the directory of an archive states. */
 export interface ZipEntry {
   /** With slashes between folders, whatever the program that has written it used. */
   readonly name: string;
   /** 0 for stored, 8 for deflated. */
   readonly method: number;
   readonly isEncrypted: boolean;
-  /** How many bytes it has in the archive. */
+  /** The length in the archive, in bytes. */
   readonly compressedSize: number;
-  /** Where its local header begins. */
+  /** The start of its local header. */
   readonly offset: number;
 }
 
@@ -82,7 +82,7 @@ const wideNumber = (archive: Buffer, at: number): number =>
 interface EntryPlace {
   readonly at: number;
   readonly nameEnd: number;
-  /** How many bytes stand before the archive. */
+  /** The number of bytes before the archive. */
   readonly shift: number;
 }
 

@@ -13,11 +13,11 @@ interface ZipOptions {
    * limit for all of them.
    */
   readonly limitBytes: number;
-  /** What the file is called in errors, such as `OpenDocument file`. */
+  /** The name of the kind of file in errors, such as `OpenDocument file`. */
   readonly what: string;
-  /** Where it is taken down that names are there twice. */
+  /** Notes names that are there twice. */
   readonly receipt?: ReceiptWriter | undefined;
-  /** Whether names are compared, and listed, in small letters. */
+  /** True if names are compared, and listed, in small letters. */
   readonly ignoresCase?: boolean | undefined;
 }
 
@@ -79,7 +79,10 @@ function joined(pieces: Iterable<Uint8Array>, most = Infinity): Uint8Array | und
 const damaged = (what: string, cause?: unknown): ReadError =>
   new ReadError('corrupt', `The ${what} is damaged.`, { cause });
 
-/** Of members that have the same name the last one counts, as for programs that unpack one after the other. */
+/**
+ * Finds the members. The last of several members with the same name counts, as for programs that unpack one after the
+ * other.
+ */
 function findEntries(
   bytes: Uint8Array,
   { what, receipt }: ZipOptions,

@@ -38,7 +38,7 @@ export function* bodyBlocks(body: MailBody, context: ReadContext): Iterable<Bloc
   }
 }
 
-/** What is found in a form that is not read is not taken down. */
+/** Reads one form of a text or both. Findings in a form that is not read are not reported. */
 function* alternativeBlocks(
   { plain, rich }: Extract<MailBody, { kind: 'alternative' }>,
   context: ReadContext,

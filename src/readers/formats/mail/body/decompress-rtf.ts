@@ -4,7 +4,7 @@ const HEADER_BYTES = 16;
 const COMPRESSED = 0x75465a4c;
 const UNCOMPRESSED = 0x414c454d;
 const WINDOW = 4096;
-/** What the window holds at the beginning. */
+/** The first content of the window. */
 const DICTIONARY = Buffer.from(
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript ' +
     '\\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n' +
@@ -51,7 +51,7 @@ function inflate(input: Buffer, size: number): Buffer {
   return output.subarray(DICTIONARY.length, to);
 }
 
-/** Where in the output a place of the window was written last. */
+/** The place in the output where a place of the window was written last. */
 function sourceOf(place: number, to: number): number {
   const source = to - (to % WINDOW) + place;
   return source > to ? Math.max(0, source - WINDOW) : source;

@@ -5,7 +5,7 @@ export interface OfficeKind {
   readonly application: 'Word' | 'Excel' | 'PowerPoint';
   readonly extensions: readonly string[];
   readonly mainPart: string;
-  /** Most elements that are read of a file; undefined where its reader counts what it reads itself. */
+  /** The greatest number of elements that are read of a file; undefined where its reader counts its own elements. */
   readonly mostElements?: number;
 }
 

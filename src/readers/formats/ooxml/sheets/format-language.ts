@@ -15,7 +15,7 @@ const NAME = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/;
 export interface FormatLanguage {
   /** BCP 47. */
   readonly tag: string;
-  /** Whether months have the form that stands beside a day, such as `марта` for `март`. */
+  /** True if months have the form that stands beside a day, such as `марта` for `март`. */
   readonly isBesideDay: boolean;
   /** The calendar that years and eras are counted by. */
   readonly calendar: Calendar;
@@ -70,7 +70,7 @@ interface Day {
 export const yearShown = (year: number, { calendar }: FormatLanguage): number =>
   calendar === 'buddhist' ? year + 543 : year;
 
-/** The year that `e` shows: that of the era where the calendar has eras. */
+/** The year that `e` shows: the year of the era where the calendar has eras. */
 export function yearOfEra({ year, month, day }: Day, { calendar }: FormatLanguage): number {
   if (calendar === 'gregory') return year;
   const shown = part('year', {

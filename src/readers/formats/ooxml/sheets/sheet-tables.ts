@@ -129,7 +129,7 @@ function groupByRow(ranges: readonly CellRange[]): ReadonlyMap<number, readonly 
   return groups;
 }
 
-/** How many of the next rows name the columns. */
+/** The number of next rows that name the columns. */
 function headerRowCount(
   cursor: Cursor,
   mergedAt: ReadonlyMap<number, readonly CellRange[]>,

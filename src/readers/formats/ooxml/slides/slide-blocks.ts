@@ -22,7 +22,7 @@ export interface SlideContext {
   readonly layers: SlideLayers;
   readonly graphicsOf: ReturnType<typeof createGraphics>;
   readonly inherited: (placeholder: Placeholder) => InheritedPlace;
-  /** Whether a line at the foot or head of slides is read, which is so when it stands there for the first time. */
+  /** Tells whether a line at the foot or head of slides is read, as it is when it stands there for the first time. */
   readonly isNewFurniture: (text: string) => boolean;
 }
 

@@ -122,7 +122,7 @@ function alignedShare(one: readonly Piece[], other: readonly Piece[]): number {
   return aligned.length / few.length;
 }
 
-/** What stands between two heights: lines across the gap, columns on both of its sides, or columns with other gaps. */
+/** The content between two heights: lines across the gap, columns on both of its sides, or columns with other gaps. */
 type Band =
   | { readonly crossing: readonly Piece[] }
   | Pick<Cut, 'before' | 'after'>

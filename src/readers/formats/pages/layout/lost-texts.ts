@@ -13,12 +13,12 @@ export interface FoundCell {
 const MAX_COMPARED = 2_000_000;
 /** A table that lost a larger share of its letters is none. */
 const MAX_LOST = 0.4;
-/** A text stands in a column when it reaches so many points into it. */
+/** A text stands in a column when it reaches at least this many points into it. */
 const MIN_SHARED = 1;
 
 type Span = Pick<Rectangle, 'x' | 'width'>;
 
-/** A column, with its place in the rows that were found; undefined for one that lost texts alone stand in. */
+/** A column, with its place in the rows that were found; undefined for a column that only lost texts stand in. */
 interface Column extends Span {
   readonly at: number | undefined;
 }
@@ -66,7 +66,7 @@ function isNear({ x, y, width, height }: Rectangle, piece: Piece): boolean {
   return holds({ x: x - across, y: y - along, width: width + 2 * across, height: height + 2 * along }, piece);
 }
 
-/** Where the columns stand, by most of their cells below the first row, whose cells may reach over several. */
+/** The places of the columns, by most of their cells below the first row, whose cells may reach over several. */
 function columnsOf(found: readonly (readonly FoundCell[])[]): Column[] {
   const count = Math.max(0, ...found.map((row) => row.length));
   return Array.from({ length: count }, (_, at) => {

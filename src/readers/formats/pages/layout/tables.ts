@@ -49,7 +49,7 @@ const overlaps = (one: Rectangle, other: Rectangle): boolean =>
   Math.min(rightOf(one), rightOf(other)) - Math.max(one.x, other.x) > 1 &&
   Math.min(bottomOf(one), bottomOf(other)) - Math.max(one.y, other.y) > 1;
 
-/** Tells whether most lines of a table go on beside it as lines of text do, such as those of justified columns. */
+/** Tells whether most lines of a table go on beside it as lines of text do, such as the lines of justified columns. */
 function isCutOut(box: Rectangle, pieces: readonly Piece[]): boolean {
   const beside = pieces.filter((piece) => !standsAlone(piece) && isAtHeight(box, piece));
   const rows = rowsOf(beside).filter((row) => row.some((piece) => holds(box, piece)));

@@ -4,7 +4,7 @@ import type { Piece } from '../layout/piece.js';
 export const MAX_LEADING = 0.5;
 const MIN_JUMP = 0.22;
 
-/** Where lines begin and end on a page. */
+/** The extent of lines on a page. */
 interface Extent {
   readonly top: number;
   readonly bottom: number;

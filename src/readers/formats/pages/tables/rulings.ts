@@ -13,9 +13,12 @@ export interface Rulings {
   readonly down: readonly Ruling[];
 }
 
-/** Lines that are no farther apart are one, such as both edges of a thin rectangle, and those of neighbouring filled cells. */
+/**
+ * Lines that are no farther apart are one, such as both edges of a thin rectangle, and the edges of neighbouring filled
+ * cells.
+ */
 const SAME_PLACE = 3;
-/** So many points may one line drift over all that are taken for it. */
+/** The points by which one line may drift over all segments that are taken for it. */
 const MAX_DRIFT = 4;
 /** Dashes and the lines of neighbouring cells leave smaller gaps. */
 const MAX_GAP = 3;
@@ -86,7 +89,7 @@ export function isRuled(rulings: readonly Ruling[], { at, from, to }: Ruling, le
 /** Most pairs of lines that are compared. */
 const MAX_COMPARED = 4_000_000;
 
-/** Groups lines that meet, such as those of a table. */
+/** Groups lines that meet, such as the lines of a table. */
 export function meetingRulings({ across, down }: Rulings): Rulings[] {
   if (across.length * down.length > MAX_COMPARED) return [];
   const groups = createGroups(across.length + down.length);

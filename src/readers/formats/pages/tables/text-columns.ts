@@ -3,11 +3,11 @@ import { joinRun, rowsOf } from '../layout/lines.js';
 
 /** Texts of a line that are less far apart, in sizes of their font, are of the same cell. */
 const MAX_SPACE = 0.7;
-/** A text stands in a column when it shares so many points with it. */
+/** A text stands in a column when it shares at least this many points with it. */
 const MIN_SHARED = 0.5;
 const MAX_COLUMNS = 100;
 
-/** A text does not reach so many points beyond a line that parts it from the next one. */
+/** A text does not reach this many points beyond a line that parts it from the next one. */
 const MIN_CROSSED = 1;
 
 /**

@@ -2,7 +2,7 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { withTexts } from '../with-items.js';
 import { inflatedStreams } from './streams.js';
 
-/** Encodings of Adobe whose codes are those of Unicode (ISO 32000-1, 9.7.5.2). */
+/** Encodings of Adobe whose codes are Unicode's (ISO 32000-1, 9.7.5.2). */
 const ENCODING =
   /\/Encoding\s{0,9}\/Uni(?:JIS|JIS2004|JISX0213|JISX02132004|GB|KS|CNS)-(?:UCS2|UTF16)-(?:HW-)?[HV](?![\w-])/g;
 const NAME = /\/BaseFont\s{0,9}\/([^\s/<>[\]()]{1,100})/;
@@ -13,7 +13,7 @@ const AROUND = 500;
 const BEFORE = 10_000;
 const ASCII = /^[ -~]$/;
 
-/** The names of fonts whose codes are those of Unicode, and which have no map of their own. */
+/** The names of fonts whose codes are Unicode's, and which have no map of their own. */
 export function unicodeFonts(bytes: Uint8Array): ReadonlySet<string> {
   const names = new Set<string>();
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -59,7 +59,8 @@ function textByCodes({ text, charCodes = [] }: TextItem): string | undefined {
     const character = text.charAt(at);
     const coded = String.fromCharCode(charCodes[at] ?? 0);
     const isOwn = character === coded || !ASCII.test(coded);
-    // Letters that the reader has taken for others are ASCII by their codes; what is not has to be the same by both.
+    // Letters that the reader has taken for others are ASCII by their codes; any other character has to be the same by
+    // both.
     if (isOwn && charCodes[at] !== 0 && character !== coded) return undefined;
     read += isOwn ? character : coded;
   }
