@@ -72,7 +72,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger, au
     aggregateUsage: createAggregateUsage(redis, workOffSet),
     ...openStorage(ownStorage, redis),
     embedding,
-    /** Whether embedding depends on a provider, which may be slow or unavailable. */
+    /** True if embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     poisonJobs: createPoisonJobs({ redis, logger }),
     ...openMemory({ settings, disks, redis, records, embedding }),

@@ -4,7 +4,7 @@ export class TurnOverError extends Error {
 }
 
 /**
- * Is called by a job after each step that will not have to be repeated.
+ * Called by a job after each step that will not have to be repeated.
  * @throws TurnOverError when the turn is over
  */
 export type AfterStep = () => void;

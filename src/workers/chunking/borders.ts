@@ -1,4 +1,4 @@
-/** How good a position is as a border between two chunks; higher is better. */
+/** The worth of a position as a border between two chunks; higher is better. */
 export const BORDER = {
   /** The border would split a visible character, or the next chunk would begin with white space. */
   unfit: 0,

@@ -49,7 +49,7 @@ export interface ParserChildOptions {
   readonly memoryMegabytes: number;
   readonly launch: Launch;
   readonly workspace: Workspace;
-  /** What the child runs instead of the parser, for tests of what it may say. */
+  /** The script that the child runs instead of the parser, for tests of its messages. */
   readonly script?: string | undefined;
 }
 

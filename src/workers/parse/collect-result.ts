@@ -7,8 +7,8 @@ import { PROGRESS_MILLISECONDS, type ChildMessage, type ChildTask, type ParseTas
 /** Most messages that a picture may come in. */
 const MAX_PARTS = 1_000;
 /**
- * What chunks may repeat of the ones before, for each character that they do not repeat: a few times what chunks have that
- * overlap as the settings say, because letters differ in their tokens.
+ * The characters that chunks may repeat of the ones before, for each character that they do not repeat: a few times the
+ * overlap of the settings, because letters differ in their tokens.
  */
 const MAX_REPEATED = 8;
 const REPEATED_ALLOWANCE = 16 * 1024 * 1024;
@@ -54,7 +54,7 @@ export function createResultCollector(task: ChildTask, { timeoutMilliseconds, ..
   };
 }
 
-/** Counts the text of chunks, and what they repeat. */
+/** Counts the text of chunks, and their repeated text. */
 function createTextCount(task: ParseTask, sourceSize: number) {
   const { size, overlap, maxChunks = Infinity } = task.chunk;
   const most = mostText(task, sourceSize);

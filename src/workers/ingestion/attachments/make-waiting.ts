@@ -23,7 +23,7 @@ interface Dependencies extends MakeOneParts {
 interface Run {
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** How often the job was begun already. */
+  /** The number of earlier starts of the job. */
   readonly tries: number;
   /** After how many milliseconds its parser is given to another caller's file that waits; never without it. */
   readonly givesWayAfter?: number | undefined;

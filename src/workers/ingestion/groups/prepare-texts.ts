@@ -21,7 +21,7 @@ export interface PreparedText {
   readonly owner: string | null;
   /** The terms of all chunks. Those that several chunks have may come again. */
   readonly terms: readonly number[];
-  /** About what it takes to write. */
+  /** The approximate number of bytes to write. */
   readonly bytes: number;
 }
 
@@ -30,7 +30,7 @@ export interface PrepareParts {
   readonly chunkText: (text: string) => Promise<readonly ChunkText[]>;
   /** @throws IngestError, UnavailableError */
   readonly embedPieces: (pieces: readonly ChunkText[], signal: AbortSignal) => Promise<readonly TextVector[]>;
-  /** How many texts are embedded at a time: few where this process does it, so that others have their turn. */
+  /** The number of texts that are embedded at a time: few where this process does it, so that others have their turn. */
   readonly embeddedAtOnce: number;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -106,7 +106,7 @@ export async function embedTexts(
   return embedded;
 }
 
-/** Makes all that publishing the texts writes. `others` are those that do not fit a step or are not like new ones. */
+/** Makes all data that publishing the texts writes. `others` are texts that do not fit a step or are not like new ones. */
 export async function prepareTexts(
   embedded: readonly EmbeddedText[],
   { signal, leave }: Run,

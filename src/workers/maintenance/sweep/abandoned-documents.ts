@@ -38,8 +38,8 @@ type View = z.infer<typeof viewSchema> & { readonly group: string | null };
 const FIELDS = Object.keys(viewSchema.shape);
 
 /**
- * Looks at unfinished documents that were not changed for a while, the oldest first, and adds jobs for those that have
- * none. A document that was looked at comes again after all others. Each page takes a few round trips.
+ * Looks at unfinished documents that were not changed for a while, the oldest first, and adds jobs for documents without
+ * one. A document that was looked at comes again after all others. Each page takes a few round trips.
  */
 export function abandonedDocumentsTask(
   parts: SweepParts,
@@ -145,7 +145,7 @@ async function findAbandoned(parts: SweepParts, running: readonly View[]): Promi
   return abandoned;
 }
 
-/** The jobs any of which ingests a document: one of its own, or the one of its group. */
+/** The jobs any of which ingests a document: its own, or the job of its group. */
 function jobsOf(view: View): { readonly lane: LaneName; readonly id: string }[] {
   const own = jobIds.ingest(fenceOf(view));
   const alone = [
