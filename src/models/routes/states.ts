@@ -7,11 +7,11 @@ const writeSchema = z.object({
   messages: turnsSchema,
   /** Another state that holds a beginning of the same conversation. */
   from: z.string().nullish(),
-  /** Whose state it is. Where there is no room, the least recently used one of whoever has most goes. */
+  /** The group of the state. Where there is no room, the least recently used state of the group with the most bytes goes. */
   group: z.string().max(1_024).default(''),
 });
 
-/** Whoever waits for a turn hears this often that it is not forgotten. */
+/** The interval at which waiting clients hear that they are not forgotten. */
 const WAITING_MILLISECONDS = 20_000;
 
 /**

@@ -6,7 +6,7 @@ import type { DiskWatch } from '../../../shared/disk/disk-watch.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { loadState, type SavedState } from './load-state.js';
 
-/** What a conversation had in its slot. */
+/** The state that a conversation had in its slot. */
 export interface StateAside extends SavedState {
   /** Removes it. */
   discard(): Promise<void>;
