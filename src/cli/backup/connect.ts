@@ -16,7 +16,8 @@ export async function connect(url: string, { tellsChanges = false } = {}) {
   client.on('error', () => undefined);
   await client.connect();
   if (tellsChanges) {
-    // The client asks for changes of what it has read. It reads nothing, and needs those of all keys.
+    // A client normally hears of changes of the keys it has read. This one reads nothing, and needs the changes of all
+    // keys.
     await client.sendCommand(['CLIENT', 'TRACKING', 'OFF']);
     await client.sendCommand(['CLIENT', 'TRACKING', 'ON', 'BCAST', 'PREFIX', KEY_PREFIX]);
   }

@@ -20,7 +20,7 @@ const keyPartSchema = partSchema.extend({
 /** A part with keys of Redis. */
 export type KeyPart = z.infer<typeof keyPartSchema>;
 
-/** What a backup consists of. It is written last, so that a backup which has one is whole. */
+/** The content of a backup. The manifest is written last, so that a backup which has one is whole. */
 export const manifestSchema = z.object({
   format: z.literal(FORMAT),
   /** The moment, by the clock of Redis, at which the data was as it is here. */
@@ -49,10 +49,10 @@ export const sourceSchema = partSchema.extend({
   name: partSchema.shape.name.refine((name) => documentOfSource(name) !== null),
 });
 
-/** Where a source lies in the place of the backup. */
+/** The place of a source within the place of the backup. */
 export const placeOfSource = (storageKey: string): string => `sources/${storageKey}`;
 
-/** Where parts lie. Two backups into one place have other names, so that the one which ends last is whole. */
+/** The places of parts. Two backups into one place have other names, so that the one which ends last is whole. */
 export const placesOf = (run: string) => ({
   /** With keys of Redis, by the number of the part from 1. */
   keys: (number: number): string => `keys/${run}/${String(number).padStart(6, '0')}.gz`,
