@@ -11,11 +11,11 @@ interface StopOptions {
   readonly logger: Logger;
   /** The message that is logged. */
   readonly message: string;
-  /** How long running work may take to end. */
+  /** The time that running work may take to end. */
   readonly drainSeconds: number;
   /**
-   * How long the process goes on serving after SIGTERM, which supervisors behind a balancer send. A
-   * Ctrl-C in a terminal and a parent that is gone stop it at once.
+   * The time for which the process goes on serving after SIGTERM, which supervisors behind a balancer send. A Ctrl-C in a
+   * terminal and a parent that is gone stop it at once.
    */
   readonly delaySeconds?: number;
   readonly close: (delaySeconds: number) => Promise<void>;

@@ -5,7 +5,10 @@ import { MalformedRecordError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import type { Redis } from '../redis/client.js';
 
-/** What holds a cache, chosen when the cache is made. Caches of earlier versions have none, and are sent as prompts. */
+/**
+ * The engine that holds a cache, chosen when the cache is made. Caches of earlier versions have none, and are sent as
+ * prompts.
+ */
 const engineSchema = z.discriminatedUnion('name', [
   z.object({ name: z.literal('prompt') }),
   z.object({
@@ -26,7 +29,7 @@ const configSchema = z.object({
   model: z.string(),
   ggufFile: z.string(),
   engine: engineSchema.default({ name: 'prompt' }),
-  /** Which documents of others it takes. Caches of earlier versions take all. */
+  /** The documents of others that it takes. Caches of earlier versions take all. */
   shared: z.enum(SHARED).default('all'),
   /** The filters as the client sent them; null when the cache was made of listed documents alone. */
   filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
@@ -43,7 +46,7 @@ const builtSchema = z.object({
   /** Members whose texts are not in the state, since they were gone or changed when it was built anew. */
   leftOut: z.array(z.string()).default([]),
   tokenCount: z.number(),
-  /** What the engine keeps on the disk. */
+  /** The bytes that the engine keeps on the disk. */
   bytes: z.number().default(0),
 });
 export type BuiltCache = z.infer<typeof builtSchema>;
@@ -83,7 +86,7 @@ const cacheSchema = z
     ready: builtSchema.nullable(),
     /** The build that will replace it. */
     building: buildSchema.nullable(),
-    /** Why the newest build failed. */
+    /** The reason why the newest build failed. */
     failure: failureSchema.nullable(),
     revision: z.number(),
   })

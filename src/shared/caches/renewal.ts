@@ -38,12 +38,12 @@ export async function startRenewal(
   return cache;
 }
 
-/** How many texts what a cache holds was made of. */
+/** The number of texts that the cache holds. */
 export const heldTexts = ({ members, leftOut }: BuiltCache): number => members.length - leftOut.length;
 
 const RECORDS_AT_ONCE = 500;
 
-/** Whether what a cache holds is of texts that can be used now, all of them and no others. */
+/** Tells whether a cache holds exactly the texts that can be used now. */
 export async function isUpToDate(
   records: Pick<Records, 'readMany'>,
   findUsable: FindUsable,

@@ -9,7 +9,7 @@ export const EMBEDDED_IN_PARTS: Gap = {
     'Some passages are longer than the embedding model reads: they were embedded in parts, and are found by the mean of these',
 };
 
-/** What most receipts say, so that it is not stored with each. */
+/** The content of most receipts, so that it is not stored with each. */
 const USUAL: Receipt = {
   parser: 'text',
   parser_version: '1',

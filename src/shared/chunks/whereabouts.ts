@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Location, locationSchema } from '../../readers/index.js';
 
-/** Where a chunk stands in its file. */
+/** The place of a chunk in its file. */
 export interface Whereabouts {
   /** Null where the format does not tell. */
   readonly location: Location | null;
@@ -16,7 +16,7 @@ const storedSchema = z.object({
   section: z.array(z.string()).default([]),
 });
 
-/** What the hash of a chunk holds of it; null for nothing. */
+/** The form of it in the hash of a chunk; null for nothing. */
 export function packWhereabouts({ location = null, section = [] }: Partial<Whereabouts>): string | null {
   if (location === null && section.length === 0) return null;
   return JSON.stringify({

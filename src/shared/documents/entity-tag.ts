@@ -18,7 +18,7 @@ export function entityTag(record: DocumentRecord): string {
   return `${String(version)}-${hash('sha256', JSON.stringify(state), 'hex').slice(0, 16)}`;
 }
 
-/** Whether a document is in one of the states; a version alone stands for all states with that content. */
+/** Tells whether a document is in one of the states; a version alone stands for all states with that content. */
 export const fulfils = (record: DocumentRecord, precondition: Precondition): boolean =>
   precondition.type === 'any' ||
   precondition.tags.includes(String(record.version)) ||

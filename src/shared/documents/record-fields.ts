@@ -126,7 +126,7 @@ const TAGGED = ['readers', 'writers', 'admins', 'metadata', 'published', 'pendin
 
 /**
  * The fields of a record's hash that must be written. The tags cost the most, so they are made only when they may differ.
- * @param tags those of `after`, when they are known
+ * @param tags the tags of `after`, when they are known
  */
 export function changedFields(
   before: DocumentRecord | null,

@@ -29,7 +29,7 @@ export interface Records {
   readState(id: string): Promise<DocumentState | null>;
   /** The same for many documents, in the order of their ids. */
   readStates(ids: readonly string[]): Promise<(DocumentState | null)[]>;
-  /** Returns those of the documents with which nothing is done any more, in one command. */
+  /** Returns the documents without any work left, in one command. */
   findFinished(ids: readonly string[]): Promise<string[]>;
   /** Reads by what lines of streams with an `Idempotency-Key` documents were made; null for all others. */
   readLineDigests(ids: readonly string[]): Promise<(string | null)[]>;
@@ -43,8 +43,8 @@ export interface Records {
   /** The same as `create` for many records in few steps. Resolves with the error of each, or null where it was written. */
   createMany(created: readonly NewRecord[]): Promise<(Error | null)[]>;
   /**
-   * Publishes new documents with all that they consist of, in one step and all of them or none.
-   * @returns the places of those that have changed since they were read; nothing was written if there are any
+   * Publishes new documents with all their parts, in one step and all of them or none.
+   * @returns the places of documents that have changed since they were read; nothing was written if there are any
    */
   publishGroup(group: PublishedGroup): Promise<number[]>;
   /**
@@ -65,7 +65,7 @@ export interface Updated {
 
 interface RecordsOptions {
   readonly onMalformed?: OnMalformed;
-  /** What an owner may have; documents that pass it are refused, and documents of too many chunks not published. */
+  /** The quotas of owners; documents beyond them are refused, and documents of too many chunks not published. */
   readonly quotas?: Quotas;
   readonly onChange?: OnChange | undefined;
 }

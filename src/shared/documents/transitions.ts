@@ -27,7 +27,7 @@ export interface Fence {
   readonly generation?: string;
 }
 
-/** Attempts whose generations are kept: the newest, and those from which it may take vectors. */
+/** Attempts whose generations are kept: the newest, and the ones from which it may take vectors. */
 const ATTEMPTS_KEPT = 4;
 
 const now = () => new Date().toISOString();
@@ -62,7 +62,10 @@ export const READING_SHARE = 0.5;
 /** The stages of an attempt that tell their progress. */
 const STAGES = ['parsing', 'embedding'];
 
-/** Changes nothing once the attempt is whole or further, since what is told late would set back its stage. */
+/**
+ * Notes the progress of an attempt. Changes nothing once the attempt is whole or further, since a late report would set
+ * back its stage.
+ */
 export function reportProgress(
   record: DocumentRecord,
   { stage, progress, ...fence }: Fence & { stage: string; progress: number },
@@ -135,7 +138,10 @@ export function requeue(record: DocumentRecord): Change | null {
   return { record: { ...record, status: 'queued', stage: 'queued', attempt, prepared: null } };
 }
 
-/** Content that failed keeps what was made of its attachments until other content is published. */
+/**
+ * Replaces the content of a document. Content that failed keeps the documents of its attachments until other content is
+ * published.
+ */
 export function replaceContent(
   record: DocumentRecord,
   { content, operation }: { content: Content; operation: IngestOperation },

@@ -34,7 +34,7 @@ export function filterTags(document: MatchableDocument): string[] {
   return [...tags];
 }
 
-/** What every document has is read by readers that are made once. */
+/** Readers of the fields that every document has are made once. */
 const fieldReaders = new Map(
   [...documentFieldNames, ...ownFieldNames].map((name) => [name, createPathReader(name)]),
 );

@@ -7,7 +7,7 @@ export const MAX_METADATA_DEPTH = 64;
 type JsonObject = Readonly<Record<string, Json>>;
 export type PathReader = (document: MatchableDocument) => Json | undefined;
 
-/** What filters can name beside metadata. A metadata key of the same name takes precedence. */
+/** The fields that filters can name beside metadata. A metadata key of the same name takes precedence. */
 const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
   ['external_id', (document) => document.id],
   ['filename', (document) => shownContent(document).filename],
@@ -23,17 +23,17 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathRea
   ['system_metadata.mail.subject', (document) => extractionOf(document)?.mail?.subject ?? undefined],
   ['system_metadata.mail.message_id', (document) => extractionOf(document)?.mail?.message_id ?? undefined],
 ]);
-/** Who owns a document. */
+/** The path of a document's owner. */
 export const OWNER_PATH = 'system_metadata.owner';
 /** The id of a document in conditions that the service makes itself: the names of clients' keys do not begin with `$`. */
 export const ID_PATH = '$id';
-/** What metadata of the same name does not hide, so that nobody can pass a document off as another's. */
+/** The fields that metadata of the same name does not hide, so that nobody can pass a document off as another's. */
 const OWN_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
   [OWNER_PATH, (document) => document.ownerId],
   [ID_PATH, (document) => document.id],
 ]);
 export const ownFieldNames: readonly string[] = [...OWN_FIELDS.keys()];
-/** Whether each document has exactly one such text. */
+/** Tells whether each document has exactly one text in this field. */
 export const isOwnField = (path: string): boolean => OWN_FIELDS.has(path);
 
 const extractionOf = (document: MatchableDocument) => shownContent(document).extraction;

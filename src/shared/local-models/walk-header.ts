@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Real headers, most of which is the vocabulary, have some megabytes. */
+/** Real headers have some megabytes, most of it the vocabulary. */
 const MAX_HEADER_BYTES = 256 * 1024 ** 2;
 /** Items of all arrays together. Those of real headers are some for each token of the vocabulary. */
 const MAX_ITEMS = 8 * 1024 ** 2;
@@ -54,7 +54,7 @@ function createCursor(file: number, end: number) {
   return {
     skip,
     uint32: () => buffer.readUInt32LE(take(4)),
-    /** What is no exact number any more is beyond every end. */
+    /** A number too large to be exact is beyond every end. */
     uint64: () => Number(buffer.readBigUInt64LE(take(8))),
   };
 }

@@ -10,7 +10,7 @@ export interface MeasuredText {
   readonly tokens: number;
 }
 
-/** The texts of one call, and what is known of them. */
+/** The texts of one call, and their vectors so far. */
 export interface Call {
   readonly vectors: Float32Array[];
   missing: number;

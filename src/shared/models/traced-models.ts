@@ -1,7 +1,7 @@
 import type { CallOptions, Completer, Embedder, Embeddings, Reranker } from '../ports.js';
 import { isTracing, traced, tracedStream, type Span, type SpanOptions } from '../tracing/tracing.js';
 
-/** Who makes what a model says: a kind of the settings, and the address of a server. */
+/** The provider of a model's answers: a kind of the settings, and the address of a server. */
 export interface ModelProvider {
   readonly name: string;
   /** Null for one in this process. */

@@ -1,5 +1,5 @@
 /**
- * What chat templates of open models are made of, by family: tokens that begin and end texts, turns, tools and thoughts, as
+ * The markers of chat templates of open models, by family: tokens that begin and end texts, turns, tools and thoughts, as
  * their tokenizers publish them (`tokenizer_config.json`). A closing form (`</s>`, `[/INST]`) is meant with each, and any
  * number where one has a number. Whatever has the shape `<|…|>` or `[|…|]`, with any bar, is a marker without being listed:
  * ChatML, Llama 3 and 4, DeepSeek, Phi, Granite, Command R, Harmony, EXAONE and many others write theirs so.

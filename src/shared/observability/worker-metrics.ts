@@ -4,7 +4,7 @@ import { keys } from '../redis/keys.js';
 import { DURATION_BUCKETS } from './duration-buckets.js';
 import type { MetricFamily, MetricSample } from './prometheus.js';
 
-/** What workers measure. Label values come from fixed sets: names of queues, jobs, outcomes and failure codes. */
+/** The metrics of workers. Label values come from fixed sets: names of queues, jobs, outcomes and failure codes. */
 const definitions = {
   quire_jobs_total: {
     type: 'counter',
@@ -95,7 +95,7 @@ export function fieldOf(
   return [name, ...values, part].join('|');
 }
 
-/** Reads the sums that workers have sent, without those that this version does not know. */
+/** Reads the sums that workers have sent, without sums that this version does not know. */
 export async function readWorkerMetrics(redis: Redis): Promise<MetricFamily[]> {
   const stored = Object.entries(await redis.hGetAll(keys.metrics)).map(([field, value]) => ({
     parts: field.split('|'),

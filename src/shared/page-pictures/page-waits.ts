@@ -40,7 +40,7 @@ export function createPageWaits(redis: Redis, { all, perCaller }: PageWaitLimits
     leave: async (callerId: string, id: string): Promise<void> => {
       await redis.zRem(keys.pageWaits, memberOf(callerId, id));
     },
-    /** Whether the request with this id still waits. */
+    /** Tells whether the request with this id still waits. */
     isWaiting: async (callerId: string, id: string): Promise<boolean> => {
       const keysAndArguments = { keys: [keys.pageWaits], arguments: [memberOf(callerId, id)] };
       return (await lookScript.run(redis, keysAndArguments)) === 1;

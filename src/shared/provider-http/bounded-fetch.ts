@@ -4,7 +4,7 @@ export interface BoundedFetchOptions {
   readonly bytes: number;
   /** The limit for one line. A client that reads lines must not rely on the type that the reply says it has. */
   readonly lineBytes: number;
-  /** What sends requests; `fetch` by default. */
+  /** The function that sends requests; `fetch` by default. */
   readonly send?: typeof fetch | undefined;
 }
 
@@ -23,7 +23,7 @@ export function createBoundedFetch({ send = fetch, ...max }: BoundedFetchOptions
   };
 }
 
-/** Passes bytes on, and fails with a BadReplyError when there are too many, of which `lineBytes` in one line. */
+/** Passes bytes on, and fails with a BadReplyError when there are too many in all, or more than `lineBytes` in one line. */
 function limit(max: Pick<BoundedFetchOptions, 'bytes' | 'lineBytes'>) {
   let bytes = 0;
   let lineBytes = 0;

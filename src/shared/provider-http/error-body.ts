@@ -5,7 +5,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 const text = z.string().nullish().catch(null);
 const code = z.union([z.string(), z.number()]).nullish().catch(null);
-/** One failed check as FastAPI, and what is built on it, tells it. */
+/** One failed check as FastAPI, and servers built on it, tell it. */
 const issueSchema = z.object({
   type: text,
   loc: z.array(z.union([z.string(), z.number()])).catch([]),
@@ -40,7 +40,7 @@ const bodySchema = z.object({
   detail: issuesSchema.nullish().catch(null),
 });
 
-/** What a provider says of a request that it refuses, in the form of OpenAI's errors. */
+/** The answer of a provider to a request that it refuses, in the form of OpenAI's errors. */
 interface ProviderError {
   readonly message: string;
   readonly type: string | null;
@@ -49,7 +49,7 @@ interface ProviderError {
   readonly param: string | null;
 }
 
-/** Reads the forms in which servers of OpenAI's protocol tell an error. Null for what is none of them. */
+/** Reads the forms in which servers of OpenAI's protocol tell an error. Null for any other body. */
 function readProviderError(body: string): ProviderError | null {
   const parsed = bodySchema.safeParse(parseJson(body));
   if (!parsed.success) return null;

@@ -25,7 +25,7 @@ export const keys = {
   restoring: `${prefix}restoring`,
   /** Set: fields of chunk hashes with vectors that nothing uses any more. */
   garbageVectors: `${prefix}garbage:vectors`,
-  /** String: the random id of this installation, which tells what it keeps elsewhere from what others keep there. */
+  /** String: the random id of this installation, which tells its objects elsewhere from objects of others. */
   installation: `${prefix}installation`,
   /** String: the random id of this data set. A mirror starts over when it changes. */
   epoch: `${prefix}epoch`,
@@ -53,7 +53,7 @@ export const keys = {
   callersWaitingForRoom: `${prefix}waiting-for-room:callers`,
   /**
    * Sorted set: documents that have waited for long → time in ms since which they stand in the line for a turn. Hash with a
-   * short life: the one whose turn it is, and what is known of its turn.
+   * short life: the document that has its turn, and the facts about the turn.
    */
   lineForRoom: `${prefix}waiting-for-room:line`,
   turnForRoom: `${prefix}waiting-for-room:turn`,
@@ -142,7 +142,7 @@ export const keys = {
   accessGroupOverflow: (owner: string) => keyOf('audience-overflow', owner),
   /** Hash: what a caller has said of documents that others share with them, and the name of this state of it. */
   sharing: (callerId: string) => keyOf('sharing', callerId),
-  /** Hash that lives for a day: what is remembered of a caller's request with an `Idempotency-Key`. */
+  /** Hash that lives for a day: the memory of a caller's request with an `Idempotency-Key`. */
   idempotency: (callerId: string, key: string) => keyOf('idempotency', callerId, key),
   /** Hash: hour since 1970 → bytes that this caller's requests of that hour take above. */
   idempotencyBytes: (callerId: string) => keyOf('idempotency-bytes', callerId),

@@ -2,8 +2,8 @@ import type { DataState } from '../ports.js';
 import { keys } from '../redis/keys.js';
 
 /**
- * Whether the candidates of a search are of the present state of the data. An index need not ask Redis for that before it
- * answers: the step that reads the hits finds it out, without a round trip of its own.
+ * Tells whether the candidates of a search are of the present state of the data. An index need not ask Redis for that
+ * before it answers: the step that reads the hits finds it out, without a round trip of its own.
  */
 export interface Confirmation {
   /** For the index; undefined once candidates were outdated, since the next ones are to be certain. */

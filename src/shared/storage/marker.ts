@@ -7,7 +7,7 @@ import type { DraftObjects } from './draft-objects.js';
 
 const ANNOUNCED_MILLISECONDS = 15_000;
 
-/** Where the marker is: in this process's storage, in another one that a running API uses, or in none that is used. */
+/** The place of the marker: in this process's storage, in another one that a running API uses, or in none that is used. */
 export type MarkerPlace = 'here' | 'elsewhere' | 'nowhere';
 
 /**

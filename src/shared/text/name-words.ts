@@ -1,6 +1,6 @@
-/** Longest names that are read; what is behind says nothing that the rest does not. */
+/** The length of names that are read; a longer rest says nothing new. */
 const MAX_UNITS = 256;
-/** Where digits and letters meet, which people write apart when they ask: `report2024` is found by `report 2024`. */
+/** The borders of digits and letters, which people write apart when they ask: `report2024` is found by `report 2024`. */
 const DIGIT_BORDER = /(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu;
 
 /**

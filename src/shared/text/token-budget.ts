@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type CountTokens = (text: string) => number;
 
-/** Whether a text fits without counting, as most texts do: no token is shorter than a byte. */
+/** Tells whether a text fits without counting, as most texts do: no token is shorter than a byte. */
 function surelyFits(text: string, maximum: number): boolean {
   return text.length <= maximum && Buffer.byteLength(text) <= maximum;
 }
@@ -69,7 +69,7 @@ function isWithinPair(text: string, index: number): boolean {
 
 const SLICE_LENGTH = 16_384;
 
-/** Counts without blocking the process: a slice at a time, cut at blanks, so that the sum is that of the whole text. */
+/** Counts without blocking the process: a slice at a time, cut at blanks, so that the sum is exact for the whole text. */
 export async function countLongText(text: string, countTokens: CountTokens): Promise<number> {
   let count = 0;
   for (let start = 0; start < text.length;) {

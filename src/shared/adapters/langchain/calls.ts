@@ -6,7 +6,7 @@ import { untilAborted } from '../../tools/until-aborted.js';
 import type { TooLong } from '../../provider-http/too-long.js';
 import { describeFailure, tooLongOf, isTranslated, unavailable } from './failures.js';
 
-/** Takes back a place, once what was begun in it has ended. */
+/** Gives a place back, once the work that was begun in it has ended. */
 type Leave = (begun: Promise<unknown>) => void;
 
 export interface Calls {
@@ -24,7 +24,7 @@ export interface Calls {
 
 interface CallsOptions {
   readonly component: string;
-  /** How many calls may be under way, abandoned ones included. */
+  /** The number of calls that may be under way, abandoned ones included. */
   readonly atOnce: number;
   readonly timeoutMilliseconds: number;
   /** Makes the error for a request that the provider refuses; without it, the provider is unavailable. */
@@ -33,7 +33,7 @@ interface CallsOptions {
   readonly forgetMilliseconds?: number;
 }
 
-/** What callers are told is unavailable. */
+/** The names of the providers in errors to callers. */
 export const COMPLETION_PROVIDER = 'completion provider';
 export const EMBEDDING_PROVIDER = 'embedding provider';
 

@@ -9,9 +9,8 @@ interface Defaults {
 }
 
 /**
- * What classes are constructed with where the settings say nothing else. Their own retries are off, because they sleep as
- * long as they like and ignore an abort: the queue repeats what fails. @NOTE Other packages ignore options that they do
- * not know.
+ * The options of constructors where the settings say nothing else. Their own retries are off, because they sleep as long as
+ * they like and ignore an abort: the queue repeats failed work. @NOTE Other packages ignore options that they do not know.
  */
 export function withDefaults(packageName: string, options: Options, defaults: Defaults): Options {
   const general = { maxRetries: 0, maxConcurrency: Infinity };

@@ -25,7 +25,7 @@ const NO_PREFIXES: Prefixes = { query: '', document: '' };
 export interface LangChainEmbedderOptions {
   readonly provider: ProviderClass;
   readonly model: string;
-  /** What the model wants before each text. */
+  /** The texts that the model wants before each text. */
   readonly prefixes?: Prefixes;
   /** Length of the vectors to ask for; the model decides when it is absent. */
   readonly dimensions?: number;
@@ -41,7 +41,7 @@ export interface LangChainEmbedderOptions {
 const CALLS_AT_ONCE = 32;
 /** Texts of more tokens are cut, because models refuse them. */
 const MAX_INPUT_TOKENS = 8192;
-/** How long a start waits for a provider to show what its vectors are like. */
+/** The time for which a start waits for a provider to show the form of its vectors. */
 const START_MILLISECONDS = 5_000;
 
 /**

@@ -84,7 +84,7 @@ async function* linesOf({ body }: Response): AsyncIterable<string> {
   if (body) yield* createInterface({ input: Readable.from(body), crlfDelay: Infinity });
 }
 
-/** What lies at the model file, the settings or the texts, and does not pass. */
+/** Errors whose cause is the model file, the settings or the texts, and that do not pass. */
 const LASTING = ['invalid_model', 'too_large_for_memory', 'no_engine', 'invalid_request'];
 const UNKNOWN = { code: 'unknown', message: '', tokens: undefined };
 

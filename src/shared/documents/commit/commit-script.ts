@@ -110,9 +110,9 @@ writeWhole(generations[change.unhide], 20 + usages + #change.touched, last + 1)
 ${FROM_PUBLISHING_ON}`);
 
 /**
- * The same as the first for several new records, which saves a script and a round trip for each of them. KEYS holds their
- * hashes and then the keys that all of them share; ARGV the number of records, and for each the number of its arguments and
- * these. Answers for each what the first would answer. An error says nothing of the records before the one that failed.
+ * Does the same as the first script for several new records, which saves a script and a round trip for each of them. KEYS
+ * holds their hashes and then the keys that all of them share; ARGV the number of records, and for each the number of its
+ * arguments and these. Answers for each as the first would. An error says nothing of the records before the failed one.
  */
 export const commitNewScript = defineScript<number[]>(`local function commit(KEYS, ARGV)
 ${COMMIT}end

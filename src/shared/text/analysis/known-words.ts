@@ -18,7 +18,7 @@ export interface KnownWords {
   /** For each word, from its value on: how many terms it has that count in the length, how many others, and these. */
   readonly terms: Uint32Array;
   used: number;
-  /** What they are counted in. */
+  /** The tally that they are counted in. */
   readonly tally: TermTally;
 }
 

@@ -40,7 +40,7 @@ const DESIGNATIONS = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** What a number is the number of: `Art. 6`, `Section 4`. So `Art. 6 Abs. 1` is not `Art. 1 Abs. 6`. */
+/** The term of a number together with its designation: `Art. 6`, `Section 4`. So `Art. 6 Abs. 1` is not `Art. 1 Abs. 6`. */
 function numberedTerm(text: string, start: number, end: number): number | null {
   if (end - start > MAX_DIGITS || text.charCodeAt(start - 1) !== BLANK) return null;
   for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return null;

@@ -6,7 +6,7 @@ import { SMALL_OWNER, splitTerms } from './split-terms.js';
 /** One way of asking the engine for chunks that hold terms. The passes of a plan run in order, until the answer is certain. */
 export interface WordPass {
   readonly terms: TermWeights;
-  /** How many candidates the pass takes. */
+  /** The number of candidates that the pass takes. */
   readonly limit: number;
   /**
    * The highest score that a chunk can have by itself which this pass and those before it leave out, as in MaxScore (Turtle and
@@ -18,7 +18,7 @@ export interface WordPass {
 
 export interface PlanRequest {
   readonly query: string;
-  /** How many candidates are wanted. */
+  /** The number of candidates that are wanted. */
   readonly limit: number;
   readonly minScore: number;
 }
