@@ -189,7 +189,10 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
   readonly reranker: Reranker | null;
 }
 
-/** The search, the one that reranks, which is null without a reranker, and what callers see of others. */
+/**
+ * Opens the search, the reranking search, which is null without a reranker, and the views that callers have of documents of
+ * others.
+ */
 function openSearches(parts: SearchParts) {
   const { settings, logger, redis, reranker, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger));

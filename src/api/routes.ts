@@ -190,7 +190,7 @@ function sourceRoutes(
   ];
 }
 
-/** Where contents are stored, within the quotas of their owners. */
+/** The storage of contents, within the quotas of their owners. */
 function openSources({ redis, storage, drafts, settings, logger }: DocumentRouteContext) {
   const quotas = quotasOf(settings);
   const { maxFileBytes } = settings.ingest;

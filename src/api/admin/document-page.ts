@@ -39,14 +39,14 @@ export function documentPage(document: DocumentInspection, { adminPath, csrf }: 
     </section>`;
 }
 
-/** What an operator can do with a document. */
+/** The actions of an operator on a document. */
 export const ACTIONS = ['retry', 'cancel', 'delete'] as const;
 export type ActionName = (typeof ACTIONS)[number];
 
 interface Action {
   readonly name: ActionName;
   readonly label: string;
-  /** What will happen. */
+  /** The effect of the action. */
   readonly effect: string;
 }
 

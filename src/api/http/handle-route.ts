@@ -146,7 +146,10 @@ async function runHandler(
   }
 }
 
-/** The key of a request that heeds one, and what it is compared by, which is null for an upload. @throws HttpError 422 */
+/**
+ * The key of a request that heeds one, and the fingerprint that it is compared by, null for an upload. @throws HttpError
+ * 422
+ */
 function keyedRequest(route: Route, request: Request) {
   const key = route.idempotency ? idempotencyKeyOf(request) : null;
   if (key === null) return null;
@@ -229,7 +232,7 @@ async function readRawBody(
   try {
     body = await readBody(request, route, reading);
   } catch (error) {
-    // A caller that may not pass must not learn what is wrong with the body.
+    // A caller that may not pass must not learn the faults of the body.
     await decide(undefined);
     throw error;
   }

@@ -50,7 +50,7 @@ const unknownField = {
 };
 
 /**
- * What a route answers with a status that its kind implies. Routes have examples of their own for the statuses that they
+ * The answer of a route with a status that its kind implies. Routes have examples of their own for the statuses that they
  * declare themselves.
  */
 export function errorExample(route: Route, status: number): ErrorExample | undefined {

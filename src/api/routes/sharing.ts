@@ -129,7 +129,10 @@ const deleteRoute = ({ lists }: SharingRouteDependencies, list: OwnerList) =>
   });
 
 const done = z.object({ success: z.literal(true) });
-/** What readers do with what others share with them changes nothing of it, so that they need no right to write. */
+/**
+ * Readers' choices about documents that others share with them change nothing of these, so that they need no right to
+ * write.
+ */
 const common = { tag: 'Sharing', permission: 'read' } as const;
 
 const leaveRoute = ({ membership }: SharingRouteDependencies) =>

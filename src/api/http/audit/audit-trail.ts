@@ -15,7 +15,7 @@ import { clientAddressOf } from '../client-address.js';
 
 export interface AuditOptions {
   readonly log: AuditLog;
-  /** Whether requests are refused while the log cannot be written. */
+  /** True if requests are refused while the log cannot be written. */
   readonly isRequired: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Trail extends AuditOptions {
 /** Empty where there is no audit log. */
 const trails = new WeakMap<IncomingMessage, Trail>();
 const RETRY_SECONDS = 5;
-/** What other servers call a request whose client left before its answer began. */
+/** The status that other servers give a request whose client left before its answer began. */
 const CLIENT_LEFT = 499;
 
 /** Writes a line for each request whose route names an action, when it is over. It comes after the access log. */

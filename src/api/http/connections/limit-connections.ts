@@ -8,7 +8,7 @@ import type { ConnectionRoom, Guest, Shortage } from './connection-room.js';
 import { refuseSocket } from './refuse-socket.js';
 
 const RETRY_SECONDS = 2;
-/** What is served to operators on connections of the reserve. */
+/** The paths that are served to operators on connections of the reserve. */
 const OPERATORS_PATH = /^\/(?:health|metrics|admin)(?:[/?]|$)/;
 
 export interface ConnectionLimits {

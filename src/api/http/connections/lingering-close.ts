@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from '../request/body.js';
 
 const LINGER_MILLISECONDS = 2_000;
-/** How many requests discard input in one turn of the event loop. Each has about 64 KiB buffered. */
+/** The number of requests that discard input in one turn of the event loop. Each has about 64 KiB buffered. */
 const DISCARDS_PER_TURN = 8;
 
 /**

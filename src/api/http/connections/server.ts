@@ -83,8 +83,8 @@ const requestTimedOut = () =>
   Object.assign(new Error('the request took too long'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
 /**
- * Refuses what never reaches the app: other expectations than `100-continue`, malformed requests, and tunnels. `responses`
- * holds the newest response of each connection, because nothing may be written into one that has begun.
+ * Refuses requests that never reach the app: other expectations than `100-continue`, malformed requests, and tunnels.
+ * `responses` holds the newest response of each connection, because nothing may be written into one that has begun.
  */
 function refuseOthers(server: Server, responses: WeakMap<Duplex, ServerResponse>): void {
   server.on('checkExpectation', (request, response) => {

@@ -3,7 +3,7 @@ import type { RequestAction } from '../../../shared/audit/actions.js';
 import type { Caller } from '../../auth/authentication.js';
 import { auditAction, auditCaller } from '../audit/audit-trail.js';
 
-/** What logs and metrics say about a request in addition to its status. */
+/** The facts that logs and metrics state about a request in addition to its status. */
 export interface RequestFacts {
   /** Pattern of the route, such as `/documents/{document_id}`; null when no route matched. */
   readonly route: string | null;

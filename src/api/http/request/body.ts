@@ -51,7 +51,7 @@ export interface BodyOptions {
 export interface BodyReading extends BodyOptions {
   readonly ignored: IgnoredFields;
   readonly readJson: ReadJson;
-  /** Is called with the bytes of a JSON body before they are parsed. */
+  /** Called with the bytes of a JSON body before they are parsed. */
   readonly onBytes?: (bytes: Uint8Array) => void;
 }
 

@@ -157,7 +157,7 @@ function fillFrom(
   return filled;
 }
 
-/** Returns the parameters of the query string; the last value counts of one that is repeated. */
+/** Returns the parameters of the query string; the last value of a repeated one counts. */
 export function queryOf(url: string): Record<string, string> {
   const start = url.indexOf('?');
   return start === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(start + 1)));

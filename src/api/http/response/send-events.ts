@@ -16,7 +16,7 @@ const HEADERS = {
 const COMMIT_MILLISECONDS = 10_000;
 
 interface SendingEvents {
-  /** Aborts when the client goes away, or may no longer read what is sent. */
+  /** Aborts when the client goes away, or may no longer read the events. */
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
 }

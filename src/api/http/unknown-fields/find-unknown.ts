@@ -45,6 +45,6 @@ function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   }
 }
 
-/** A step that prepares a value stands before the schema of the value, and one that uses it behind. */
+/** A step that prepares a value stands before the schema of the value, and a step that uses it behind. */
 const described = ({ def }: z.ZodPipe): z.core.$ZodType =>
   def.in instanceof z.ZodTransform ? def.out : def.in;

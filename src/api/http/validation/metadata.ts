@@ -44,8 +44,8 @@ export const metadataMerge = z
 type Loc = ValidationItem['loc'];
 
 /**
- * Returns what is wrong with a document's metadata. An empty object or list counts as a leaf. The check stops at
- * the first limit, so that a hostile value costs no more than a good one.
+ * Returns the faults of a document's metadata. An empty object or list counts as a leaf. The check stops at the first
+ * limit, so that a hostile value costs no more than a good one.
  */
 function checkMetadata(metadata: object): ValidationItem[] {
   const waiting: { value: unknown; loc: Loc }[] = [{ value: metadata, loc: [] }];

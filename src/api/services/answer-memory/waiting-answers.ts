@@ -1,8 +1,8 @@
-/** In which order and by which rules those who wait come in; one waits for one of the last three. */
+/** The passes by which waiting answers come in, in their order; each waits for one of the last three. */
 export const PASSES = ['first', 'begun', 'small', 'large'] as const;
 export type Pass = (typeof PASSES)[number];
 
-/** Who holds memory: a caller, and the answer itself, which is known by the signal of its request. */
+/** The holder of memory: a caller, and the answer itself, which is known by the signal of its request. */
 export interface Holder {
   readonly callerId: string;
   readonly answer: AbortSignal | undefined;
@@ -15,12 +15,12 @@ export interface Waiter extends Holder {
 }
 
 export interface Admission {
-  /** By which rules a waiter may come in, as its caller stands; null while that caller holds too much itself. */
+  /** The pass by which a waiter may come in, as its caller stands; null while that caller holds too much itself. */
   readonly passOf: (waiter: Waiter) => Pass | null;
   readonly hasRoom: (waiter: Waiter, pass: Pass) => boolean;
 }
 
-/** Those who wait for memory. */
+/** The lines of answers that wait for memory. */
 export interface AnswerLines {
   enter(waiter: Waiter): void;
   leave(waiter: Waiter): void;
@@ -115,7 +115,7 @@ function nextOf(ready: Ready, hasRoom: Admission['hasRoom']): Waiter | null {
 function placeLines(lines: Lines, { ready, passOf }: State): void {
   for (const [kind, line] of Object.entries(lines)) {
     const [head] = line;
-    // What has begun comes before what would take its room, and then perhaps have to begin again itself.
+    // An answer that has begun comes before one that would take its room, and then perhaps have to begin again itself.
     const mayGo = kind !== 'large' || lines.begun.size === 0;
     const pass = head && mayGo ? passOf(head) : null;
     for (const each of PASSES) if (each !== pass) ready[each].delete(line);

@@ -29,7 +29,7 @@ export interface CacheRequest extends Omit<RequestContext, 'callerId'> {
 }
 
 export interface CacheSpecification extends Omit<CacheConfig, 'filters' | 'engine' | 'shared'> {
-  /** Which documents of others it takes; what the setting says where it is undefined. */
+  /** The documents of others that it takes; the setting holds where it is undefined. */
   readonly shared: Shared | undefined;
   readonly docs: readonly string[] | undefined;
   /** The filter that selects documents, and its JSON, which is stored for later updates. Both are null without a filter. */
@@ -49,7 +49,7 @@ export interface CacheBuildParts {
   readonly sharedViews: Pick<SharedViews, 'standard'>;
   readonly jobs: Jobs;
   readonly waiter: ChangeWaiter;
-  /** How long callers wait that do not state it. */
+  /** The time that callers wait who do not state one. */
   readonly waitSeconds: number;
   readonly logger: Logger;
 }
@@ -153,7 +153,7 @@ async function startAndWait(
 
 interface StartedBuild {
   readonly build: string;
-  /** Of the cache when it was read, and whether the build was over by then. */
+  /** The revision of the cache when it was read, and whether the build was over by then. */
   readonly revision: number;
   readonly isOver: boolean;
 }
@@ -183,7 +183,7 @@ function buildFailed({ code, message }: CacheFailure): Error {
     : new ImpossibleError(message);
 }
 
-/** Adds documents to those that the cache has or is being built with. Null when the cache was deleted in the meantime. */
+/** Adds documents to the present or coming documents of the cache. Null when the cache was deleted in the meantime. */
 function extend(cache: CacheRecord | null, added: readonly string[]) {
   if (!cache) return null;
   const before =

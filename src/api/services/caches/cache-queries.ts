@@ -111,7 +111,7 @@ async function* answer(
   yield* answerFrom(parts, request, await readCurrent(parts, request));
 }
 
-/** Whether the file of the model that holds a cache was replaced, or is gone. */
+/** Tells whether the file of the model that holds a cache was replaced, or is gone. */
 async function isOtherModel(
   { engines }: CacheQueryParts,
   { config }: BuiltCache,
@@ -144,7 +144,10 @@ async function* answerFrom(
   }
 }
 
-/** What a model has read may have been removed for room, or be of a model file that is another one now. */
+/**
+ * Tells whether a model's state is lost: it may have been removed for room, or belong to a model file that is another one
+ * now.
+ */
 function hasLostState({ name }: CacheEngine, { tokenCount }: BuiltCache, tokensReused: number): boolean {
   return name === 'llama' && tokensReused < tokenCount / 2;
 }

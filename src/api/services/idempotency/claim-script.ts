@@ -3,13 +3,13 @@ import { defineScript, type Redis } from '../../../shared/redis/client.js';
 import { SERVER_TIME } from '../../../shared/redis/server-time.js';
 
 /*
- * What is remembered of a request is a hash: `id` of what it creates, `run` that is at it, `until` when that run's lease ends
- * (Redis' time in ms), `fingerprint` of the request, `created` once something has the id, `answer` at the end, and `hour` in
- * whose sum of bytes it counts. Beside it, each caller has the sums of the last 25 hours, which end together with the keys
- * that they count.
+ * The memory of a request is a hash: `id` of the object that it creates, `run` that is at it, `until` when that run's lease
+ * ends (Redis' time in ms), `fingerprint` of the request, `created` once something has the id, `answer` at the end, and
+ * `hour` in whose sum of bytes it counts. Beside it, each caller has the sums of the last 25 hours, which end together with
+ * the keys that they count.
  */
 
-/** What Redis needs for a key, measured without its name and its answer. */
+/** The bytes that Redis needs for a key, measured without its name and its answer. */
 const KEY_BYTES = 400;
 
 export interface ClaimRequest {

@@ -27,8 +27,8 @@ export interface HeldReservation extends Reservation {
 }
 
 /**
- * What to do with a request. `fingerprint` is that of the first request with the key, where it is known; it has been compared
- * unless that of this request is not known yet.
+ * The claim of a request. `fingerprint` belongs to the first request with the key, where it is known. It has been compared
+ * unless the fingerprint of this request is not known yet.
  */
 export type Claim =
   /** Another body, or another route. */
@@ -36,7 +36,7 @@ export type Claim =
   | { readonly type: 'answered'; readonly answer: Answer; readonly fingerprint: string | null }
   | {
       readonly type: 'claimed';
-      /** Where it has created something already, the answer to that is not known. */
+      /** The reservation. Where it has created something already, the answer to that is not known. */
       readonly reservation: HeldReservation;
       readonly fingerprint: string | null;
     };
@@ -49,7 +49,7 @@ export interface Idempotency {
 export interface IdempotencyParts {
   readonly redis: Redis;
   readonly logger: Logger;
-  /** How much is remembered of the requests of one caller at most, in bytes of Redis, by an estimate. */
+  /** The bytes of Redis, by an estimate, that are remembered of the requests of one caller at most. */
   readonly limitBytes: number;
 }
 
@@ -120,7 +120,7 @@ function hold(
     await rememberScript.run(redis, call(known(), packed));
   };
   const notRemembered = (error: unknown) => {
-    // Whoever asks again is answered from what was created.
+    // A repeated request is answered from the created objects.
     logger.warn({ err: error }, 'the answer to an idempotency key is not remembered');
     return null;
   };

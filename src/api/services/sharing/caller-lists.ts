@@ -4,9 +4,9 @@ import type { SharedViews } from '../../../shared/access/sharing.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, InvalidFieldError } from '../../../shared/errors.js';
 
-/** What a caller has said of documents that others share with them. */
+/** The choices that a caller has made about documents that others share with them. */
 export interface CallerView extends SharingLists {
-  /** What holds where a request does not say. */
+  /** The choice that holds where a request does not say. */
   readonly standard: Shared;
 }
 

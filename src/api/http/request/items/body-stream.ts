@@ -39,13 +39,13 @@ export class BodyStream {
     }
     const { bytes } = this.#arrived;
     this.#arrived.clear();
-    // What has arrived is still taken, unless nobody is there to be told of it.
+    // The arrived bytes are still taken, unless nobody is there to be told of them.
     if (this.#failure && (bytes.length === 0 || this.#failure instanceof ClientGoneError))
       throw this.#failure;
     return bytes.length === 0 ? null : bytes;
   }
 
-  /** Lets `next` throw this, once what has arrived is taken. */
+  /** Lets `next` throw this, once the arrived bytes are taken. */
   end(reason: Error): void {
     this.#failure ??= reason;
     this.#wake();

@@ -41,7 +41,7 @@ export async function* groupLines<Item, Common>(
   };
   try {
     for (let bytes = await stream.next(); bytes; bytes = await stream.next()) {
-      // What has arrived may be thirty thousand lines.
+      // The arrived bytes may be thirty thousand lines.
       await nextSlice();
       yield* inGroups(lines.push(bytes), parser);
       lines.giveBack();

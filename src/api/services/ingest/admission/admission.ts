@@ -19,7 +19,7 @@ export interface SomeAdmitted {
   readonly admitted: number;
   /** Null when all were admitted. */
   readonly refusal: TooManyError | TryLaterError | null;
-  /** Of all that are admitted. */
+  /** The arrival of all admitted documents. */
   readonly arrival: Arrival;
 }
 
@@ -78,11 +78,11 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
 interface Figures {
   readonly all: number;
   readonly own: number;
-  /** What Redis is short of. */
+  /** The resource that Redis is short of. */
   readonly shortage: Shortage | null;
 }
 
-/** How many more documents there is room for, and why there is none for others. */
+/** The number of further documents that there is room for, and the reason why there is none for others. */
 function roomFor({ all, own, shortage }: Figures, { maxWaiting, maxWaitingPerCaller }: AdmissionLimits) {
   const ofCaller = Math.max(0, maxWaitingPerCaller - own);
   const ofAll = Math.max(0, maxWaiting - all);

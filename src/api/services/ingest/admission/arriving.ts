@@ -23,7 +23,7 @@ interface Present {
   readonly named: readonly string[];
 }
 
-/** How many documents arrive, of all callers and of one. */
+/** The numbers of documents that arrive, of all callers and of one. */
 export interface Arriving {
   readonly all: number;
   readonly own: number;
@@ -32,7 +32,7 @@ export interface Arriving {
 export interface Arrivals {
   figures(callerId: string): Arriving;
   enter(callerId: string, count: number): Entered;
-  /** Those that have not left, in the order in which they came. */
+  /** The arrivals that have not left, in the order in which they came. */
   present(): Iterable<Readonly<Present>>;
 }
 

@@ -10,7 +10,7 @@ export const RETRY_LATER = { retryAfterSeconds: 30 };
 /** The part of the memory above the share that revocations may use. They need some for the new, shorter lists. */
 const REVOCATION_RESERVE = 2 / 3;
 
-/** Says what there is no room for, and what is short. */
+/** Makes the error for a lack of room. It names the disk where that is short. */
 export function noRoomFor(what: string, shortage: Shortage): TryLaterError {
   const full = shortage === 'disk' ? ': the disk is nearly full' : '';
   return new TryLaterError(`There is no room for ${what}${full}`, RETRY_LATER);
