@@ -307,7 +307,7 @@ export interface CacheTexts {
 }
 
 export interface PreparedCache {
-  /** The tokens that the texts take of the context window. What takes more than the window is not prepared. */
+  /** The tokens that the texts take of the context window. Texts that take more than the window are not prepared. */
   readonly tokenCount: number;
   /** The bytes that the engine keeps for the cache. */
   readonly bytes: number;

@@ -1,4 +1,7 @@
-/** Ends the turn of a job after one of its steps. What the job did stays, and it continues in its caller's next turn. */
+/**
+ * Ends the turn of a job after one of its steps. The work that the job did stays, and it continues in its caller's next
+ * turn.
+ */
 export class TurnOverError extends Error {
   override readonly name = 'TurnOverError';
 }

@@ -206,7 +206,7 @@ function holdFor(
       : Promise.resolve(memory.hold({ callerId, bytes, signal }));
 }
 
-/** Tells who sends the request, and throws where they may not use the route. Whether there is room for it is asked later. */
+/** Tells who sends the request, and throws where they may not use the route. The question of room for it comes later. */
 function authorize(route: Route, request: Request, authenticate: Authenticate): Caller {
   const known = authenticate(request.headers.authorization);
   noteCaller(request, known);

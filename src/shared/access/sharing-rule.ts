@@ -26,7 +26,7 @@ export const NO_LISTS: SharingLists = { blockedOwners: [], acceptedOwners: [], a
 export const MAX_SHARING_ENTRIES = 1_000;
 
 /**
- * The filter of the documents that a caller finds among those that they may read; null for all. It names fields that
+ * The filter of the documents that a caller finds among all that they may read; null for all of them. It names fields that
  * metadata cannot hide, and is a filter so that everything that heeds filters heeds it: masks, queries of engines, and the
  * check of each hit.
  */

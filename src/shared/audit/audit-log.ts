@@ -37,7 +37,7 @@ export interface AuditLog {
   flush(): Promise<void>;
   /** Writes what waits a last time. */
   close(): Promise<void>;
-  /** The same, at once, in a process that ends. What is being written at this moment is left to the system. */
+  /** The same, at once, in a process that ends. A write under way is left to the system. */
   readonly end: () => void;
 }
 

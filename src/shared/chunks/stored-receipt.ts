@@ -28,7 +28,7 @@ const USUAL: Receipt = {
   attachments: [],
 };
 
-/** Packs a receipt for the hash of a generation. What is as usual is left out. */
+/** Packs a receipt for the hash of a generation. Usual fields are left out. */
 export function packReceipt(receipt: Receipt): string {
   // @NOTE TypeScript does not tell the keys of an object
   const names = Object.keys(receipt) as (keyof Receipt)[];

@@ -25,7 +25,7 @@ export function packWhereabouts({ location = null, section = [] }: Partial<Where
   });
 }
 
-/** Chunks of earlier versions have none. What is not understood must not keep a text from being found. */
+/** Chunks of earlier versions have none. An unreadable place must not keep a text from being found. */
 export function unpackWhereabouts(packed: string | null | undefined): Whereabouts {
   if (!packed) return NOWHERE;
   return storedSchema.safeParse(parsed(packed)).data ?? NOWHERE;

@@ -99,7 +99,7 @@ export function createRecords(
 
 type Commit = (id: string, before: DocumentRecord | null, change: Change) => Promise<number>;
 
-/** All that writes records. What was written is told. */
+/** The writers of records. They report each written change. */
 function tellingChanges(
   parts: CommitParts,
   onChange: OnChange,

@@ -1,7 +1,7 @@
 import { programmingLanguage, shownContent, type Json, type MatchableDocument } from '../document.js';
 import { isPlainObject } from '../is-plain-object.js';
 
-/** Metadata may be nested this deep. What lies deeper is neither stored nor looked for. */
+/** Metadata may be nested this deep. Deeper values are neither stored nor looked for. */
 export const MAX_METADATA_DEPTH = 64;
 
 type JsonObject = Readonly<Record<string, Json>>;

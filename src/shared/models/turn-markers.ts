@@ -51,7 +51,7 @@ const UNPAIRED = /[[\]](?=(?:~!?b|e~)[[\]])/gi;
 /**
  * Makes plain text of markers that end a turn or begin another in a chat template: their brackets become some that no
  * template has, `‹s›` for `<s>` and `⟦INST⟧` for `[INST]`. Servers may read markers even within a message, and models may
- * take for one what differs in case, spaces, width or bars. What is broken once stays as it is.
+ * take a text for one that differs in case, spaces, width or bars. A broken marker stays as it is.
  */
 export function breakTurnMarkers(text: string): string {
   return text

@@ -19,7 +19,7 @@ export interface SearchRequest {
   /** With `document`, each document comes once, with its best chunk. */
   readonly per: 'chunk' | 'document';
   readonly signal?: AbortSignal;
-  /** Gets all hits so far whenever there are more. What it throws ends the search. */
+  /** Gets all hits so far whenever there are more. An error of it ends the search. */
   readonly onHits?: (hits: readonly Hit[]) => void;
   /** Appended along with the read of the hits, where that makes the answer whole. For searches of chunks. */
   readonly event?: AnswerEvent | undefined;

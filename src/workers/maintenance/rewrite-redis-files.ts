@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /**
- * Lets Redis write its append-only files anew while their disk is short. What was removed leaves them only then, and Redis by
+ * Lets Redis write its append-only files anew while their disk is short. Removed data leaves them only then, and Redis by
  * itself waits until they are twice as large as before, which they never become while nothing that grows is taken.
  */
 export async function rewriteRedisFiles({ redis, disks, logger }: Parts): Promise<void> {

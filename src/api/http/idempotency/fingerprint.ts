@@ -51,7 +51,7 @@ export function fingerprintUpload(
   };
 }
 
-/** The same for a form with many files, whose order matters. What is not read of a file by the target is read here. */
+/** The same for a form with many files, whose order matters. Bytes of a file that the target does not read are read here. */
 export function fingerprintFiles(
   receive: ReceiveFiles,
   { method, url }: Place,

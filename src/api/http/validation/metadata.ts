@@ -23,8 +23,8 @@ export const metadata = z
   .meta({ override: OBJECT_SCHEMA });
 
 /**
- * A change of single keys of the metadata (RFC 7396); null takes all of them away. What comes out must keep the limits.
- * The function that applies it throws HttpError 422.
+ * A change of single keys of the metadata (RFC 7396); null takes all of them away. The result must keep the limits. The
+ * function that applies it throws HttpError 422.
  */
 export const metadataMerge = z
   .custom<Metadata>(isPlainObject, { error: MESSAGES.dict })

@@ -26,7 +26,7 @@ export interface AnswerLines {
   leave(waiter: Waiter): void;
   /** Lets in the first who may; false when there is none. */
   callNext(): boolean;
-  /** To be told when what a caller holds has changed. */
+  /** Called when the bytes that a caller holds have changed. */
   update(callerId: string): void;
   waitingOf(callerId: string): number;
   /** The first of each line whose caller may have it, and for which there is no room. */

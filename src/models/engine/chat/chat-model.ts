@@ -146,7 +146,7 @@ function findState(parts: Parts, id: string | undefined): Promise<SavedState | n
 interface Writing {
   /** The tokens written so far. */
   readonly tokens: readonly Token[];
-  /** Writes on until the end of the answer. What the signal interrupts can be continued, also in another slot. */
+  /** Writes on until the end of the answer. An answer that the signal interrupts can be continued, also in another slot. */
   goOn(slot: Slot, signal: AbortSignal): Promise<Pick<ChatEnd, 'finishReason' | 'completionTokens'>>;
 }
 

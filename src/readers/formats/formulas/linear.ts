@@ -23,7 +23,7 @@ const BARS = /^([|‖])[^|‖]*\1$/u;
 /** A longer text is never taken for one operand, so that a formula is read in a time that grows with its length. */
 const MAX_OPERAND_LENGTH = 500;
 
-/** Puts brackets around a text that is more than one operand. What is in brackets already counts as one. */
+/** Puts brackets around a text that is more than one operand. A text in brackets already counts as one. */
 export function grouped(text: string): string {
   const whole = text.trim();
   if (whole.length <= 1 || (whole.length <= MAX_OPERAND_LENGTH && isOperand(whole))) return whole;

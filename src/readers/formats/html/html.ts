@@ -9,7 +9,7 @@ import { createHtmlReader } from './read-html.js';
 /** Browsers look at the first 1,024 bytes for an encoding, but pages of old have it behind long comments. */
 const PRESCAN_BYTES = 65_536;
 
-/** Parses HTML into blocks: headings, paragraphs, lists and tables. What nobody sees is left out and named. */
+/** Parses HTML into blocks: headings, paragraphs, lists and tables. Text that nobody sees is left out and named. */
 export function* parseHtml(bytes: Uint8Array, { options, receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('html', '1');
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });

@@ -62,7 +62,7 @@ interface RecognizerOptions {
 
 export type Recognizer = ReturnType<typeof createRecognizer>;
 
-/** Recognizes text in the pictures of one document, within bounds. What is left out is taken down as a gap. */
+/** Recognizes text in the pictures of one document, within bounds. Each omission is noted as a gap. */
 export function createRecognizer({ pdfium, options, receipt, most = MAX }: RecognizerOptions) {
   let data: Promise<LanguageData> | undefined;
   let pages = 0;

@@ -15,7 +15,7 @@ const TIME =
 /** Beginnings of what WebVTT has beside cues. Each lasts until an empty line. */
 const ASIDE = /^(?:WEBVTT|NOTE|STYLE|REGION)(?![^\s])/;
 
-/** Reads the cues of SubRip or WebVTT. What has no time is passed over. */
+/** Reads the cues of SubRip or WebVTT. Blocks without a time are passed over. */
 export function* readCues(text: string): Iterable<Cue> {
   const clean = createCueText();
   let current: { start: number; end: number; lines: string[]; line: number } | undefined;

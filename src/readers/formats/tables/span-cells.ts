@@ -16,8 +16,8 @@ interface Placed {
 }
 
 /**
- * Lays out cells that reach over several columns and rows. What reaches over rows is repeated in each of them, and what
- * reaches over the columns of a header names each of these. Columns without any text are left out.
+ * Lays out cells that reach over several columns and rows. A cell that reaches over rows is repeated in each of them, and a
+ * cell that reaches over columns of a header names each of these. Columns without any text are left out.
  * @param headerRows how many of the first rows name the columns
  */
 export function spanCells(

@@ -37,7 +37,7 @@ interface Opened {
   readonly holder: string;
 }
 
-/** Collects tables in the names of HTML, CALS (DocBook, JATS) and, in prose, TEI. What is within a cell is its text. */
+/** Collects tables in the names of HTML, CALS (DocBook, JATS) and, in prose, TEI. The content of a cell is its text. */
 export interface XmlTables {
   /** Tells whether an element is the beginning of a table. */
   begins(element: Opened): boolean;

@@ -26,8 +26,8 @@ const WIDE_FIELD = 1;
 const ELSEWHERE = 0xffffffff;
 
 /**
- * Reads the directory at the end of a zip archive (APPNOTE.TXT 6.3.10, section 4.3). What it says of the sizes that members
- * inflate to is ignored, so that neither a lie nor a data descriptor matters.
+ * Reads the directory at the end of a zip archive (APPNOTE.TXT 6.3.10, section 4.3). The sizes that it states for inflated
+ * members are ignored, so that neither a lie nor a data descriptor matters.
  * @throws RangeError when there is no whole directory, as in an archive that was cut off
  */
 export function* readCentralDirectory(bytes: Uint8Array): Iterable<ZipEntry> {

@@ -32,8 +32,8 @@ export interface Zip {
 }
 
 /**
- * Opens a zip archive, whose members are inflated when they are asked for. What counts is how many bytes they really
- * inflate to, not what the archive says of them, so that members that share their bytes count each time.
+ * Opens a zip archive, whose members are inflated when they are asked for. The number of bytes that they really inflate to
+ * counts, not the number that the archive states, so that members that share their bytes count each time.
  * @throws ReadError `corrupt` when it is no archive, `too_large` when it has too many members
  */
 export function openZip(bytes: Uint8Array, options: ZipOptions): Zip {

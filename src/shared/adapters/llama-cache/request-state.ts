@@ -19,7 +19,7 @@ export class TooManyTokensError extends Error {
 const COMPONENT = 'local models';
 /** Reading one step of a text takes far less on any processor; a model that is loaded first may take minutes. */
 const SILENCE_MILLISECONDS = 300_000;
-/** Removing a file takes no time. What is not removed is found by the sweep. */
+/** Removing a file takes no time. The sweep finds files that are not removed. */
 const REMOVAL_MILLISECONDS = 10_000;
 
 const progressSchema = z.object({ read: z.int(), of: z.int().positive() });

@@ -52,7 +52,7 @@ const chunkSchema = z.object({
   usage: usageSchema.nullish().catch(null),
 });
 
-/** Parameters that some models and servers refuse. What a refusal taught is kept for later requests. */
+/** Parameters that some models and servers refuse. The lesson of a refusal is kept for later requests. */
 interface Dialect {
   readonly lengthParameter: 'max_tokens' | 'max_completion_tokens';
   readonly hasTemperature: boolean;

@@ -16,9 +16,9 @@ interface Candidate extends ModelsAddress {
 type Fetch = typeof fetch;
 
 /**
- * Fetches like `fetch` from whichever process with local models has the least to do, and asks the next one where that does not
- * answer, cannot, or has another file. Requests are sent to the first address, whose place any other takes. Their bodies must be
- * strings. What one process alone holds is not asked for in this way.
+ * Fetches like `fetch` from whichever process with local models has the least to do, and asks the next one where that does
+ * not answer, cannot, or has another file. Requests are sent to the first address, whose place any other takes. Their
+ * bodies must be strings. Objects that one process alone holds are not asked for in this way.
  */
 export function createBalancedFetch(addresses: ModelsAddresses): Fetch {
   const [first, ...others] = addresses;

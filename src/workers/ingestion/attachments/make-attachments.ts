@@ -75,8 +75,8 @@ interface Noted {
 }
 
 /**
- * Names the documents in the record. What another run at the same content has noted as waiting stays until this one decides,
- * since that one may publish the content at any moment. Null when the attempt was superseded.
+ * Names the documents in the record. Attachments that another run at the same content has noted as waiting stay until this
+ * run decides, since the other may publish the content at any moment. Null when the attempt was superseded.
  */
 async function note(
   { records }: Dependencies,

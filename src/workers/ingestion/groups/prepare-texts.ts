@@ -42,8 +42,8 @@ interface Run {
 }
 
 /**
- * Notes which documents are left to jobs of their own. What says nothing of a text is thrown: that the provider or Redis is
- * away, and what the signal aborts with.
+ * Notes which documents are left to jobs of their own. Errors that say nothing of a text are thrown: the absence of the
+ * provider or of Redis, and the reason of the signal.
  */
 export function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: AbortSignal) {
   const others: string[] = [];

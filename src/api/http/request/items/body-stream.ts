@@ -27,7 +27,7 @@ export class BodyStream {
 
   /**
    * Resolves with all that has arrived since the last call, which it waits for if there is nothing; null at the end of the
-   * body. What a client sends in many small pieces is taken together.
+   * body. Many small pieces of a client are taken together.
    * @throws HttpError 408, or the reason of `end`; ClientGoneError
    */
   async next(): Promise<Buffer | null> {

@@ -53,7 +53,7 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
         memory.shortage(),
       ]);
       let found = roomFor({ all: all + before.all, own: own + before.own, shortage }, limits);
-      // Near a limit it matters that each counts once. What is in Redis takes its room in any case.
+      // Near a limit it matters that each counts once. Documents in Redis take their room in any case.
       const most = Math.min(wanted, roomFor({ all, own, shortage }, limits).room);
       if (found.room < most) found = roomFor({ ...(await countOnce(arrival)), shortage }, limits);
       const admitted = Math.min(wanted, found.room);

@@ -12,7 +12,7 @@ const DICTIONARY = Buffer.from(
   'latin1',
 );
 
-/** Decompresses the RTF of a message of Outlook ([MS-OXRTFCP]). What its header says of its size is a limit. */
+/** Decompresses the RTF of a message of Outlook ([MS-OXRTFCP]). The size in its header is a limit. */
 export function decompressRtf(bytes: Uint8Array): Buffer {
   const input = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (input.length < HEADER_BYTES) throw damaged();

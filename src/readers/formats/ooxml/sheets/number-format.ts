@@ -14,7 +14,10 @@ export interface NumberFormat {
   colorOf(value: number): Color | undefined;
 }
 
-/** Makes a format of its code (ECMA-376 part 1, 18.8.31), with English names. What it cannot say is shown in general. */
+/**
+ * Makes a format of its code (ECMA-376 part 1, 18.8.31), with English names. Values that it cannot show are shown in the
+ * general format.
+ */
 export function createNumberFormat(code: string, system: DateSystem): NumberFormat {
   const sections = parseFormatCode(code);
   return {

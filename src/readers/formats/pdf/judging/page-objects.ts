@@ -19,8 +19,8 @@ interface Wanted {
 }
 
 /**
- * Knows which objects each page of a file uses: its contents, fonts and forms. What is said more than once of an object
- * counts as a whole, so that a page may be taken to use more than it does.
+ * Knows which objects each page of a file uses: its contents, fonts and forms. Repeated definitions of an object count
+ * together, so that a page may be taken to use more than it does.
  */
 export function createPageObjects(bytes: Uint8Array) {
   let read: ReturnType<typeof createGraph> | undefined;

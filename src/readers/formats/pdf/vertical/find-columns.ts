@@ -61,7 +61,7 @@ export function findColumns(parts: readonly (ColumnPart | undefined)[]): TextCol
     .map(({ parts: own, size, box }) => ({ ...box, size, glyphs: own.flatMap(glyphsOf) }));
 }
 
-/** Texts that stand one below another. What many are held against is computed once. */
+/** Texts that stand one below another. Values that many are compared with are computed once. */
 interface Chain {
   readonly parts: readonly ColumnPart[];
   readonly box: Rectangle;
@@ -81,7 +81,10 @@ function toChain(parts: readonly ColumnPart[]): Chain {
   return { parts, box: around(boxes), size, characters: parts.filter(isCharacter).length };
 }
 
-/** Texts that are drawn one below another. What is drawn between them, such as readings beside characters, does not end a column. */
+/**
+ * Texts that are drawn one below another. Texts drawn between them, such as readings beside characters, do not end a
+ * column.
+ */
 function chainsOf(parts: readonly (ColumnPart | undefined)[]): (readonly ColumnPart[])[] {
   const chains: ColumnPart[][] = [];
   for (const part of parts) {
