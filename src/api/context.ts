@@ -108,7 +108,7 @@ export async function createApiContext(options: ContextOptions) {
   };
 }
 
-/** Opens what models are needed for. Callers take turns at completions, and waits for a local model. */
+/** Opens the parts that need models. Callers take turns at completions, and waits for a local model. */
 async function openModels({ settings, logger, signal }: ContextOptions) {
   const onWaiting = (error: Error) => logger.warn({ err: error }, 'waiting for local models');
   const embedder = await createEmbedder(settings, { signal, onWaiting });
@@ -122,7 +122,7 @@ async function openModels({ settings, logger, signal }: ContextOptions) {
   };
 }
 
-/** The records of named caches, and what answers from them. */
+/** Opens the records of named caches, and the engines that answer from them. */
 const openCaches = (
   { settings, logger }: ContextOptions,
   parts: Omit<Parameters<typeof openCacheEngines>[0], 'settings'> & { readonly redis: Redis },

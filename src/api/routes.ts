@@ -165,7 +165,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   ];
 }
 
-/** The routes of what readers do with documents of others. */
+/** The routes by which readers treat documents of others. */
 function sharingRoutes(
   { records, sharedViews }: DocumentRouteContext,
   parts: Omit<MembershipParts, 'lists'>,

@@ -108,7 +108,7 @@ interface Running {
   readonly redis: Child[];
 }
 
-/** Resolves with what the processes have to know of it. */
+/** Starts Redis, or waits for the Redis of the settings. Resolves with the variables by which processes find it. */
 async function startRedis(
   settings: SupervisorSettings,
   env: Environment,

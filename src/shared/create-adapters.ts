@@ -86,7 +86,7 @@ interface WantedModel {
   readonly kind: ModelKind;
 }
 
-/** @throws SettingsError that names the setting and what to do */
+/** @throws SettingsError that names the setting and the remedy */
 async function findModel(settings: Settings, { setting, name, kind }: WantedModel, options: FindOptions) {
   try {
     return await findLocalModel(modelsAddressesOf(settings), { name, kind }, options);

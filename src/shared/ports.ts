@@ -145,9 +145,8 @@ export interface DataState {
  */
 export interface WordIndex {
   /**
-   * Returns the chunks that score highest without what their sections add, ordered by the score with it, best first, ties
-   * by document id and then chunk number. With a `minScore` of 0, chunks that hold
-   * none of the words follow with the score 0.
+   * Returns the chunks with the highest own scores, ordered by the score with their sections, best first, ties by document
+   * id and then chunk number. With a `minScore` of 0, chunks that hold none of the words follow with the score 0.
    */
   search(request: WordSearch): Promise<Candidate[]>;
   /** Returns the score of each chunk; NaN for a chunk that is not there any more. */
@@ -187,7 +186,7 @@ export interface IndexListing extends DocumentSelection {
   readonly limit: number;
 }
 
-/** Tells of what keeps documents from being found. `fields.level` is `warn` or `error`; the fields hold no content. */
+/** Tells of problems that keep documents from being found. `fields.level` is `warn` or `error`; the fields hold no content. */
 export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /**

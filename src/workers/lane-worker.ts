@@ -103,7 +103,7 @@ async function processJob(options: WorkerOptions, taken: TakenJob, stopping: Abo
   }
 }
 
-/** Takes the time of a run, and tells its span and the metrics what becomes of it. */
+/** Takes the time of a run, and tells its span and the metrics the outcome. */
 function openRun({ queue, onFinished }: WorkerOptions, job: Job, span: Span) {
   const started = performance.now();
   const seconds = () => (performance.now() - started) / 1_000;

@@ -33,7 +33,7 @@ export function createPoisonJobs(counting: Counting): PoisonJobs {
       if (job.stalledCounter === 0) return run();
       const before = lasts.get(job.queueName) ?? Promise.resolve();
       const turn = untilAborted(before, stopping).then(() => runCounted(counting, job, run));
-      // The next one waits for those before this one, too, if this one leaves the line.
+      // The next one waits for the ones before this one, too, if this one leaves the line.
       lasts.set(
         job.queueName,
         Promise.allSettled([before, turn]).then(() => undefined),

@@ -9,7 +9,7 @@ export interface PageParts {
   readonly csrf: string;
 }
 
-/** Shows everything about a document except its content, and what an operator can do with it. */
+/** Shows everything about a document except its content, and the actions of an operator on it. */
 export function documentPage(document: DocumentInspection, { adminPath, csrf }: PageParts): Html {
   const { generations, jobs } = document;
   return html`<p><a href="${adminPath}/queues">Queues</a></p>

@@ -52,8 +52,8 @@ export function createCompletionLimit({ waitMilliseconds = WAIT_MILLISECONDS, of
 }
 
 /**
- * The same for models on this host, which answer a few at once and in the order of arrival: what one caller has sent there must
- * not be more than they answer at once, or others wait behind all of it. The wait is here instead, as long as it was there.
+ * The same for models on this host, which answer a few at once and in the order of arrival: one caller must not have sent
+ * more there than they answer at once, or others wait behind all of it. The wait is here instead, as long as it was there.
  */
 export const createLocalCompletionLimit = (
   settings: Pick<Settings, 'models' | 'completion'>,

@@ -115,8 +115,8 @@ export interface IdempotencyOf<Request, Replying, Answer> {
   /** The same for a form with many files. */
   readonly skipFiles?: (receiveFiles: ReceiveFiles) => Promise<void>;
   /**
-   * Answers from what an earlier request with the same key has created under `id`, where its answer is not remembered.
-   * Without it, `handle` goes on with what the earlier request has begun, which its reservation tells.
+   * Answers from the objects that an earlier request with the same key has created under `id`, where its answer is not
+   * remembered. Without it, `handle` goes on with the work of the earlier request, which its reservation tells.
    */
   readonly answerAgain?: (request: Request, id: string, reply: Replying) => Promise<Answer>;
 }
@@ -157,7 +157,7 @@ export interface RouteExamples {
   readonly events?: readonly unknown[];
 }
 
-/** A route as the server runs it: `handle` is only ever called with what the route's own schemas parsed. */
+/** A route as the server runs it: `handle` is only ever called with the output of the route's own schemas. */
 export interface Route extends Declaration<z.ZodType, z.ZodType, z.ZodType, Responses, z.ZodType> {
   readonly examples?: RouteExamples;
   readonly idempotency?: IdempotencyOf<ApiRequest<unknown, unknown, unknown>, Reply, ApiReply | PendingReply>;
@@ -199,6 +199,6 @@ export function defineRoute<
   const Declared extends Responses,
   Events extends z.ZodType = never,
 >(route: RouteDefinition<Path, Query, Body, Declared, Events>): Route {
-  // @NOTE dropping the types is safe: the server calls each handler with what the route's own schemas parse.
+  // @NOTE dropping the types is safe: the server calls each handler with the output of the route's own schemas.
   return route as unknown as Route;
 }

@@ -60,7 +60,7 @@ export function createOpenApi(routes: readonly Route[]): OpenApi {
   return withoutUnused(page);
 }
 
-/** The library writes what events are made of once more for requests, which nothing refers to. */
+/** The library repeats the schemas of events for requests, where nothing refers to them. */
 function withoutUnused(page: OpenApi): OpenApi {
   const { schemas = {}, ...others } = page.components ?? {};
   const text = JSON.stringify(page);

@@ -50,7 +50,7 @@ const viewSharing = (view: CallerView): z.infer<typeof sharingView> => ({
 
 const ownerPath = z.object({ owner: userId.describe('Who shares documents, as their `owner` says.') });
 
-/** The lists of owners, and what putting an owner into them and taking them out does. */
+/** The lists of owners, and the effects of putting an owner into them and of taking them out. */
 const LISTS = [
   {
     name: 'blocked',

@@ -2,7 +2,7 @@ import { createClient, RESP_TYPES } from 'redis';
 import { KEY_PREFIX } from '../../shared/redis/keys.js';
 
 /**
- * Connects for a backup or a restore. A connection that is lost is not made again: what changed meanwhile would not be known.
+ * Connects for a backup or a restore. A connection that is lost is not made again: nobody would know the changes meanwhile.
  * @param options.tellsChanges whether the client emits `invalidate` with each key of the service that anybody writes
  */
 export async function connect(url: string, { tellsChanges = false } = {}) {

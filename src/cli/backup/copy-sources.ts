@@ -38,7 +38,7 @@ export function createSourceCopies({
         }),
       );
     },
-    /** Answers what there is of what documents refer to. Further copies stay, which another backup may need. */
+    /** Answers the existing sources of documents. Further copies stay, which another backup may need. */
     end: () => {
       const sources = wanted();
       const missing = sources.filter((key) => !copied.has(key));

@@ -34,7 +34,7 @@ export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'
       bytes += written.length;
       if (bytes >= PART_BYTES) await write();
     },
-    /** Writes what waits, and answers all parts. */
+    /** Writes the waiting records, and answers all parts. */
     end: async (): Promise<readonly KeyPart[]> => {
       await write();
       return parts;
@@ -42,7 +42,10 @@ export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'
   };
 }
 
-/** Reads the keys of a part. @throws UserError when it is damaged, or holds what no backup has; its records throw it as well */
+/**
+ * Reads the keys of a part. @throws UserError when it is damaged, or holds keys that no backup has; its records throw it as
+ * well
+ */
 export async function readKeyPart(place: ObjectStorage, part: KeyPart): Promise<Iterable<KeyRecord>> {
   const packed = await readAll(openVerified(place, part.name, part));
   return ownRecords(readKeyRecords(await unpack(packed, part)), part);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { documentOfSource, isObjectKey } from '../../shared/storage/object-key.js';
 
-/** The version of what a backup consists of. */
+/** The version of a backup's form. */
 export const FORMAT = 1;
 
 const partSchema = z.object({

@@ -4,7 +4,7 @@ import type { Client } from './connect.js';
 
 /** The greatest size of one value, and of one command, where Redis does not tell its limits: its defaults. */
 const LIMITS = { 'proto-max-bulk-len': 512 * 2 ** 20, 'client-query-buffer-limit': 1024 * 2 ** 20 };
-/** For what a command has beside its value. */
+/** The bytes for the rest of a command beside its value. */
 const MARGIN_BYTES = 2 ** 20;
 
 /** Makes Redis check values, whose writer may want it to read or write where it must not. */

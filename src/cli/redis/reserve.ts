@@ -33,7 +33,7 @@ export function keepReserve(directory: string): Reserve {
     isMaking = true;
     try {
       const { free, reserve } = look(directory);
-      // As much again has to stay free, so that the file is not made of what Redis needs now.
+      // As much again has to stay free, so that the file does not take the room that Redis needs now.
       if (sizeOf(path) < reserve && free + sizeOf(path) > (2 + NOTHING_LEFT) * reserve)
         await writeWhole(path, reserve);
     } catch {

@@ -44,7 +44,7 @@ export function createModelsApp({ token, hosts, logger, ...parts }: AppOptions):
   app.get('/metrics', (_request, response, next) => {
     parts.metrics.render().then(({ type, text }) => response.type(type).send(text), next);
   });
-  // Bodies of other types are not read: a web page may send those to a loopback port without asking.
+  // Bodies of other types are not read: a web page may send such bodies to a loopback port without asking.
   app.use(express.json({ limit: MAX_BODY, strict: true }));
   app.get('/v1/models', handle(listModels));
   app.get('/v1/models/:model', handle(describeModel));

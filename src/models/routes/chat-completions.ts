@@ -94,7 +94,10 @@ function createWholeReply(response: Response, body: Body): Reply {
   };
 }
 
-/** Sends each piece as it is written. An answer is at most a window long, so that what a slow client leaves unread is bounded. */
+/**
+ * Sends each piece as it is written. An answer is at most a window long, so that the unread part of a slow client is
+ * bounded.
+ */
 function createStreamedReply(response: Response, body: Body): Reply {
   const head = headOf('chat.completion.chunk', body);
   const send = (data: object) => {

@@ -15,8 +15,8 @@ const writeSchema = z.object({
 const WAITING_MILLISECONDS = 20_000;
 
 /**
- * `PUT /v1/states/{state}`: reads the beginning of a conversation and saves what the model then knows. Answers lines of JSON:
- * `{read, of}` now and then, and at the end `{tokens, tokens_reused, bytes}`. An answer without that line has failed.
+ * `PUT /v1/states/{state}`: reads the beginning of a conversation and saves the model's state after it. Answers lines of
+ * JSON: `{read, of}` now and then, and at the end `{tokens, tokens_reused, bytes}`. An answer without that line has failed.
  */
 export const writeState =
   ({ models, metrics }: RouteParts): Handler =>

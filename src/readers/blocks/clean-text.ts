@@ -14,8 +14,8 @@ const CONTROL = /[\0-\u0008\u000e-\u001b\u007f\u0081\u008d\u008f\u0090\u009d]/g;
 const MISTAKEN = /[\u0080-\u0084\u0086-\u009f]/g;
 
 /**
- * Removes what no reader of a text sees and what stores and models do not accept: control characters, what terminals obey, lone
- * surrogates and, at the start of a document, the byte order mark.
+ * Removes characters that no reader of a text sees and that stores and models do not accept: control characters, sequences
+ * for terminals, lone surrogates and, at the start of a document, the byte order mark.
  */
 export function cleanText(text: string, isStart = true): string {
   const shown = MAY_HOLD_CONTROLS.test(text) ? withoutControls(text) : text;

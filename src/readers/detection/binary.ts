@@ -29,7 +29,8 @@ export function detectBinary(head: Uint8Array, named: FileFormat | undefined): F
 }
 
 /**
- * Readers of PDF allow other bytes before its mark. But texts mention it, and what begins as another format may hold a PDF.
+ * Readers of PDF allow other bytes before its mark. But texts mention it, and a file that begins as another format may hold
+ * a PDF.
  */
 function isPdf(latin: string, head: Uint8Array, named: FileFormat | undefined): boolean {
   const at = latin.slice(0, 1024).indexOf('%PDF-');

@@ -6,7 +6,7 @@ export interface FormatFacts {
   readonly isEmptyWhenBlank: boolean;
   /** True if the time that a file takes depends on its length alone, so that short files need not wait behind slow ones. */
   readonly isLinear: boolean;
-  /** True if repetitive text may be a hundred times as long as the file; the reader bounds what it inflates. */
+  /** True if repetitive text may be a hundred times as long as the file; the reader bounds the inflated bytes. */
   readonly isCompressed: boolean;
   /** True if compiled code reads the format, which a file may crash or take over. */
   readonly isNative: boolean;

@@ -37,9 +37,9 @@ interface LeftOut {
 }
 
 /**
- * Leaves the data URIs and the files in Base64 out of a text, which hold no words, and tells of each. The latter stay
- * where the format has a place for them (`hasKnownFiles`). Line breaks in them stay, so that
- * what follows keeps its line. It takes time in proportion to the text.
+ * Leaves the data URIs and the files in Base64 out of a text, which hold no words, and tells of each. The latter stay where
+ * the format has a place for them (`hasKnownFiles`). Line breaks in them stay, so that the following text keeps its line.
+ * It takes time in proportion to the text.
  */
 export function withoutDataUris(
   text: string,

@@ -60,7 +60,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'hz-gb-2312': 'hz-gb-2312 hz',
 };
 
-/** Labels as people and programs misspell them: without signs, and without what some programs put before them. */
+/** Labels as people and programs misspell them: without signs, and without the prefixes of some programs. */
 const plain = (label: string): string =>
   label.replace(/^(?:x-ms-|x-|cs)(?=[a-z])/, '').replace(/[^a-z0-9]+/g, '');
 

@@ -9,7 +9,7 @@ export const SEVEN_BIT: ReadonlySet<string> = new Set([
   'utf-7',
 ]);
 
-/** A set of characters: the encoding that has it with the highest bit of each byte set, and what stands before them there. */
+/** A set of characters: the encoding that has it with the highest bit of each byte set, and the bytes before them there. */
 interface CharacterSet {
   readonly encoding: string;
   readonly before: readonly number[];
@@ -108,7 +108,7 @@ function decodeHz(bytes: Buffer): string {
 
 /** The number of bytes that are decoded together; a number for each byte of a large file would not fit into the heap. */
 const DECODED_AT_ONCE = 65_536;
-/** The longest character, with what stands before it. */
+/** The longest character, with the bytes before it. */
 const MAX_LENGTH = 3;
 
 /** Collects bytes, and decodes consecutive bytes of one encoding together. */

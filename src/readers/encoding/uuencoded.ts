@@ -15,7 +15,7 @@ interface LeftOut {
 
 /**
  * Leaves the files out of a text that were written into it by uuencode, as mails before MIME have them, and tells of each.
- * Their line ends stay, so that what follows keeps its line. It takes time in proportion to the text.
+ * Their line ends stay, so that the following text keeps its line. It takes time in proportion to the text.
  */
 export function withoutUuencoded(text: string, tell: (file: LeftOut) => void): string {
   let kept = '';

@@ -7,7 +7,7 @@ export const missingAttachment = (filename: string | null | undefined, reason: s
   detail: `The attachment ${filename ?? 'without a name'} is not read: ${reason}`,
 });
 
-/** Adds what turned out to be missing after the file was read. */
+/** Adds gaps that appeared after the file was read. */
 export function addGaps(receipt: Receipt, gaps: readonly Gap[]): Receipt {
   const counts = { ...receipt.gap_counts };
   for (const { reason } of gaps) counts[reason] = (counts[reason] ?? 0) + 1;

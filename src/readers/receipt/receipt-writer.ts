@@ -22,7 +22,7 @@ export interface ReceiptWriter {
   setLanguage(language: string): void;
   /** Notes the headers of a file that is one message. */
   setMail(mail: MailHeaders): void;
-  /** Says what the file is divided into, and into how many. */
+  /** States the unit that the file is divided into, and the number of its parts. */
   setParts(unit: PartUnit, total: number): void;
   /** Notes that one more part was read. */
   addPartRead(): void;
@@ -35,8 +35,8 @@ export interface ReceiptWriter {
 export type Findings = Omit<Receipt, 'characters' | 'tokens'>;
 
 /**
- * @param first what reads the file unless `setParser` says otherwise
- * @param onPartRead is told which share of the parts is read, each time that there is one more
+ * @param first the parser that reads the file unless `setParser` says otherwise
+ * @param onPartRead called with the share of the parts that is read, each time that there is one more
  */
 export function createReceiptWriter(
   first: Reader = TEXT,

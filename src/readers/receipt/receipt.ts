@@ -61,7 +61,7 @@ export const receiptSchema = z.object({
   unit: z.enum(PART_UNITS),
   parts: z.int(),
   parts_read: z.int(),
-  /** UTF-16 units of the text, without what chunks repeat. */
+  /** UTF-16 units of the text, without the repetitions of chunks. */
   characters: z.int(),
   tokens: z.int(),
   /** Pages that were read by text recognition, and how sure that was on average, from 0 to 1. */

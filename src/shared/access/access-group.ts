@@ -57,7 +57,7 @@ export interface CallerTags {
 /** Stands for every group in the sets of earlier versions, until the sweeper replaces it. */
 const ANY = '*';
 
-/** @param members what the caller's set holds: `owner:group`, `owner:*`, or `*` */
+/** @param members the members of the caller's set: `owner:group`, `owner:*`, or `*` */
 export function callerTags(callerId: string, members: readonly string[]): CallerTags {
   const direct = readerTag(callerId);
   if (members.includes(ANY)) return { tags: [direct, everyAccessGroupTag], areExact: false };

@@ -66,8 +66,8 @@ export function withCaller(record: DocumentRecord, callerId: string): Changed {
 }
 
 /**
- * Lists that somebody else writes, without those who have left.
- * @throws ConflictError where no admin would remain, or who is named may have left unnoted
+ * Takes everybody who has left out of lists that somebody else writes.
+ * @throws ConflictError where no admin would remain, or a named user may have left unnoted
  */
 export function withoutLeft(record: Lists, wanted: Partial<AccessLists>): Changed {
   const { left } = record;

@@ -33,9 +33,9 @@ export interface AuditLog {
    */
   isFailing(): boolean;
   figures(): AuditFigures;
-  /** Writes what waits. Resolves also where that fails. */
+  /** Writes the waiting lines. Resolves also where that fails. */
   flush(): Promise<void>;
-  /** Writes what waits a last time. */
+  /** Writes the waiting lines a last time. */
   close(): Promise<void>;
   /** The same, at once, in a process that ends. A write under way is left to the system. */
   readonly end: () => void;
@@ -162,7 +162,7 @@ interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'f
   readonly tellLost: (lost: number) => void;
 }
 
-/** Writes what waits. Tells once that it fails, and once that it does no more. */
+/** Writes the waiting lines. Tells once that it fails, and once that it does no more. */
 function createRun(options: FlusherOptions) {
   const { waiting, append, logger, hasRoom, isFull, folder, tellLost } = options;
   const { hungMilliseconds = HUNG_MILLISECONDS } = options;
@@ -200,7 +200,7 @@ function createRun(options: FlusherOptions) {
   };
 }
 
-/** Writes what waits soon, one run at a time, and later again where that fails. */
+/** Writes the waiting lines soon, one run at a time, and later again where that fails. */
 function createFlusher(options: FlusherOptions) {
   const { run, isFailing, isHung } = createRun(options);
   let timer: NodeJS.Timeout | null = null;

@@ -9,7 +9,7 @@ import { currentNotes } from './notes.js';
 
 /** The number of users of a list that are named. */
 const MAX_USERS = 1_000;
-/** And of all lists of a line only those whose ids are so long together, as they are written. */
+/** The length of ids, as they are written, up to which users of all lists of a line are named. */
 const MAX_LENGTH = 16_384;
 /** The list with the most rights is named first. */
 const LISTS = [...ACCESS_LISTS].reverse();

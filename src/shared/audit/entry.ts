@@ -46,7 +46,7 @@ export interface ChangeEntry {
   readonly action: ChangeAction;
   /** The request that brought it about, if it did so at once. */
   readonly request?: string | undefined;
-  /** Absent for what nobody asks for at that moment, such as the end of an ingest. */
+  /** Absent for changes that nobody asks for at that moment, such as the end of an ingest. */
   readonly caller?: string | undefined;
   readonly documents: readonly [string];
   readonly owner: string;

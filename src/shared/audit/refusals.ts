@@ -11,7 +11,7 @@ const OTHERS = 'others';
 
 const REFUSED = [401, 403, 404, 429];
 
-/** Bounds what refused requests can have written, which need no token. */
+/** Bounds the lines of refused requests, which need no token. */
 export interface Refusals {
   /** Tells whether the line of an entry is written now. Otherwise it is counted, and reported when the minute is over. */
   readonly admit: (entry: AuditEntry) => boolean;

@@ -56,7 +56,7 @@ const buildSchema = z.object({
   config: configSchema,
   documentIds: z.array(z.string()),
   requestId: z.string(),
-  /** Null for a build that nobody has asked for: what the cache holds is made anew without texts that are gone. */
+  /** Null for a build that nobody has asked for: the cache is built anew without texts that are gone. */
   operation: z
     .object({
       type: z.enum(['create_cache', 'update_cache', 'add_docs_to_cache']),
@@ -67,7 +67,7 @@ const buildSchema = z.object({
 });
 export type CacheBuild = z.infer<typeof buildSchema>;
 
-/** `internal` is our fault; the other codes refuse what the caller selected. */
+/** `internal` is our fault; the other codes refuse the caller's selection. */
 const failureSchema = z.object({
   build: z.string(),
   config: configSchema,

@@ -6,7 +6,7 @@ import type { Records } from '../documents/records.js';
 import type { Passage } from '../ports.js';
 import type { CacheMember } from './cache-record.js';
 
-/** The texts of a cache are longer than what may be read at once. */
+/** The texts of a cache are longer than may be read at once. */
 export class TextsTooLongError extends Error {
   override readonly name = 'TextsTooLongError';
 }

@@ -12,8 +12,8 @@ interface RenewalParts {
 }
 
 /**
- * Starts to build anew what a cache holds, without texts that its owner may no longer read, unless the cache is being built
- * already. Nobody has asked for it: it is no operation of the owner's.
+ * Starts to build a cache anew, without texts that its owner may no longer read, unless the cache is being built already.
+ * Nobody has asked for it: it is no operation of the owner's.
  * @returns the cache as it is now; null when there is none
  */
 export async function startRenewal(

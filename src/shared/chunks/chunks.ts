@@ -74,10 +74,10 @@ export interface Chunks {
 
   readonly cleaning: (generation: string) => Promise<Cleaning>;
   /**
-   * Unlinks chunks of a generation that is being cleaned away, except those whose terms somebody's statistics still hold. The
-   * generation notes how far this has come, so that neither a process that dies nor a Redis that comes back with older data
-   * leaves anything behind.
-   * @returns how many were unlinked, or null when the generation is not to be cleaned away any more
+   * Unlinks chunks of a generation that is being cleaned away, except chunks whose terms somebody's statistics still hold.
+   * The generation notes how far this has come, so that neither a process that dies nor a Redis that comes back with older
+   * data leaves anything behind.
+   * @returns the number of unlinked chunks, or null when the generation is not to be cleaned away any more
    */
   readonly unlink: (generation: string, numbers: readonly number[]) => Promise<number | null>;
   /** Notes that the next batch is cleaned away; false when it is not, or when another batch is the next. */

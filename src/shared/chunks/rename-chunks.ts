@@ -69,7 +69,7 @@ interface RenamedGroup {
   readonly marks: ChunkMarks;
 }
 
-/** Writes the tags of some chunks, and the terms of those among them that are renamed. @returns what the script answers */
+/** Writes the tags of some chunks, and the terms of the renamed ones among them. @returns the answer of the script */
 export async function renameGroup(
   redis: Redis,
   generation: string,

@@ -78,8 +78,8 @@ noteTags(KEYS[1], ARGV[3], from, #KEYS - 2)
 return 1`);
 
 /**
- * Does what the script above does, and writes the terms of chunks whose file has another name now, with what changes in the
- * statistics that count them. Answers 0 where a chunk, or who counts it, is not what these were made of.
+ * Does the work of the script above, and writes the terms of chunks whose file has another name now, with the changes of
+ * the statistics that count them. Answers 0 where a chunk, or its counting owner, is not as it was when these were made.
  */
 export const renameScript = defineScript<number>(`${NOTE_TAGS}${CHANGE_FUNCTION}${GUARD}${AT_REVISION}
 local from, chunks = tonumber(ARGV[4]), #KEYS - 3

@@ -7,11 +7,11 @@ import type { ChunkText } from './fields.js';
 
 /*
  * A chunk is found by fields with weights, as in BM25F (Robertson, Zaragoza and Taylor, "Simple BM25 Extension to Multiple
- * Weighted Fields", 2004): what a field holds counts as often as its weight says, in one count of each term and in one
- * length, before repetition saturates. So all that ranks by term counts knows nothing of fields.
+ * Weighted Fields", 2004): the terms of a field count as often as its weight says, in one count of each term and in one
+ * length, before repetition saturates. So the code that ranks by term counts knows nothing of fields.
  */
 
-/** A longer chunk says enough by itself, and may fill what a model reads. */
+/** A longer chunk says enough by itself, and may fill the window of a model. */
 const MAX_TOKENS = 4_096;
 /** Most UTF-16 units of headings. */
 const MAX_HEADINGS = 256;
@@ -22,7 +22,7 @@ const MAX_HEADINGS = 256;
  * from .679 to .684; twice as much is no better.
  */
 const HEADINGS_WEIGHT = 1;
-/** The name of the file, see docs/quality.md for what other weights give. */
+/** The weight of the file's name; see docs/quality.md for the results of other weights. */
 const NAME_WEIGHT = 2;
 
 type SearchedChunk = Pick<ChunkText, 'text' | 'tokenCount' | 'section'>;

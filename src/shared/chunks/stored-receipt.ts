@@ -36,7 +36,7 @@ export function packReceipt(receipt: Receipt): string {
   return JSON.stringify(Object.fromEntries(unusual.map((name) => [name, receipt[name]])));
 }
 
-/** @throws ZodError when it is not what `packReceipt` returned */
+/** @throws ZodError when it is not an output of `packReceipt` */
 export function unpackReceipt(packed: string): Receipt {
   const stored = z.object().loose().parse(JSON.parse(packed));
   return receiptSchema.parse({ ...USUAL, ...stored });

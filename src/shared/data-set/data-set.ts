@@ -31,7 +31,7 @@ const schemaSchema = z.object({
 export interface DataSet {
   readonly model: string;
   readonly vectors: VectorSet;
-  /** Version of what made the terms of its chunks, see `ANALYSIS_VERSION`. */
+  /** Version of the analysis that made the terms of its chunks, see `ANALYSIS_VERSION`. */
   readonly analysis: string;
   /** Length of the vectors; null before the first one is there. */
   readonly dimensions: number | null;
@@ -109,7 +109,7 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
   return found;
 }
 
-/** Marks data that has lost its mark (FLUSHALL) with what the running processes make of it. */
+/** Marks data that has lost its mark (FLUSHALL) with the data set of the running processes. */
 export async function markAgain(
   redis: Redis,
   { model, vectors }: Pick<DataSet, 'model' | 'vectors'>,

@@ -11,7 +11,7 @@ export interface ListOrder {
 
 export const NEWEST_FIRST: ListOrder = { by: 'created', isDescending: true };
 
-/** The place of a document in a list: what the list is ordered by, and its id. */
+/** The place of a document in a list: the value that orders the list, and its id. */
 export interface Placed {
   readonly id: string;
   readonly value: string;

@@ -52,8 +52,8 @@ export function ownedFields(before: DocumentRecord | null, change: Change, quota
 }
 
 /**
- * The quotas that hold for a change, in their order, with -1 for none: only what grows can pass one. A document that is
- * begun will have chunks, so that one must be free.
+ * The quotas that hold for a change, in their order, with -1 for none: only a growing amount can pass one. A document that
+ * is begun will have chunks, so that one must be free.
  */
 export function mostWhileGrowing(had: Owned, has: Owned, quotas: Quotas): number[] {
   return QUOTAS.map((quota) => {

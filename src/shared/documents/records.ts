@@ -25,13 +25,16 @@ export interface Records {
   read(id: string): Promise<DocumentRecord | null>;
   /** The group whose job ingests a new document; null for all others. */
   readGroup(id: string): Promise<string | null>;
-  /** Reads only what tells whether something is being done with the document; null when there is none. */
+  /** Reads only the fields that tell whether a document has work left; null when there is no document. */
   readState(id: string): Promise<DocumentState | null>;
   /** The same for many documents, in the order of their ids. */
   readStates(ids: readonly string[]): Promise<(DocumentState | null)[]>;
   /** Returns the documents without any work left, in one command. */
   findFinished(ids: readonly string[]): Promise<string[]>;
-  /** Reads by what lines of streams with an `Idempotency-Key` documents were made; null for all others. */
+  /**
+   * Reads the digests of the stream lines, of requests with an `Idempotency-Key`, by which documents were made; null for
+   * all others.
+   */
   readLineDigests(ids: readonly string[]): Promise<(string | null)[]>;
   /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;

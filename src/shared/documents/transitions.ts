@@ -167,7 +167,7 @@ export function replaceContent(
   };
 }
 
-/** Takes back what an attempt has written, which makes room for others; it starts again when there is room. */
+/** Takes back the writes of an attempt, which makes room for others; it starts again when there is room. */
 export function giveBack(record: DocumentRecord): Change | null {
   const change = record.status === 'processing' ? requeue(record) : null;
   if (!change?.record) return null;
@@ -222,7 +222,7 @@ export function leave(record: DocumentRecord, callerId: string): Change | null {
   return { ...withLists(record, withoutCaller(record, callerId)), evenWhenFull: true };
 }
 
-/** Gives a caller back what the lists would give them if they had not left. */
+/** Gives a caller the rights back that the lists would give them if they had not left. */
 export function comeBack(record: DocumentRecord, callerId: string): Change | null {
   return hasLeft(callerId, record) ? withLists(record, withCaller(record, callerId)) : null;
 }
@@ -270,8 +270,8 @@ const objectsOf = (content: Content | null) => (content ? [content.storageKey] :
 const generationOf = (content: Content | null) => (content?.generation ? [content.generation] : []);
 
 /**
- * The generations of the latest attempts at the newest version. The sweeper finds what earlier attempts left,
- * so that the work of a cancel does not grow with their number.
+ * The generations of the latest attempts at the newest version. The sweeper finds the remains of earlier attempts, so that
+ * the work of a cancel does not grow with their number.
  */
 export function latestAttempts(record: DocumentRecord): string[] {
   const first = Math.max(1, record.attempt + 1 - ATTEMPTS_KEPT);

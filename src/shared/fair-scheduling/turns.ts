@@ -124,7 +124,7 @@ function createState(maxAtOnce: number, limits: TurnLimits) {
     usage: limits.usage ?? null,
     lines: kinds.map((kind) => ({ kind, queue: createWaitingLines() })),
     maxOvertaking: limits.maxOvertaking ?? null,
-    /** Requests of an earlier kind that went before one of a later kind since the last of those. */
+    /** Requests of an earlier kind that went before one of a later kind since the last of the later kind. */
     overtaking: 0,
     holding: limits.holding ?? kinds,
     shares,

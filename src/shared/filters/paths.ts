@@ -40,9 +40,9 @@ const extractionOf = (document: MatchableDocument) => shownContent(document).ext
 export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()];
 
 /**
- * Prepares to read what a filter's key names, which is undefined where a document has no such thing. `a.b` is the
- * literal key "a.b" if there is one, else `b` inside the object `a`, and so on inward. Where `a` is a list, it is `b` inside
- * of each object in it: the values of all of them, as one list. File names are read in Unicode's normal form C.
+ * Prepares to read the value that a filter's key names, undefined where a document has none. `a.b` is the literal key "a.b"
+ * if there is one, else `b` inside the object `a`, and so on inward. Where `a` is a list, it is `b` inside of each object
+ * in it: the values of all of them, as one list. File names are read in Unicode's normal form C.
  */
 export function createPathReader(path: string): PathReader {
   const ownField = OWN_FIELDS.get(path);

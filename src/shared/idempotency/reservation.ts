@@ -6,7 +6,7 @@ import { ConflictError } from '../errors.js';
  * the same id, so that its objects are created under this id or not at all.
  */
 export interface Reservation {
-  /** The id of what the request creates. The ids of what a batch creates are made of it (see `itemIdOf`). */
+  /** The id of the object that the request creates. The ids of a batch's objects are made of it (see `itemIdOf`). */
   readonly id: string;
   /** The Redis key under which the request is remembered. */
   readonly key: string;

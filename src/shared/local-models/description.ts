@@ -17,7 +17,7 @@ export const modelDescriptionSchema = z.object({
   kind: z.enum(MODEL_KINDS),
   architecture: z.string(),
   dimensions: z.int().positive(),
-  /** Tokens that a request may have, answer included: what the model was trained for, or less by the settings. */
+  /** Tokens that a request may have, answer included: the window that the model was trained for, or less by the settings. */
   window: z.int().positive(),
   size_bytes: z.int().positive(),
 });

@@ -15,10 +15,9 @@ const STRING = 8;
 const ARRAY = 9;
 
 /**
- * Walks over the header of a file by the lengths and counts that it states itself, and throws where they lead beyond its end, or
- * beyond all reason. The reader of the engine's package believes counts: it would go on for hours, or end the process with an
- * array of what the file does have.
- * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+ * Walks over the header of a file by the lengths and counts that it states itself, and throws where they lead beyond its
+ * end, or beyond all reason. The reader of the engine's package believes counts: it would go on for hours, or end the
+ * process with an array of the data that the file does have. https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 export function walkHeader(path: string, size: number): void {
   const file = openSync(path, 'r');

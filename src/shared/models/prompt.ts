@@ -190,7 +190,7 @@ async function fitPassages(
       const frame = countTokens(renderPassage({ ...passage, text: '' }, index, ANY_FENCE));
       const left = room - tokens - frame;
       if (left < MIN_PASSAGE_TOKENS) break;
-      // The cut is made in the text without markers, which is what will be sent: breaking them twice changes nothing.
+      // The cut is made in the text without markers, which will be sent: breaking them twice changes nothing.
       const cut = { ...passage, text: cutToTokens(breakTurnMarkers(passage.text), left, countTokens) };
       return { passages: [...kept, cut], tokens: room };
     }

@@ -37,9 +37,9 @@ export interface Reranking {
 }
 
 interface RerankingOptions extends Pick<Reranking, 'candidates' | 'deadlineMilliseconds'> {
-  /** Called with what became of each try and, unless there was none, how long it took. */
+  /** Called with the outcome of each try and, unless there was none, its duration. */
   readonly onOutcome: (outcome: RerankOutcome, seconds: number | null) => void;
-  /** Called with what a provider did wrong. */
+  /** Called with the error of a provider. */
   readonly onFailure: (error: unknown, reason: SkipReason) => void;
   readonly pauseSeconds?: number;
 }

@@ -74,7 +74,7 @@ type NameOf<Type> = {
 }[keyof Definitions];
 type Labels<Name extends keyof Definitions> = Readonly<Record<Definitions[Name]['labels'][number], string>>;
 
-/** Notes what happened. This is cheap and never fails. */
+/** Notes events of workers. This is cheap and never fails. */
 export interface WorkerMetrics {
   add<Name extends NameOf<'counter'>>(name: Name, labels: Labels<Name>, by?: number): void;
   observe<Name extends NameOf<'histogram'>>(name: Name, labels: Labels<Name>, seconds: number): void;
@@ -90,7 +90,7 @@ export function fieldOf(
   labels: Readonly<Record<string, string>>,
   part = '',
 ): string {
-  // A missing label becomes empty, since noting what happened never fails.
+  // A missing label becomes empty, since noting an event never fails.
   const values = definitions[name].labels.map((label) => (labels[label] ?? '').replace(/[^\w.-]/g, '_'));
   return [name, ...values, part].join('|');
 }
@@ -120,7 +120,10 @@ interface StoredValue {
   readonly value: number;
 }
 
-/** Makes a histogram. Stored buckets count what fell into each; shown buckets also count what fell into lower ones. */
+/**
+ * Makes a histogram. Stored buckets count the values that fell into each; shown buckets also count the values of lower
+ * ones.
+ */
 function histogram(name: string, values: readonly StoredValue[]): MetricSample[] {
   const series = new Map<string, StoredValue[]>();
   for (const value of values) {

@@ -65,10 +65,10 @@ export function createPagePictures(redis: Redis) {
       const png = await binary.hGet(keyOf(id), 'png');
       return png instanceof Buffer ? png : null;
     },
-    /** Keeps a picture of at most `MAX_PICTURE_BYTES`, and wakes those who wait for it. */
+    /** Keeps a picture of at most `MAX_PICTURE_BYTES`, and wakes the requests that wait for it. */
     keep: (id: PageId, png: Buffer) =>
       write(redis, id, { code: '', message: '', png, milliseconds: KEPT_MILLISECONDS }),
-    /** Notes that there is no picture, and wakes those who wait for it. */
+    /** Notes that there is no picture, and wakes the requests that wait for it. */
     fail: async (id: PageId, { code, message }: RenderFailure) => {
       const isLate = code === 'timeout';
       if (isLate) await notePage(redis, keys.latePages(id.generation), id);
@@ -81,7 +81,7 @@ export function createPagePictures(redis: Redis) {
     isSlow: async ({ generation, page }: Pick<PageId, 'generation' | 'page'>): Promise<boolean> =>
       (await redis.sIsMember(keys.slowPages(generation), String(page))) === 1,
     noteSlow: (id: Pick<PageId, 'generation' | 'page'>) => notePage(redis, keys.slowPages(id.generation), id),
-    /** Wakes those who wait for a picture that is there already. */
+    /** Wakes the requests that wait for a picture that is there already. */
     announce: async (id: PageId): Promise<void> => {
       await redis.publish(keys.changed, keyOf(id));
     },

@@ -48,7 +48,7 @@ export function createPageWaits(redis: Redis, { all, perCaller }: PageWaitLimits
   };
 }
 
-/** Ids are equally long, so that what follows is the caller. */
+/** Ids are equally long, so that the rest is the caller. */
 const memberOf = (callerId: string, id: string): string => `${id} ${toMember(callerId)}`;
 
 const OWN_ARE_MANY = 1;

@@ -11,8 +11,8 @@ export interface BoundedFetchOptions {
 const NEWLINE = 0x0a;
 
 /**
- * Fetches like `fetch`, but ends replies that have no end, and follows no redirect: the provider's address is a setting, and
- * what comes from there must not choose another host inside our network.
+ * Fetches like `fetch`, but ends replies that have no end, and follows no redirect: the provider's address is a setting,
+ * and its replies must not choose another host inside our network.
  */
 export function createBoundedFetch({ send = fetch, ...max }: BoundedFetchOptions): typeof fetch {
   return async (input, init) => {

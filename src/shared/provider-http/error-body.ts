@@ -75,7 +75,7 @@ function plain(message: string, { type, code: told, param }: Told): ProviderErro
 
 type Issue = z.infer<typeof issueSchema>;
 
-/** The outermost field that the checks name: what stands below it, or the place of a text in a list, is no parameter. */
+/** The outermost field that the checks name: a field below it, or the place of a text in a list, is no parameter. */
 function paramOf(issues: readonly Issue[]): string | null {
   const names = issues.flatMap(({ loc }) => loc.filter((part) => part !== 'body').slice(0, 1));
   return names.find((name) => typeof name === 'string') ?? null;
@@ -92,8 +92,8 @@ function parseJson(body: string): unknown {
 }
 
 /**
- * Gives refusals of a provider the form of OpenAI's errors. Its client reads no other, and would keep only their status of
- * what Mistral or a server of FastAPI says.
+ * Gives refusals of a provider the form of OpenAI's errors. Its client reads no other form, and would keep only the status
+ * of refusals by Mistral or a server of FastAPI.
  */
 export function withReadableErrors(send: typeof fetch): typeof fetch {
   return async (input, init) => {

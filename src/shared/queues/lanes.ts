@@ -1,7 +1,7 @@
 import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
 import { QUEUE_PREFIX } from '../redis/keys.js';
 
-/** The queues, divided by what their jobs use: processor, provider, model, or only bookkeeping. */
+/** The queues, divided by the resource of their jobs: processor, provider, model, or only bookkeeping. */
 export const QUEUES = ['ingestion', 'embedding', 'cache', 'usage', 'maintenance'] as const;
 export type QueueName = (typeof QUEUES)[number];
 

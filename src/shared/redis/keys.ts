@@ -46,7 +46,7 @@ export const keys = {
    */
   ingests: `${prefix}ingests`,
   ingestsByCaller: `${prefix}ingests:callers`,
-  /** Hashes: document → bytes of Redis that it will take while it is ingested, and those for which it waits. */
+  /** Hashes: document → bytes of Redis that it will take while it is ingested, and document → bytes for which it waits. */
   reservedRoom: `${prefix}reserved-room`,
   waitingForRoom: `${prefix}waiting-for-room`,
   /** Sorted set: caller (as in `ingests`) → time in ms until which they count as one who waits for room. */
@@ -112,7 +112,7 @@ export const keys = {
   usageDirty: `${prefix}usage:dirty`,
   /** Hash: `operation|status` → finished operations of all users. */
   usageTotals: `${prefix}usage:totals`,
-  /** Hash: sums of what workers have measured. */
+  /** Hash: sums of the measurements of workers. */
   metrics: `${prefix}metrics`,
   /** String: the number of a worker's last batch that was added to these sums. */
   metricsBatch: (worker: string) => keyOf('metrics:batch', worker),
@@ -140,7 +140,7 @@ export const keys = {
   /** Set: the owners that have a key below. And a set of callers who ask for all groups of an owner, or of all owners (`*`). */
   accessGroupOverflows: `${prefix}audience-overflows`,
   accessGroupOverflow: (owner: string) => keyOf('audience-overflow', owner),
-  /** Hash: what a caller has said of documents that others share with them, and the name of this state of it. */
+  /** Hash: the choices of a caller about documents that others share with them, and the name of this state of them. */
   sharing: (callerId: string) => keyOf('sharing', callerId),
   /** Hash that lives for a day: the memory of a caller's request with an `Idempotency-Key`. */
   idempotency: (callerId: string, key: string) => keyOf('idempotency', callerId, key),
@@ -152,7 +152,7 @@ export const keys = {
   contentHashesFilled: `${prefix}content-hashes-filled`,
   /** Hash: how far in the change log documents of an earlier version have got the filter tags of this one. */
   filterTagsRenewed: `${prefix}filter-tags-renewed:2`,
-  /** Hash: documents, bytes of sources and chunks of an owner. The same of all owners, and what quotas have refused. */
+  /** Hash: documents, bytes of sources and chunks of an owner. The same of all owners, and the refusals by quotas. */
   owned: (ownerId: string) => keyOf('owned', ownerId),
   ownedTotals: `${prefix}owned-totals`,
   /** Hash: how far in the change log documents of an earlier version have been counted above. */

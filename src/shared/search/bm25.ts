@@ -16,8 +16,8 @@ const K1 = 1.2;
 /** The share of that which depends on the length of the chunk, from 0 to 1. */
 const B = 0.75;
 /**
- * A term that the query repeats more often does not weigh more. Up to here it weighs as often as it is said, because what
- * a long query repeats is its subject.
+ * A term that the query repeats more often does not weigh more. Up to here it weighs as often as it is said, because the
+ * repeated terms of a long query are its subject.
  */
 const MAX_REPEATS = 8;
 

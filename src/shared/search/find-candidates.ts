@@ -12,7 +12,10 @@ export interface Found {
   readonly isCutOff: boolean;
   /** The number of candidates that must be left without the dropped ones, because they were chosen by another score. */
   readonly needed: number;
-  /** One of each generation that went away while its chunks were scored, so that what replaced it may not be among these. */
+  /**
+   * One candidate of each generation that went away while its chunks were scored, so that its replacement may not be among
+   * these.
+   */
   readonly gone: readonly Candidate[];
 }
 

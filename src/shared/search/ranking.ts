@@ -13,8 +13,8 @@ export type Combine = (similarity: number, share: number) => number;
 export interface Ranker {
   readonly ranking: Ranking;
   /**
-   * Returns what scores the candidates of a search. The weight of a hybrid score may follow from how far their two scores
-   * agree; else the score of a chunk does not depend on the other candidates.
+   * Returns the function that scores the candidates of a search. The weight of a hybrid score may follow from how far their
+   * two scores agree; else the score of a chunk does not depend on the other candidates.
    */
   combineFor(candidates: readonly Scores[]): Combine;
 }
@@ -60,9 +60,10 @@ function weighted(weight: number, floor: number): Combine {
 }
 
 /**
- * The share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a model tells
- * them apart. Where the nearest hold little of what the best by words hold, the model may not know the language, and its
- * vectors count for less. Chosen on 16 and confirmed on 28 measurements with two models, see docs/quality.md.
+ * The share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a model
+ * tells them apart. Where the nearest hold little of the words that the best by words hold, the model may not know the
+ * language, and its vectors count for less. Chosen on 16 and confirmed on 28 measurements with two models, see
+ * docs/quality.md.
  */
 function similarityWeight(terms: number, agreement: number): number {
   const disagreement = 1 - Math.min(1, agreement / ENOUGH_AGREEMENT);
@@ -73,7 +74,7 @@ function similarityWeight(terms: number, agreement: number): number {
 
 /** A query of this many different terms is ranked half by them, where nothing speaks against the vectors. */
 const HALF_AT_TERMS = 8;
-/** From here on, the vectors find enough of what the words find: meaning finds more than words. */
+/** From here on, the vectors find enough of the chunks that the words find: meaning finds more than words. */
 const ENOUGH_AGREEMENT = 0.5;
 /** The weight of vectors, beside the words, where the nearest hold none of these. */
 const MIN_TRUST = 0.15;

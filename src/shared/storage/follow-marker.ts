@@ -29,7 +29,7 @@ interface FollowOptions {
   readonly mayStart: (sight: MarkerSight) => boolean;
   /** Called with each later look. */
   readonly onLook: (sight: MarkerSight) => void;
-  /** Says that an API keeps source files elsewhere, and what to change. */
+  /** Says that an API keeps source files elsewhere, and how to mend that. */
   readonly message: string;
   readonly logger: Logger;
   readonly signal?: AbortSignal;

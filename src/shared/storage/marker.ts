@@ -103,6 +103,6 @@ async function holds(storage: ObjectStorage, key: string): Promise<boolean> {
 }
 
 async function* content(): AsyncGenerator<Uint8Array> {
-  // The object is not empty, since an empty file might be what a full disk left.
+  // The object is not empty, since a full disk might leave an empty file.
   yield await Promise.resolve(Buffer.from('Quire keeps its source files here.\n'));
 }

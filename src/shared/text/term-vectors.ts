@@ -54,7 +54,7 @@ export function termProduct(vector: Float32Array, term: number): number {
 
 const scratch = new Float64Array(TERM_VECTOR_DIMENSIONS);
 
-/** By what a document's sums are divided to make its vector, from its packed term counts. */
+/** The divisor that makes a document's vector of its sums, from its packed term counts. */
 export function divisorOf(packed: Uint8Array): number {
   scratch.fill(0);
   const length = packed.length === 0 ? 0 : packedLength(packed);

@@ -143,9 +143,8 @@ const LATIN_STEM = 9;
 const OTHER_STEM = 7;
 
 /**
- * Cuts Porter's stem to a number of letters. In most languages, what follows them distinguishes
- * forms of a word rather than words (McNamee et al., SIGIR 2009; German nDCG@10 rose by .018,
- * English stayed the same). Numbers and codes keep every digit.
+ * Cuts Porter's stem to a number of letters. In most languages, the rest distinguishes forms of a word rather than words
+ * (McNamee et al., SIGIR 2009; German nDCG@10 rose by .018, English stayed the same). Numbers and codes keep every digit.
  */
 function stemWord(word: string): string {
   const stem = stemmer(word);

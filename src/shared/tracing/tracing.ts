@@ -58,7 +58,7 @@ export async function tracedBy<Result>(span: Span, work: (span: Span) => Promise
   }
 }
 
-/** Yields what a source yields, as a span from the first item that is asked for until the last. */
+/** Yields the items of a source, as a span from the first item that is asked for until the last. */
 export function tracedStream<Item>(
   name: string,
   options: SpanOptions,

@@ -115,7 +115,7 @@ export function cutPosition(text: string, { borders }: Window, index: number): n
   return next - position > 1 && leadsPiece(text, position) ? position + 1 : position;
 }
 
-/** Counts the tokens of what a cut at `position` takes from piece `index`, alone or together with the blanks before it. */
+/** Counts the tokens that a cut at `position` takes from piece `index`, alone or together with the blanks before it. */
 function leadTokens(
   text: string,
   { borders, counts }: Window,

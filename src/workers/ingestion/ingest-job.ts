@@ -111,7 +111,7 @@ export function createIngestJob(parts: IngestParts) {
   };
 }
 
-/** Makes documents of what a document carries, writes its own texts, and has them embedded. */
+/** Makes documents of a document's attachments, writes its own texts, and has them embedded. */
 async function writeDocument(
   parts: IngestParts,
   record: DocumentRecord,

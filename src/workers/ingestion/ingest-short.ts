@@ -66,7 +66,8 @@ export function createIngestShort(parts: Dependencies) {
     for (let record: DocumentRecord | null = known; ; record = await records.read(fence.documentId)) {
       if (!record || !isCurrent(record, run)) return 'stale';
       if (record.status !== 'queued') return null;
-      // Otherwise its access, metadata or name was changed in the meantime, and what follows from these is computed again.
+      // Otherwise its access, metadata or name was changed in the meantime, and the fields that follow from these are
+      // computed again.
       const done = await writeAndPublish(parts, record, made);
       if (done !== 'changed') return done;
     }

@@ -39,9 +39,10 @@ interface Parts extends TakingParts {
 }
 
 /**
- * Takes back what half-written documents hold while Redis is short of memory, so that no document stands still with room that
- * others could use. Queues are paused then, so that documents cannot give back by themselves. The document of the caller who
- * has reserved most goes first. It waits in the queue, without holding anything, until there is more room than it had.
+ * Takes back the memory of half-written documents while Redis is short of memory, so that no document stands still with
+ * room that others could use. Queues are paused then, so that documents cannot give back by themselves. The document of the
+ * caller who has reserved most goes first. It waits in the queue, without holding anything, until there is more room than
+ * it had.
  */
 export function startMakingRoom(parts: Parts): { close(): void } {
   const { memory, logger } = parts;

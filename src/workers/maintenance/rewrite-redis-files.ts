@@ -7,7 +7,7 @@ import { keys } from '../../shared/redis/keys.js';
 const PAUSE_MILLISECONDS = 600_000;
 /** With less than this behind the last rewriting, another one saves nothing. */
 const MIN_GROWTH = 65_536;
-/** This part of what stays free has to be left even if the new files become as large as the old ones. */
+/** The part of the spare bytes that has to be left even if the new files become as large as the old ones. */
 const LEFT_OF_SPARE = 1 / 4;
 
 interface Parts {

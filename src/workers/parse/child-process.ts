@@ -68,7 +68,7 @@ export function startParserChild({
     nodeOptions: [...nodeOptions, `--max-old-space-size=${String(Math.floor(memoryMegabytes * HEAP_SHARE))}`],
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   });
-  // A task that is written to a child that has just ended fails; its exit says what happened.
+  // A task that is written to a child that has just ended fails; its exit tells the reason.
   child.stdin?.on('error', () => undefined);
   const exited = whenExited(child);
   let listener: (message: unknown) => void = () => undefined;

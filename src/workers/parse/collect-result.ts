@@ -20,7 +20,10 @@ interface Limits {
   readonly onProgress?: ((share: number) => void) | undefined;
 }
 
-/** Collects what a child says of a task, within what a document of its size can be made into: a file may have taken it over. */
+/**
+ * Collects the messages of a child about a task, within the bounds of a document of its size: a file may have taken it
+ * over.
+ */
 export function createResultCollector(task: ChildTask, { timeoutMilliseconds, ...limits }: Limits) {
   const chunks: ChunkText[] = [];
   const picture: string[] = [];

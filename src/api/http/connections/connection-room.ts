@@ -29,7 +29,7 @@ export interface ConnectionRoom {
   enter(guest: Guest): void;
   /** Called when a connection has ended; a connection that gave way has left already. */
   leave(guest: Guest): void;
-  /** Notes a request. Returns what there is no room in; null where there is, perhaps only by now. */
+  /** Notes a request. Returns the room that it lacks; null where there is room, perhaps only by now. */
   beginRequest(guest: Guest): Shortage | null;
   endRequest(guest: Guest): void;
   /** Keeps a connection of the reserve while an operator is served on it. */
@@ -98,7 +98,7 @@ function openAccount({ max, perAddress, reserve }: ConnectionRoomOptions): Accou
   };
 }
 
-/** Returns what a connection finds no room in, after another one has given way where one could. */
+/** Returns the room that a connection lacks, after another one has given way where one could. */
 function shortageOf(account: Account, { address, isTrustedProxy }: Guest): Shortage | null {
   const { all, addresses, max, perAddress } = account;
   const own = addresses.get(address);

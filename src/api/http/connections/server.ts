@@ -29,7 +29,7 @@ interface ApiServerOptions extends SlowClientLimits {
 }
 
 /**
- * Creates the HTTP server. It answers in JSON even what never becomes a request, such as a malformed head, and
+ * Creates the HTTP server. It answers in JSON even data that never becomes a request, such as a malformed head, and
  * disconnects clients that send or read too slowly.
  */
 export function createApiServer(

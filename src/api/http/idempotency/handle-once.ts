@@ -69,7 +69,7 @@ function createComparison(known: string | null) {
   };
 }
 
-/** Remembers what an action answers, and lets go of the key when it fails. */
+/** Remembers the answer of an action, and lets go of the key when it fails. */
 function createSettle(reservation: HeldReservation, signal: AbortSignal) {
   const remember = async (settled: ApiReply): Promise<ApiReply> => {
     // Lines create something as long as they are sent.

@@ -14,8 +14,8 @@ interface Span {
 }
 
 /**
- * Counts depth, keys and values before anything is parsed, so that no body can hold up the process, and finds the numbers that
- * a double would change: `JSON.parse` does not tell what their digits were. Null for a body that has too much.
+ * Counts depth, keys and values before anything is parsed, so that no body can hold up the process, and finds the numbers
+ * that a double would change: `JSON.parse` does not tell their digits. Null for a body that has too much.
  */
 export function scanJson(bytes: Uint8Array, exactFrom: number): { readonly inexact: readonly Span[] } | null {
   const inexact: Span[] = [];

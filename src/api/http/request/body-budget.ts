@@ -105,8 +105,8 @@ function findRoom({ small, large }: Account, { holder }: Claim, bytes: number): 
 }
 
 /**
- * Ends the body that has been idle for longest among those whose end makes room for a claim. Returns false when there is
- * none.
+ * Ends the body that has been idle for longest among the bodies whose end makes room for a claim. Returns false when there
+ * is none.
  */
 function endIdle(account: Account, claim: Claim, bytes: number): boolean {
   const { large, reading, idleMilliseconds } = account;

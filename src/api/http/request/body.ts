@@ -43,7 +43,7 @@ export interface BodyOptions {
   readonly maxBytes: number;
   /** Called when nothing is left that could refuse the request before its bytes are read. */
   readonly onReading: () => void;
-  /** Grows with what arrives; its creator releases it. */
+  /** Grows with the arriving bytes; its creator releases it. */
   readonly claim: BodyClaim;
   readonly graceSeconds: number;
 }

@@ -34,7 +34,10 @@ function hasFields(schema: z.core.$ZodType): boolean {
   return inner instanceof z.ZodObject || (inner instanceof z.ZodArray && hasFields(inner.element));
 }
 
-/** Takes away what says when a value may be missing and what becomes of it, and leaves what describes the value. */
+/**
+ * Takes away the wrappers that say when a value may be missing and how it is treated then, and leaves the description of
+ * the value.
+ */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   let inner = schema;
   for (;;) {

@@ -10,7 +10,7 @@ export type UnknownFields = 'ignore' | 'refuse';
 
 type Location = 'body' | 'query';
 
-/** Fields of existing clients for what Quire does not have. They are ignored where others are refused, too. */
+/** Fields of existing clients for features that Quire does not have. They are ignored where others are refused, too. */
 const CLIENT_FIELDS: ReadonlySet<string> = new Set([
   'rules',
   'use_reranking',

@@ -19,7 +19,7 @@ import type { FileUpdate } from '../../services/ingest/content-updates.js';
 import { OCR_MODES } from '../../../readers/index.js';
 import type { DocumentDetails } from '../../services/ingest/ingest.js';
 
-/** The most bytes of JSON in each field, white space and escapes included. The schemas bound what the JSON holds. */
+/** The most bytes of JSON in each field, white space and escapes included. The schemas bound its content. */
 export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
 
 /** Fields that are words, with their limits. All others are JSON objects. */

@@ -17,8 +17,8 @@ export interface Lease {
   /** Changes the size. Returns false, and changes nothing, if there is no room for it now. */
   resize(bytes: number): boolean;
   /**
-   * Gives back what the lease has, which the caller must have dropped, and waits for another size. It comes before
-   * answers that have nothing yet. If something was sent already, it waits without end.
+   * Gives back the bytes of the lease, whose content the caller must have dropped, and waits for another size. It comes
+   * before answers that have nothing yet. If something was sent already, it waits without end.
    * @throws UnavailableError when no memory becomes free in time
    */
   exchange(wanted: Omit<Wanted, 'callerId'> & { readonly isSent: boolean }): Promise<void>;

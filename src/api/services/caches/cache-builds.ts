@@ -121,7 +121,10 @@ export async function awaitBuild(
 
 interface Wanted {
   readonly type: NonNullable<CacheBuild['operation']>['type'];
-  /** Returns what to build, given the cache at the moment when the build is recorded; null when there is nothing to build. */
+  /**
+   * Returns the build to make, given the cache at the moment when the build is recorded; null when there is nothing to
+   * build.
+   */
   readonly next: (cache: CacheRecord | null) => Pick<CacheBuild, 'config' | 'documentIds'> | null;
 }
 
@@ -145,7 +148,7 @@ async function startAndWait(
   noteDocuments(started.building.documentIds);
   const size = { documents: started.building.documentIds.length };
   await jobs.addCacheBuild({ ownerId, name, build: id, requestId }, size).catch((error: unknown) => {
-    // The record says what to build. The sweep adds a job for it when the queue is available again.
+    // The record tells the build. The sweep adds a job for it when the queue is available again.
     logger.warn({ requestId, err: error }, 'cache build not queued');
   });
   return waitForBuild(parts, request, { build: id, revision: started.revision, isOver: false });

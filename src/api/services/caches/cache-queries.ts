@@ -157,11 +157,11 @@ interface CurrentCache {
   readonly passages: readonly Passage[];
 }
 
-/** This often at most, texts go while what the cache holds is built without those before. */
+/** The number of times that texts may go while the cache is built without those before. */
 const MAX_RENEWALS = 3;
 
 /**
- * Reads a cache with the texts that its owner may read now. Where the cache holds what a model made of others, too, that is built
+ * Reads a cache with the texts that its owner may read now. A cache whose state a model made of other texts, too, is built
  * anew first.
  * @throws NotFoundError; ConflictError when the cache is not ready in time
  */

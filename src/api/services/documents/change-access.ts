@@ -67,7 +67,10 @@ export function leaveWithAttachments(parts: Parts, asked: ChangeRequest): Return
   });
 }
 
-/** Gives a caller back what the lists of these documents would give them if they had not left; nothing where they have not. */
+/**
+ * Gives a caller the rights back that the lists of these documents would give them if they had not left; nothing where they
+ * have not.
+ */
 export function comeBackWithAttachments(parts: Parts, asked: ChangeRequest): ReturnType<ChangeDocument> {
   const changes: Changes = {
     apply: (now) => comeBack(now, asked.callerId),
@@ -128,8 +131,8 @@ async function changeWithAttachments(
       isOwn(now) ? finish(apply(now) ?? { record: now }) : null,
     );
     if (done.changed && !(await hasUnreached(parts, asked, { parent: done.record, reached }))) return done;
-    // Another change of access was announced meanwhile, or a document was made of an attachment, open to those alone who have
-    // access before and after the change. Unequal pauses keep two changes from hindering each other for ever.
+    // Another change of access was announced meanwhile, or a document was made of an attachment, open only to users who
+    // have access before and after the change. Unequal pauses keep two changes from hindering each other for ever.
     await pause(Math.random() * PAUSE_MILLISECONDS * round);
   }
   throw new TooManyError('Too many changes of access are still being made', { retryAfterSeconds: 2 });

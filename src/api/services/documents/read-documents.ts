@@ -167,7 +167,7 @@ async function* check(
   }
 }
 
-/** The first of some records that were read, and those among them that belong into the answer. */
+/** The first of some records that were read, and the records among them that belong into the answer. */
 interface Step {
   readonly count: number;
   readonly found: readonly (DocumentRecord | null)[];

@@ -14,7 +14,7 @@ const KEY_BYTES = 400;
 
 export interface ClaimRequest {
   readonly run: string;
-  /** The id for what the request creates, if it has none yet. */
+  /** The id for the object that the request creates, if it has none yet. */
   readonly id: string;
   readonly fingerprint: string | null;
   readonly lease: number;
@@ -112,7 +112,7 @@ return 1
   { evenWhenFull: true },
 );
 
-/** Remembers the answer, and forgets what only runs need. */
+/** Remembers the answer, and forgets the fields that only runs need. */
 export const rememberScript = defineScript<number>(`
 if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
 redis.call('HINCRBY', KEYS[2], redis.call('HGET', KEYS[1], 'hour'), #ARGV[3])

@@ -18,9 +18,12 @@ export interface KeyedRequest {
   readonly fingerprint: () => string | null;
 }
 
-/** The right of this run to do what a request asks for. One of the two functions must end it. Neither throws. */
+/** The right of this run to do the work of a request. One of the two functions must end it. Neither throws. */
 export interface HeldReservation extends Reservation {
-  /** Remembers the answer to the request. One that is too large is made again from what the request has created. */
+  /**
+   * Remembers the answer to the request. An answer that is too large is made again from the objects that the request has
+   * created.
+   */
   remember(answer: Answer): Promise<void>;
   /** Lets go of the key: it is free again, unless something was created under its id. */
   release(): Promise<void>;
@@ -55,7 +58,8 @@ export interface IdempotencyParts {
 
 /**
  * Answers a request that is sent again with the same `Idempotency-Key` like the first one, in all processes. The truth is
- * what the request creates: it is written in one step with the note that it was created, so that no crash comes between.
+ * the object that the request creates: it is written in one step with the note that it was created, so that no crash comes
+ * between.
  */
 export function createIdempotency({ redis, logger, limitBytes }: IdempotencyParts): Idempotency {
   const leases = createLeases(redis, logger);

@@ -52,7 +52,7 @@ export function createStoreTogether(parts: StoreParts): StoreTogether {
 /** Texts that gather for the next step, by the key of texts that may share one. There is an entry while a step is under way. */
 type Gathering = Map<string, Waiting[]>;
 
-/** Callers who wait for their documents go before those who do not, so that the two never share a job. */
+/** Callers who wait for their documents go before all others, so that the two never share a job. */
 const keyOf = ({ callerId, waitSeconds }: ShortText['context']): string =>
   `${waitSeconds === 0 ? 'patient' : 'waiting'}:${callerId}`;
 

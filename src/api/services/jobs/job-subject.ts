@@ -34,7 +34,7 @@ export function documentsOf(data: unknown): readonly string[] {
 
 const DOCUMENT_JOBS: readonly string[] = ['ingest', 'embed'];
 
-/** Tells what a retry of a job that has failed will do. */
+/** Tells the effect of a retry of a job that has failed. */
 export async function planRetry(
   stores: Stores,
   job: { readonly name: string; readonly data: unknown },

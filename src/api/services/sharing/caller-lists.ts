@@ -19,7 +19,7 @@ export interface CallerLists {
   /** Finds nothing of an owner any more. @throws ConflictError for the caller's own id; so does `acceptOwner` */
   blockOwner(callerId: string, owner: string): Promise<CallerView>;
   unblockOwner(callerId: string, owner: string): Promise<CallerView>;
-  /** Accepts all of an owner's documents, also those to come. */
+  /** Accepts all documents of an owner, future ones included. */
   acceptOwner(callerId: string, owner: string): Promise<CallerView>;
   forgetOwner(callerId: string, owner: string): Promise<CallerView>;
   acceptDocument(callerId: string, documentId: string): Promise<void>;

@@ -90,7 +90,7 @@ interface Transfer {
   readonly progress: Progress;
 }
 
-/** Asks once, and takes what comes. */
+/** Asks once, and takes the bytes that come. */
 async function receive(transfer: Transfer, options: DownloadOptions): Promise<void> {
   const { remote, draft, progress } = transfer;
   const watch = watchForSilence(options);

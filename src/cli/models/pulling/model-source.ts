@@ -28,7 +28,7 @@ const PART_OF_SEVERAL = /-\d{5}-of-\d{5}\.gguf$/;
 const REPOSITORY = /^[\w.-]{1,96}\/[\w.-]{1,96}$/;
 
 /**
- * Reads what `quire models pull` is told: `hf:user/repo:file`, an address, or a path.
+ * Reads the argument of `quire models pull`: `hf:user/repo:file`, an address, or a path.
  * @throws UserError
  */
 export function parseSource(text: string, name: string | undefined, env: Environment): ModelSource {

@@ -53,7 +53,7 @@ export interface ChatModel {
     request: ChatRequest,
     call: ModelTurnRequest & { readonly onText: (text: string) => void },
   ): Promise<ChatEnd>;
-  /** Reads the beginning of a conversation, up to the end of its last turn so far, and saves what the model then knows. */
+  /** Reads the beginning of a conversation, up to the end of its last turn so far, and saves the model's state after it. */
   prepare(
     request: NewStateRequest,
     call: ModelTurnRequest & { readonly onProgress: (read: number, of: number) => void },

@@ -16,7 +16,7 @@ export interface ChatPrompt {
 }
 
 export interface ChatTemplate {
-  /** The name of the form in which conversations are written, which is a part of what a saved state depends on. */
+  /** The name of the form in which conversations are written. Saved states depend on it. */
   readonly name: string;
   /** Markers in texts are text: only the template makes tokens that mean more. */
   render(turns: readonly ChatTurn[]): ChatPrompt;

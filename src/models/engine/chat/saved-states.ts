@@ -18,7 +18,7 @@ interface NewState extends StateOwner {
 }
 
 export interface StateFiles {
-  /** Keeps what a conversation had in its slot, for as long as another has that. */
+  /** Keeps the state that a conversation had in its slot, for as long as another has the slot. */
   readonly putAside: PutAside;
   /** Null for a state that is not there, not whole, or not of this owner. */
   find(id: string, owner: StateOwner): Promise<SavedState | null>;
@@ -144,7 +144,10 @@ async function writeDraft(path: string, sequence: LlamaContextSequence): Promise
   }
 }
 
-/** The states of a folder, which is made where it is not there. Removes what an ended process was writing, and what no manifest tells the use of. */
+/**
+ * The states of a folder, which is made where it is not there. Removes files that an ended process was writing, and files
+ * whose use no manifest tells.
+ */
 async function openDirectory(directory: string): Promise<StateSummary[]> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const names = await readdir(directory);

@@ -6,7 +6,7 @@ export interface ThoughtFilter {
 }
 
 /**
- * Leaves out what a model writes for itself before it answers.
+ * Leaves out the thoughts of a model before it answers.
  *
  * @param before the end of the prompt, which may open a thought already
  */

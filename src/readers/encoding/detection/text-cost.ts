@@ -8,7 +8,10 @@ const COMMON_SIGNS = new Set(
 );
 const COMMON_SIGN_BITS = 7;
 const RARE_SIGN_BITS = 13;
-/** Control characters, private characters, what no character has, lines and blocks of old screens, and a sign for any currency. */
+/**
+ * Control characters, private characters, numbers without a character, lines and blocks of old screens, and a sign for any
+ * currency.
+ */
 const NO_SIGN = /[\p{Cc}\p{Co}\p{Cn}\p{Cs}\ufffd\u2500-\u259f¤]/u;
 const NO_SIGN_BITS = 22;
 /** A sign that stands between two letters, where only apostrophes and the like do. */

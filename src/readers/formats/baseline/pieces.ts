@@ -18,7 +18,7 @@ export function writePieces(pieces: readonly Piece[]): string {
     : pieces.map(({ text }) => text).join('');
 }
 
-/** Writes from the end, since how a raised text is written depends on what follows it. */
+/** Writes from the end, since the form of a raised text depends on the text behind it. */
 function writeLevel(pieces: readonly Piece[], level: number): string {
   const groups = groupsOf(pieces, level);
   let written = '';

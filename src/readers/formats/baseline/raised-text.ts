@@ -4,7 +4,7 @@ import type { Around, Shift } from './shift.js';
 interface Script {
   /** The raised or lowered form of each sign, in Unicode's block of superscripts and subscripts. */
   readonly signs: ReadonlyMap<string, string>;
-  /** Stands before what Unicode has no sign for, as in UnicodeMath (Unicode Technical Note 28). */
+  /** The mark before a text for which Unicode has no sign, as in UnicodeMath (Unicode Technical Note 28). */
   readonly mark: string;
 }
 

@@ -6,11 +6,11 @@ export interface Property {
   readonly name: string;
   /** Names in upper case. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** As it is written, with what stands behind backslashes. */
+  /** The value as it is written, with its escapes. */
   readonly value: string;
 }
 
-/** A part of a calendar, such as an event, with what stands within it. */
+/** A part of a calendar, such as an event, with the parts within it. */
 export interface Component {
   /** The name in capitals, such as `VEVENT`. */
   readonly name: string;

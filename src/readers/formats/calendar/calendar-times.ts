@@ -7,7 +7,7 @@ const FREQUENCY = /(?:^|;)FREQ=(\w+)/i;
 
 /**
  * Writes a time from its beginning to its end or with its duration: `2024-03-05 09:00 to 10:00 (Europe/Berlin)`. Times are
- * local to the place that the calendar names, since nothing else tells what its readers go by.
+ * local to the place that the calendar names, since nothing else tells the clock of its readers.
  */
 export function span(start: Property | undefined, end: Property | undefined): string {
   const from = timeOf(start);

@@ -83,7 +83,7 @@ const beginsWith = (line: string, starts: readonly string[]): boolean =>
       (!/\w$/.test(start) || !/^\w/.test(line.slice(start.length, start.length + 1))),
   );
 
-/** Comments and decorators, which belong to what follows them. */
+/** Comments and decorators, which belong to the following lines. */
 const COMMENT = /^\s*(?:\/\/|\/\*|\*|#(?!include|define|if)|--(?!-)|;;|@\w)/;
 
 /** Removes the comment and decorators at the end of the lines, and returns them. */

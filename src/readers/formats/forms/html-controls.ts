@@ -1,7 +1,7 @@
 import { checkMark, chosenText } from './controls.js';
 import type { Attributes } from '../xml/read-markup.js';
 
-/** Kinds of fields whose value is not what somebody has filled in, or nobody may read. */
+/** Kinds of fields whose value nobody has filled in, or nobody may read. */
 const UNREAD = new Set(['hidden', 'password', 'submit', 'button', 'reset', 'image', 'file']);
 const STATES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
 const MAX_OPTIONS = 10_000;

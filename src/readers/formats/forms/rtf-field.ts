@@ -1,6 +1,6 @@
 import { checkMark } from './controls.js';
 
-/** Collects what a form field of old says of itself (RTF 1.9.1, `\\formfield`). */
+/** Collects the properties of a legacy form field (RTF 1.9.1, `\\formfield`). */
 export interface RtfFormField {
   control(word: string, parameter: number | undefined): void;
   /** Adds an entry of its list. */

@@ -78,10 +78,10 @@ interface Scripts {
   readonly above?: string;
 }
 
-/** `x_i²`: an operand with what stands low and high behind it. */
+/** Writes an operand with scripts low and high behind it: `x_i²`. */
 export const withScripts = (base: string, scripts: Scripts): string => grouped(base) + scriptsOf(scripts);
 
-/** `₆¹⁴C`: an operand with what stands low and high in front of it. */
+/** Writes an operand with scripts low and high in front of it: `₆¹⁴C`. */
 export const withPrescripts = (base: string, scripts: Scripts): string => {
   const before = scriptsOf(scripts);
   return joined(before, grouped(base));
@@ -126,7 +126,7 @@ const ACCENTS: ReadonlyMap<string, string> = new Map([
 const COMBINING = /^\p{M}$/u;
 const LETTER = /^\p{L}\p{M}*$/u;
 
-/** The sign that makes an accent of what stands above a letter; undefined where that is none. */
+/** The sign that makes an accent of the sign above a letter; undefined where that is none. */
 export const accentOf = (above: string): string | undefined =>
   COMBINING.test(above) ? above : ACCENTS.get(above);
 

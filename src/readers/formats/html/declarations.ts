@@ -26,7 +26,7 @@ const ESCAPE = /\\(?:([\da-f]{1,6})\s?|([^\n]))/gi;
 /** Escaped signs of ASCII are moved here, so that they do not mean anything in selectors. */
 const ESCAPED = 0xe000;
 
-/** Reads what a `style` attribute or the body of a rule declares. */
+/** Reads the declarations of a `style` attribute or of the body of a rule. */
 export function parseDeclarations(text: string): Declarations {
   const declarations = new Map<string, string>();
   for (const declaration of withoutComments(text).split(';')) {

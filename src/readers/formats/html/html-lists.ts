@@ -5,7 +5,7 @@ export const LISTS = new Set(['ul', 'ol']);
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** The lists that are open, and what stands before their items. */
+/** The open lists, and the marks before their items. */
 export interface HtmlLists {
   readonly depth: number;
   open(name: string, attributes: Attributes): void;

@@ -38,7 +38,7 @@ export function declaredInHtml(bytes: Uint8Array): string | undefined {
   );
 }
 
-/** Returns what `pattern` captures in the first matching tag of that name. It goes tag by tag, so that each is read once. */
+/** Returns the capture of `pattern` in the first matching tag of that name. It goes tag by tag, so that each is read once. */
 function attributeOf(markup: string, name: string, pattern: RegExp): string | undefined {
   const folded = markup.toLowerCase();
   let end = 0;

@@ -1,6 +1,6 @@
 import { unescaped } from './declarations.js';
 
-/** The last part of a selector: what an element must be for the rule to hold. */
+/** The last part of a selector: the properties that an element must have for the rule to hold. */
 export interface Subject {
   readonly element: string;
   readonly id: string;

@@ -91,7 +91,7 @@ function addRule({ bySelector, byKey, order }: Rules, subject: Subject, declarat
   return true;
 }
 
-/** Values that hide, so that a rule that may hold makes nothing else of what another one hides. */
+/** Values that hide. Where another rule hides already, a rule that may hold and hides changes nothing. */
 const HIDING = /^display!?:none$|^visibility!?:(?:hidden|collapse)$|^opacity!?:[0.]+%?$/;
 
 function addVague({ vague }: Rules, subject: Subject, declarations: Declarations): void {

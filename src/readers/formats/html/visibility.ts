@@ -21,7 +21,7 @@ export interface VisibilityTracker {
   listStyle(): string | undefined;
   /** Adds the content of a `style` element. */
   addStyles(css: string, media: string | undefined): void;
-  /** Adds what a `link` element names, if that is a style sheet. */
+  /** Adds the sheet that a `link` element names, if it names one. */
   addLink(attributes: Attributes): void;
 }
 

@@ -94,7 +94,10 @@ function* linesOf(text: string): Iterable<string> {
 /** The values that JSON has beside strings, and the numbers that programs write although JSON has no such numbers. */
 const SCALAR = /^(?:true|false|null|-?(?:NaN|Infinity)|[-+.\d][-+.\deE]*)$/;
 
-/** Tells whether the line is JSON and all that it opens is closed. A line of text, and what stands in a string that is not closed, is read as it is. */
+/**
+ * Tells whether the line is JSON and all that it opens is closed. A line of text, or one within a string that is not
+ * closed, is read as it is.
+ */
 function readLine(line: string, written: ValueLines): boolean {
   const whole = line.trim();
   if (whole !== '' && !/^[{}[\],"]/.test(whole) && !SCALAR.test(whole)) {

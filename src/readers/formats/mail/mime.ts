@@ -75,7 +75,7 @@ interface CarriedBy {
   readonly receipt: ReceiptWriter | undefined;
 }
 
-/** Divides what a message carries into files, messages and what encryption and signatures need. */
+/** Divides the parts of a message into files, messages and parts that encryption and signatures need. */
 function sortCarried(carried: readonly CarriedPart[], { isEncrypted, hasHtml, receipt }: CarriedBy) {
   const attachments: CarriedFile[] = [];
   const nested: (() => Promise<MailMessage>)[] = [];

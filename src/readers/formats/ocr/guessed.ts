@@ -1,11 +1,11 @@
 import type { Piece } from '../pages/layout/piece.js';
 
 /**
- * Measured on pages of 100 to 300 dots to the inch, read with data of English and German: those in Latin letters, noisy ones
- * too, are surer than .77, those in Cyrillic, Greek and Arabic less sure than .61.
+ * Measured on pages of 100 to 300 dots to the inch, read with data of English and German: pages in Latin letters, noisy
+ * ones too, are surer than .77, pages in Cyrillic, Greek and Arabic less sure than .61.
  */
 const UNSURE = 0.62;
-/** Below this, it matters how many words look like none: up to .03 of those in Latin letters, .15 to .56 of the others. */
+/** Below this, it matters how many words look like none: up to .03 of the words in Latin letters, .15 to .56 of the others. */
 const SURE = 0.75;
 const MAX_STRANGE = 0.12;
 /** Fewer words tell nothing. */

@@ -4,8 +4,8 @@ import type { TextItem } from '@llamaindex/liteparse';
 export type Angle = 0 | 90 | 180 | 270;
 
 /**
- * Pages that are read the right way up are surer than this, those upside down are not: .78 and more at 55 dots to the inch and
- * .95 at 150, against .37 to .63.
+ * Pages that are read the right way up are surer than this, pages upside down are not: .78 and more at 55 dots to the inch
+ * and .95 at 150, against .37 to .63.
  */
 const SURE = 0.7;
 /** Words of fewer letters, such as `I`, are taller than wide on upright pages, too. */

@@ -32,7 +32,7 @@ interface ParagraphOptions {
   readonly outerLook?: (() => Look) | undefined;
   /** The reason why the elements around the text are not seen now. */
   readonly reasonAround?: (() => string | undefined) | undefined;
-  /** Told of a field that asks for what nobody has filled in. */
+  /** Called for a field whose placeholder nobody has filled in. */
   readonly onEmptyField?: (() => void) | undefined;
   readonly onParagraph: (paragraph: OdfParagraph) => void;
 }
@@ -54,7 +54,7 @@ const HIDDEN = new Map([
   ['table:tracked-changes', 'tracked deletion'],
   ['text:hidden-text', 'not displayed'],
 ]);
-/** At least as deep is what holds the elements that are read here. */
+/** The least depth of the elements around the ones that are read here. */
 const OUTER_DEPTH = 8;
 const MAX_SPACES = 8;
 const MAX_HEADING_DEPTH = 9;
@@ -178,7 +178,7 @@ function openControl(
   if (control === undefined) return;
   append(control);
   if (control === '') options.onEmptyField?.();
-  // Its text is only the sign for its state, or asks for what nobody has filled in.
+  // Its text is only the sign for its state, or a placeholder that nobody has filled in.
   state.ignored ||= state.depth;
 }
 

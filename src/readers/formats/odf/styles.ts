@@ -111,7 +111,7 @@ function resolve(styles: ReadonlyMap<string, Style>, key: string): Look {
     isTransparent ||= style.isTransparent === true;
     next = style.parent;
   }
-  // The defaults of a family hold for what no style says.
+  // The defaults of a family hold where no style says anything.
   const defaults = styles.get(`${key.slice(0, key.indexOf('/'))}/`);
   return defaults && look.background === undefined ? withGround(look, defaults, true) : look;
 }
@@ -162,7 +162,7 @@ function shiftOf(position: string): Shift | 'none' {
   return height === 'sub' || Number.parseFloat(height) < 0 ? 'lowered' : 'none';
 }
 
-/** A thicker line, in millimetres, could be what text is read on. */
+/** The thickest line, in millimetres, that is no ground for text. */
 const THICKEST_LINE = 1.06;
 
 function hasEffects(attributes: Attributes): boolean {
@@ -192,7 +192,7 @@ function fillOf(attributes: Attributes): Fill | undefined {
   return isMixed ? 'unknown' : (cssColor(attributes['draw:fill-color']?.toLowerCase() ?? '') ?? 'unknown');
 }
 
-/** Collects what pages are filled with. Where several kinds of pages differ, it is not known which one text stands on. */
+/** Collects the fills of pages. Where several kinds of pages differ, nobody knows on which of them a text stands. */
 function createPageColors() {
   const colors = new Set<Color | 'unknown'>();
   let hasFilledFurniture = false;

@@ -116,7 +116,7 @@ export function straightened(pieces: readonly Piece[], page: Skewed): Piece[] {
   const sin = Math.sin((Math.abs(page.skew) * Math.PI) / 180);
   const cos = Math.sqrt(1 - sin * sin);
   const straight = pieces.map((piece) => {
-    // A box around what lies askew is larger than that: this undoes it.
+    // A box around a text that lies askew is larger than the text: this undoes it.
     const width = (piece.width * cos - piece.height * sin) / (cos * cos - sin * sin);
     const height = (piece.height * cos - piece.width * sin) / (cos * cos - sin * sin);
     const { x, y } = turned(middleOf(piece), { ...page, skew: -page.skew });
@@ -148,7 +148,7 @@ function withEvenSizes(pieces: readonly Piece[]): Piece[] {
   });
 }
 
-/** The upright rectangle around what a rectangle of the straight page becomes on the page that lies askew. */
+/** The upright rectangle around the form that a rectangle of the straight page has on the page that lies askew. */
 export function setAskew(box: Rectangle, page: Skewed): Rectangle {
   const [right, bottom] = [rightOf(box), box.y + box.height];
   const corners = [box.x, right].flatMap((x) => [box.y, bottom].map((y) => turned({ x, y }, page)));

@@ -14,7 +14,7 @@ export function passwordNeeded(cause: unknown): ReadError {
   return new ReadError('encrypted', 'The PDF file is protected by a password.', { cause });
 }
 
-/** Refuses an unknown encryption, such as one for the certificates of those who may read the file. */
+/** Refuses an unknown encryption, such as one for the certificates of readers. */
 export function unknownEncryption(cause: unknown): ReadError {
   return new ReadError('encrypted', 'The PDF file is encrypted in a way that is not read.', { cause });
 }

@@ -66,7 +66,7 @@ function asShown(
     byContents.set(contents, [...(byContents.get(contents) ?? []), each]);
   }
   return notes.map((note, index) => {
-    // The two readers may differ in the encoding of what a note says.
+    // The two readers may differ in the encoding of a note's contents.
     const other = typed.length === notes.length ? typed[index] : undefined;
     const { shown } = byContents.get(compact(note.text))?.shift() ?? other ?? {};
     if (shown) return { ...note, text: shown.join('\n') };

@@ -23,7 +23,7 @@ const MAX_MILLISECONDS = 10_000;
 /** The remaining time for drawing pages of one file in search of hidden text. */
 export interface LookBudget {
   isSpent(): boolean;
-  /** Passes on what takes time, until it ends or the time is spent. */
+  /** Passes on slowly made items, until they end or the time is spent. */
   take<Item>(items: AsyncIterable<Item>): AsyncIterable<Item>;
 }
 

@@ -181,7 +181,7 @@ async function readMissing(
   return pages;
 }
 
-/** Writes the blocks of pages, without what most of them repeat. */
+/** Writes the blocks of pages, without the texts that most of them repeat. */
 function createPageWriter(carried: Carried) {
   const furniture = createFurniture();
   const sizes = createBodySize();

@@ -13,7 +13,7 @@ export type Destination =
   | 'form'
   | 'formitem';
 
-/** The groups whose text is not simply a part of what holds them. */
+/** The groups whose text is not simply a part of their outer group. */
 const DESTINATIONS: ReadonlyMap<string, Destination> = new Map([
   ['fonttbl', 'fonts'],
   ['colortbl', 'colors'],

@@ -62,7 +62,7 @@ const newState = (): State => ({
 
 const PARAGRAPH_ENDS = new Set(['par', 'sect', 'page', 'column']);
 
-/** Makes blocks of tokens. Pictures, fields and what only programs need is left out as it comes. */
+/** Makes blocks of tokens. Pictures, fields and groups that only programs need are left out as they come. */
 export function createRtfReader(options: RtfOptions): RtfReader {
   const paragraphs = createParagraphs();
   const form = createFormField();
@@ -155,7 +155,7 @@ function control(reader: Reader, word: string, parameter: number | undefined): v
   if (!applyToTables(reader, word, parameter ?? 0)) applyControl(reader, word, parameter);
 }
 
-/** Puts what a field shows behind its instruction. */
+/** Puts the text of a field behind its instruction. */
 function addAnswer(reader: Reader): void {
   const { state } = reader;
   if (state.answer === undefined) return;

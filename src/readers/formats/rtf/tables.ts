@@ -3,7 +3,7 @@ import type { DocumentTable } from '../tables/document-table.js';
 
 /** Collects rows of a table. RTF has no tables, only rows that follow each other. */
 export interface RtfTable {
-  /** Heeds what a control word says of the row and its cells. */
+  /** Heeds a control word about the row and its cells. */
   control(word: string, parameter: number | undefined): void;
   endCell(text: string): void;
   endRow(): void;

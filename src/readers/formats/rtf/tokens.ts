@@ -74,7 +74,7 @@ function readSymbol(bytes: Uint8Array, start: number): ReadToken {
     const word = symbol === '\n' || symbol === '\r' ? 'par' : symbol;
     return { token: { kind: 'control', word, parameter: undefined }, end: start + 1 };
   }
-  // East Asian texts consist of such bytes, so that those in a row become one token.
+  // East Asian texts consist of such bytes, so that a row of them becomes one token.
   const run: number[] = [];
   let at = start - 1;
   while (bytes[at] === BACKSLASH && bytes[at + 1] === 0x27 && run.length < MAX_RUN_LENGTH) {

@@ -12,7 +12,7 @@ export interface Cue {
 
 const TIME =
   /^\s*((?:\d{1,5}:)?\d{1,2}:\d{1,2}[,.]\d{1,3})\s*-->\s*((?:\d{1,5}:)?\d{1,2}:\d{1,2}[,.]\d{1,3})(?!\d)/;
-/** Beginnings of what WebVTT has beside cues. Each lasts until an empty line. */
+/** Beginnings of the blocks that WebVTT has beside cues. Each lasts until an empty line. */
 const ASIDE = /^(?:WEBVTT|NOTE|STYLE|REGION)(?![^\s])/;
 
 /** Reads the cues of SubRip or WebVTT. Blocks without a time are passed over. */

@@ -7,7 +7,7 @@ export interface NamedText {
   readonly text: string;
 }
 
-/** Attributes of prose that are for programs: what identifies, links and arranges its elements. */
+/** Attributes of prose that are for programs: they identify, link and arrange its elements. */
 const TECHNICAL = new Set(
   'id class style role href src type version rend key ref rid ref-type linkend position orientation align valign frame rules border width cellpadding cellspacing cols rows colsep rowsep pgwide'.split(
     ' ',

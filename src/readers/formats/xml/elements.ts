@@ -85,7 +85,7 @@ export interface Elements extends MarkupHandler {
 }
 
 /**
- * Makes blocks of elements: of those among text one text, of others the values of a record.
+ * Makes blocks of elements: elements among text become one text, others the values of a record.
  * @param isProse whether the file is known to be of a format for prose
  */
 export function createElements(receipt: ReceiptWriter, isProse = false): Elements {
@@ -168,7 +168,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   });
 }
 
-/** Writes what stands before a table, in all elements that hold it. */
+/** Writes the text before a table, in all elements that hold it. */
 function writeOpen({ open, writer }: State): void {
   for (const element of open) {
     if (element.hasText) {

@@ -14,7 +14,7 @@ export interface MarkupHandler {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Reads XML as a stream. @param take returns what the handler has made since the last call */
+/** Reads XML as a stream. @param take returns the items that the handler has made since the last call */
 export function readMarkup<Item>(
   pieces: Iterable<Uint8Array>,
   handler: MarkupHandler,

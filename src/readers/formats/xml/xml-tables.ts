@@ -102,7 +102,7 @@ function openInTable(table: OpenTable, { name, attributes, depth }: Opened): voi
   }
 }
 
-/** Heads of CALS may say again what the columns are called. */
+/** Heads of CALS may repeat the names of the columns. */
 function addColumn({ columns }: OpenTable, { colname = `#${String(columns.size)}` }: Attributes): void {
   if (!columns.has(colname)) columns.set(colname, columns.size);
 }

@@ -110,7 +110,7 @@ function findEntries(
   return entries;
 }
 
-/** Counts what members inflate to. @throws ReadError beyond the limit */
+/** Counts the inflated bytes of members. @throws ReadError beyond the limit */
 function createCount({ limitBytes, what }: ZipOptions) {
   const longest = new Map<string, number>();
   let inflated = 0;

@@ -15,7 +15,7 @@ export interface Calls {
   enter(signal?: AbortSignal): Promise<Leave>;
   /**
    * Makes a call that cannot be ended. It is abandoned when it takes too long or the signal aborts: its outcome is dropped.
-   * @throws the signal's reason when it aborts, else what `translate` makes of the error
+   * @throws the signal's reason when it aborts, else the error from `translate`
    */
   run<Reply>(start: () => Promise<Reply>, signal?: AbortSignal): Promise<Reply>;
   /** Makes the error to throw for one of the package. */

@@ -45,7 +45,7 @@ export async function createChatModels(options: ChatModelsOptions): Promise<Chat
       ...length,
       ...(temperature === undefined ? {} : { temperature }),
     });
-    // @NOTE its class has this method, and what it returns is checked.
+    // @NOTE its class has this method, and its result is checked.
     return made as ChatModel;
   };
   create({});

@@ -89,7 +89,7 @@ export function digestOf(options: Options): string {
   return createHash('sha256').update(JSON.stringify(counted)).digest('hex').slice(0, 8);
 }
 
-/** The value with all names in order, and without what comes from the environment. */
+/** The value with all names in order, and without values of the environment. */
 function canonical(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith('env:') ? undefined : value;
   if (Array.isArray(value)) return value.map(canonical);

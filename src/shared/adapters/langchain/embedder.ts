@@ -56,7 +56,7 @@ export async function createLangChainEmbedder(options: LangChainEmbedderOptions)
   }
   const given = withDefaults(provider.packageName, options.options, { timeoutMilliseconds, maxInputs });
   const made = construct(type, { ...given, model, ...(dimensions === undefined ? {} : { dimensions }) });
-  // @NOTE its class has both methods, and what they return is checked.
+  // @NOTE its class has both methods, and their results are checked.
   const embedder = createEmbedderOver(made as EmbeddingsInterface, { ...options, name: nameOf(options) });
   const start = { signal: AbortSignal.timeout(START_MILLISECONDS) };
   await embedder.dimensions(start).catch((error: unknown) => {
@@ -120,7 +120,7 @@ export function createEmbedderOver(embeddings: EmbeddingsInterface, options: Ove
 }
 
 interface AskOptions {
-  /** The length that the vectors must have; what the settings ask for, or any, when it is absent. */
+  /** The length that the vectors must have; the length of the settings, or any, when it is absent. */
   readonly dimensions?: number;
   readonly signal?: AbortSignal | undefined;
 }

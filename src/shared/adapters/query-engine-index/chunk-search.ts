@@ -46,9 +46,9 @@ export interface FoundChunks {
   readonly candidates: readonly FoundChunk[];
   readonly hidden: ReadonlySet<string>;
 }
-/** Makes the query from the condition on what may be found. */
+/** Makes the query from the condition on chunks. */
 type Compose = (within: string, limit: number) => ChunkQuery;
-/** Finds out what the queries of a condition depend on. */
+/** Finds out the facts that the queries of a condition depend on. */
 type Prepare = (clause: string) => Promise<Compose>;
 
 /** Runs one search for the best `limit` chunks that are not of the hidden generations. */

@@ -53,8 +53,8 @@ interface Dependencies {
 }
 
 /**
- * Lists and counts documents by access and filter. Where the engine can express exactly what a filter matches, it pages and
- * counts itself. Otherwise the documents that it lets through are compared with the filter, from the first on.
+ * Lists and counts documents by access and filter. Where the engine can express a filter exactly, it pages and counts
+ * itself. Otherwise the documents that it lets through are compared with the filter, from the first on.
  */
 export function createListing(client: Redis, options: ListingOptions) {
   const { readRecords, withCallerTags, areOwnersTagged, timeoutMilliseconds } = options;
@@ -212,7 +212,7 @@ async function* matching(
 
 const NEWEST_OF_ENGINE: EngineOrder = { by: 'created', isDescending: true };
 
-/** Returns those whose records match, a slice of time after the other. */
+/** Returns the documents whose records match, a slice of time after the other. */
 async function comparedWith(
   { callerId, filter, name = null, order = NEWEST_FIRST }: Walk,
   places: readonly Placed[],

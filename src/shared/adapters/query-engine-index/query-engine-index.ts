@@ -34,7 +34,7 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   /** Reads as many of the first of these as are wise to hold at once; at least one. */
   readonly readRecords: (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
   readonly readStatistics: ReadStatistics;
-  /** Called with what keeps documents from being found; `fields.level` is `warn` or `error`. */
+  /** Called with problems that keep documents from being found; `fields.level` is `warn` or `error`. */
   readonly onProblem?: OnProblem;
 }
 

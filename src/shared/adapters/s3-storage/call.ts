@@ -10,7 +10,7 @@ export interface S3Connection {
   readonly region: string;
   /** True if the bucket's name goes into the path instead of the host. */
   readonly pathStyle: boolean;
-  /** Null for what the environment, the files or the machine's role of AWS provide. */
+  /** Null for the credentials that the environment, the files or the machine's role of AWS provide. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
   /** Time limit for an answer, including the client's retries. */
   readonly timeoutMilliseconds: number;

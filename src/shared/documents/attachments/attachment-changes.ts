@@ -21,7 +21,7 @@ export const waitingOf = ({ published }: Pick<WithAttachmentWork, 'published'>):
 export const hasAttachmentWork = (record: Omit<WithAttachmentWork, 'id'>): boolean =>
   removalsOf(record).length > 0 || waitingOf(record).length > 0;
 
-/** Notes which documents are made of what the pending content carries. Those of former contents stay named. */
+/** Notes the documents that are made of the pending content's attachments. The documents of former contents stay named. */
 export function noteCarried(
   record: DocumentRecord,
   { ids, waiting }: Pick<Carried, 'ids' | 'waiting'>,

@@ -97,9 +97,9 @@ return 1
 `;
 
 /**
- * The only way in which a record changes. It compares the revision, writes what changed with the short source that belongs
- * to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow with
- * the number of chunks.
+ * The only way in which a record changes. It compares the revision, writes the changed fields with the short source that
+ * belongs to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow
+ * with the number of chunks.
  */
 const COMMIT = `${BEFORE_PUBLISHING}${FROM_PUBLISHING_ON}`;
 export const commitScript = defineFrequentScript<number>(COMMIT);

@@ -76,7 +76,7 @@ const [NOTHING, ANY] = [
   { documents: 1, bytes: 1, chunks: 0 },
 ];
 
-/** Writes some of them. Answers 1 for each that is written, and else what the commit script would. */
+/** Writes some of them. Answers 1 for each that is written, and else as the commit script would. */
 export function commitShort(redis: Redis, writes: readonly ShortWrite[], quotas: Quotas): Promise<number[]> {
   const { ownerId, callerId, fields } = at(writes, 0);
   const shared = [...fields].filter(([name, value]) =>

@@ -118,8 +118,8 @@ const tracedReranking = (reranking: Reranking, task: RerankTask): Promise<Rerank
   });
 
 /**
- * Finds the best hits in their first order, whatever they score there. Where those are of fewer documents than are wanted, the
- * best chunks of further documents are added.
+ * Finds the best hits in their first order, whatever they score there. Where they are of fewer documents than are wanted,
+ * the best chunks of further documents are added.
  */
 async function findWidely(search: Search, request: SearchRequest, width: number): Promise<Hit[]> {
   const wide = { ...request, minScore: 0, per: 'chunk', k: width } as const;

@@ -9,7 +9,7 @@ const LAST_CAPITAL = 0x5a;
 const isCapital = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a;
 const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
 
-/** A term that is there because of what stands around a word: `.net`, `§12`, `art 6`, or `IT` where it is no stop word. */
+/** A term that exists because of its surroundings: `.net`, `§12`, `art 6`, or `IT` where it is no stop word. */
 export function markedTerm(text: string, start: number, end: number): number | null {
   const first = text.charCodeAt(start);
   const before = text.charCodeAt(start - 1);

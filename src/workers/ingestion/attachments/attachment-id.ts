@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
 
-/** The document that carries an attachment, and of its content what the id comes from. */
+/** The document that carries an attachment, and the fields of its content that make the id. */
 type Parent = Pick<DocumentRecord, 'id'> & Pick<Content, 'storageKey' | 'carriedSeries'>;
 
 /**

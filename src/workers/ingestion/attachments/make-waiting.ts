@@ -30,7 +30,7 @@ interface Run {
 }
 
 /**
- * Makes documents of those attachments of a published content that waited for its publication, or for room. It waits until
+ * Makes documents of the attachments of a published content that waited for its publication, or for room. It waits until
  * there is room for all of them, by the limits that uploads of their caller have, and then reads the file once more.
  */
 export function createMakeWaiting(parts: Dependencies) {

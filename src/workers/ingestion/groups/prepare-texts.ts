@@ -37,7 +37,7 @@ export interface PrepareParts {
 
 interface Run {
   readonly signal: AbortSignal;
-  /** Called for a document that is left to a job of its own. It throws what the whole group waits for. */
+  /** Called for a document that is left to a job of its own. It throws errors that the whole group waits for. */
   readonly leave: (record: DocumentRecord, error: unknown) => void;
 }
 
@@ -57,7 +57,7 @@ export function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: 
 
 interface ChunkedText {
   readonly record: DocumentRecord;
-  /** They name the content by what stays the same when it is published, so that its chunks get them as they are. */
+  /** The tags name the content by fields that stay the same when it is published, so that its chunks get them as they are. */
   readonly tags: string;
   readonly pieces: readonly ChunkText[];
 }

@@ -30,7 +30,7 @@ export async function readGroup(redis: Redis, ids: readonly string[]): Promise<(
     try {
       return { record: parseRecordList(fields), tags, text };
     } catch (error) {
-      // The document's own job reports what is wrong with the record.
+      // The document's own job reports the fault of the record.
       if (error instanceof MalformedRecordError) return null;
       throw error;
     }

@@ -79,7 +79,10 @@ redis.call('HSET', reserved, id, version .. ':' .. whole(all) .. ':' .. whole(em
 return {all, 0}
 `);
 
-/** Notes how much is still to be written: a share of what embedding writes. KEYS: reservations. ARGV: document, version, share. */
+/**
+ * Notes how much is still to be written: a share of the bytes that embedding writes. KEYS: reservations. ARGV: document,
+ * version, share.
+ */
 export const spendScript = defineScript<number>(`
 local version, all, embedding = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^(%d+):(%d+):(%d+):')
 if version ~= ARGV[2] then return 0 end

@@ -34,13 +34,13 @@ const MIN_RESERVED_CHUNKS = 64;
  */
 export interface Room {
   /**
-   * Reserves what a document wanted that had to wait for room before, so that it is not read again in vain.
+   * Reserves the room for a document that had to wait for it before, so that it is not read again in vain.
    * @throws IngestError, UnavailableError
    */
   readonly reserveAgain: (record: DocumentRecord) => Promise<void>;
   /** Must be called before the first chunk of a document is written. @throws IngestError, UnavailableError */
   readonly reserve: (record: DocumentRecord, pieces: readonly ChunkText[]) => Promise<void>;
-  /** Notes how much is still to be written once all texts are: a share, from 1 down to 0, of what embedding adds. */
+  /** Notes how much is still to be written once all texts are: a share, from 1 down to 0, of the bytes that embedding adds. */
   readonly spend: (record: Pick<DocumentRecord, 'id' | 'version'>, left: number) => Promise<void>;
 }
 

@@ -76,7 +76,7 @@ export function abandonedDocumentsTask(
   };
 }
 
-/** Reads what there is of these documents, and takes those without a record off the list. */
+/** Reads the records of these documents, and takes documents without one off the list. */
 async function readViews({ redis, workOffSet }: SweepParts, ids: readonly string[]): Promise<View[]> {
   const views: View[] = [];
   const missing: string[] = [];

@@ -38,7 +38,7 @@ export function readMessages(stream: Readable, hear: (message: unknown) => void)
     }
     keep(bytes.subarray(from));
   });
-  // The exit of the process says what happened.
+  // The exit of the process tells the reason.
   stream.on('error', () => undefined);
 }
 

@@ -12,7 +12,7 @@ export interface BlockSpan {
   readonly isHeading: boolean;
 }
 
-/** The text of a document, and what its format tells of it. */
+/** The text of a document, and the layout that its format tells. */
 export interface Extracted {
   readonly text: string;
   readonly layout: Layout;

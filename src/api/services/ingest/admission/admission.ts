@@ -36,8 +36,8 @@ export interface AdmissionLimits {
 
 /**
  * Refuses ingests while too many are unfinished, or while Redis is nearly full; searches, deletions and revocations need
- * the memory that is left. The counts in Redis are exact, and what this process has admitted is added until it is in
- * them. Other processes may admit as many at the same moment.
+ * the memory that is left. The counts in Redis are exact, and the documents that this process has admitted are added until
+ * they are in them. Other processes may admit as many at the same moment.
  */
 export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: MemoryWatch): Admission {
   const arrivals = createArrivals();

@@ -7,7 +7,7 @@ export interface Arrival {
    * limit, each document that is named is looked up, so that an upload is not named while it is received.
    */
   becomes(documentId: string): void;
-  /** Ends the admission. From then on what the request has written counts by its records. */
+  /** Ends the admission. From then on the documents of the request count by their records. */
   leave(): void;
 }
 

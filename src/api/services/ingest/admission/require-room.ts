@@ -18,7 +18,7 @@ export function noRoomFor(what: string, shortage: Shortage): TryLaterError {
 
 /** Checks for memory before changes that are no ingests. Both functions throw TryLaterError. */
 export interface RequireRoom {
-  /** @param what names what there is no room for, in the error message */
+  /** @param what names the object that there is no room for, in the error message */
   forGrowth(what: string): Promise<void>;
   /** For access lists that became shorter and are still long: the new list is stored before the old one is removed. */
   forRevocation(): Promise<void>;

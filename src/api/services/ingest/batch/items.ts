@@ -8,7 +8,7 @@ import type { OnDuplicate } from '../duplicates.js';
  * `NewDocument` until its record is written, a `StoredItem` while its document is waited for, and then an `ItemOutcome`.
  */
 
-/** A text, or a file whose bytes are stored, and what becomes of it if its content is there already. */
+/** A text, or a file whose bytes are stored, and the treatment of content that exists already. */
 export interface OpenItem {
   readonly index: number;
   readonly onDuplicate: OnDuplicate;

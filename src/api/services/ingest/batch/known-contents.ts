@@ -19,8 +19,8 @@ interface Storing<Item> {
 }
 
 /**
- * Stores items, except for those whose content is there already and is not to be made again (`onDuplicate`). One that has the
- * content of an earlier item waits until that is stored, so that the first of them makes the document.
+ * Stores items, except for items whose content exists already and is not to be made again (`onDuplicate`). An item with the
+ * content of an earlier one waits until that is stored, so that the first of them makes the document.
  */
 export async function storeUnlessKnown<Item extends OpenItem>(
   storing: Storing<Item>,

@@ -6,7 +6,10 @@ const WORD =
 /** Most characters that are compared. */
 const COMPARED = 500_000;
 
-/** A share of words that may differ between two forms of the same text: names of links, marks of lists, what signs spell. */
+/**
+ * A share of words that may differ between two forms of the same text: names of links, marks of lists, the spelling of
+ * signs.
+ */
 const SAME_SHARE = 0.2;
 /** Fewer words that differ may be there by chance. */
 const FEW_WORDS = 2;

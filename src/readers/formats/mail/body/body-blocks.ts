@@ -9,7 +9,7 @@ import { parseRtf } from '../../rtf/rtf.js';
 import type { MailBody } from '../message.js';
 import { formsToRead } from './alternatives.js';
 
-/** Reads the body of a message: HTML and RTF with their structure and what nobody sees of them, text as it is. */
+/** Reads the body of a message: HTML and RTF with their structure and their hidden text, plain text as it is. */
 export function* bodyBlocks(body: MailBody, context: ReadContext): Iterable<Block> {
   switch (body.kind) {
     case 'text': {

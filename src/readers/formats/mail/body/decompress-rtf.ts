@@ -19,7 +19,7 @@ export function decompressRtf(bytes: Uint8Array): Buffer {
   const size = input.readUInt32LE(4);
   const kind = input.readUInt32LE(8);
   if (kind === UNCOMPRESSED) return input.subarray(HEADER_BYTES, HEADER_BYTES + size);
-  // One byte in seventeen tells what the others are, and two bytes stand for at most seventeen.
+  // One byte in seventeen tells the kinds of the others, and two bytes stand for at most seventeen.
   if (kind !== COMPRESSED || size > input.length * 9) throw damaged();
   return inflate(input, size);
 }

@@ -24,7 +24,7 @@ export interface SlideShapes {
   readonly animated: Set<string>;
 }
 
-/** Looks through all slides before they are read, since what covers a text is drawn after it. */
+/** Looks through all slides before they are read, since the shape that covers a text is drawn after it. */
 export function scanSlides(zip: Zip, styles: Styles): readonly SlideShapes[] {
   const slides: SlideShapes[] = [];
   const masters = readMasterPages(zip, styles);

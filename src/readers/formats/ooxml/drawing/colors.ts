@@ -51,7 +51,7 @@ function baseColor({ name, attributes }: XmlElement, palette: Palette): Color | 
   }
 }
 
-/** Applies what stands within a colour (ECMA-376 part 1, 20.1.2.3), as far as it makes it lighter or darker. */
+/** Applies the changes within a colour (ECMA-376 part 1, 20.1.2.3), as far as they make it lighter or darker. */
 function modified(base: Color, element: XmlElement): Paint {
   let paint: Paint = base;
   for (const { name, attributes } of childrenOf(element)) {

@@ -122,7 +122,7 @@ function layoutOf(tokens: readonly FormatToken[]) {
       .filter(({ type }) => type === 'digit')
       .slice(0, MAX_DECIMALS),
     percents: tokens.filter(({ type }) => type === 'percent').length,
-    // Commas behind the last digit divide by a thousand each, those between digits group them.
+    // Commas behind the last digit divide by a thousand each, commas between digits group them.
     thousands: tokens.slice(lastDigit + 1).filter(isComma).length,
     isGrouped: tokens.slice(firstDigit, Math.min(point, lastDigit)).some(isComma),
   };

@@ -17,7 +17,10 @@ interface SheetOptions {
   readonly headerRows: ReadonlySet<number>;
 }
 
-/** Writes the rows of a sheet: those with one cell before a table as lines, all others as tables under the names of their columns. */
+/**
+ * Writes the rows of a sheet: rows with one cell before a table as lines, all others as tables under the names of their
+ * columns.
+ */
 export function* sheetBlocks(
   rows: Iterable<SheetRow>,
   { sheet, merged, headerRows }: SheetOptions,

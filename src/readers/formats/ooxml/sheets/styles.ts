@@ -30,7 +30,7 @@ interface StyleParts {
   readonly theme: string | undefined;
 }
 
-/** Reads what cells look like. */
+/** Reads the look of cells. */
 export function readStyles(office: OfficePackage, parts: StyleParts, system: DateSystem): SheetStyles {
   const tree = parts.styles === undefined ? undefined : office.tree(parts.styles);
   const colors = createSheetColors(tree, parts.theme === undefined ? undefined : office.tree(parts.theme));

@@ -51,7 +51,7 @@ export function rectangleOf(
 interface StatedPlace {
   readonly placeholder: Placeholder;
   readonly box: Box | undefined;
-  /** An element with what its properties say of its fill. */
+  /** An element with the fill that its properties state. */
   readonly fill: XmlElement;
   /** True if the shape and its text are rectangles without effects. */
   readonly isPlain: boolean;

@@ -19,7 +19,7 @@ interface TextPlace {
   readonly font?: XmlElement | undefined;
 }
 
-/** Decides which runs of a body of text are read: not those too small, or of the colour that is behind them. */
+/** Decides which runs of a body of text are read: not runs that are too small, or of the colour that is behind them. */
 export function createRunFilter({ gaps, palette, behind, body, font }: TextPlace): RunFilter {
   const styles = childOf(body, 'a:lstStyle');
   const fontColor = colorIn(font, palette);

@@ -1,7 +1,7 @@
 import { childOf, childrenOf, findFirst, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
-/** A thicker line, in units of the file, could be what text is read on: 3 points. */
+/** The thickest line, in units of the file, that is no ground for text: 3 points. */
 const THICKEST_LINE = 38_100;
 /** Properties of a shape that state nothing but its place, its fill and a thin line. */
 const PLAIN: ReadonlySet<string> = new Set(

@@ -125,7 +125,7 @@ function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers 
   const admitsCovered = (text: string): boolean => gaps.admits('merged', { amount: text.length });
   const unmerge = createUnmerge(admitsCovered);
   const { palette } = layers;
-  // A style of tables may fill any of its cells, as may what else is said of all of them.
+  // A style of tables may fill any of its cells, as may other properties for all of them.
   const properties = childOf(table, 'a:tblPr');
   const isStyled = [...childrenOf(properties)].length > 0;
   const textOfCell = (cell: XmlElement): string => {

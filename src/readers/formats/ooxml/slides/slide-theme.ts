@@ -72,7 +72,7 @@ export function createSlideThemes(office: OfficePackage) {
   };
 }
 
-/** Keeps of a theme what decides colours. */
+/** Keeps the elements of a theme that decide colours. */
 function themeElements(tree: XmlElement | undefined): XmlElement | undefined {
   const elements = childOf(tree, 'a:themeElements');
   return elements && { name: 'a:theme', attributes: {}, children: [elements] };

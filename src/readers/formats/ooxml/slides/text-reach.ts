@@ -12,7 +12,7 @@ const SIZED: ReadonlySet<string> = new Set(['a:rPr', 'a:defRPr', 'a:endParaRPr']
 const TEXT: ReadonlySet<string> = new Set(['a:t', 'm:t']);
 
 interface ReachOptions {
-  /** The attributes of the text body, together with those from a layout. */
+  /** The attributes of the text body, together with the layout's. */
   readonly attributes: XmlElement['attributes'];
   /** The size of letters that say nothing, in hundredths of a point. */
   readonly usualSize: number;

@@ -55,7 +55,7 @@ export function createControls(gaps: GapCounter) {
         open.push(control);
       }
     },
-    /** A paragraph as it is read; undefined where it only asks for what nobody has filled in. */
+    /** A paragraph as it is read; undefined where it is only a placeholder that nobody has filled in. */
     shown(paragraph: XmlElement): XmlElement | undefined {
       if (open.some(({ isEmpty }) => isEmpty)) return undefined;
       const value = open.at(-1)?.value;

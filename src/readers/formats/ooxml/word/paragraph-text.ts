@@ -20,7 +20,7 @@ export interface InlineContext {
   readonly look: RunLook;
   /** The fill behind it where neither it nor its runs have a background. */
   readonly ground: Fill;
-  /** Called for a reference to a note. @returns what stands for it in the text */
+  /** Called for a reference to a note. @returns the text that stands for it */
   readonly refer: (kind: 'footnote' | 'endnote' | 'comment', id: string) => string;
 }
 
@@ -172,7 +172,7 @@ interface RunState {
   readonly look: RunLook;
 }
 
-/** @param hidden why nothing of what holds the run is seen */
+/** @param hidden the reason why nothing around the run is seen */
 function runState(
   run: XmlElement | undefined,
   hidden: HiddenKind | undefined,
@@ -185,7 +185,7 @@ function runState(
   const look = underneath(underneath(own, style), outer);
   const shift = shiftOf(look, outer);
   if (hidden !== undefined) return { hidden, shift, look };
-  // A style that hides what another one hides already shows it again (ECMA-376 part 1, 17.7.3).
+  // A style that hides a text which another one hides already shows it again (ECMA-376 part 1, 17.7.3).
   const isToggled = own.isVanished === undefined && style.isVanished === true && outer.isVanished === true;
   return {
     hidden: isToggled ? hiddenKind({ ...look, isVanished: false }, context) : hiddenKind(look, context),
@@ -224,6 +224,6 @@ function readDrawing(drawing: XmlElement, { boxes, put, gaps }: DrawingTarget): 
     else if (element.name !== 'o:OLEObject' && !isObject && !isControl) gaps.skip('picture');
   }
   const texts = lines.filter((line) => line.trim() !== '');
-  // The words of shapes stand apart from each other, and from those around the drawing.
+  // The words of shapes stand apart from each other, and from the words around the drawing.
   if (texts.length > 0) put(`\n${texts.join('\n')}\n`);
 }

@@ -73,7 +73,7 @@ const OUTLINES: ReadonlySet<string> = new Set(
   'w:outline w:shadow w:emboss w:imprint w14:textOutline w14:textFill w14:glow w14:shadow'.split(' '),
 );
 
-/** The upper fill; what says that there is none may be meant to undo the lower one. */
+/** The upper fill. The statement that there is none may be meant to undo the lower one. */
 const over = (upper: Fill | undefined, lower: Fill | undefined): Fill | undefined =>
   upper === 'none' && lower !== undefined && lower !== 'none' ? 'unknown' : (upper ?? lower);
 

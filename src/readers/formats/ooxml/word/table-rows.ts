@@ -51,7 +51,7 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
   };
   return {
     next,
-    /** The rows as texts, those first that have been taken already. */
+    /** The rows as texts, first the rows that have been taken already. */
     *texts(ahead: readonly TableRow[]): Iterable<{ cells: string[] }> {
       for (const row of ahead) yield* textsOf(row);
       for (let row = next(); row; row = next()) yield* textsOf(row);
@@ -98,7 +98,7 @@ function nextRow(events: Iterator<XmlEvent>, meet: (element: XmlElement) => void
   return undefined;
 }
 
-/** The cells of a row, also those within content controls. */
+/** The cells of a row, including cells within content controls. */
 function* cellsOf(element: XmlElement, gaps: GapCounter): Iterable<XmlElement> {
   for (const child of childrenOf(element)) {
     if (child.name === 'w:tc') yield child;

@@ -16,9 +16,9 @@ interface FurniturePage {
 }
 
 /**
- * Finds headers, footers and page numbers, by what many pages of a batch repeat at the same place. Texts are the same when
- * they are equal, or differ only in one number that rises by one with each page; any other number makes another text, since
- * an invoice or a table says something else with each. The first page that shows a text keeps it.
+ * Finds headers, footers and page numbers by the texts that many pages of a batch repeat at the same place. Texts are the
+ * same when they are equal, or differ only in one number that rises by one with each page; any other number makes another
+ * text, since an invoice or a table says something else with each. The first page that shows a text keeps it.
  */
 export function createFurniture() {
   const shown = new Set<string>();

@@ -21,7 +21,7 @@ const NO_SECOND_PART = /^(?:ways?|light\w*|lands?|est|ness|sense|ment|ages?|fish
 const SECOND_PART =
   /^(?:based|known|called|like|being|defined|established|dependent|specific|related|induced|mediated|treated|associated|level|scale|term|range|free|wide|old|dimensional|resolution|quality|fat|density|affinity|derived|expressing|controlled|regulated|blind|deficient|positive|negative|colou?red|fashioned|headed|handed|shouldered|haired|eyed|faced|minded|natured|looking|dressed|made)$/iu;
 
-/** Joins the words of blocks that are cut at line ends, by what the document says elsewhere. */
+/** Joins the words of blocks that are cut at line ends, by the words elsewhere in the document. */
 export function* joinHyphens(blocks: Iterable<Block>, vocabulary: Vocabulary): Iterable<Block> {
   for (const block of blocks) {
     const text = joinCutWords(block.text, vocabulary);

@@ -77,7 +77,7 @@ function columnsOf(found: readonly (readonly FoundCell[])[]): Column[] {
   }).filter(({ width }) => width > 0);
 }
 
-/** The columns from left to right, with those in which nothing but lost texts stands. */
+/** The columns from left to right, including columns in which nothing but lost texts stands. */
 function withFurther(columns: readonly Column[], lost: readonly Piece[]): Column[] {
   const further: Column[] = [];
   for (const piece of lost.toSorted((a, b) => a.x - b.x)) {
@@ -91,7 +91,7 @@ function withFurther(columns: readonly Column[], lost: readonly Piece[]): Column
   return [...columns, ...further].toSorted((a, b) => a.x - b.x);
 }
 
-/** The columns into which a text reaches, or else those beside which it stands as a word of the same cell would. */
+/** The columns into which a text reaches, or else the columns beside which it stands as a word of the same cell would. */
 function columnsUnder(piece: Piece, columns: readonly Column[]): Column[] {
   const under = reached(piece, columns, MIN_SHARED);
   return under.length > 0 ? under : reached(piece, columns, -MAX_SPACE * piece.size);
@@ -100,7 +100,7 @@ function columnsUnder(piece: Piece, columns: readonly Column[]): Column[] {
 const reached = (piece: Piece, columns: readonly Column[], least: number): Column[] =>
   columns.filter((column) => Math.min(rightOf(piece), rightOf(column)) - Math.max(piece.x, column.x) > least);
 
-/** The rows from top to bottom, with those in which nothing but lost texts stands. */
+/** The rows from top to bottom, including rows in which nothing but lost texts stands. */
 function rowsWith(
   found: readonly (readonly FoundCell[])[],
   lost: readonly Piece[],

@@ -100,7 +100,7 @@ function textOf(pieces: readonly Piece[], { from, to }: { from: number; to: numb
   return joinTexts(lines, ' ', to - from - 2 * margin);
 }
 
-/** The places of a grid, those joined that no line parts, as far as their texts are one. */
+/** The places of a grid. Places that no line parts are joined, as far as their texts are one. */
 function openedGroups(grid: Grid, pieces: readonly Piece[], size: Size) {
   const groups = createGroups(size.width * size.height);
   const filled = filledPlaces(grid, pieces, size);

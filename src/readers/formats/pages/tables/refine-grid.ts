@@ -5,7 +5,7 @@ import { hasNoRoom } from './row-gaps.js';
 import { between, segmentLines, textColumns } from './text-columns.js';
 import { isNumeric, textRows, type TextLine } from './text-rows.js';
 
-/** The share of lines with texts side by side that makes columns of what lines do not part. */
+/** The share of lines with texts side by side that makes columns where no lines part them. */
 const MIN_PARTED = 0.5;
 /** The same within a column of a table whose other columns are parted by lines. */
 const MIN_PARTED_IN_COLUMN = 0.7;
@@ -97,7 +97,7 @@ const MIN_BROKEN_SHARE = 0.75;
 const MIN_BROKEN_LINES = 4;
 const OF_WORDS = new RegExp(`\\S \\S|(?:${WIDE}){6}`, 'u');
 
-/** Tells whether what stands between two lines across a table are several rows. */
+/** Tells whether the texts between two lines across a table are several rows. */
 function isStack(lines: readonly TextLine[], { lines: fewest, share }: Stack): boolean {
   const full = lines.filter((line) => line.columns.length > 1);
   const numbers = full.filter(({ pieces }) => pieces.some(({ text }) => isNumeric(text)));

@@ -11,7 +11,7 @@ interface Extent {
 }
 
 /**
- * Groups lines by the gaps between them, where those between rows are wider than those within; undefined where they are not.
+ * Groups lines by the gaps between them, where gaps between rows are wider than gaps within; undefined where they are not.
  * @param lines from top to bottom
  * @param size of their font
  */

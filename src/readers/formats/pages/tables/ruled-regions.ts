@@ -17,7 +17,7 @@ const SAME_END = 12;
 /** The parts of a line that is broken between columns. */
 const MAX_BREAK = 10;
 const MIN_TABULAR = 0.5;
-/** Two lines that are farther apart, with none below the names of columns, are those below the header and above the footer of a page. */
+/** Two lines that are farther apart, with none below the names of columns, belong to the header and the footer of a page. */
 const HIGHEST_BARE = 250;
 const MAX_RULINGS = 500;
 

@@ -28,7 +28,10 @@ const MAX_LINES = 20_000;
 /** Lines that leave the upright by more points are no part of a table. */
 const MAX_SLANT = 1;
 
-/** The lines of a page and the edges of its filled shapes, those at the same place joined; none of a page that is a drawing. */
+/**
+ * The lines of a page and the edges of its filled shapes, joined where they are at the same place; none of a page that is a
+ * drawing.
+ */
 export function rulingsOf(lines: readonly VectorLine[]): Rulings {
   if (lines.length > MAX_LINES) return { across: [], down: [] };
   const shown = lines.filter(isShown);
@@ -77,7 +80,7 @@ function inOneLine(rulings: readonly Ruling[]): Ruling[] {
   return lines;
 }
 
-/** Tells whether lines at a place cover most of what lies between two others. */
+/** Tells whether lines at a place cover most of the distance between two others. */
 export function isRuled(rulings: readonly Ruling[], { at, from, to }: Ruling, least = 0.6): boolean {
   let covered = 0;
   for (const ruling of rulings)

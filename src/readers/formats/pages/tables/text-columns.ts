@@ -11,8 +11,8 @@ const MAX_COLUMNS = 100;
 const MIN_CROSSED = 1;
 
 /**
- * The texts of each line, from top to bottom, those joined that a space parts.
- * @param edges where lines part texts, however near these are
+ * The texts of each line, from top to bottom; texts with only a space between them are joined.
+ * @param edges the places where lines part texts, however near these are
  */
 export function segmentLines(pieces: readonly Piece[], edges: readonly number[] = []): Piece[][] {
   const isParted = (last: Piece, piece: Piece): boolean =>

@@ -63,7 +63,7 @@ function runsOf(lines: readonly Line[]): Line[][] {
   return runs.filter((run) => run.length > MIN_ROWS && run.some((line) => line.length >= MIN_COLUMNS));
 }
 
-/** The lines of a row, or what stands in the columns of one. */
+/** The lines of a row, or the content of its columns. */
 interface Row {
   readonly lines: readonly Line[];
   /** The texts of each column, from top to bottom. */
@@ -117,7 +117,7 @@ function bandsOf(lines: readonly Line[]): Line[][] | undefined {
 
 const filledOf = ({ cells }: Row): number => cells.filter((cell) => cell.length > 0).length;
 
-/** Rows without those at the ends that are no more than a text above or below the table. */
+/** Rows without the rows at the ends that are no more than a text above or below the table. */
 function trimmed(rows: readonly Row[]): readonly Row[] {
   const isFull = (row: Row): boolean => filledOf(row) >= MIN_COLUMNS;
   return rows.slice(rows.findIndex(isFull), rows.findLastIndex(isFull) + 1);

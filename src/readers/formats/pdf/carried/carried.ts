@@ -15,7 +15,7 @@ interface Source {
 
 export type Carried = ReturnType<typeof createCarried>;
 
-/** Reads what a document carries beside the texts of its pages: notes that people stuck onto them, and files. */
+/** Reads the objects that a document carries beside the texts of its pages: notes that people stuck onto them, and files. */
 export function createCarried(bytes: Uint8Array, source: Source, context: ReadContext) {
   const hasNotes = mayHoldNotes(bytes);
   const taken = new Set<string>();

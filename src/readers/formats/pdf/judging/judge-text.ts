@@ -6,7 +6,7 @@ const FEW_CHARACTERS = 200;
 
 export type Verdict = 'empty' | 'garbled' | 'readable';
 
-/** Tells whether a page's text can be what the page shows. */
+/** Tells whether a page's text can be the text that the page shows. */
 export function judgeText(text: string): Verdict {
   if (text.trim() === '') return 'empty';
   if (isMostlySigns(text)) return 'garbled';

@@ -23,7 +23,7 @@ export function lookThrough(bytes: Uint8Array): PageContents {
   let shifting: Set<number> | 'any' = isEncrypted(bytes) ? 'any' : new Set();
   let mayHaveLines: boolean | undefined;
   for (const { content, object } of streamsOf(bytes, 'content')) {
-    // pdf.js may read what cannot be inflated here.
+    // pdf.js may read streams that cannot be inflated here.
     const operators = typeof content === 'string' ? undefined : content.toString('latin1');
     if (shifting !== 'any' && (operators === undefined || mayShift(operators))) {
       if (object === undefined || shifting.size >= MAX_SHIFTING) shifting = 'any';
@@ -51,7 +51,7 @@ const MAX_SHIFTING = 100;
 /** The operator with its number, which may be written in many ways, and white space and comments between them. */
 const SETS_INVISIBLE = /(?<![\d.])0*[37](?:\.0*)?(?:\s|%[^\r\n]{0,100}[\r\n]){1,50}Tr\b/;
 
-/** A rectangle that is filled by itself: what charts and tables fill in one go is no bar. */
+/** A rectangle that is filled by itself: rectangles that charts and tables fill in one go are no bars. */
 const FILLS_BOX = /\bre\s+(?:[fBb]\*?|F)\s/g;
 /** Bars are at least as wide and as high, and at most as high, in units that are often points. */
 const [MIN_WIDTH, MIN_HEIGHT, MAX_HEIGHT] = [8, 4, 250];

@@ -18,7 +18,7 @@ export interface FoundStream {
   readonly content: Buffer | 'too large' | 'damaged';
   /** The number of its object; undefined where that cannot be told. */
   readonly object: number | undefined;
-  /** The end of what its dictionary says. */
+  /** The end of its dictionary. */
   readonly entries: string;
 }
 

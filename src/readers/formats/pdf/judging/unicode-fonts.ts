@@ -37,8 +37,8 @@ export function unicodeFonts(bytes: Uint8Array): ReadonlySet<string> {
 }
 
 /**
- * The page with the letters of ASCII that its codes say in texts of such fonts: where the font is not in the file, the reader
- * takes letters for others by the shapes of those with which it replaces them (`03-1-34` for `03-1234`).
+ * The page with the letters of ASCII that its codes say in texts of such fonts: where the font is not in the file, the
+ * reader takes letters for others by the shapes of the font with which it replaces them (`03-1-34` for `03-1234`).
  */
 export function withCodes(page: ParsedPage, fonts: ReadonlySet<string>): ParsedPage {
   const texts = new Map<TextItem, string>();

@@ -45,9 +45,9 @@ interface Source {
 }
 
 /**
- * PDFium gives the characters of symbol fonts by their codes, or none, and joins them with those around, so that their font is
- * lost. The second reader knows which font each of them is in, but is slow: beyond some seconds, and on pages that are
- * turned, only signs at the beginning of a text are read.
+ * PDFium gives the characters of symbol fonts by their codes, or none, and joins them with the characters around, so that
+ * their font is lost. The second reader knows which font each of them is in, but is slow: beyond some seconds, and on pages
+ * that are turned, only signs at the beginning of a text are read.
  */
 export function createSignFinder({ bytes, second, objects, receipt }: Source): SignFinder {
   const signs = createSignReader(receipt);

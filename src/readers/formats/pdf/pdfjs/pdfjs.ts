@@ -115,7 +115,7 @@ export function pdfjsVersion(): string {
 }
 
 async function pageText(page: Page): Promise<string> {
-  // pdf.js keeps its pages, so that a page has what was written on it the next time.
+  // pdf.js keeps its pages, so that a page has the text written on it the next time.
   writeShiftedOn(page);
   try {
     const text = await textOfPage(page);

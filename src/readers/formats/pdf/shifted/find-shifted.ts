@@ -23,7 +23,7 @@ const SPACE = 0.13;
 const SAME_SIZE = 0.15;
 /** A longer text is small print, or the line beside a large initial. */
 const MAX_LENGTH = 40;
-/** This many texts on each side tell what it stands beside. */
+/** This many texts on each side tell the surroundings. */
 const CONTEXT = 3;
 /** Texts beside shifted ones are larger than this, in points, only on posters. */
 const MAX_SIZE = 60;
@@ -148,7 +148,7 @@ const isAlike = (one: TextRun, other: TextRun): boolean =>
 const follows = (run: TextRun, other: TextRun): boolean =>
   other !== run && isAlike(run, other) && isBeside(run.x - rightOf(other), run);
 
-/** Takes a run for shifted as one of those beside it is. */
+/** Takes a run for shifted if a run beside it is. */
 function takeFrom(run: TextRun, beside: readonly TextRun[], found: Map<TextRun, Shifted>): void {
   const other = beside.map((each) => found.get(each)).find((each) => each !== undefined);
   if (other) found.set(run, { ...other, run });

@@ -5,7 +5,7 @@ import type { ShiftedText, TextRun } from './shifted-text.js';
 /** The least overlap of two texts, one over the other, at the same place. */
 const MIN_SHARED = 0.5;
 
-/** The texts, with those over and under each other known to each other. */
+/** The texts, with stacked texts known to each other. */
 export function withStacks(all: readonly ShiftedText[]): ShiftedText[] {
   const ofBase = new Map<TextRun, ShiftedText[]>();
   for (const each of all) {

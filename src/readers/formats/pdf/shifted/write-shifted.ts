@@ -103,7 +103,7 @@ function isWithin({ runs, base }: ShiftedText, box: Rectangle): boolean {
 
 type Place = Where & Letters;
 
-/** Finds a shifted text within a text, by what stands around it and where it stands: another one is not touched. */
+/** Finds a shifted text within a text, by the text around it and by its place: another one is not touched. */
 function editOf(shifted: ShiftedText, place: Place, edits: readonly Edit[]): Edit | undefined {
   const { compact, letters, box, isOneLine } = place;
   const text = bare(shifted.text);

@@ -12,7 +12,7 @@ const APART = new RegExp(`^${EAST_ASIAN}(?: +${EAST_ASIAN})*$`, 'u');
 const RADICAL = /[\u2e80-\u2eff]/;
 /** Ink of characters such as commas is so far off the middle of their place, in sizes of the font. */
 const FARTHEST_INK = 0.55;
-/** Columns with fewer characters that PDFium shows are not what the page shows. */
+/** A column of which PDFium shows a smaller share of characters is not on the page as it is shown. */
 const MIN_SHOWN = 0.6;
 /** Columns are of one text when they are less far apart, in sizes of their font. */
 const MAX_GAP = 4;
@@ -33,7 +33,7 @@ export function mayStandInColumns(items: readonly TextItem[]): boolean {
   return false;
 }
 
-/** Parts the texts of a page into those outside of columns that run from top to bottom, and these as pieces of their own. */
+/** Parts the texts of a page into texts outside of columns that run from top to bottom, and these as pieces of their own. */
 export function takeColumns(
   items: readonly TextItem[],
   { columns, rulings }: { readonly columns: readonly TextColumn[]; readonly rulings: Rulings },

@@ -9,9 +9,9 @@ export interface WordPass {
   /** The number of candidates that the pass takes. */
   readonly limit: number;
   /**
-   * The highest score that a chunk can have by itself which this pass and those before it leave out, as in MaxScore (Turtle and
-   * Flood 1995). It is the share of the query's weight in the terms that are left to later passes. It does not count
-   * terms that no pass searches for, and it holds where no pass was cut off at its limit.
+   * The highest own score of a chunk that this pass and all before it leave out, as in MaxScore (Turtle and Flood 1995). It
+   * is the share of the query's weight in the terms that are left to later passes. It does not count terms that no pass
+   * searches for, and it holds where no pass was cut off at its limit.
    */
   readonly upperBound: number;
 }
