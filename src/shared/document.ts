@@ -42,7 +42,7 @@ const carriedSchema = z.object({
   waiting: z.array(z.string()),
   /** The attachments of which no documents were made after all. */
   missed: z.array(z.string()),
-  /** On whose behalf they are made. */
+  /** The caller on whose behalf they are made. */
   callerId: z.string(),
 });
 export type Carried = z.infer<typeof carriedSchema>;

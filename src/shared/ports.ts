@@ -299,7 +299,7 @@ export interface CacheBuildId {
 /** The texts of a named cache, in an order that does not change. */
 export interface CacheTexts {
   readonly passages: readonly Passage[];
-  /** As in the prompts to come. */
+  /** The fence of the prompts to come. */
   readonly fence?: string | undefined;
   /** An earlier build of the same cache, whose state an engine may reuse. */
   readonly from: string | null;

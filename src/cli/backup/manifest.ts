@@ -25,7 +25,7 @@ export const manifestSchema = z.object({
   format: z.literal(FORMAT),
   /** The moment, by the clock of Redis, at which the data was as it is here. */
   moment: z.iso.datetime(),
-  /** For how many ms writers waited for that. */
+  /** The milliseconds for which writers waited for that. */
   waited: z.number().nonnegative(),
   /** The server that wrote the values. An older one cannot read them. */
   redis: z.string(),

@@ -3,7 +3,7 @@ import type { ChangedKeys } from './changed-keys.js';
 import type { Client } from './connect.js';
 import { dumpKeys, type Dumped } from './dump-keys.js';
 
-/** So few keys are read in some ten milliseconds. */
+/** The number of keys that are read in some ten milliseconds. */
 const FEW_KEYS = 500;
 /** Rounds in which fewer and fewer keys are left. Where they do not become few, the pause has to be long enough for all of them. */
 const MAX_ROUNDS = 30;

@@ -8,7 +8,7 @@ import { say } from '../user-messages.js';
 const MAX_BYTES = 64 * 2 ** 20;
 /** The part of a small disk that the reserve takes. */
 const SHARE_OF_DISK = 1 / 16;
-/** With less than this part of the reserve, Redis will end at one of its next writes, which may be of some megabytes. */
+/** The part of the reserve below which Redis will end at one of its next writes, which may be of some megabytes. */
 const NOTHING_LEFT = 1 / 4;
 const LOOK_EVERY_MILLISECONDS = 60_000;
 

@@ -3,7 +3,7 @@ import { createTurns, type Standing } from '../../shared/fair-scheduling/turns.j
 import { ModelError } from './model-error.js';
 
 export interface ModelTurnRequest {
-  /** For whom it is done. Who has used the model least goes first. Empty where nobody says. */
+  /** The caller for whom it is done. The caller who has used the model least goes first. Empty where nobody says. */
   readonly by?: string | undefined;
   /** True if somebody waits for the answer, so that it comes before work of the background. */
   readonly isUrgent: boolean;

@@ -18,7 +18,7 @@ const bodySchema = z.object({
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   n: z.literal(1).nullish(),
-  /** For whom it is answered: who has used the model least goes first. */
+  /** The caller for whom it is answered: the caller who has used the model least goes first. */
   user: z.string().max(1_024).nullish(),
   /** The name of a saved state (`PUT /v1/states/{state}`) that holds the beginning of the conversation. */
   state: z.string().nullish(),

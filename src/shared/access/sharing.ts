@@ -21,7 +21,7 @@ export interface Looking {
 export interface View {
   /** The filter of the caller, together with their rule for documents of others. */
   readonly filter: Filter | null;
-  /** For whatever reads hits, which finds out whether the lists are still these; null where no list was looked at. */
+  /** The guard for the reader of hits, which finds out whether the lists are still these; null where no list was looked at. */
   readonly guard: SharingGuard | null;
 }
 
@@ -40,7 +40,7 @@ export interface SharedViews {
   change(callerId: string, change: (lists: SharingLists) => SharingLists): Promise<SharingLists>;
 }
 
-/** So often others may change the lists of the same caller in between. */
+/** The number of times that others may change the lists of the same caller in between. */
 const MAX_TRIES = 20;
 
 const listsSchema = z.object({

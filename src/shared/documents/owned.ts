@@ -38,7 +38,7 @@ export function ownedWith({ published, pending }: DocumentRecord): Owned {
   };
 }
 
-/** As the scripts read it. */
+/** Writes the amounts as the scripts read them. */
 export const writeOwned = (owned: Owned): string => QUOTAS.map((quota) => String(owned[quota])).join(':');
 
 /** The fields of `change` that the two parts below read. */

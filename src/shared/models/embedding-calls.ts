@@ -16,7 +16,7 @@ export interface Call {
   missing: number;
   /** Null once a reply did not tell its tokens. */
   tokens: number | null;
-  /** For each text, whether it was embedded in parts. */
+  /** Tells of each text whether it was embedded in parts. */
   readonly inParts: boolean[];
   isSettled: boolean;
   succeed(): void;

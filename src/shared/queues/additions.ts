@@ -209,7 +209,7 @@ function ingestCost({ pending }: DocumentRecord): number {
   return Math.min(MAX_COST, 1 + Math.floor((pending?.sizeBytes ?? 0) / COST_BYTES));
 }
 
-/** So much of a file is read in a second, more or less. */
+/** The part of a file that is read in a second, more or less. */
 const BYTES_A_SECOND = 1024 * 1024;
 
 /** The lane where a begun job goes on, and the cost of that. */

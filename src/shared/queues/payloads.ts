@@ -7,7 +7,7 @@ const requestId = z.string();
 /** Payloads hold only ids, since dashboards show them. */
 export const ingestJob = z.object({ ...fence, requestId });
 export const embedJob = z.object({ ...fence, batch: z.number(), batches: z.number(), requestId });
-/** In whose turns a job goes on; jobs of earlier versions did not say. */
+/** The caller in whose turns a job goes on; jobs of earlier versions did not name one. */
 const callerId = z.string().default('');
 /** New short texts of one caller that are ingested together, all of them the first attempt at the first version. */
 export const ingestGroupJob = z.object({ documentIds: z.array(z.string()), callerId: z.string(), requestId });

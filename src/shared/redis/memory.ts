@@ -5,7 +5,7 @@ import type { Redis } from './client.js';
 /** The memory of Redis in bytes, as it counts it itself against its `maxmemory`. */
 export interface MemoryState {
   readonly used: number;
-  /** From this number on nothing is written that makes Redis grow; infinite without a `maxmemory`. */
+  /** The number from which nothing is written that makes Redis grow; infinite without a `maxmemory`. */
   readonly share: number;
   /** The `maxmemory`, from which on Redis refuses writes; infinite without one. */
   readonly max: number;

@@ -6,7 +6,7 @@ import { keys } from '../redis/keys.js';
  * before it answers: the step that reads the hits finds it out, without a round trip of its own.
  */
 export interface Confirmation {
-  /** For the index; undefined once candidates were outdated, since the next ones are to be certain. */
+  /** The function for the index; undefined once candidates were outdated, since the next ones are to be certain. */
   readonly onUnconfirmed: ((state: DataState) => void) | undefined;
   /** The state to compare with the present one; null when nothing is left to be confirmed. */
   readonly state: DataState | null;

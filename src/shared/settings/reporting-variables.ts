@@ -8,7 +8,7 @@ const SWITCHES = [
   'LANGCHAIN_TRACING_V2',
   'LANGCHAIN_VERBOSE',
 ];
-/** With it, requests to a model take a way through LangSmith. */
+/** The variable by which requests to a model take a way through LangSmith. */
 const GATEWAY = 'LANGSMITH_GATEWAY';
 
 /** The variables of the environment that let LangChain pass its requests on. It reads them itself, at every call. */

@@ -41,7 +41,7 @@ function forgetOldest(): void {
 }
 
 const tally = createTally();
-/** By whether accents count, since they make other terms of a word. */
+/** The known words with and without accents, which make other terms of a word. */
 const known: Partial<Record<Accents, KnownWords>> = {};
 
 function countTerms(text: string): TermList {

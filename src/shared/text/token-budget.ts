@@ -7,7 +7,10 @@ function surelyFits(text: string, maximum: number): boolean {
   return text.length <= maximum && Buffer.byteLength(text) <= maximum;
 }
 
-/** For a larger maximum, a start is found in one pass that adds up slices, which may be off by a few tokens. */
+/**
+ * The largest maximum that is counted exactly from the start. For a larger one, a start is found in one pass that adds up
+ * slices, which may be off by a few tokens.
+ */
 const MAX_EXACT = 1024;
 const SLACK = 16;
 const CUT_SLICE_LENGTH = 1024;

@@ -5,7 +5,7 @@ import { keys } from '../../shared/redis/keys.js';
 
 /** Writing the files anew takes the disk minutes where they are large. */
 const PAUSE_MILLISECONDS = 600_000;
-/** With less than this behind the last rewriting, another one saves nothing. */
+/** The growth since the last rewriting below which another one saves nothing. */
 const MIN_GROWTH = 65_536;
 /** The part of the spare bytes that has to be left even if the new files become as large as the old ones. */
 const LEFT_OF_SPARE = 1 / 4;

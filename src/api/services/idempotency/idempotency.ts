@@ -8,7 +8,7 @@ import { packAnswer, unpackAnswer, type Answer } from './answers.js';
 import { claimReservation, releaseScript, rememberScript } from './claim-script.js';
 import { createLeases, LEASE_MILLISECONDS, type Leases } from './leases.js';
 
-/** For how long a key is remembered, from its first request on. */
+/** The time for which a key is remembered, from its first request on. */
 const LIFE_MILLISECONDS = 86_400_000;
 
 export interface KeyedRequest {

@@ -107,7 +107,7 @@ function foreignPieces(buffer: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** With it, texts of DOS end. */
+/** The sign that ends texts of DOS. */
 const END_OF_FILE = 0x1a;
 const CONTROL_BITS = 22;
 const LAST_SEPARATOR = 0x2c;

@@ -36,7 +36,7 @@ export function* parseJson(bytes: Uint8Array, { receipt }: ReadContext): Iterabl
   yield { text: written.lines.join('\n'), place: { lines: { first, last: lineAt(text.trimEnd().length) } } };
 }
 
-/** So much of a file tells whether it is JSON Lines. */
+/** The part of a file that tells whether it is JSON Lines. */
 const LINES_SEEN = 65_536;
 
 /** Tells whether most lines of the beginning, of which there are several, are whole lists or objects: others may be broken. */

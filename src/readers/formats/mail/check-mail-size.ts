@@ -2,7 +2,7 @@ import { ReadError } from '../../read-error.js';
 
 /** Each line of a message is an object of its own to the library that reads it. */
 const MAX_LINES = 2_000_000;
-/** So is each piece of Base64 that ends with padding. In other encodings the sign costs nothing. */
+/** Each piece of Base64 that ends with padding is such an object, too. In other encodings the sign costs nothing. */
 const MAX_PADDINGS = 1_000_000;
 
 const LINE_FEED = 0x0a;

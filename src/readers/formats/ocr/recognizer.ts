@@ -25,7 +25,7 @@ const MAX_IDLE_TURNS = 10;
 const MAX_ASKEW = 2;
 /** The angle by which a page without text may lie askew, in degrees. */
 const LIKELY_SKEW = 4;
-/** On a page that was turned so, fewer words tell how it lies: it may have lain straight. */
+/** The number of pairs that tell how a page that was turned so lies: fewer than otherwise, since it may have lain straight. */
 const MIN_PAIRS_TURNED = 2;
 
 export interface Recognized {

@@ -28,7 +28,7 @@ const HIDDEN_VISIBILITY = new Set(['collapse', 'filter']);
 
 /** Columns of more styles than this are taken to be ordinary. */
 const MAX_COLUMN_STYLES = 256;
-/** In the colour of paper. */
+/** The colour of a sheet, which is the colour of paper. */
 const SHEET_COLOR = WHITE;
 
 interface OpenRow {

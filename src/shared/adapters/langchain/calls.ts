@@ -29,7 +29,7 @@ interface CallsOptions {
   readonly timeoutMilliseconds: number;
   /** Makes the error for a request that the provider refuses; without it, the provider is unavailable. */
   readonly refuse?: (cause: Error, tooLong: TooLong | null) => Error;
-  /** For tests: how long an abandoned call holds its place. */
+  /** The time for which an abandoned call holds its place, for tests. */
   readonly forgetMilliseconds?: number;
 }
 

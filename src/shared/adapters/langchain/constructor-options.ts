@@ -35,7 +35,10 @@ export function withDefaults(packageName: string, options: Options, defaults: De
   };
 }
 
-/** As for the direct client: vectors as numbers are large, and pieces of a line are joined again with each that arrives. */
+/**
+ * The same bounds as of the direct client: vectors as numbers are large, and pieces of a line are joined again with each
+ * that arrives.
+ */
 const EMBEDDING_REPLY = { bytes: 256 * 1024 ** 2, lineBytes: Infinity };
 const COMPLETION_REPLY = { bytes: 256 * 1024 ** 2, lineBytes: 1024 ** 2 };
 

@@ -33,7 +33,7 @@ const viewSchema = z.object({
   published: documentSchema.shape.published,
   replacedAttachments: documentSchema.shape.replacedAttachments,
 });
-/** With the group of new documents that the document was put into. */
+/** The fields of a document, and the group of new documents that it was put into. */
 type View = z.infer<typeof viewSchema> & { readonly group: string | null };
 const FIELDS = Object.keys(viewSchema.shape);
 

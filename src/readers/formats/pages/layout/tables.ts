@@ -20,7 +20,7 @@ import {
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
 const MAX_MEAN_CELL = 80;
-/** So are shorter ones on average, where the reader has lost some of the texts. */
+/** Shorter cells on average are columns of text, too, where the reader has lost some of the texts. */
 const MAX_MEAN_WHERE_LOST = 20;
 /** The largest share of letters that may stand in a table more than once. */
 const MAX_REPEATED = 0.3;

@@ -8,7 +8,7 @@ const ENCODING =
 const NAME = /\/BaseFont\s{0,9}\/([^\s/<>[\]()]{1,100})/;
 const NAMES = new RegExp(NAME, 'g');
 const SUFFIX = /-Uni[A-Z]\w{1,20}-(?:UCS2|UTF16)-(?:HW-)?[HV]$/;
-/** So much behind the name of an encoding, and before it, is the rest of its dictionary. */
+/** The characters behind the name of an encoding, and before it, that are the rest of its dictionary. */
 const AROUND = 500;
 const BEFORE = 10_000;
 const ASCII = /^[ -~]$/;
