@@ -54,7 +54,7 @@ export interface AppOptions {
   readonly messages?: Pick<Messages, 'serve'>;
 }
 
-/** The Express application: the middleware for every request, the routes, the pages, and the handlers of the rest. */
+/** Makes the Express application: the middleware for every request, the routes, the pages, and the handlers of the rest. */
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');

@@ -25,7 +25,10 @@ const reportSchema = z.object({
 
 type ConnectionMetrics = Pick<ProcessMetrics, 'showConnections' | 'countRefused'>;
 
-/** The limits of connections to this process, in all and for each address. They depend on its descriptors (`ulimit -n`). */
+/**
+ * Returns the limits of connections to this process, in all and for each address. They depend on its descriptors (`ulimit
+ * -n`).
+ */
 export function connectionLimitsOf(
   { api }: Settings,
   logger: Logger,

@@ -165,7 +165,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   ];
 }
 
-/** The routes by which readers treat documents of others. */
+/** Makes the routes by which readers treat documents of others. */
 function sharingRoutes(
   { records, sharedViews }: DocumentRouteContext,
   parts: Omit<MembershipParts, 'lists'>,
@@ -190,7 +190,7 @@ function sourceRoutes(
   ];
 }
 
-/** The storage of contents, within the quotas of their owners. */
+/** Opens the storage of contents, within the quotas of their owners. */
 function openSources({ redis, storage, drafts, settings, logger }: DocumentRouteContext) {
   const quotas = quotasOf(settings);
   const { maxFileBytes } = settings.ingest;

@@ -97,7 +97,7 @@ async function findModel(settings: Settings, { setting, name, kind }: WantedMode
   }
 }
 
-/** The prefixes of the settings, or of the family of the model. */
+/** Returns the prefixes of the settings, or of the family of the model. */
 function prefixesFor({ embedding }: Settings, modelName: string): Prefixes {
   const known = prefixesOf(modelName);
   const { queryPrefix, documentPrefix } = embedding;
@@ -107,7 +107,7 @@ function prefixesFor({ embedding }: Settings, modelName: string): Prefixes {
   };
 }
 
-/** The function that sends requests to somebody else's provider, if not `fetch` itself. */
+/** Returns the function that sends requests to somebody else's provider, if not `fetch` itself. */
 const fetchFor = ({ traces }: Settings) => (traces.toProviders ? tracedFetch : undefined);
 
 const providerNamed = (name: string, baseUrl: string): ModelProvider => ({
@@ -238,7 +238,7 @@ function blame(section: string, provider: string): (error: unknown) => never {
   };
 }
 
-/** The algorithm by which the Query Engine is to index vectors, by the settings. */
+/** Returns the algorithm by which the Query Engine is to index vectors, by the settings. */
 export function algorithmOf({
   algorithm,
   hnswM,

@@ -33,7 +33,7 @@ interface CacheEngineParts {
   readonly redis: Redis;
 }
 
-/** The engines that hold named caches, by the settings. */
+/** Opens the engines that hold named caches, by the settings. */
 export function openCacheEngines(parts: CacheEngineParts): CacheEngines {
   const { settings, completer } = parts;
   const local = usesLocalModels(settings) ? localCaches(parts) : null;

@@ -136,7 +136,7 @@ interface MemoryParts {
   readonly embedding: Embedding;
 }
 
-/** The memory of Redis, and the parts that wait for enough of it. */
+/** Opens the memory of Redis, and the parts that wait for enough of it. */
 function openMemory({ settings, disks, redis, records, embedding }: MemoryParts) {
   const memory = createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis);
   const { vectorType } = settings.embedding;

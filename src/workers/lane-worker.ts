@@ -169,7 +169,7 @@ async function putOff(
   throw new DelayedError();
 }
 
-/** The reason that operators are shown. Messages of other errors may quote a document. */
+/** Returns the reason that operators are shown. Messages of other errors may quote a document. */
 function reasonOf(error: unknown): string {
   if (error instanceof NotYetError) return error.waitsFor;
   return error instanceof UnavailableError ? error.message : 'its worker stopped';

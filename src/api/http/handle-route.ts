@@ -147,8 +147,8 @@ async function runHandler(
 }
 
 /**
- * The key of a request that heeds one, and the fingerprint that it is compared by, null for an upload. @throws HttpError
- * 422
+ * Returns the key of a request that heeds one, and the fingerprint that it is compared by, null for an upload. @throws
+ * HttpError 422
  */
 function keyedRequest(route: Route, request: Request) {
   const key = route.idempotency ? idempotencyKeyOf(request) : null;

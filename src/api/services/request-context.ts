@@ -27,7 +27,7 @@ export interface RequestContext {
 /** The limits of a caller's wait. */
 export type WaitLimits = Pick<RequestContext, 'waitSeconds' | 'expiresAtMs'>;
 
-/** The time that a caller waits from now on. @param usualSeconds for callers that do not state it */
+/** Returns the time that a caller waits from now on. @param usualSeconds for callers that do not state it */
 export function waitMilliseconds(
   { waitSeconds, expiresAtMs = Infinity }: WaitLimits,
   usualSeconds: number,

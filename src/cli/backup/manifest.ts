@@ -49,10 +49,10 @@ export const sourceSchema = partSchema.extend({
   name: partSchema.shape.name.refine((name) => documentOfSource(name) !== null),
 });
 
-/** The place of a source within the place of the backup. */
+/** Returns the place of a source within the place of the backup. */
 export const placeOfSource = (storageKey: string): string => `sources/${storageKey}`;
 
-/** The places of parts. Two backups into one place have other names, so that the one which ends last is whole. */
+/** Returns the places of parts. Two backups into one place have other names, so that the one which ends last is whole. */
 export const placesOf = (run: string) => ({
   /** With keys of Redis, by the number of the part from 1. */
   keys: (number: number): string => `keys/${run}/${String(number).padStart(6, '0')}.gz`,

@@ -12,8 +12,8 @@ import {
  */
 export interface CrashJournal {
   /**
-   * The number of loads of the file that ended the process, and the time until which it is not tried again; null where it
-   * may be loaded.
+   * Returns the number of loads of the file that ended the process, and the time until which it is not tried again; null
+   * where it may be loaded.
    */
   pauseOf(fingerprint: string): { readonly crashes: number; readonly until: Date } | null;
   /** Notes that the file is being loaded, until the task has ended. */

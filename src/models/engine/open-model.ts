@@ -57,7 +57,7 @@ export interface OpenRequest extends KnownFile {
  */
 const VOCABULARY_BYTES = { model: 1_536, context: 512 };
 
-/** The memory of a model in this use, in bytes: the engine's estimate, and its vocabulary. */
+/** Returns the memory of a model in this use, in bytes: the engine's estimate, and its vocabulary. */
 export async function estimateBytes(
   { llama, limits }: OpenParts,
   header: ModelHeader,

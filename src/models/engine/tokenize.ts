@@ -44,7 +44,7 @@ export function tokenizerOf(model: LlamaModel): Tokenizer {
   });
 }
 
-/** The text with its overlong runs cut by blanks, for functions that make the tokens themselves. */
+/** Returns the text with its overlong runs cut by blanks, for functions that make the tokens themselves. */
 export const withoutLongRuns = (text: string): string => {
   const pieces = cutRuns(text);
   return pieces.length === 1 ? text : pieces.map((piece) => piece.trim()).join(' ');

@@ -111,7 +111,7 @@ function wideOrder(bytes: Buffer, signs: Signs): Wide | undefined {
   return { width: 2, isLittle: odd > even };
 }
 
-/** The first characters. A number outside of Unicode becomes one that has no character either. */
+/** Returns the first characters. A number outside of Unicode becomes one that has no character either. */
 function wideText(bytes: Buffer, { width, isLittle }: Wide): string {
   const length = Math.min(WIDE_SAMPLE, bytes.length);
   let text = '';

@@ -81,7 +81,7 @@ function markedEncoding(buffer: Buffer): string | undefined {
   return buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 'utf-8' : undefined;
 }
 
-/** An encoding whose bytes are all ASCII: the declared one, or one that escape sequences announce. */
+/** Returns an encoding whose bytes are all ASCII: the declared one, or one that escape sequences announce. */
 function announced(buffer: Buffer, declared: string | undefined): string | undefined {
   const isDeclared = declared !== undefined && SEVEN_BIT.has(declared);
   if (!isDeclared && !buffer.includes(0x1b)) return undefined;

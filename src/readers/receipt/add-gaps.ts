@@ -1,6 +1,6 @@
 import { MAX_NAMED, type Gap, type Receipt } from './receipt.js';
 
-/** The gap for an attachment of which no document is made. */
+/** Makes the gap for an attachment of which no document is made. */
 export const missingAttachment = (filename: string | null | undefined, reason: string): Gap => ({
   reason: 'skipped',
   location: null,

@@ -35,7 +35,7 @@ export function accessGroupOf(document: Readable): AccessGroup | null {
   return { id: accessGroupTag(owner, callers), owner, ownCaller, callers };
 }
 
-/** The access tags of a document. Each of its readers asks for one of them. */
+/** Returns the access tags of a document. Each of its readers asks for one of them. */
 export function accessTags(document: Readable): string[] {
   const group = accessGroupOf(document);
   if (!group) return Array.from(readersOf(document), readerTag);

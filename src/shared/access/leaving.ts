@@ -24,7 +24,7 @@ const MAX_LEFT = 3_000;
 export const hasLeft = (callerId: string, { left }: Pick<DocumentRecord, 'left'>): boolean =>
   left?.some(({ id }) => id === callerId) ?? false;
 
-/** The leavers of an attachment, including the leavers of the document around it, whose lists it gets. */
+/** Returns the leavers of an attachment, including the leavers of the document around it, whose lists it gets. */
 export function leftWith(attachment: Leaving, around: Leaving): Leaving {
   const leftUnnoted = attachment.leftUnnoted ?? around.leftUnnoted;
   const gone = new Set(attachment.left?.map(({ id }) => id));
@@ -93,7 +93,7 @@ export function withoutLeft(record: Lists, wanted: Partial<AccessLists>): Change
   return { ...staying('readers'), ...staying('writers'), ...admins, left: noted };
 }
 
-/** The same lists, without the names that a document may not inherit. It keeps its admins where none is left. */
+/** Returns the same lists, without the names that a document may not inherit. It keeps its admins where none is left. */
 export function withoutUnnoted(record: Lists, wanted: Partial<AccessLists>): Partial<AccessLists> {
   if (record.leftUnnoted !== true) return wanted;
   const known = knownTo(record);

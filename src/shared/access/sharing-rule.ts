@@ -26,9 +26,9 @@ export const NO_LISTS: SharingLists = { blockedOwners: [], acceptedOwners: [], a
 export const MAX_SHARING_ENTRIES = 1_000;
 
 /**
- * The filter of the documents that a caller finds among all that they may read; null for all of them. It names fields that
- * metadata cannot hide, and is a filter so that everything that heeds filters heeds it: masks, queries of engines, and the
- * check of each hit.
+ * Makes the filter of the documents that a caller finds among all that they may read; null for all of them. It names fields
+ * that metadata cannot hide, and is a filter so that everything that heeds filters heeds it: masks, queries of engines, and
+ * the check of each hit.
  */
 export function sharingRule(callerId: string, shared: Shared, lists: SharingLists): Filter | null {
   if (shared === 'own') return ownedBy([callerId]);
@@ -46,7 +46,7 @@ function acceptedBy(callerId: string, { acceptedOwners, acceptedDocuments }: Sha
 
 const ownedBy = (owners: readonly string[]): Filter => ({ type: 'equals', path: OWNER_PATH, values: owners });
 
-/** The filter that passes documents which pass both filters; null lets everything pass. */
+/** Makes the filter that passes documents which pass both filters; null lets everything pass. */
 export function both(one: Filter | null, other: Filter | null): Filter | null {
   return one && other ? { type: 'and', filters: [one, other] } : (one ?? other);
 }

@@ -74,7 +74,10 @@ function isOtherwise(before: DocumentRecord, after: DocumentRecord): boolean {
 
 const nameOf = ({ published, pending }: DocumentRecord) => (pending ?? published)?.filename;
 
-/** The users who came into the lists and went out; undefined where nobody did. The owner of a new document is not named. */
+/**
+ * Returns the users who came into the lists and went out; undefined where nobody did. The owner of a new document is not
+ * named.
+ */
 function differenceOf(before: DocumentRecord | null, after: DocumentRecord): AccessDifference | undefined {
   const difference: AccessDifference = {};
   const room = { left: MAX_LENGTH };

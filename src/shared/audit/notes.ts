@@ -65,5 +65,5 @@ export function noteCache(name: string): void {
   if (notes) notes.cache = cacheDigest(name);
 }
 
-/** The digest of a cache's name: callers choose names, which may tell the content. */
+/** Returns the digest of a cache's name: callers choose names, which may tell the content. */
 const cacheDigest = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 16);

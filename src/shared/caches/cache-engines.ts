@@ -15,7 +15,7 @@ export interface CacheEngines {
   choose(ggufFile: string, cache: CacheToHold, options?: CallOptions): Promise<CacheEngineChoice>;
   /** The engine of a cache. */
   of(choice: CacheEngineChoice): CacheEngine;
-  /** The builds of which an engine keeps state, wanted or not. @throws UnavailableError */
+  /** Returns the builds of which an engine keeps state, wanted or not. @throws UnavailableError */
   kept(options?: CallOptions): Promise<CacheBuildId[]>;
   /** Removes the state that is kept of a build. @throws UnavailableError */
   forget(id: CacheBuildId): Promise<void>;

@@ -38,7 +38,7 @@ export async function startRenewal(
   return cache;
 }
 
-/** The number of texts that the cache holds. */
+/** Returns the number of texts that the cache holds. */
 export const heldTexts = ({ members, leftOut }: BuiltCache): number => members.length - leftOut.length;
 
 const RECORDS_AT_ONCE = 500;

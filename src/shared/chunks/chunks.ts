@@ -34,7 +34,7 @@ export interface Chunks {
   readonly writeTexts: (batch: TextBatch, revision: number) => Promise<Write>;
   /** Gives chunks the tags of a record that must still be in the same state. The chunks before them must have these tags. */
   readonly writeTags: (generation: string, batch: TagBatch) => Promise<Write>;
-  /** The number of chunks in a row, from 0 on, that have these tags and are found by this name of their file. */
+  /** Returns the number of chunks in a row, from 0 on, that have these tags and are found by this name of their file. */
   readonly taggedUpTo: (generation: string, marks: ChunkMarks) => Promise<number>;
   /** The chunks among these that hold the terms of another name, and who counts them; null without any. All are of one batch. */
   readonly readOtherNames: (
@@ -43,7 +43,7 @@ export interface Chunks {
   ) => Promise<OtherNames | null>;
   /** Sets the counts of a generation once all its texts are written. */
   readonly close: (generation: string, end: GenerationEnd) => Promise<boolean>;
-  /** The receipt of the source; null for a generation without one, such as a short text's. */
+  /** Returns the receipt of the source; null for a generation without one, such as a short text's. */
   readonly receipt: (generation: string) => Promise<Receipt | null>;
 
   /** Writes the vectors and terms of a batch. The step that writes the last of them also begins to count the terms. */
@@ -62,7 +62,7 @@ export interface Chunks {
 
   /** The counts of a generation, 0 until it is closed; null when it does not exist. */
   readonly generation: (generation: string) => Promise<GenerationCounts | null>;
-  /** Texts of chunks `first` to `first + count - 1`, without missing ones. */
+  /** Returns texts of chunks `first` to `first + count - 1`, without missing ones. */
   readonly readTexts: (generation: string, first: number, count: number) => Promise<StoredChunk[]>;
   /** The chunks of a generation by the digest of their texts. */
   readonly readHashes: (generation: string, count: number) => Promise<Map<string, ChunkAddress>>;

@@ -102,7 +102,7 @@ export const embeddedFields = (vectors: VectorSet, batch: number): [mark: string
   embeddedField(vectors),
 ];
 
-/** The field of a chunk that says that its vector is the mean of the vectors of parts. */
+/** Returns the field of a chunk that says that its vector is the mean of the vectors of parts. */
 export const inPartsField = (vectors: VectorSet): string => `in_parts${fieldEnding(vectors)}`;
 
 const fieldEnding = ({ field }: VectorSet): string => (field === FIRST_VECTORS.field ? '' : `:${field}`);
@@ -170,7 +170,10 @@ function address(like: string | null | undefined): ChunkAddress | null {
   return generation && number !== undefined ? { generation, number: Number(number) } : null;
 }
 
-/** The fields of several chunks as arguments of a script: the number of fields comes before the fields of each chunk. */
+/**
+ * Returns the fields of several chunks as arguments of a script: the number of fields comes before the fields of each
+ * chunk.
+ */
 export function withLengths<Field extends string | Buffer>(
   rows: readonly (readonly Field[])[],
 ): (Field | string)[] {

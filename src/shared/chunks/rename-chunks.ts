@@ -105,7 +105,7 @@ export async function renameGroup(
 /** The expectation for a chunk that only gets tags. */
 const ANYTHING = '*';
 
-/** The mark of a name that each chunk must still hold, with a sign where there are terms. */
+/** Returns the mark of a name that each chunk must still hold, with a sign where there are terms. */
 function expectedOf(group: readonly number[], { chunks }: Renaming): string[] {
   const others = new Map(chunks.map((each) => [each.chunk.number, each]));
   return group.map((number) => {
@@ -122,7 +122,7 @@ function fieldsOf(
   return ['named', named, ...(terms ? termFields(terms) : [])];
 }
 
-/** The changes of the owner's statistics: the length, then groups of terms. */
+/** Returns the changes of the owner's statistics: the length, then groups of terms. */
 function changesOf(group: readonly number[], { chunks, terms }: Renaming): string[] {
   const frequencies = new Map<number, number>();
   let length = 0;

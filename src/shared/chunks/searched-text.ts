@@ -35,8 +35,9 @@ export interface Naming {
 }
 
 /**
- * The text from which the vector of a chunk is made: the title of its document and the headings over it that it does not
- * show itself, then its own text. The name of the file is not in it, so that a file can be renamed without another vector.
+ * Returns the text from which the vector of a chunk is made: the title of its document and the headings over it that it
+ * does not show itself, then its own text. The name of the file is not in it, so that a file can be renamed without another
+ * vector.
  */
 export function searchedText(
   chunk: SearchedChunk,
@@ -49,7 +50,10 @@ export function searchedText(
   return { text: context + text, tokens: tokenCount + countTokens(context) };
 }
 
-/** The packed terms by which searches by words find a chunk: the terms of its text, of its headings and of the file's name. */
+/**
+ * Returns the packed terms by which searches by words find a chunk: the terms of its text, of its headings and of the
+ * file's name.
+ */
 export function searchedTerms(chunk: SearchedChunk, { title, filename }: Naming): Uint8Array {
   let terms = listTerms(chunk.text);
   const add = (field: TermList, weight: number) => (terms = addList(terms, field, weight));

@@ -85,7 +85,7 @@ async function look({ directories, spare, redisDirectory }: DiskWatchOptions): P
   return states.reduce((worst, each) => (each.free - each.least < worst.free - worst.least ? each : worst));
 }
 
-/** The bytes of a folder's file system that are free for this user; infinite where that cannot be found out. */
+/** Returns the bytes of a folder's file system that are free for this user; infinite where that cannot be found out. */
 async function freeBytes(directory: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(directory);
@@ -105,8 +105,8 @@ async function areTogether(one: string, other: string): Promise<boolean> {
 }
 
 /**
- * The bytes that Redis needs beside its append-only files while it rewrites them: at most their size, since it leaves out
- * removed data.
+ * Returns the bytes that Redis needs beside its append-only files while it rewrites them: at most their size, since it
+ * leaves out removed data.
  */
 async function rewriteBytes(redisDirectory: string): Promise<number> {
   // Before version 7, Redis keeps one file and no folder.

@@ -38,7 +38,7 @@ export function contentMember(record: DocumentRecord): string | null {
   return newest && !hasEnded && canRead(ownerId, record) ? `${beginning(newest.sha256)}${id}` : null;
 }
 
-/** The fields of `change` that the two parts below read. An empty text stands for nothing. */
+/** Returns the fields of `change` that the two parts below read. An empty text stands for nothing. */
 export function contentFields(before: DocumentRecord | null, change: Change) {
   const left = before && contentMember(before);
   const entered = change.record ? contentMember(change.record) : null;

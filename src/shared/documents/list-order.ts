@@ -39,7 +39,10 @@ export function comparePlaces(a: Placed, b: Placed, { isDescending }: ListOrder)
 /** Compares texts in the order of UTF-16 units, which is the order of the bytes for all values here but rare letters. */
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The value that a document is placed by; values are compared as texts. Documents without a name come after all others. */
+/**
+ * Returns the value that a document is placed by; values are compared as texts. Documents without a name come after all
+ * others.
+ */
 export function listValue(document: Listable, by: ListKey): string {
   switch (by) {
     case 'created':

@@ -27,8 +27,8 @@ const OVER_QUOTA = -10;
 const NOTHING: Owned = { documents: 0, bytes: 0, chunks: 0 };
 
 /**
- * The amounts of a document, whatever its status: a document whose ingest failed or was cancelled is kept, with its source,
- * until it is deleted. The larger one of new content and the content that it is to replace counts.
+ * Returns the amounts of a document, whatever its status: a document whose ingest failed or was cancelled is kept, with its
+ * source, until it is deleted. The larger one of new content and the content that it is to replace counts.
  */
 export function ownedWith({ published, pending }: DocumentRecord): Owned {
   return {
@@ -41,7 +41,7 @@ export function ownedWith({ published, pending }: DocumentRecord): Owned {
 /** Writes the amounts as the scripts read them. */
 export const writeOwned = (owned: Owned): string => QUOTAS.map((quota) => String(owned[quota])).join(':');
 
-/** The fields of `change` that the two parts below read. */
+/** Returns the fields of `change` that the two parts below read. */
 export function ownedFields(before: DocumentRecord | null, change: Change, quotas: Quotas) {
   const had = before ? ownedWith(before) : NOTHING;
   const has = change.record ? ownedWith(change.record) : NOTHING;
@@ -52,8 +52,8 @@ export function ownedFields(before: DocumentRecord | null, change: Change, quota
 }
 
 /**
- * The quotas that hold for a change, in their order, with -1 for none: only a growing amount can pass one. A document that
- * is begun will have chunks, so that one must be free.
+ * Returns the quotas that hold for a change, in their order, with -1 for none: only a growing amount can pass one. A
+ * document that is begun will have chunks, so that one must be free.
  */
 export function mostWhileGrowing(had: Owned, has: Owned, quotas: Quotas): number[] {
   return QUOTAS.map((quota) => {
@@ -111,13 +111,13 @@ addOwned(owned, ownedTotals, difference)
 if not change.removed and noted ~= change.owned then redis.call('HSET', record, '${OWNED_FIELD}', change.owned) end
 `;
 
-/** The amounts of an owner. */
+/** Reads the amounts of an owner. */
 export async function readOwned(redis: Redis, ownerId: string): Promise<Owned> {
   const [documents, bytes, chunks] = await redis.hmGet(keys.owned(ownerId), [...QUOTAS]);
   return { documents: Number(documents ?? 0), bytes: Number(bytes ?? 0), chunks: Number(chunks ?? 0) };
 }
 
-/** The amounts of all owners, and the number of refusals by each quota. */
+/** Reads the amounts of all owners, and the number of refusals by each quota. */
 export async function readOwnedTotals(redis: Redis): Promise<{ owned: Owned; refused: Owned }> {
   const totals = new Map(Object.entries(await redis.hGetAll(keys.ownedTotals)));
   const read = (prefix: string): Owned => ({

@@ -125,7 +125,8 @@ function documentFields(record: DocumentRecord): Record<string, string> {
 const TAGGED = ['readers', 'writers', 'admins', 'metadata', 'published', 'pending'];
 
 /**
- * The fields of a record's hash that must be written. The tags cost the most, so they are made only when they may differ.
+ * Returns the fields of a record's hash that must be written. The tags cost the most, so they are made only when they may
+ * differ.
  * @param tags the tags of `after`, when they are known
  */
 export function changedFields(

@@ -102,7 +102,7 @@ export function createRecords(
 
 type Commit = (id: string, before: DocumentRecord | null, change: Change) => Promise<number>;
 
-/** The writers of records. They report each written change. */
+/** Makes the writers of records report each written change. */
 function tellingChanges(
   parts: CommitParts,
   onChange: OnChange,

@@ -270,8 +270,8 @@ const objectsOf = (content: Content | null) => (content ? [content.storageKey] :
 const generationOf = (content: Content | null) => (content?.generation ? [content.generation] : []);
 
 /**
- * The generations of the latest attempts at the newest version. The sweeper finds the remains of earlier attempts, so that
- * the work of a cancel does not grow with their number.
+ * Returns the generations of the latest attempts at the newest version. The sweeper finds the remains of earlier attempts,
+ * so that the work of a cancel does not grow with their number.
  */
 export function latestAttempts(record: DocumentRecord): string[] {
   const first = Math.max(1, record.attempt + 1 - ATTEMPTS_KEPT);

@@ -5,7 +5,7 @@
 export interface DecayedUsage {
   /** Seconds that a caller has used lately, including its present uses. */
   used(by: string): number;
-  /** The number of present uses of a caller. */
+  /** Returns the number of present uses of a caller. */
   held(by: string): number;
   /** Notes that a caller has one more. @returns a function that notes its end, when it is first called */
   begin(by: string): () => void;

@@ -17,9 +17,9 @@ const RANGE_DIGITS = 5;
 const HEX_DIGITS = Array.from('0123456789abcdef');
 
 /**
- * The tags, for a TAG field, by which filters can find a document. A document that matches an equality, an existence or a
- * range has the tag of that condition; a field that every document has needs no tag for its existence. Values are read
- * through the same paths as in the filters' own check.
+ * Returns the tags, for a TAG field, by which filters can find a document. A document that matches an equality, an
+ * existence or a range has the tag of that condition; a field that every document has needs no tag for its existence.
+ * Values are read through the same paths as in the filters' own check.
  */
 export function filterTags(document: MatchableDocument): string[] {
   const paths = new Set([...documentFieldNames, ...ownFieldNames]);

@@ -13,8 +13,8 @@ export interface Reservation {
   /** Names this run at the request. Another run that takes the request over has another name. */
   readonly run: string;
   /**
-   * The fingerprint that the request is compared by. It is known by the time something is created, even if the body is a
-   * stream.
+   * Returns the fingerprint that the request is compared by. It is known by the time something is created, even if the body
+   * is a stream.
    */
   readonly fingerprint: () => string;
   /** True if an earlier run has created something under the id, or under one that is made of it. */
@@ -32,9 +32,9 @@ export class UnderWayError extends ConflictError {
 }
 
 /**
- * The id of the object that item `index` of a batch creates. It is made of the reserved id, in the format of RFC 9562 for
- * such ids (version 8), so that whoever takes the batch over finds the existing objects. Without a reservation it is a
- * random one.
+ * Returns the id of the object that item `index` of a batch creates. It is made of the reserved id, in the format of RFC
+ * 9562 for such ids (version 8), so that whoever takes the batch over finds the existing objects. Without a reservation it
+ * is a random one.
  */
 export function itemIdOf(reservation: Reservation | undefined, index: number): string {
   if (!reservation) return randomUUID();

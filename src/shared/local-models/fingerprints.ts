@@ -45,7 +45,7 @@ export function createFingerprints(directory: string): Fingerprints {
   };
 }
 
-/** A stamp that changes whenever a file is written or replaced. */
+/** Returns a stamp that changes whenever a file is written or replaced. */
 function stampOf({ status }: ModelFile): string {
   return [status.size, status.mtimeMs, status.ctimeMs, status.ino].join(' ');
 }

@@ -36,9 +36,9 @@ const FIRST_PAUSE_MILLISECONDS = 60_000;
 const MAX_PAUSE_MILLISECONDS = 3_600_000;
 
 /**
- * The time at which a file may be loaded again; null: at once. One crash may have been a kill by an operator or for memory.
- * From the second on a pause follows each, twice as long as the one before. So a file which ends the process at every
- * request does so once an hour at most, and a sound one that was unlucky is not shut out for good.
+ * Returns the time at which a file may be loaded again; null: at once. One crash may have been a kill by an operator or for
+ * memory. From the second on a pause follows each, twice as long as the one before. So a file which ends the process at
+ * every request does so once an hour at most, and a sound one that was unlucky is not shut out for good.
  */
 export function pausedUntil({ crashes, at }: LoadCrash, now = Date.now()): Date | null {
   if (crashes < 2) return null;

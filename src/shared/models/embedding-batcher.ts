@@ -118,7 +118,7 @@ function abortAbandoned(inFlight: ReadonlySet<Request>): void {
   }
 }
 
-/** The number of texts from the front of the queue that one request takes; at least one, however long it is. */
+/** Returns the number of texts from the front of the queue that one request takes; at least one, however long it is. */
 function batchLength(queue: readonly Entry[], limits: BatchLimits): number {
   let tokens = 0;
   let length = 0;

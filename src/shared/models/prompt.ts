@@ -148,8 +148,8 @@ const countFixed = async ({ question }: Prompt, countTokens: CountTokens): Promi
   FRAME_TOKENS + (await countLongText(renderInstructions(ANY_FENCE) + renderQuestion(question), countTokens));
 
 /**
- * A shorter form of a prompt that the model has refused as too long: as much as the window that it names holds, else three
- * fifths of the refused prompt, down to the beginning of one passage.
+ * Returns a shorter form of a prompt that the model has refused as too long: as much as the window that it names holds,
+ * else three fifths of the refused prompt, down to the beginning of one passage.
  * @throws ImpossibleError when it cannot become shorter
  */
 export async function shortenPrompt(

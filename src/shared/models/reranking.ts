@@ -149,7 +149,7 @@ function toBusy(cause: unknown): never {
   throw new SkippedError('busy', cause);
 }
 
-/** The reason of an error; null for an error that is no failure of the provider. */
+/** Returns the reason of an error; null for an error that is no failure of the provider. */
 function reasonOf(error: unknown): SkipReason | null {
   if (error instanceof SkippedError) return error.reason;
   if (error instanceof RerankError) return error.failure;

@@ -8,7 +8,7 @@ export interface ModelProvider {
   readonly baseUrl: string | null;
 }
 
-/** The attributes of OpenTelemetry's conventions for generative AI. None holds questions or answers. */
+/** Returns the attributes of OpenTelemetry's conventions for generative AI. None holds questions or answers. */
 const optionsOf = (operation: string, model: string, { name, baseUrl }: ModelProvider): SpanOptions => ({
   ...(baseUrl === null ? {} : { kind: 'client' }),
   attributes: {

@@ -45,7 +45,7 @@ export function createMetricsBuffer(
 
 type Sums = ReadonlyMap<string, number>;
 
-/** The values noted since they were last taken. */
+/** Keeps the values noted since they were last taken. */
 function createNotes() {
   let noted = new Map<string, number>();
   return {

@@ -88,7 +88,7 @@ export function createPagePictures(redis: Redis) {
   };
 }
 
-/** The key of a picture, which is also the message that it is there. */
+/** Returns the key of a picture, which is also the message that it is there. */
 export const keyOf = ({ generation, page, chunk }: PageId): string =>
   keys.pagePicture(generation, page, chunk);
 

@@ -75,7 +75,7 @@ function plain(message: string, { type, code: told, param }: Told): ProviderErro
 
 type Issue = z.infer<typeof issueSchema>;
 
-/** The outermost field that the checks name: a field below it, or the place of a text in a list, is no parameter. */
+/** Returns the outermost field that the checks name: a field below it, or the place of a text in a list, is no parameter. */
 function paramOf(issues: readonly Issue[]): string | null {
   const names = issues.flatMap(({ loc }) => loc.filter((part) => part !== 'body').slice(0, 1));
   return names.find((name) => typeof name === 'string') ?? null;

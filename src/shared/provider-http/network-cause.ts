@@ -1,6 +1,9 @@
 import { types } from 'node:util';
 
-/** The loggable cause of a failed connection: its code or its name, since messages may quote a header, and with it a key. */
+/**
+ * Returns the loggable cause of a failed connection: its code or its name, since messages may quote a header, and with it a
+ * key.
+ */
 export function networkCause(error: unknown): Error | undefined {
   const inner = isError(error) && isError(error.cause) ? error.cause : error;
   if (!isError(inner)) return undefined;

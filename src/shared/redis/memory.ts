@@ -17,7 +17,10 @@ export type Shortage = 'memory' | 'disk';
 /** Looks at the room that Redis has, in memory and on its disk, a few times a second at most, however many callers ask. */
 export interface MemoryWatch {
   state(): Promise<MemoryState>;
-  /** The shortage that writes which make Redis grow have to wait for: of memory, or of the disk on which it keeps its data. */
+  /**
+   * Returns the shortage that writes which make Redis grow have to wait for: of memory, or of the disk on which it keeps
+   * its data.
+   */
   shortage(): Promise<Shortage | null>;
   /** Tells whether such writes have to wait. */
   isShort(): Promise<boolean>;

@@ -10,9 +10,9 @@ export interface Scores {
 const COMPARED = 10;
 
 /**
- * The agreement of vectors and words: the scores by words of the nearest candidates, as a part of the scores of the best by
- * words, from 0 (the nearest hold none of the words) to 1 (they hold as much as any). Nothing disagrees where no candidate
- * holds a word.
+ * Returns the agreement of vectors and words: the scores by words of the nearest candidates, as a part of the scores of the
+ * best by words, from 0 (the nearest hold none of the words) to 1 (they hold as much as any). Nothing disagrees where no
+ * candidate holds a word.
  *
  * A model that does not know the language of the documents puts texts near that have nothing to do with the query, and
  * these hold few of its words. A model that knows it mostly puts texts near that hold some of them, even where it finds

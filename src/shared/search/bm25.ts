@@ -43,7 +43,10 @@ export function coveredShare(
   return Math.min(1, Math.max(0, share));
 }
 
-/** The number that a term's count in a chunk is compared with: it grows with the length of the chunk. Lengths are in terms. */
+/**
+ * Returns the number that a term's count in a chunk is compared with: it grows with the length of the chunk. Lengths are in
+ * terms.
+ */
 export function lengthDamping(length: number, averageLength: number): number {
   return K1 * (1 - B + (B * length) / averageLength);
 }

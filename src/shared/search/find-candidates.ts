@@ -112,7 +112,7 @@ interface ScoredTwice extends Scores {
   readonly chunk: ChunkOfDocument;
 }
 
-/** A chunk that went away in between lacks a score. */
+/** Tells whether a chunk is still there. A chunk that went away in between lacks a score. */
 const isThere = ({ similarity, share }: Scores) => !Number.isNaN(similarity) && !Number.isNaN(share);
 
 /** Adds the missing other score to each of the nearest and of the candidates that hold the words. */

@@ -42,7 +42,7 @@ export function createHybridRanker(weight: number): Ranker {
 }
 
 /**
- * A hybrid ranker whose weight follows from the query and from how far the candidates' scores agree.
+ * Makes a hybrid ranker whose weight follows from the query and from how far the candidates' scores agree.
  *
  * @param floor the similarity that unrelated texts have with the model: only the similarity above it counts
  */
@@ -60,9 +60,9 @@ function weighted(weight: number, floor: number): Combine {
 }
 
 /**
- * The share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a model
- * tells them apart. Where the nearest hold little of the words that the best by words hold, the model may not know the
- * language, and its vectors count for less. Chosen on 16 and confirmed on 28 measurements with two models, see
+ * Returns the share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a
+ * model tells them apart. Where the nearest hold little of the words that the best by words hold, the model may not know
+ * the language, and its vectors count for less. Chosen on 16 and confirmed on 28 measurements with two models, see
  * docs/quality.md.
  */
 function similarityWeight(terms: number, agreement: number): number {

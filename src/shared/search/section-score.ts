@@ -31,7 +31,7 @@ export function sectionOf(number: number): number {
   return number - (number % SECTION_CHUNKS);
 }
 
-/** The least own score of a chunk whose score together with its section is this. */
+/** Returns the least own score of a chunk whose score together with its section is this. */
 export function leastOwnShare(score: number): number {
   return Math.max(0, 2 * score - 1 - ROUNDING);
 }

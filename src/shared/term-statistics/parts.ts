@@ -65,8 +65,8 @@ export function sumTerms(packed: readonly Uint8Array[]): BatchTerms {
 }
 
 /**
- * The next step on the way to a batch that is counted for `owner`, or for nobody; null when it is. A batch that is being
- * forgotten, or is counted for another owner, is forgotten first.
+ * Returns the next step on the way to a batch that is counted for `owner`, or for nobody; null when it is. A batch that is
+ * being forgotten, or is counted for another owner, is forgotten first.
  */
 export function settleStep(batch: BatchTerms, state: CountState, owner: string | null): CountStep | null {
   if (isSettled(state, owner)) return null;

@@ -24,7 +24,7 @@ export function kindOf({ known, classify }: Kinds, text: string, position: numbe
   return found;
 }
 
-/** The number of UTF-16 units of the character at a position of a text. */
+/** Returns the number of UTF-16 units of the character at a position of a text. */
 export function widthAt(text: string, position: number): number {
   const unit = text.charCodeAt(position);
   if (unit < 0xd800 || unit >= 0xdc00) return 1;

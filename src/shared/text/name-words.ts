@@ -4,8 +4,8 @@ const MAX_UNITS = 256;
 const DIGIT_BORDER = /(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu;
 
 /**
- * The words of a file's name, as a text whose terms are looked for: the name as it is, which the analysis takes apart at
- * `_`, `-`, `.` and capitals, and the pieces of its parts in which letters and digits stand together.
+ * Returns the words of a file's name, as a text whose terms are looked for: the name as it is, which the analysis takes
+ * apart at `_`, `-`, `.` and capitals, and the pieces of its parts in which letters and digits stand together.
  */
 export function nameWords(filename: string): string {
   const name = filename.slice(0, MAX_UNITS).toWellFormed().normalize('NFC');

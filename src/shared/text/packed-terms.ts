@@ -72,7 +72,7 @@ export function readTerms(packed: Uint8Array, tell: (term: number, count: number
     tell(packedTerm(packed, index), packedCount(packed, size, index));
 }
 
-/** The number of terms; 0 when nothing was packed. */
+/** Returns the number of terms; 0 when nothing was packed. */
 export function packedSize(packed: Uint8Array): number {
   return packed.length === 0 ? 0 : sizeOf(packed);
 }

@@ -62,14 +62,14 @@ export function addSilently(tally: TermTally, term: number): void {
   if (tally.size === terms.length) grow(tally);
 }
 
-/** The added terms, as lists of their own. */
+/** Returns the added terms, as lists of their own. */
 export const listTally = ({ terms, counts, size, length }: TermTally): TermList => ({
   length,
   terms: terms.slice(0, size),
   counts: counts.slice(0, size),
 });
 
-/** The terms of two lists. The terms of the second count `times` as often. */
+/** Returns the terms of two lists. The terms of the second count `times` as often. */
 export function addList(list: TermList, added: TermList, times: number): TermList {
   const counts = new Map(Array.from(list.terms, (term, i) => [term, list.counts[i] ?? 0]));
   added.terms.forEach((term, i) => {

@@ -36,12 +36,12 @@ export function queryVector({ counts }: TermCounts): Float32Array {
   return divide(sums, norm(sums));
 }
 
-/** The weight of a term's count in a text of this length. */
+/** Returns the weight of a term's count in a text of this length. */
 export function saturated(count: number, length: number): number {
   return count / (count + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / MIDDLE_LENGTH));
 }
 
-/** The share of a term in the inner product of a vector and a text, for each unit of its count's weight. */
+/** Returns the share of a term in the inner product of a vector and a text, for each unit of its count's weight. */
 export function termProduct(vector: Float32Array, term: number): number {
   let sum = 0;
   for (let hash = 1; hash <= HASHES; hash += 1) {
@@ -54,7 +54,7 @@ export function termProduct(vector: Float32Array, term: number): number {
 
 const scratch = new Float64Array(TERM_VECTOR_DIMENSIONS);
 
-/** The divisor that makes a document's vector of its sums, from its packed term counts. */
+/** Returns the divisor that makes a document's vector of its sums, from its packed term counts. */
 export function divisorOf(packed: Uint8Array): number {
   scratch.fill(0);
   const length = packed.length === 0 ? 0 : packedLength(packed);

@@ -21,7 +21,7 @@ const kindAt = (text: string, position: number): number =>
   position >= 0 && position < text.length ? kindOf(kinds, text, position) : BETWEEN;
 const isWordKind = (kind: number): boolean => kind === LETTER || kind === DIGIT || kind === MARK;
 
-/** The start of the first word from `from` on; the text's length when there is none. */
+/** Returns the start of the first word from `from` on; the text's length when there is none. */
 export function wordStart(text: string, from: number): number {
   let position = from;
   while (position < text.length && kindOf(kinds, text, position) === BETWEEN)
@@ -32,7 +32,10 @@ export function wordStart(text: string, from: number): number {
 const APOSTROPHE = 0x27;
 const CURLY_APOSTROPHE = 0x2019;
 
-/** The end of a word: a run of letters, digits and marks, with the letters that follow an apostrophe; or one emoji or flag. */
+/**
+ * Returns the end of a word: a run of letters, digits and marks, with the letters that follow an apostrophe; or one emoji
+ * or flag.
+ */
 export function wordEnd(text: string, start: number): number {
   if (kindOf(kinds, text, start) === EMOJI) return emojiEnd(text, start);
   let end = start;
@@ -61,8 +64,8 @@ const PLUS = 0x2b;
 const BLANK = 0x20;
 
 /**
- * The end of the words that are joined to the word from `start` to `end`, with the signs of `C++` and `C#`. It is `end` for
- * most words.
+ * Returns the end of the words that are joined to the word from `start` to `end`, with the signs of `C++` and `C#`. It is
+ * `end` for most words.
  */
 export function compoundEnd(text: string, start: number, end: number): number {
   // Nearly all words end here, so that this is quick.

@@ -114,7 +114,7 @@ const ENGLISH_ENDINGS = new Set(['s', 're', 've', 'll', 'd', 'm']);
 
 const CAPITAL_STARTS = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u;
 
-/** The parts of a word at its capitals, without parts of one or two letters, which say nothing. */
+/** Returns the parts of a word at its capitals, without parts of one or two letters, which say nothing. */
 function partsOf(word: string): string[] {
   if (word.length > MAX_WORD_LENGTH) return [];
   const parts = word.split(CAPITAL_STARTS);
@@ -129,7 +129,7 @@ function splitCapitals(word: string): string[] {
   return lonePart(word) === null ? [word, ...partsOf(word)] : [word];
 }
 
-/** The part that a name is also found by. Its query does not ask for it, since the name would count twice. */
+/** Returns the part that a name is also found by. Its query does not ask for it, since the name would count twice. */
 function lonePart(word: string): string | null {
   if (PLAIN.test(word)) return null;
   const [part = '', other] = partsOf(word);

@@ -31,7 +31,7 @@ export interface Tracer {
   begin(name: string, options: SpanOptions): Span | null;
   /** A span of work that another process or caller asked for. */
   beginFor(traceparent: string, name: string, options: SpanOptions): Span;
-  /** The first span of a trace, which refers to the name that its caller has for itself. */
+  /** Begins the first span of a trace, which refers to the name that its caller has for itself. */
   beginTrace(name: string, options: SpanOptions & { readonly from: TraceOrigin | null }): Span;
   /** Null where nothing of the trace is kept, or there is none. */
   place(): TracePlace | null;

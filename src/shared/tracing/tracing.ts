@@ -95,7 +95,7 @@ async function* streamOf<Item>(
   }
 }
 
-/** The place in the trace where this runs; null without a trace that is kept. */
+/** Returns the place in the trace where this runs; null without a trace that is kept. */
 export const tracePlace = (): TracePlace | null => tracer?.place() ?? null;
 
 /** Does work for several callers at once: as part of the first trace, and with links to the others. */

@@ -173,7 +173,7 @@ function longestFit(text: string, ends: readonly number[], size: number) {
   return { length, tokenCount: countTokens(text.slice(0, length)) };
 }
 
-/** The ends of the first code points, each of which has at least a token. */
+/** Returns the ends of the first code points, each of which has at least a token. */
 function codePointEnds(text: string, most: number): number[] {
   const ends: number[] = [];
   let end = 0;

@@ -34,7 +34,7 @@ export function borderWithin({ rows, headingEnds }: Layout, text: string, positi
   return row && row.start < position ? border * IN_ROW : border;
 }
 
-/** The header that the chunk beginning at `position` must repeat, where it begins with a later row of a table. */
+/** Returns the header that the chunk beginning at `position` must repeat, where it begins with a later row of a table. */
 export function headerAt({ rows }: Layout, position: number): string {
   return rowAt(rows, position)?.header ?? '';
 }

@@ -54,7 +54,7 @@ export interface ReadDocument {
 }
 
 interface Attachments {
-  /** The files within a document that become documents. */
+  /** Returns the files within a document that become documents. */
   readonly limitsOf: (record: DocumentRecord) => AttachmentLimits | undefined;
   readonly make: MakeAttachments;
 }

@@ -21,13 +21,13 @@ export interface Shown {
   readonly naming: Naming;
 }
 
-/** The facts that the chunks of the published generation show. */
+/** Returns the facts that the chunks of the published generation show. */
 export const shownNow = (record: DocumentRecord): Shown => ({
   tags: documentTags(record),
   naming: namingOf(record.published),
 });
 
-/** The facts that the chunks of the pending content show. */
+/** Returns the facts that the chunks of the pending content show. */
 export const shownWhenPublished = (record: DocumentRecord): Shown => ({
   tags: tagsWhenPublished(record),
   naming: namingOf(record.pending ?? record.published),

@@ -80,7 +80,10 @@ export async function makeRoom(parts: TakingParts): Promise<void> {
   }
 }
 
-/** Documents that have reserved room: first the documents of the caller who has most of it, and of these the largest first. */
+/**
+ * Returns documents that have reserved room: first the documents of the caller who has most of it, and of these the largest
+ * first.
+ */
 async function reservedDocuments(redis: Redis): Promise<string[]> {
   const reserved = Object.entries(await redis.hGetAll(keys.reservedRoom));
   if (reserved.length === 0) return [];

@@ -85,8 +85,8 @@ export function createChildSlots(options: ChildrenOptions) {
 const createSlot = (): Slot => ({ child: null, documents: 0, exposedTo: null, idling: undefined });
 
 /**
- * The best slot has a child that only files of this origin can use, and the worst one a child that would have to be
- * replaced.
+ * Rates a slot for a task. The best slot has a child that only files of this origin can use, and the worst one a child that
+ * would have to be replaced.
  */
 const suits = ({ exposedTo }: Slot, origin: string): number => {
   if (exposedTo === null) return 1;

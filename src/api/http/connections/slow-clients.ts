@@ -111,7 +111,7 @@ function updated(
   return isBehind ? [{ socket, mark }] : [];
 }
 
-/** The connections to end: stalled ones, connections that hold too much together, and connections that give way. */
+/** Returns the connections to end: stalled ones, connections that hold too much together, and connections that give way. */
 function tooSlow(behind: readonly Behind[], limits: SlowClientLimits): Set<Socket> {
   const stalledSince = performance.now() - limits.stalledMilliseconds;
   const isStalled = ({ mark }: Behind) => mark.at <= stalledSince;

@@ -9,7 +9,7 @@ export interface Place {
   readonly url: string;
 }
 
-/** The fingerprint of a request with a body of bytes: SHA-256 over its place and these bytes. */
+/** Returns the fingerprint of a request with a body of bytes: SHA-256 over its place and these bytes. */
 export function fingerprintBytes({ method, url }: Place, bytes: Uint8Array): string {
   return createHash('sha256')
     .update(`${JSON.stringify([method, url])}\n`)
@@ -17,7 +17,7 @@ export function fingerprintBytes({ method, url }: Place, bytes: Uint8Array): str
     .digest('base64url');
 }
 
-/** The fingerprint of a stream of lines, before its lines are compared, each of them by itself. */
+/** Returns the fingerprint of a stream of lines, before its lines are compared, each of them by itself. */
 export const fingerprintLines = ({ method, url }: Place): string =>
   createHash('sha256')
     .update(`${JSON.stringify([method, url, 'lines'])}\n`)
@@ -81,7 +81,7 @@ export function fingerprintFiles(
   };
 }
 
-/** The bytes of a file. A reader that stops leaves the rest to be read later. */
+/** Returns the bytes of a file. A reader that stops leaves the rest to be read later. */
 function hashedToEnd({ filename, declaredType, bytes }: IncomingFile) {
   const hash = createHash('sha256').update(`${JSON.stringify([filename, declaredType])}\n`);
   const source = bytes[Symbol.asyncIterator]();

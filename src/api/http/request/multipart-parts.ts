@@ -6,7 +6,7 @@ import { fieldText } from './multipart-parser.js';
 
 export interface UploadTarget<Stored> {
   readonly maxFileBytes: number;
-  /** The error that refuses a larger file. */
+  /** Makes the error that refuses a larger file. */
   readonly tooLarge: () => Error;
   /** The form fields that are read, with the most bytes of each; other fields are skipped. */
   readonly fields: Readonly<Record<string, number>>;

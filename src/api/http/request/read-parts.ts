@@ -60,7 +60,7 @@ export async function readBody(
   return { type: jsonTypeOf(route, mediaTypeOf(request)), value: await options.readJson(bytes) };
 }
 
-/** A merge patch is JSON like any other as the body of a route that takes no patches. */
+/** Returns the type of a JSON body. A merge patch is JSON like any other as the body of a route that takes no patches. */
 const jsonTypeOf = (route: Route, mediaType: string) =>
   route.request.mergePatch && mediaType === MERGE_PATCH ? 'merge-patch' : 'json';
 

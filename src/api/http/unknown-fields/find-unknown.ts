@@ -48,6 +48,9 @@ function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   }
 }
 
-/** A step that prepares a value stands before the schema of the value, and a step that uses it behind. */
+/**
+ * Returns the schema that describes the value. A step that prepares a value stands before the schema of the value, and a
+ * step that uses it behind.
+ */
 const described = ({ def }: z.ZodPipe): z.core.$ZodType =>
   def.in instanceof z.ZodTransform ? def.out : def.in;

@@ -114,7 +114,10 @@ const MAX_NAME = 80;
 /** The most characters of a name in an error. */
 const MAX_SHOWN = 256;
 
-/** The names of ignored fields, each once, in the order in which they are found. `...` stands for names beyond the limit. */
+/**
+ * Collects the names of ignored fields, each once, in the order in which they are found. `...` stands for names beyond the
+ * limit.
+ */
 function createNames() {
   const names = new Set<string>();
   return {

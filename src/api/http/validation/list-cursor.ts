@@ -39,6 +39,6 @@ export function readCursor(text: string): ListCursor | null {
   }
 }
 
-/** The digest of a list's request, in the 16 characters of a cursor. */
+/** Returns the digest of a list's request, in the 16 characters of a cursor. */
 export const listDigest = (asked: readonly unknown[]): string =>
   hash('sha256', JSON.stringify(asked), 'hex').slice(0, 16);

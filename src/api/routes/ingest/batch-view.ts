@@ -90,7 +90,7 @@ function viewError(thrown: unknown): z.infer<typeof itemError> {
   };
 }
 
-/** The kind of a 409, which has several. */
+/** Returns the kind of a 409, which has several. */
 function conflictOf(thrown: unknown): string | null {
   if (thrown instanceof DuplicateError) return 'value_error.duplicate';
   if (thrown instanceof DuplicateDeletedError) return 'try_later.deleted';

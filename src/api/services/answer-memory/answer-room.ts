@@ -62,29 +62,29 @@ export function createAnswerRoom(limitBytes: number) {
 }
 
 /**
- * The bytes that count for an answer. An answer that is larger than a caller's share comes when the caller has nothing
- * else, and counts as that share.
+ * Returns the bytes that count for an answer. An answer that is larger than a caller's share comes when the caller has
+ * nothing else, and counts as that share.
  */
 function capped(limitBytes: number, bytes: number): number {
   return Math.min(bytes, Math.floor(limitBytes * SHARES.large.own));
 }
 
 /**
- * The further bytes that an answer that has begun may take, when its caller holds `own` bytes and all callers together
- * `held`.
+ * Returns the further bytes that an answer that has begun may take, when its caller holds `own` bytes and all callers
+ * together `held`.
  */
 function bytesLeft(limitBytes: number, { own, held }: { own: number; held: number }): number {
   const left = Math.min(limitBytes * SHARES.begun.own - own, limitBytes * SHARES.begun.all - held);
   return Math.max(0, Math.floor(left));
 }
 
-/** The rules by which an answer may come in with which its caller holds `own` bytes; null while that is too much. */
+/** Returns the rules by which an answer may come in with which its caller holds `own` bytes; null while that is too much. */
 function passFor(limitBytes: number, { own, kind }: { own: number; kind: Waiter['kind'] }): Pass | null {
   if (own <= FIRST_BYTES) return 'first';
   return own <= limitBytes * SHARES[kind].own ? kind : null;
 }
 
-/** The bytes of the waiting caller who holds least. */
+/** Returns the bytes of the waiting caller who holds least. */
 function leastHeld(waiters: readonly Waiter[], byCaller: Tally): number {
   return waiters.reduce((least, { callerId }) => Math.min(least, byCaller.of(callerId)), Infinity);
 }

@@ -15,7 +15,7 @@ export interface Waiter extends Holder {
 }
 
 export interface Admission {
-  /** The pass by which a waiter may come in, as its caller stands; null while that caller holds too much itself. */
+  /** Returns the pass by which a waiter may come in, as its caller stands; null while that caller holds too much itself. */
   readonly passOf: (waiter: Waiter) => Pass | null;
   readonly hasRoom: (waiter: Waiter, pass: Pass) => boolean;
 }

@@ -88,7 +88,7 @@ export type FieldsOf = (now: DocumentRecord) => Patch;
 interface Changes {
   /** Null where nothing changes. */
   readonly apply: (now: DocumentRecord) => Change | null;
-  /** The changes of documents of attachments, for a document that was as given. */
+  /** Returns the changes of documents of attachments, for a document that was as given. */
   readonly ofAttachments: (before: DocumentRecord) => Changes;
 }
 
@@ -202,8 +202,8 @@ async function ifThere<Result>(use: () => Promise<Result>): Promise<Result | nul
 }
 
 /**
- * The lists that an attachment gets: the document's lists where the caller may change its access. Where others have taken
- * it over, it is only closed to callers from whom the document is closed.
+ * Returns the lists that an attachment gets: the document's lists where the caller may change its access. Where others have
+ * taken it over, it is only closed to callers from whom the document is closed.
  */
 function inherited(
   attachment: DocumentRecord,

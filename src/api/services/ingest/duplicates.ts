@@ -48,7 +48,7 @@ export function createDuplicates(redis: Redis, records: Pick<Records, 'readMany'
   };
 }
 
-/** The digest that a text is found by. */
+/** Returns the digest that a text is found by. */
 export const sha256Of = (text: string): string => hash('sha256', text, 'hex');
 
 /** @throws DuplicateError when a document of this content is to be refused */

@@ -12,7 +12,7 @@ export interface IncomingFile {
 export interface FileTarget<Stored> {
   /** Larger files are refused, if possible before their bytes are read. */
   readonly maxBytes: number;
-  /** The error that refuses them. */
+  /** Makes the error that refuses them. */
   readonly tooLarge: () => Error;
   /** Must read all of the file's bytes. Reading throws when the transfer breaks off. */
   readonly store: (file: IncomingFile) => Promise<Stored>;

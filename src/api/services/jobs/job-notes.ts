@@ -57,7 +57,7 @@ async function whyWaiting(parts: NoteParts, { lane, job, state }: Seen): Promise
   return (await whyLaneStands(parts, lane)) ?? (await whyJobWaits(parts, { lane, job, state }));
 }
 
-/** The reason why all jobs of a lane wait. */
+/** Returns the reason why all jobs of a lane wait. */
 async function whyLaneStands({ redis, jobs, memory }: NoteParts, lane: LaneName): Promise<string | null> {
   const queue = queueOf(lane);
   if (await jobs.queue(lane).isPaused()) return 'the queue is paused';

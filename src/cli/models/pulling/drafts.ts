@@ -21,7 +21,7 @@ export type Announced = z.infer<typeof announcedSchema>;
 /** The part of a model file that was pulled so far. Drafts are hidden files, so that nobody takes them for models. */
 export interface Draft {
   readonly path: string;
-  /** The announced facts of the draft; null where nothing is known of it. */
+  /** Returns the announced facts of the draft; null where nothing is known of it. */
   announced(): Promise<Announced | null>;
   size(): Promise<number>;
   /** Empties it for another file. */
@@ -62,7 +62,7 @@ export function draftOf(directory: string, name: string): Draft {
   };
 }
 
-/** The names of models of which a part is there, with the known facts of each. */
+/** Lists the names of models of which a part is there, with the known facts of each. */
 export async function listDrafts(
   directory: string,
 ): Promise<{ name: string; size: number; announced: Announced | null }[]> {

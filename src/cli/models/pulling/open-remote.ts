@@ -41,7 +41,7 @@ export async function openRemote(
   throw new UserError(`${remote.url.host} sends from one address to the next without an end.`);
 }
 
-/** The address that a redirect leads to. Services on this machine are not for other hosts to ask. @throws UserError */
+/** Returns the address that a redirect leads to. Services on this machine are not for other hosts to ask. @throws UserError */
 export function redirected(from: URL, location: string): URL {
   if (!URL.canParse(location, from.href))
     throw new UserError(`${from.host} sends to an address that is none.`);

@@ -14,6 +14,6 @@ export const inSeconds = (milliseconds: number) => (milliseconds / 1_000).toFixe
 export const perSecond = (count: number, milliseconds: number) =>
   Number(((count * 1_000) / milliseconds).toPrecision(3)).toLocaleString('en');
 
-/** The inner product of two vectors. A missing vector has nothing in common with any. */
+/** Returns the inner product of two vectors. A missing vector has nothing in common with any. */
 export const dot = (one: ArrayLike<number> = [], other: ArrayLike<number> = []): number =>
   Array.from(one).reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);

@@ -17,7 +17,7 @@ interface Parts {
 }
 
 interface Conversation {
-  /** All tokens so far, written ones included. */
+  /** Returns all tokens so far, written ones included. */
   readonly tokens: () => readonly Token[];
   readonly saved: SavedState | null;
   readonly call: ModelTurnRequest;

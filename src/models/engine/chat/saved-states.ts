@@ -145,8 +145,8 @@ async function writeDraft(path: string, sequence: LlamaContextSequence): Promise
 }
 
 /**
- * The states of a folder, which is made where it is not there. Removes files that an ended process was writing, and files
- * whose use no manifest tells.
+ * Reads the states of a folder, which is made where it is not there. Removes files that an ended process was writing, and
+ * files whose use no manifest tells.
  */
 async function openDirectory(directory: string): Promise<StateSummary[]> {
   await mkdir(directory, { recursive: true, mode: 0o700 });

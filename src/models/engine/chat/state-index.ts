@@ -36,8 +36,8 @@ interface Room {
 }
 
 /**
- * The states beyond the limit: always the least recently used one of the group with the most bytes, so that nobody who
- * fills the room removes states of others. A state that is larger than all room goes alone.
+ * Returns the states beyond the limit: always the least recently used one of the group with the most bytes, so that nobody
+ * who fills the room removes states of others. A state that is larger than all room goes alone.
  */
 export function chooseSpare(states: readonly StateSummary[], { kept, maxBytes }: Room): StateSummary[] {
   const vast = states.find(({ id, bytes }) => id === kept && bytes > maxBytes);

@@ -42,7 +42,7 @@ const HAS_WORD = /\p{L}{3}/u;
 /** The length of the text before that is looked at. */
 const NEAR = 24;
 
-/** The plain form of a raised or lowered text, without a mark; undefined where the text needs the mark. */
+/** Returns the plain form of a raised or lowered text, without a mark; undefined where the text needs the mark. */
 export function staysPlain(core: string, shift: Shift, around: Around): string | undefined {
   if (IN_BRACKETS.test(core)) return core;
   if ((shift === 'raised' ? SIGNS : LOWERED_SIGNS).test(core)) return core;

@@ -62,7 +62,7 @@ const peopleOf = ({ properties }: Component, name: string): string =>
     .filter((text) => text !== '')
     .join(', ');
 
-/** A person as mails name people, with the answer of an attendee. */
+/** Returns a person as mails name people, with the answer of an attendee. */
 function person({ parameters, value }: Property): string {
   const address = value.trim().replace(/^mailto:/i, '');
   const name = parameters.get('CN') ?? '';

@@ -68,7 +68,7 @@ export function readPackageDocument(zip: Zip): PackageDocument {
   };
 }
 
-/** The path of the package document as the container gives it; else the first member with such a name. */
+/** Returns the path of the package document as the container gives it; else the first member with such a name. */
 function packagePath(zip: Zip): string | undefined {
   const paths: string[] = [];
   if (zip.has(CONTAINER))

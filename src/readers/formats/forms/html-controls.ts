@@ -7,7 +7,7 @@ const STATES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menu
 const MAX_OPTIONS = 10_000;
 
 /**
- * The text that an element shows by its attributes: the state of a box or button, or the text of a field; empty for
+ * Returns the text that an element shows by its attributes: the state of a box or button, or the text of a field; empty for
  * nothing.
  */
 export function controlText(name: string, attributes: Attributes): string {

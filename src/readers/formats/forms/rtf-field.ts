@@ -5,7 +5,7 @@ export interface RtfFormField {
   control(word: string, parameter: number | undefined): void;
   /** Adds an entry of its list. */
   addEntry(text: string): void;
-  /** The text that the ended field shows; undefined without a field, or for one whose result is its text. */
+  /** Returns the text that the ended field shows; undefined without a field, or for one whose result is its text. */
   take(): string | undefined;
 }
 

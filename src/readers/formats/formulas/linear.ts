@@ -126,7 +126,7 @@ const ACCENTS: ReadonlyMap<string, string> = new Map([
 const COMBINING = /^\p{M}$/u;
 const LETTER = /^\p{L}\p{M}*$/u;
 
-/** The sign that makes an accent of the sign above a letter; undefined where that is none. */
+/** Returns the sign that makes an accent of the sign above a letter; undefined where that is none. */
 export const accentOf = (above: string): string | undefined =>
   COMBINING.test(above) ? above : ACCENTS.get(above);
 
@@ -159,7 +159,7 @@ const NEAR = 40;
 /** Puts a blank between two parts where they would be read as one. */
 const joined = (left: string, right: string): string => left + gapBetween(left, right) + right;
 
-/** The gap that keeps two parts apart; empty where nothing would join them. */
+/** Returns the gap that keeps two parts apart; empty where nothing would join them. */
 export const gapBetween = (left: string, right: string): '' | ' ' =>
   GOES_ON.test(right) && BARE_SCRIPT.test(left.slice(-NEAR)) ? ' ' : '';
 

@@ -61,7 +61,7 @@ function withFractions(elements: readonly FormulaElement[]): FormulaElement[] {
   return found;
 }
 
-/** The elements of a row, with containers replaced by their elements. */
+/** Yields the elements of a row, with containers replaced by their elements. */
 function* flat(element: FormulaElement, depth: number): Iterable<FormulaElement> {
   for (const child of withFractions(elementsOf(element))) {
     if (depth < MAX_NESTED && ROWS.has(child.name) && child.name !== 'mtd') yield* flat(child, depth + 1);

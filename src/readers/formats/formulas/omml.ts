@@ -112,7 +112,7 @@ const bothScripts = (element: XmlElement, writing: Writing) => ({
   above: part(element, 'm:sup', writing),
 });
 
-/** The value of an element's property; undefined without the property, empty for a property without a value. */
+/** Returns the value of an element's property; undefined without the property, empty for a property without a value. */
 function property(element: XmlElement, name: string): string | undefined {
   for (const child of element.children) {
     if (typeof child === 'string' || !child.name.endsWith(PROPERTIES)) continue;

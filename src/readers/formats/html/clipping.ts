@@ -43,7 +43,10 @@ export const isTransient = (declared: Declarations): boolean =>
     (name) => !['none', '0s', undefined].includes(declared.get(name)),
   );
 
-/** The way in which an element cuts off its content; undefined where it shows some of it, or where that cannot be known. */
+/**
+ * Returns the way in which an element cuts off its content; undefined where it shows some of it, or where that cannot be
+ * known.
+ */
 export function clippingOf(element: string, declared: Declarations): Clipping | undefined {
   if (!isBox(element, declared) || isTransient(declared)) return undefined;
   const isOutOfFlow = OUT_OF_FLOW.has(declared.get('position') ?? '');

@@ -47,7 +47,7 @@ function parseSelector(selector: string): Subject | undefined {
   };
 }
 
-/** The part of a selector that finds its rule. */
+/** Returns the part of a selector that finds its rule. */
 export const keyOf = ({ element, id, classes: [name] }: Subject): string => {
   if (id !== '') return `#${id}`;
   if (name !== undefined) return `.${name}`;

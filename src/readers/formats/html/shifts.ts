@@ -44,7 +44,7 @@ const LENGTH = /^([+-]?(?:\d+(?:\.\d+)?|\.\d+))(em|rem|ex|%|px|pt)$/;
 const SMALLER = /^(?:0?\.\d+r?em|[1-8]?\d(?:\.\d+)?%|9[0-4](?:\.\d+)?%|smaller|(?:x{1,2}-)?small)$/;
 const ABSOLUTE = /^\d+(?:\.\d+)?(?:px|pt)$/;
 
-/** The shift that styles give an element. Cells and boxes are aligned otherwise. */
+/** Returns the shift that styles give an element. Cells and boxes are aligned otherwise. */
 export function styledShift(name: string, declared: Declarations): Shift | undefined {
   if (CELLS.has(name) || isBox(name, declared)) return undefined;
   const align = declared.get('vertical-align') ?? '';

@@ -16,7 +16,7 @@ export interface StyleRules {
   add(sheet: StyleSheet): void;
   /** Says that there are style sheets that cannot be read. */
   addUnread(): void;
-  /** The declarations of the rules for an element. Properties that unread rules may change are unknown. */
+  /** Returns the declarations of the rules for an element. Properties that unread rules may change are unknown. */
   match(element: string, id: string, className: string): Declarations;
 }
 

@@ -11,13 +11,13 @@ import { parseStyleSheet, type StyleSheet } from './style-sheet.js';
 export interface VisibilityTracker {
   open(name: string, attributes: Attributes): void;
   close(): void;
-  /** The reason why text here is not shown; undefined when it is shown. */
+  /** Returns the reason why text here is not shown; undefined when it is shown. */
   reason(): string | undefined;
-  /** The shift that styles alone give the element that was opened last. */
+  /** Returns the shift that styles alone give the element that was opened last. */
   shift(): Shift | undefined;
   /** The font that text is in here, as far as it is known. */
   font(): string | undefined;
-  /** The mark of a list item here by its styles; undefined where no style sets one. */
+  /** Returns the mark of a list item here by its styles; undefined where no style sets one. */
   listStyle(): string | undefined;
   /** Adds the content of a `style` element. */
   addStyles(css: string, media: string | undefined): void;

@@ -100,7 +100,7 @@ function readTable(
   return table;
 }
 
-/** The links of a chain, at most `most`. */
+/** Returns the links of a chain, at most `most`. */
 function followChain(table: Int32Array, start: number, most: number): number[] {
   const chain: number[] = [];
   for (let next = start; next >= 0; next = table[next] ?? NONE) {

@@ -44,7 +44,7 @@ async function readOne(
   }
 }
 
-/** The starts of messages: each line `From …` that follows an empty line, or is the first line. */
+/** Returns the starts of messages: each line `From …` that follows an empty line, or is the first line. */
 function messageStarts(mailbox: Buffer): number[] {
   const starts: number[] = [];
   for (let at = mailbox.indexOf('From '); at !== -1; at = mailbox.indexOf('\nFrom ', at)) {

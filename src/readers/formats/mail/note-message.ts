@@ -34,7 +34,7 @@ const bareAddresses = (addresses: readonly string[]): string[] => [
 /** Cuts to one line that can be stored. */
 const short = (text: string): string => oneLine(cleanText(text.slice(0, MAX_HEADER_CHARACTERS), false));
 
-/** The date as ISO 8601 in UTC; null without a date, or for one that filters could not compare. */
+/** Returns the date as ISO 8601 in UTC; null without a date, or for one that filters could not compare. */
 function toInstant(date: string): string | null {
   // A comment, such as the name of the zone, may follow it (RFC 5322).
   const [withoutComment = ''] = date.slice(0, 100).split('(');

@@ -16,7 +16,7 @@ export function bmpSize(file: Buffer): { width: number; height: number } {
 }
 
 /**
- * A BMP with a header that text recognition reads: the headers of OS/2 are rewritten as Windows writes them, from
+ * Returns a BMP with a header that text recognition reads: the headers of OS/2 are rewritten as Windows writes them, from
  * https://www.fileformat.info/format/os2bmp/egff.htm. @throws RangeError when it is damaged
  */
 export function readableBmp(file: Buffer): Buffer {

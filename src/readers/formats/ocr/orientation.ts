@@ -42,8 +42,8 @@ export function assess(items: readonly TextItem[]): Reading {
 export const isUpright = ({ confidence, isSideways }: Reading): boolean => !isSideways && confidence >= SURE;
 
 /**
- * Further angles by which the page may be turned, the likelier first. A page that lies on its right side is recognized
- * surely.
+ * Returns further angles by which the page may be turned, the likelier first. A page that lies on its right side is
+ * recognized surely.
  */
 export function otherAngles({ confidence, isSideways }: Reading): readonly Angle[] {
   if (!isSideways) return [180];

@@ -166,7 +166,7 @@ function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => 
   };
 }
 
-/** The degrees by which the picture should be turned anticlockwise to find more; 0 where it should not be turned. */
+/** Returns the degrees by which the picture should be turned anticlockwise to find more; 0 where it should not be turned. */
 function leanOf({ items }: Attempt): number {
   if (items.length === 0) return LIKELY_SKEW;
   const skew = skewOf(toPieces(items));

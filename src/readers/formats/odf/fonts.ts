@@ -39,7 +39,7 @@ export function createFonts() {
     bullet: (style: string | undefined, level: number): Bullet | undefined =>
       bullets.get(`${style ?? ''}/${String(level)}`),
     numbers: lists.numbers,
-    /** The font of text, as properties say it. */
+    /** Returns the font of text, as properties say it. */
     lookOf: (attributes: Attributes): { readonly font?: string } => {
       const font = nameOf(attributes);
       return font === undefined ? {} : { font };

@@ -18,7 +18,7 @@ export interface GroundTracker {
   close(name: string): void;
   /** Undefined when it is not known. */
   readonly behind: () => Color | undefined;
-  /** The reason why nothing of the open elements is seen; undefined when they are seen. */
+  /** Returns the reason why nothing of the open elements is seen; undefined when they are seen. */
   readonly reasonAround: () => string | undefined;
 }
 

@@ -28,9 +28,9 @@ interface ParagraphOptions {
   readonly signs: SignReader;
   /** The colour behind text now; undefined when it is not known. */
   readonly behind: () => Color | undefined;
-  /** The look of text now where neither its paragraph nor the text itself says it. */
+  /** Returns the look of text now where neither its paragraph nor the text itself says it. */
   readonly outerLook?: (() => Look) | undefined;
-  /** The reason why the elements around the text are not seen now. */
+  /** Returns the reason why the elements around the text are not seen now. */
   readonly reasonAround?: (() => string | undefined) | undefined;
   /** Called for a field whose placeholder nobody has filled in. */
   readonly onEmptyField?: (() => void) | undefined;

@@ -165,7 +165,7 @@ function openCell(
   };
 }
 
-/** The text that a cell shows. The program that wrote a cell without a paragraph left its text to readers. */
+/** Returns the text that a cell shows. The program that wrote a cell without a paragraph left its text to readers. */
 function shownText({ parts, attributes, hasParagraph, hasText }: OpenCell, { hidden }: OdfContext): string {
   const shown = parts.join(' ');
   if (shown !== '' || hasText) return shown;

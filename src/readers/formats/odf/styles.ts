@@ -39,13 +39,13 @@ const LANGUAGE_OF_NOTHING = new Set(['', 'none', 'zxx']);
 
 export interface Styles extends MarkupHandler {
   /**
-   * The look that a style of a family (`paragraph`, `text`, `table`, `drawing-page`) gives, together with its parent
-   * styles.
+   * Returns the look that a style of a family (`paragraph`, `text`, `table`, `drawing-page`) gives, together with its
+   * parent styles.
    */
   look(family: string, name: string | undefined): Look;
   /** The sign before items of a list of this style, on a level from 1; undefined where nothing is said of it. */
   bullet(list: string | undefined, level: number): Bullet | undefined;
-  /** The numbering of the items of a list of this style, on a level from 1; undefined where they have no numbers. */
+  /** Returns the numbering of the items of a list of this style, on a level from 1; undefined where they have no numbers. */
   numbers(list: string | undefined, level: number): NumberStyle | undefined;
   /** The colour of pages; undefined when it is not known. @param isFurniture whether at the head or foot of pages */
   pageColor(isFurniture?: boolean): Color | undefined;
@@ -120,7 +120,7 @@ function resolve(styles: ReadonlyMap<string, Style>, key: string): Look {
 const withGround = (look: Look, lower: Look, isDoubtful: boolean): Look =>
   isDoubtful && lower.background !== undefined ? { ...look, background: 'unknown' } : look;
 
-/** The look that holds where `inner` is used within `outer`. */
+/** Returns the look that holds where `inner` is used within `outer`. */
 export function inherit(outer: Look, inner: Look): Look {
   return {
     isUndisplayed: inner.isUndisplayed ?? outer.isUndisplayed,
@@ -183,7 +183,7 @@ function backgroundOf(color: string | undefined): Look['background'] {
   return cssColor(color.toLowerCase()) ?? 'unknown';
 }
 
-/** The fill of a shape, or of a slide: a colour, nothing, or something else such as a picture. */
+/** Returns the fill of a shape, or of a slide: a colour, nothing, or something else such as a picture. */
 function fillOf(attributes: Attributes): Fill | undefined {
   const kind = attributes['draw:fill'];
   if (kind === undefined) return undefined;
@@ -229,8 +229,8 @@ function languageOf(attributes: Attributes): string {
 const MIN_SIZE = 2;
 
 /**
- * The reason why text is not seen; undefined when it is seen. @param behind the colour behind it; undefined when it is not
- * known
+ * Returns the reason why text is not seen; undefined when it is seen. @param behind the colour behind it; undefined when it
+ * is not known
  */
 export function reasonHidden(look: Look, behind: Color | undefined): string | undefined {
   if (look.isUndisplayed === true) return 'not displayed';

@@ -39,7 +39,7 @@ export function isBold({ fontName = '', fontWeight = 0 }: TextItem): boolean {
 
 const isTurned = (rotation: number): boolean => Math.round(rotation / 90) % 2 === 1;
 
-/** The turn by which a page whose text mostly appears turned has to be read; undefined for an upright one. */
+/** Returns the turn by which a page whose text mostly appears turned has to be read; undefined for an upright one. */
 export function turnOf({ pageNum, textItems }: ParsedPage): Turn | undefined {
   const letters = new Map<number, number>();
   let all = 0;

@@ -19,8 +19,8 @@ export interface ReadPage {
 }
 
 /**
- * The blocks of a page. Their boxes are on the page as it is shown, also when it was set upright or straightened to be
- * read.
+ * Yields the blocks of a page. Their boxes are on the page as it is shown, also when it was set upright or straightened to
+ * be read.
  */
 export function* shownBlocks(
   { number, pieces, turn, skew = 0, width, height }: ReadPage,

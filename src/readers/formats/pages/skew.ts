@@ -33,7 +33,10 @@ export interface Skewed {
   readonly height: number;
 }
 
-/** The degrees by which the lines of recognized words fall to the right; 0 for a small angle, or where few words agree. */
+/**
+ * Returns the degrees by which the lines of recognized words fall to the right; 0 for a small angle, or where few words
+ * agree.
+ */
 export function skewOf(pieces: readonly Piece[], fewestPairs = MIN_PAIRS): number {
   const pairs = pairsOf(pieces);
   const usual = mostUsual(pairs);
@@ -148,7 +151,7 @@ function withEvenSizes(pieces: readonly Piece[]): Piece[] {
   });
 }
 
-/** The upright rectangle around the form that a rectangle of the straight page has on the page that lies askew. */
+/** Returns the upright rectangle around the form that a rectangle of the straight page has on the page that lies askew. */
 export function setAskew(box: Rectangle, page: Skewed): Rectangle {
   const [right, bottom] = [rightOf(box), box.y + box.height];
   const corners = [box.x, right].flatMap((x) => [box.y, bottom].map((y) => turned({ x, y }, page)));

@@ -1,6 +1,6 @@
 import { ReadError } from '../../read-error.js';
 
-/** The error of a document that a reader cannot read. Readers report failed allocations as ordinary errors. */
+/** Makes the error of a document that a reader cannot read. Readers report failed allocations as ordinary errors. */
 export function pdfFailure(cause: unknown): ReadError {
   if (cause instanceof ReadError) return cause;
   const isMemory =

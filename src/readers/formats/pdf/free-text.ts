@@ -54,7 +54,7 @@ interface ShownNote extends Note {
   readonly isHidden?: boolean;
 }
 
-/** The notes with the text that each shows, by which they are found: the contents of a note can be something else. */
+/** Returns the notes with the text that each shows, by which they are found: the contents of a note can be something else. */
 function asShown(
   notes: readonly Note[],
   typed: readonly TypedNote[],

@@ -19,8 +19,8 @@ interface Means {
 }
 
 /**
- * The recognized text, if it is better than the text of the page; `left out` where the receipt tells already why nothing
- * could be recognized.
+ * Returns the recognized text, if it is better than the text of the page; `left out` where the receipt tells already why
+ * nothing could be recognized.
  */
 export async function recognizeIfNeeded(
   text: string,

@@ -36,7 +36,7 @@ export const FIRST_STATE: GroupState = {
 
 const isOn = (parameter: number | undefined): boolean => parameter !== 0;
 
-/** The state that a control word makes of another; undefined when it does not change it. */
+/** Returns the state that a control word makes of another; undefined when it does not change it. */
 export function changeState(
   state: GroupState,
   word: string,
@@ -76,7 +76,7 @@ export function changeState(
   }
 }
 
-/** The part of a state that stays when its text becomes ordinary. */
+/** Returns the part of a state that stays when its text becomes ordinary. */
 const plain = ({ destination, fallbackLength, isInTextBox }: GroupState): GroupState => ({
   ...FIRST_STATE,
   destination,
@@ -103,7 +103,7 @@ const USUAL_MOVE = 6;
 /** The least move of text that is raised or lowered, and not only set a little higher, as a share of its size. */
 const MIN_MOVE = 0.25;
 
-/** The shift of text in this state above or below the line. */
+/** Returns the shift of text in this state above or below the line. */
 export function shiftOf({ shift, position, size }: GroupState): Shift | undefined {
   if (shift !== undefined) return shift;
   if (Math.abs(position) < MIN_MOVE * size) return undefined;
@@ -119,7 +119,7 @@ interface Surroundings {
   readonly isOnPage: boolean;
 }
 
-/** The reason why text in this state is not seen; undefined when it is seen. */
+/** Returns the reason why text in this state is not seen; undefined when it is seen. */
 export function reasonHidden(state: GroupState, { isWhite, isOnPage }: Surroundings): string | undefined {
   if (state.destination === 'comment') return 'comment';
   if (state.isDeleted) return 'tracked deletion';

@@ -87,8 +87,8 @@ function layOut(rows: readonly Row[]): SpanningCell[][] {
 }
 
 /**
- * The edges of the row with the most cells, where the edges of all rows are among them: a cell that ends at a later edge
- * than its own reaches over several columns. Undefined where rows are divided each in its own way.
+ * Returns the edges of the row with the most cells, where the edges of all rows are among them: a cell that ends at a later
+ * edge than its own reaches over several columns. Undefined where rows are divided each in its own way.
  */
 function sharedEdges(rows: readonly Row[]): readonly number[] | undefined {
   const [first] = rows;

@@ -71,7 +71,7 @@ export function signsOf(font: string | undefined): SignTable | undefined {
 }
 
 /**
- * The signs of a text. Where some are in the private use area, the letters beside them are text.
+ * Returns the signs of a text. Where some are in the private use area, the letters beside them are text.
  * @param table the signs of the font; undefined for a font that is no known symbol font
  */
 export function readSigns(text: string, table: SignTable | undefined): { text: string; lost: number } {
@@ -99,7 +99,10 @@ function holdsWord(text: string): boolean {
   return /[aeiouy]/.test(word) && new Set(word).size > 2;
 }
 
-/** The sign of a character; undefined where that is not known. Spaces and signs that a font borrows from others stay. */
+/**
+ * Returns the sign of a character; undefined where that is not known. Spaces and signs that a font borrows from others
+ * stay.
+ */
 function signOf(character: string, table: SignTable | undefined): string | undefined {
   const code = character.charCodeAt(0);
   if (code <= 0x20 || code === 0xa0) return character;

@@ -103,7 +103,7 @@ export function cssColor(value: string): Color | undefined {
     : fromHue(Number.parseFloat(first), numberOf(second, 1), numberOf(third, 1));
 }
 
-/** The opacity of a colour, from 0 to 1; 1 where it is not understood. */
+/** Returns the opacity of a colour, from 0 to 1; 1 where it is not understood. */
 export function alphaOf(value: string): number {
   if (value === 'transparent') return 0;
   const [, one, two] = /^#(?:[\da-f]{3}([\da-f])|[\da-f]{6}([\da-f]{2}))$/.exec(value) ?? [];

@@ -118,7 +118,7 @@ function closeCell(table: OpenTable, text: string): void {
   });
 }
 
-/** The number of columns of CALS that a cell reaches over. */
+/** Returns the number of columns of CALS that a cell reaches over. */
 function reach({ columns }: OpenTable, { namest, nameend }: Attributes): number {
   const [first, last] = [columns.get(namest ?? ''), columns.get(nameend ?? '')];
   return first === undefined || last === undefined ? 1 : Math.max(1, last - first + 1);

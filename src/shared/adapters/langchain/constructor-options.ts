@@ -9,8 +9,9 @@ interface Defaults {
 }
 
 /**
- * The options of constructors where the settings say nothing else. Their own retries are off, because they sleep as long as
- * they like and ignore an abort: the queue repeats failed work. @NOTE Other packages ignore options that they do not know.
+ * Returns the options of constructors where the settings say nothing else. Their own retries are off, because they sleep as
+ * long as they like and ignore an abort: the queue repeats failed work. @NOTE Other packages ignore options that they do
+ * not know.
  */
 export function withDefaults(packageName: string, options: Options, defaults: Defaults): Options {
   const general = { maxRetries: 0, maxConcurrency: Infinity };
@@ -92,7 +93,7 @@ export function digestOf(options: Options): string {
   return createHash('sha256').update(JSON.stringify(counted)).digest('hex').slice(0, 8);
 }
 
-/** The value with all names in order, and without values of the environment. */
+/** Returns the value with all names in order, and without values of the environment. */
 function canonical(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith('env:') ? undefined : value;
   if (Array.isArray(value)) return value.map(canonical);

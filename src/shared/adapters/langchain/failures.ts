@@ -76,7 +76,7 @@ export function namesParameter(error: unknown, parameter: string): boolean {
   });
 }
 
-/** The reply about a prompt or text that is too long; null for any other error. */
+/** Returns the reply about a prompt or text that is too long; null for any other error. */
 export function tooLongOf(error: unknown): TooLong | null {
   const chain = chainOf(error);
   const code = first(chain, codeOf);
@@ -89,7 +89,7 @@ const MAX_LAYERS = 16;
 /** Fields where clients keep the provider's answer. */
 const INNER = ['cause', 'error', 'response', '$metadata', '$response', 'rawResponse'];
 
-/** The error and its causes, the outermost first. */
+/** Returns the error and its causes, the outermost first. */
 function chainOf(error: unknown): Layer[] {
   const found: Layer[] = [];
   const waiting: unknown[] = [error];

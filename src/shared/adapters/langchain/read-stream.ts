@@ -93,7 +93,7 @@ type Counts = Pick<
   'promptTokens' | 'completionTokens' | 'promptTokensReused'
 >;
 
-/** The numbers that the provider told, and our own counts in place of missing ones. */
+/** Returns the numbers that the provider told, and our own counts in place of missing ones. */
 async function countsOf({ texts, chunks }: Read, messages: readonly ChatMessage[]): Promise<Counts> {
   const sum = (numberOf: (chunk: Chunk) => number) =>
     Math.round(chunks.reduce((total, chunk) => total + numberOf(chunk), 0));

@@ -112,7 +112,7 @@ function connect(
   });
 }
 
-/** The wait before the next attempt; null when there should be none here. */
+/** Returns the wait before the next attempt; null when there should be none here. */
 function waitBeforeRetry({ kind, retryAfterMilliseconds }: ProviderFailure, attempt: number): number | null {
   if (kind !== 'transient' || attempt >= RETRIES) return null;
   const wait = retryAfterMilliseconds ?? FIRST_WAIT_MILLISECONDS * 2 ** attempt * (1 + Math.random() / 4);

@@ -175,7 +175,7 @@ function parseReply(reply: unknown): Reply {
   return parsed.data;
 }
 
-/** The vectors in the order of the texts, which `index` gives in the reply. */
+/** Returns the vectors in the order of the texts, which `index` gives in the reply. */
 function orderedVectors({ data }: Reply, count: number): Float32Array[] {
   if (data.length !== count) throw badReply(`${String(data.length)} vectors for ${String(count)} texts`);
   const sorted = [...data].sort((left, right) => left.index - right.index);

@@ -91,7 +91,7 @@ function refusedParameters(error: unknown): string[] {
   return DISPUTED_PARAMETERS.filter((name) => error.message.includes(name));
 }
 
-/** The reply about a prompt or text that is too long; null for any other error. */
+/** Returns the reply about a prompt or text that is too long; null for any other error. */
 export function tooLongOf(error: unknown): TooLong | null {
   return error instanceof APIError ? readTooLong({ code: error.code ?? null, message: error.message }) : null;
 }

@@ -53,8 +53,8 @@ interface AskOptions extends CallOptions {
 const PATIENCE_MILLISECONDS = 3_000;
 
 /**
- * An index that uses the Query Engine of Redis 8 or Redis Stack, which indexes the hashes itself, once for all processes.
- * It creates missing indexes and is `ready` once the engine has taken in every hash.
+ * Makes an index that uses the Query Engine of Redis 8 or Redis Stack, which indexes the hashes itself, once for all
+ * processes. It creates missing indexes and is `ready` once the engine has taken in every hash.
  */
 export async function createQueryEngineIndex(options: QueryEngineOptions): Promise<Index> {
   const { onProblem = () => undefined } = options;

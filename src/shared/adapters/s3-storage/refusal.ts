@@ -34,7 +34,7 @@ export function statusOf(error: unknown): number | null {
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : null;
 }
 
-/** The refusal of S3; null for errors that may pass: no answer, a server in trouble, or throttling. */
+/** Returns the refusal of S3; null for errors that may pass: no answer, a server in trouble, or throttling. */
 export function refusalOf(error: unknown): Refusal | null {
   if (!(error instanceof Error)) return null;
   const code = error.name;

@@ -53,7 +53,7 @@ export function replaceAttachments(
 }
 
 /**
- * The fields that change when unpublished content ends, because it is cancelled or replaced: all documents of its
+ * Returns the fields that change when unpublished content ends, because it is cancelled or replaced: all documents of its
  * attachments are removed from then on, by the right of the caller who has ended it. When it is read again, others are
  * made, whether or not all of these are gone by then.
  */

@@ -58,7 +58,7 @@ export async function commitChange(
   return done;
 }
 
-/** The reason why a record is not written, where trying again would change nothing. */
+/** Returns the reason why a record is not written, where trying again would change nothing. */
 export function refusalOf(done: number, quotas: Quotas): Error | null {
   switch (done) {
     case SAME_CONTENT:

@@ -55,7 +55,7 @@ function modelOf(role: Role, kind: ModelInUse['kind'], { section, file, local }:
 /** Names of a path are shorter. Some gateways have a key there. */
 const MAX_NAME_LENGTH = 20;
 
-/** An address without its parts that may be secret. */
+/** Returns an address without its parts that may be secret. */
 export function shownAddress(url: string): string {
   const { origin, pathname } = new URL(url);
   const names = pathname.split('/').map((name) => (name.length > MAX_NAME_LENGTH ? '…' : name));

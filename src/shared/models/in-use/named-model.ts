@@ -8,6 +8,6 @@ const DEFAULT_MODELS: Readonly<Record<Role, string>> = {
   reranker: 'rerank-v3.5',
 };
 
-/** The model of a provider that a setting names; where the setting is empty, the provider's default. */
+/** Returns the model of a provider that a setting names; where the setting is empty, the provider's default. */
 export const namedModel = (role: Role, { model }: { readonly model: string }): string =>
   model === '' ? DEFAULT_MODELS[role] : model;

@@ -26,7 +26,7 @@ export interface RerankReport {
 type RerankedRequest = Omit<SearchRequest, 'event'> & { readonly rerank: RerankWish };
 
 export interface RerankedSearch {
-  /** The greatest number of hits that a search holds at once. */
+  /** Returns the greatest number of hits that a search holds at once. */
   hitsHeld(request: Pick<SearchRequest, 'k' | 'per'>): number;
   /**
    * Finds hits, has them scored anew, and returns the best by that score, which `minScore` is held against; or, where there are

@@ -10,8 +10,8 @@ const DIGIT = /\d/u;
 const BIT = /^\p{L}{1,2}$/u;
 
 /**
- * The terms of words that signs join without a blank, or that have signs of their own: the terms of each word, and the
- * whole. `COVID-19` is also `COVID19`, `1,000` is also `1000`, and `4.2.1` is a term of its own, as are `C++` and
+ * Returns the terms of words that signs join without a blank, or that have signs of their own: the terms of each word, and
+ * the whole. `COVID-19` is also `COVID19`, `1,000` is also `1000`, and `4.2.1` is a term of its own, as are `C++` and
  * `i18n.ts`.
  */
 export function splitCompound(compound: string, accents: Accents): Terms {

@@ -5,9 +5,9 @@ import type { Content, DocumentRecord } from '../../../shared/document.js';
 type Parent = Pick<DocumentRecord, 'id'> & Pick<Content, 'storageKey' | 'carriedSeries'>;
 
 /**
- * The id of the document that is made of an attachment. Each run over the same content gives the same id, so that a job
- * that runs again makes no second document; content that was cancelled and comes again gives another id. The form is a UUID
- * of version 8 (RFC 9562).
+ * Returns the id of the document that is made of an attachment. Each run over the same content gives the same id, so that a
+ * job that runs again makes no second document; content that was cancelled and comes again gives another id. The form is a
+ * UUID of version 8 (RFC 9562).
  */
 export function attachmentId({ id, storageKey, carriedSeries }: Parent, position: number): string {
   const series = carriedSeries === undefined ? [] : [carriedSeries];

@@ -9,7 +9,7 @@ export interface AttachmentSettings {
   readonly maxFileBytes: number;
 }
 
-/** The attachments of a document that become documents; undefined when none ever does. */
+/** Returns the attachments of a document that become documents; undefined when none ever does. */
 export function attachmentLimits(
   { attachments, attachmentDepth, maxAttachments, maxFileBytes }: AttachmentSettings,
   { attachmentOf }: Pick<DocumentRecord, 'attachmentOf'>,

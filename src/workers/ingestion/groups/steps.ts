@@ -37,8 +37,8 @@ export function nextStep(
 const ownerOf = ({ published }: PreparedText): string => published.before.ownerId;
 
 /**
- * The number of terms that are not counted yet. It may be too high when some terms come again; only then are they looked at
- * closely.
+ * Returns the number of terms that are not counted yet. It may be too high when some terms come again; only then are they
+ * looked at closely.
  */
 function countNew(
   frequencies: ReadonlyMap<number, number>,

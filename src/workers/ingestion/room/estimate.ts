@@ -69,8 +69,8 @@ export async function estimateRoom(pieces: readonly ChunkText[], known: Known): 
 }
 
 /**
- * The memory that Redis' allocator takes for a string: its bytes and its head, up to the next of four sizes between powers
- * of two.
+ * Returns the memory that Redis' allocator takes for a string: its bytes and its head, up to the next of four sizes between
+ * powers of two.
  */
 function allocated(bytes: number): number {
   const whole = bytes + STRING_HEAD;

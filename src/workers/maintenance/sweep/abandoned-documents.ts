@@ -145,7 +145,7 @@ async function findAbandoned(parts: SweepParts, running: readonly View[]): Promi
   return abandoned;
 }
 
-/** The jobs any of which ingests a document: its own, or the job of its group. */
+/** Returns the jobs any of which ingests a document: its own, or the job of its group. */
 function jobsOf(view: View): { readonly lane: LaneName; readonly id: string }[] {
   const own = jobIds.ingest(fenceOf(view));
   const alone = [

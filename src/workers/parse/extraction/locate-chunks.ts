@@ -29,7 +29,7 @@ export function* locateChunks(
   }
 }
 
-/** The section of the first text that is no heading; the section of the last heading when there are only headings. */
+/** Returns the section of the first text that is no heading; the section of the last heading when there are only headings. */
 function sectionOf(held: readonly BlockSpan[], freshFrom: number): readonly string[] {
   const fresh = held.filter(({ end }) => end > freshFrom);
   const span = fresh.find(({ isHeading }) => !isHeading) ?? fresh.at(-1);

@@ -67,7 +67,7 @@ async function groupElements<Item, Common>(
   })();
 }
 
-/** The schema of a body: the list of its items and the fields beside it. */
+/** Makes the schema of a body: the list of its items and the fields beside it. */
 const withField = (common: z.ZodType, field: string): z.ZodObject =>
   z.object({ ...(common instanceof z.ZodObject ? common.shape : {}), [field]: z.unknown() });
 

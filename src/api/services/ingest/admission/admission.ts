@@ -82,7 +82,7 @@ interface Figures {
   readonly shortage: Shortage | null;
 }
 
-/** The number of further documents that there is room for, and the reason why there is none for others. */
+/** Returns the number of further documents that there is room for, and the reason why there is none for others. */
 function roomFor({ all, own, shortage }: Figures, { maxWaiting, maxWaitingPerCaller }: AdmissionLimits) {
   const ofCaller = Math.max(0, maxWaitingPerCaller - own);
   const ofAll = Math.max(0, maxWaiting - all);

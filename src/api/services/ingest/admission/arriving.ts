@@ -32,7 +32,7 @@ export interface Arriving {
 export interface Arrivals {
   figures(callerId: string): Arriving;
   enter(callerId: string, count: number): Entered;
-  /** The arrivals that have not left, in the order in which they came. */
+  /** Returns the arrivals that have not left, in the order in which they came. */
   present(): Iterable<Readonly<Present>>;
 }
 

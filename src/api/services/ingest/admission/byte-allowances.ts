@@ -26,7 +26,7 @@ export interface ByteAllowance {
 
 /** The allowances of the items of one request, all of which are stored before the records of any of them are written. */
 export interface ItemAllowances {
-  /** The bytes that the whole ones hold. */
+  /** Returns the bytes that the whole ones hold. */
   readonly held: () => number;
   readonly keep: (allowance: Pick<ByteAllowance, 'close'>, held: number) => void;
   readonly drop: (allowance: Pick<ByteAllowance, 'close'>) => void;

@@ -22,7 +22,7 @@ export interface NewDocument extends NewRecord {
   readonly onDuplicate: OnDuplicate;
 }
 
-/** The rules that the step which writes the record of an item has to heed. */
+/** Returns the rules that the step which writes the record of an item has to heed. */
 export const recordRules = (onDuplicate: OnDuplicate, { reservation }: RequestContext) => ({
   onDuplicate,
   onlyNewContent: onDuplicate !== 'new',

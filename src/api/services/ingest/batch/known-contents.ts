@@ -65,7 +65,7 @@ async function dropAll<Item extends OpenItem>(
   if (drop) await Promise.all(items.map(drop));
 }
 
-/** The answer for an item whose content a document has already. */
+/** Returns the answer for an item whose content a document has already. */
 export function answerKnown(
   wait: DocumentsWait,
   { index, onDuplicate }: Pick<OpenItem, 'index' | 'onDuplicate'>,

@@ -51,7 +51,7 @@ function inflate(input: Buffer, size: number): Buffer {
   return output.subarray(DICTIONARY.length, to);
 }
 
-/** The place in the output where a place of the window was written last. */
+/** Returns the place in the output where a place of the window was written last. */
 function sourceOf(place: number, to: number): number {
   const source = to - (to % WINDOW) + place;
   return source > to ? Math.max(0, source - WINDOW) : source;

@@ -40,7 +40,7 @@ export function createListStyles() {
   };
 }
 
-/** A number as a list shows it, without the text around it. */
+/** Returns a number as a list shows it, without the text around it. */
 export function numberAs(number: number, { format, isSynced }: NumberStyle): string {
   if (format === '') return '';
   if (isSynced && format === 'a') return countedAs(number, 'lowerLetter');

@@ -20,7 +20,7 @@ interface ListLevel {
 export interface ListTracker {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
-  /** The mark in front of a paragraph; undefined outside of lists. */
+  /** Returns the mark in front of a paragraph; undefined outside of lists. */
   mark(): string | undefined;
 }
 

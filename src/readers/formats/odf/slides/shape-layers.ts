@@ -14,7 +14,7 @@ const SHAPES: ReadonlySet<string> = new Set([...LINES, ...RECTANGLES, ...OTHERS.
 /** Tells whether an element is a shape, which may lie on anything. */
 export const isShape = (name: string): boolean => SHAPES.has(name);
 
-/** The fill that a shape states. In LibreOffice a shape that states none has the fill of a standard style. */
+/** Returns the fill that a shape states. In LibreOffice a shape that states none has the fill of a standard style. */
 export function shapeFill(styles: Styles, attributes: Attributes): Fill {
   const { fill, background } = lookOf(styles, attributes);
   return fill ?? background ?? 'unknown';

@@ -7,9 +7,9 @@ import { createShapeWalk, type SlideShapes } from './slide-shapes.js';
 export interface SlideGround {
   open(name: string): void;
   close(name: string): void;
-  /** The colour behind the text of the open shape; undefined when it is not known. */
+  /** Returns the colour behind the text of the open shape; undefined when it is not known. */
   behind(): Color | undefined;
-  /** The reason why nothing of the open shape is seen; undefined when it is seen. */
+  /** Returns the reason why nothing of the open shape is seen; undefined when it is seen. */
   reason(): string | undefined;
 }
 

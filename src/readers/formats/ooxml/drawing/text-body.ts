@@ -29,7 +29,7 @@ export function readTextBody(body: XmlElement | undefined, options: BodyOptions)
   return lines;
 }
 
-/** The text of a paragraph of DrawingML, with raised and lowered text, and formulas. */
+/** Returns the text of a paragraph of DrawingML, with raised and lowered text, and formulas. */
 export function paragraphText(
   paragraph: XmlElement,
   { admits = () => true, signs }: BodyOptions = {},
@@ -80,7 +80,7 @@ function nestedText(element: XmlElement): string {
 const levelOf = (properties: XmlElement | undefined): number =>
   Math.min(8, Math.max(0, wholeNumber(properties?.attributes['lvl']) ?? 0));
 
-/** The mark before a paragraph: nothing, a dash or its number, indented by its level. */
+/** Returns the mark before a paragraph: nothing, a dash or its number, indented by its level. */
 function markOf(properties: XmlElement | undefined, numbers: number[], isList: boolean): string {
   const level = levelOf(properties);
   const isPlain = childOf(properties, 'a:buNone') !== undefined;

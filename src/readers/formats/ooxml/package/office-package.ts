@@ -28,7 +28,7 @@ export interface OfficePackage {
   stream(part: string, isWhole: (name: string) => boolean): Iterable<XmlEvent>;
   /** The whole tree of a part; undefined when there is none. */
   tree(part: string): XmlElement | undefined;
-  /** The relations of a part to other parts of the package. */
+  /** Returns the relations of a part to other parts of the package. */
   relations(part: string): readonly Relation[];
   /** True if a part could not be read to its end. Such parts are in the receipt; the main part must be whole. */
   isDamaged(): boolean;

@@ -17,7 +17,7 @@ const THEMED = 'lt1 dk1 lt2 dk2 accent1 accent2 accent3 accent4 accent5 accent6 
 export interface SheetColors {
   /** The colour of an element such as `color` or `fgColor`; undefined where it has none or it is not known. */
   of(element: XmlElement | undefined): Color | undefined;
-  /** The colour of a fill of cells. */
+  /** Returns the colour of a fill of cells. */
   fill(fill: XmlElement | undefined): Fill;
 }
 

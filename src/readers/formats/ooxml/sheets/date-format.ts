@@ -62,7 +62,7 @@ const SIGNS: Readonly<Partial<Record<FormatToken['type'], string>>> = {
   percent: '%',
 };
 
-/** The number of digits of a second that are shown, after a point. */
+/** Returns the number of digits of a second that are shown, after a point. */
 function fractionDigits(tokens: readonly FormatToken[]): number {
   const point = tokens.findIndex(({ type }) => type === 'point');
   if (point === -1) return 0;

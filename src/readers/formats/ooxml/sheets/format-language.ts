@@ -70,7 +70,7 @@ interface Day {
 export const yearShown = (year: number, { calendar }: FormatLanguage): number =>
   calendar === 'buddhist' ? year + 543 : year;
 
-/** The year that `e` shows: the year of the era where the calendar has eras. */
+/** Returns the year that `e` shows: the year of the era where the calendar has eras. */
 export function yearOfEra({ year, month, day }: Day, { calendar }: FormatLanguage): number {
   if (calendar === 'gregory') return year;
   const shown = part('year', {

@@ -132,7 +132,7 @@ function groupByRow(ranges: readonly CellRange[]): ReadonlyMap<number, readonly 
   return groups;
 }
 
-/** The number of next rows that name the columns. */
+/** Returns the number of next rows that name the columns. */
 function headerRowCount(
   cursor: Cursor,
   mergedAt: ReadonlyMap<number, readonly CellRange[]>,

@@ -21,7 +21,7 @@ export interface CellStyle {
 export interface SheetStyles {
   /** The style of an index, which is general where the file has none. */
   cell(index: number): CellStyle;
-  /** The look that the properties of a run of text give. */
+  /** Returns the look that the properties of a run of text give. */
   font(properties: XmlElement): FontLook;
 }
 

@@ -16,7 +16,7 @@ export interface Placeholder {
   readonly index: string;
 }
 
-/** The placeholder that a shape fills; undefined when it fills none. */
+/** Returns the placeholder that a shape fills; undefined when it fills none. */
 export function placeholderOf(shape: XmlElement): Placeholder | undefined {
   for (const properties of ['p:nvSpPr', 'p:nvGraphicFramePr', 'p:nvPicPr']) {
     const element = descend(shape, properties, 'p:nvPr', 'p:ph');
@@ -31,11 +31,11 @@ export function boxOf(shape: XmlElement): Box | undefined {
   return rectangleOf(transformOf(shape), ['a:off', 'a:ext']);
 }
 
-/** The properties by which a shape, group or frame is moved, sized and turned. */
+/** Returns the properties by which a shape, group or frame is moved, sized and turned. */
 export const transformOf = (shape: XmlElement): XmlElement | undefined =>
   descend(shape, 'p:spPr', 'a:xfrm') ?? descend(shape, 'p:grpSpPr', 'a:xfrm') ?? childOf(shape, 'p:xfrm');
 
-/** The rectangle of two elements: the first has the place, the second the size. */
+/** Returns the rectangle of two elements: the first has the place, the second the size. */
 export function rectangleOf(
   transform: XmlElement | undefined,
   [place, size]: readonly [place: string, size: string],
@@ -127,7 +127,7 @@ const fillsOf = (properties: XmlElement | undefined): XmlElement => ({
   children: [...childrenOf(properties)].filter(({ name }) => name.endsWith('Fill')),
 });
 
-/** The part to which another part refers by a relation of this type. */
+/** Returns the part to which another part refers by a relation of this type. */
 export function targetOf(office: OfficePackage, part: string, type: string): string | undefined {
   return office.relations(part).find((relation) => relation.type === type)?.target;
 }

@@ -27,7 +27,7 @@ export function isFollowed(
   );
 }
 
-/** The fill of a shape. Empty placeholders for text are not drawn when slides are shown, whatever fills them. */
+/** Returns the fill of a shape. Empty placeholders for text are not drawn when slides are shown, whatever fills them. */
 export function shapeFill(shape: XmlElement, inherited: InheritedPlace | undefined, theme: SlideTheme): Fill {
   if (shape.name !== 'p:sp' || isTrue(shape.attributes['useBgFill'])) return 'unknown';
   const fill = statedFill(shape, inherited, theme);

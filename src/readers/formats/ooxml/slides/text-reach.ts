@@ -20,8 +20,8 @@ interface ReachOptions {
 }
 
 /**
- * The area where the text of a shape may be: the box of the shape if there is room for it, else also beyond its sides. This
- * is an upper bound, with letters as wide as they are high.
+ * Returns the area where the text of a shape may be: the box of the shape if there is room for it, else also beyond its
+ * sides. This is an upper bound, with letters as wide as they are high.
  */
 export function textReach(body: XmlElement | undefined, box: Box, options: ReachOptions): Box {
   if (!body) return box;
@@ -52,7 +52,7 @@ function isDirected(body: XmlElement, attributes: XmlElement['attributes']): boo
   return wrap === 'none' || vert !== 'horz' || rot !== '0' || numCol !== '1' || isWarped || isUpright;
 }
 
-/** The number of letters in each line that the text itself begins. */
+/** Returns the number of letters in each line that the text itself begins. */
 function linesOf(body: XmlElement): number[] {
   const lines: number[] = [];
   for (const paragraph of childrenOf(body, 'a:p')) {

@@ -41,11 +41,11 @@ const HIGHLIGHTS: Readonly<Record<string, Color>> = {
 
 /** Reads the colours of a Word file, which may be names of its theme. */
 export interface WordColors {
-  /** The colour of text; `auto` is one that can be seen. Undefined where none is stated. */
+  /** Returns the colour of text; `auto` is one that can be seen. Undefined where none is stated. */
   text(color: XmlElement | undefined): Color | 'auto' | undefined;
   shading(shading: XmlElement | undefined): Fill | undefined;
   highlight(name: string | undefined): Fill | undefined;
-  /** The fill of pages. */
+  /** Returns the fill of pages. */
   page(background: XmlElement | undefined): Fill;
 }
 

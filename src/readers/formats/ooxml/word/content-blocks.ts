@@ -65,7 +65,7 @@ function* importedBlocks({ attributes }: XmlElement, { gaps, importAt }: WordRea
   if (last !== '' && !last.endsWith('\n\n')) yield { text: last.endsWith('\n') ? '\n' : '\n\n' };
 }
 
-/** The content of an element, such as a cell or note, as one text. */
+/** Returns the content of an element, such as a cell or note, as one text. */
 function flatText(element: XmlElement, reader: WordReader, surroundings: Surroundings): string {
   let text = '';
   for (const block of contentBlocks(treeEvents(element, isWholeInBody), reader, surroundings))

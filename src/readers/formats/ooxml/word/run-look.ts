@@ -37,7 +37,7 @@ export const PLAIN: RunLook = {
   otherFont: undefined,
 };
 
-/** The look that the properties of a run and of its paragraph state. */
+/** Returns the look that the properties of a run and of its paragraph state. */
 export function readLook(colors: WordColors, run: XmlElement | undefined, around?: XmlElement): RunLook {
   const vanish = valueOf(run, 'w:vanish');
   const size = wholeNumber(valueOf(run, 'w:sz'));
@@ -73,7 +73,7 @@ const OUTLINES: ReadonlySet<string> = new Set(
   'w:outline w:shadow w:emboss w:imprint w14:textOutline w14:textFill w14:glow w14:shadow'.split(' '),
 );
 
-/** The upper fill. The statement that there is none may be meant to undo the lower one. */
+/** Returns the upper fill. The statement that there is none may be meant to undo the lower one. */
 const over = (upper: Fill | undefined, lower: Fill | undefined): Fill | undefined =>
   upper === 'none' && lower !== undefined && lower !== 'none' ? 'unknown' : (upper ?? lower);
 

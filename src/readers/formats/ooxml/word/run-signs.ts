@@ -15,7 +15,10 @@ export function textInFonts(text: string, { asciiFont, otherFont }: Fonts, signs
   });
 }
 
-/** The sign that an element stands for (`w:sym`, or the element of later versions of Word for characters beyond FFFF). */
+/**
+ * Returns the sign that an element stands for (`w:sym`, or the element of later versions of Word for characters beyond
+ * FFFF).
+ */
 export function signOf({ name, attributes }: XmlElement, signs: SignReader): string {
   const [code, font] =
     name === 'w:sym'

@@ -16,13 +16,13 @@ export interface ParagraphStyle {
 export interface WordStyles {
   paragraph(style: string | undefined): ParagraphStyle;
   /**
-   * The look that a style of paragraphs, or the default one, gives text, together with the styles it is based on and the
-   * defaults.
+   * Returns the look that a style of paragraphs, or the default one, gives text, together with the styles it is based on
+   * and the defaults.
    */
   paragraphLook(style: string | undefined): RunLook;
-  /** The look that a style of runs gives text, together with the styles it is based on. */
+  /** Returns the look that a style of runs gives text, together with the styles it is based on. */
   runLook(style: string | undefined): RunLook;
-  /** The look that the properties of a run and of its paragraph state. */
+  /** Returns the look that the properties of a run and of its paragraph state. */
   ownLook(run: XmlElement | undefined, around?: XmlElement): RunLook;
   /** Tells whether a style of tables, or the default one, fills any cell or colours its text. */
   dressesCells(style: string | undefined): boolean;
@@ -68,7 +68,7 @@ export function readWordStyles(
   };
 }
 
-/** The styles by their ids. No text has a style without an id. */
+/** Reads the styles by their ids. No text has a style without an id. */
 function readStyles(tree: XmlElement | undefined): ReadonlyMap<string, XmlElement> {
   const styles = new Map<string, XmlElement>();
   for (const style of childrenOf(tree, 'w:style')) {
@@ -78,7 +78,7 @@ function readStyles(tree: XmlElement | undefined): ReadonlyMap<string, XmlElemen
   return styles;
 }
 
-/** A style and its base styles, the nearest first. */
+/** Returns a style and its base styles, the nearest first. */
 function chainIn(styles: ReadonlyMap<string, XmlElement>, id: string | undefined): XmlElement[] {
   const chain: XmlElement[] = [];
   for (let style = styles.get(id ?? ''); style && !chain.includes(style);) {

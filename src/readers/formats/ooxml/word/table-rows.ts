@@ -66,8 +66,8 @@ interface CellPlace {
 }
 
 /**
- * The fill of a cell itself; undefined for none. It is known where the cell states it. The fill by its row, its table or
- * their style depends on the place of the cell, and on the program that shows it.
+ * Returns the fill of a cell itself; undefined for none. It is known where the cell states it. The fill by its row, its
+ * table or their style depends on the place of the cell, and on the program that shows it.
  */
 function cellFill(cell: XmlElement, { row, table }: CellPlace, styles: WordStyles): Fill | undefined {
   const { colors } = styles;
@@ -98,7 +98,7 @@ function nextRow(events: Iterator<XmlEvent>, meet: (element: XmlElement) => void
   return undefined;
 }
 
-/** The cells of a row, including cells within content controls. */
+/** Yields the cells of a row, including cells within content controls. */
 function* cellsOf(element: XmlElement, gaps: GapCounter): Iterable<XmlElement> {
   for (const child of childrenOf(element)) {
     if (child.name === 'w:tc') yield child;

@@ -24,7 +24,7 @@ export function createFurniture() {
   const shown = new Set<string>();
   let pagesBefore = 0;
   return {
-    /** The pieces of each page without its furniture. @param pages the pages after those of the previous call */
+    /** Returns the pieces of each page without its furniture. @param pages the pages after those of the previous call */
     strip<Page extends FurniturePage>(pages: readonly Page[]): Page[] {
       const keysOfPages = pages.map((page, index) => keysOfPage(page, pagesBefore + index));
       pagesBefore += pages.length;
@@ -65,7 +65,7 @@ function countPages(keysOfPages: readonly Keys[]): Map<string, number> {
   return counts;
 }
 
-/** The keys that recognize a text near an edge; none for one in the middle of the page. */
+/** Returns the keys that recognize a text near an edge; none for one in the middle of the page. */
 function keysOf(piece: Piece, height: number, index: number): string[] {
   const isTop = bottomOf(piece) <= height * EDGE;
   const isBottom = piece.y >= height * (1 - EDGE);

@@ -49,7 +49,7 @@ interface Continuation {
   readonly next: string;
 }
 
-/** The link between the two parts of a cut word: nothing, its own hyphen, or a hyphen and a space. */
+/** Returns the link between the two parts of a cut word: nothing, its own hyphen, or a hyphen and a space. */
 function linkOf(before: string, { after, next }: Continuation, { count }: Vocabulary): '' | '-' | '- ' {
   const last = before.slice(before.lastIndexOf('-') + 1);
   const [first = ''] = after.split('-');

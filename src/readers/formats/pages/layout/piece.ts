@@ -45,7 +45,7 @@ export function holds(outer: Rectangle, inner: Rectangle): boolean {
   return x >= outer.x && x <= rightOf(outer) && y >= outer.y && y <= bottomOf(outer);
 }
 
-/** The letters and digits of texts, by which texts are compared. */
+/** Returns the letters and digits of texts, by which texts are compared. */
 export const lettersOf = (texts: readonly string[]): string => texts.join('').replace(/[^\p{L}\p{N}]/gu, '');
 
 export function median(values: readonly number[]): number {

@@ -29,8 +29,8 @@ export function charactersWide(text: string): number {
 }
 
 /**
- * The texts of lines one after another. Nothing stands between two characters of Chinese or Japanese where a line ended for
- * want of room.
+ * Returns the texts of lines one after another. Nothing stands between two characters of Chinese or Japanese where a line
+ * ended for want of room.
  * @param separator the separator between other lines
  * @param room the width of the lines at most
  */

@@ -92,7 +92,7 @@ const spanOf = ({ columns }: Grid, { column, lastColumn }: Pick<GridCell, 'colum
   to: columns[lastColumn + 1]?.at ?? 0,
 });
 
-/** The text of a cell between two edges, from which its lines keep a distance. */
+/** Returns the text of a cell between two edges, from which its lines keep a distance. */
 function textOf(pieces: readonly Piece[], { from, to }: { from: number; to: number }): string {
   const lines = rowsOf(pieces).map((row) => joinRun(row));
   const gaps = lines.map((line) => Math.min(line.x - from, to - rightOf(line), MAX_MARGIN * line.size));
@@ -100,7 +100,7 @@ function textOf(pieces: readonly Piece[], { from, to }: { from: number; to: numb
   return joinTexts(lines, ' ', to - from - 2 * margin);
 }
 
-/** The places of a grid. Places that no line parts are joined, as far as their texts are one. */
+/** Returns the places of a grid. Places that no line parts are joined, as far as their texts are one. */
 function openedGroups(grid: Grid, pieces: readonly Piece[], size: Size) {
   const groups = createGroups(size.width * size.height);
   const filled = filledPlaces(grid, pieces, size);
@@ -137,8 +137,8 @@ function filledPlaces(grid: Grid, pieces: readonly Piece[], { width }: Size): Fi
 }
 
 /**
- * Pairs of neighbouring places in a row that are one cell: a text crosses the boundary between them, or stands alone
- * between two lines.
+ * Returns pairs of neighbouring places in a row that are one cell: a text crosses the boundary between them, or stands
+ * alone between two lines.
  */
 function openAcross(
   { columns, rows, rulings }: Grid,

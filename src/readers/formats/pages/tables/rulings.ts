@@ -29,8 +29,8 @@ const MAX_LINES = 20_000;
 const MAX_SLANT = 1;
 
 /**
- * The lines of a page and the edges of its filled shapes, joined where they are at the same place; none of a page that is a
- * drawing.
+ * Returns the lines of a page and the edges of its filled shapes, joined where they are at the same place; none of a page
+ * that is a drawing.
  */
 export function rulingsOf(lines: readonly VectorLine[]): Rulings {
   if (lines.length > MAX_LINES) return { across: [], down: [] };

@@ -11,7 +11,7 @@ const MAX_COLUMNS = 100;
 const MIN_CROSSED = 1;
 
 /**
- * The texts of each line, from top to bottom; texts with only a space between them are joined.
+ * Returns the texts of each line, from top to bottom; texts with only a space between them are joined.
  * @param edges the places where lines part texts, however near these are
  */
 export function segmentLines(pieces: readonly Piece[], edges: readonly number[] = []): Piece[][] {

@@ -117,7 +117,7 @@ function bandsOf(lines: readonly Line[]): Line[][] | undefined {
 
 const filledOf = ({ cells }: Row): number => cells.filter((cell) => cell.length > 0).length;
 
-/** Rows without the rows at the ends that are no more than a text above or below the table. */
+/** Returns rows without the rows at the ends that are no more than a text above or below the table. */
 function trimmed(rows: readonly Row[]): readonly Row[] {
   const isFull = (row: Row): boolean => filledOf(row) >= MIN_COLUMNS;
   return rows.slice(rows.findIndex(isFull), rows.findLastIndex(isFull) + 1);

@@ -7,7 +7,7 @@ import type { PageExtras, Remark } from './annotations.js';
 import { mayHoldFiles, mayHoldNotes } from './may-hold.js';
 
 interface Source {
-  /** The remarks and files on a page; undefined when they cannot be read. */
+  /** Returns the remarks and files on a page; undefined when they cannot be read. */
   readonly extras: (page: number) => Promise<PageExtras | undefined>;
   /** The files that the document itself carries; nothing when they cannot be read. */
   readonly files: () => Promise<readonly CarriedFile[] | undefined>;

@@ -88,7 +88,7 @@ const keyOf = ({ text, x, y }: TextItem): string => `${String(x)} ${String(y)} $
 
 const areaOf = ({ width, height }: Rectangle): number => Math.max(0, width) * Math.max(0, height);
 
-/** The intersection of two rectangles; of a negative width or height when they do not meet. */
+/** Returns the intersection of two rectangles; of a negative width or height when they do not meet. */
 function common(one: Rectangle, other: Rectangle): Rectangle {
   const x = Math.max(one.x, other.x);
   const y = Math.max(one.y, other.y);

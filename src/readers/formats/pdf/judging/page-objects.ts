@@ -81,7 +81,7 @@ function usedBy(
   return used.set(page, own);
 }
 
-/** The objects to which the nodes above a page lead, such as the fonts of all their pages. */
+/** Returns the objects to which the nodes above a page lead, such as the fonts of all their pages. */
 function inheritedBy(page: Node, nodeOf: (number: number) => Node | undefined): number[] {
   const inherited: number[] = [];
   const seen = new Set<Node>([page]);
@@ -134,7 +134,7 @@ function* plainObjects(bytes: Uint8Array): Iterable<readonly [number, Buffer]> {
 
 const orEnd = (at: number, { length }: Buffer): number => (at < 0 ? length : at);
 
-/** The objects of a stream of objects (ISO 32000-1, 7.5.7): numbers and places, then their content. */
+/** Returns the objects of a stream of objects (ISO 32000-1, 7.5.7): numbers and places, then their content. */
 function packedObjects(content: Buffer, entries: string): (readonly [number, Buffer])[] | undefined {
   const [count, first] = [/\/N\s{0,9}(\d{1,7})/, /\/First\s{0,9}(\d{1,9})/].map((entry) =>
     Number(entry.exec(entries)?.[1]),

@@ -22,14 +22,14 @@ export interface FoundStream {
   readonly entries: string;
 }
 
-/** The content of the streams of a file. */
+/** Yields the content of the streams of a file. */
 export function* inflatedStreams(bytes: Uint8Array, kind: StreamKind): Iterable<Buffer | 'too large'> {
   for (const { content } of streamsOf(bytes, kind)) if (content !== 'damaged') yield content;
 }
 
 /**
- * The streams of a file that may hold operators of pages (`content`), or its compressed objects (`objects`), inflated, and
- * `too large` for streams that exceed the bounds. None of an encrypted file.
+ * Yields the streams of a file that may hold operators of pages (`content`), or its compressed objects (`objects`),
+ * inflated, and `too large` for streams that exceed the bounds. None of an encrypted file.
  */
 export function* streamsOf(bytes: Uint8Array, kind: StreamKind): Iterable<FoundStream> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

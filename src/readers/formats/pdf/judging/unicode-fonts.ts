@@ -13,7 +13,7 @@ const AROUND = 500;
 const BEFORE = 10_000;
 const ASCII = /^[ -~]$/;
 
-/** The names of fonts whose codes are Unicode's, and which have no map of their own. */
+/** Returns the names of fonts whose codes are Unicode's, and which have no map of their own. */
 export function unicodeFonts(bytes: Uint8Array): ReadonlySet<string> {
   const names = new Set<string>();
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -37,8 +37,8 @@ export function unicodeFonts(bytes: Uint8Array): ReadonlySet<string> {
 }
 
 /**
- * The page with the letters of ASCII that its codes say in texts of such fonts: where the font is not in the file, the
- * reader takes letters for others by the shapes of the font with which it replaces them (`03-1-34` for `03-1234`).
+ * Returns the page with the letters of ASCII that its codes say in texts of such fonts: where the font is not in the file,
+ * the reader takes letters for others by the shapes of the font with which it replaces them (`03-1-34` for `03-1234`).
  */
 export function withCodes(page: ParsedPage, fonts: ReadonlySet<string>): ParsedPage {
   const texts = new Map<TextItem, string>();

@@ -96,7 +96,7 @@ function putMark(changes: Changes, box: Rectangle, mark: string): void {
   added.push({ ...placed(box, items), text: mark });
 }
 
-/** The place in a text of a sign that stands by itself within a box. */
+/** Returns the place in a text of a sign that stands by itself within a box. */
 function signIn(text: string, item: TextItem, box: Rectangle): number | undefined {
   for (const { index } of text.matchAll(/(?<!\S)(?:[^\p{L}\p{N}\s]|[Xx])(?!\S)/gu)) {
     const x = item.x + ((index + 0.5) / text.length) * item.width;

@@ -18,8 +18,9 @@ const FARTHEST = 1.2;
 const MAX_PRIVATE = 0.3;
 
 /**
- * The text with signs in place of single private characters, whose font nobody knows: LibreOffice writes the characters of
- * missing fonts in its own, and other programs leave out the names. Characters that are no bullets are left out.
+ * Returns the text with signs in place of single private characters, whose font nobody knows: LibreOffice writes the
+ * characters of missing fonts in its own, and other programs leave out the names. Characters that are no bullets are left
+ * out.
  */
 export const readPrivate = (text: string, signs: SignReader): string =>
   withoutLone(

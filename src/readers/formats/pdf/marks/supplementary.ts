@@ -94,7 +94,7 @@ function runsOf({ text, box, isLevel }: PlacedText): Run[] {
 /** The length of the text in which the neighbour of a run is sought. */
 const NEAR = 32;
 
-/** The width before each place of a text, in wide characters, and last the whole width. */
+/** Returns the width before each place of a text, in wide characters, and last the whole width. */
 function widthsBefore(text: string): Float64Array {
   const widths = new Float64Array(text.length + 1);
   let at = 0;

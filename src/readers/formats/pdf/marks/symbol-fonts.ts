@@ -78,8 +78,8 @@ export function createSignFinder({ bytes, second, objects, receipt }: Source): S
 const isInSymbolFont = ({ fontName }: TextItem): boolean => signsOf(fontName) !== undefined;
 
 /**
- * Texts that begin in a symbol font. Their codes are the codes of the characters in the font, and a zero where other
- * characters begin.
+ * Returns texts that begin in a symbol font. Their codes are the codes of the characters in the font, and a zero where
+ * other characters begin.
  */
 function firstSigns(items: readonly TextItem[], signs: SignReader): Map<TextItem, string> {
   const texts = new Map<TextItem, string>();
@@ -166,7 +166,7 @@ const shownAs = (code: number | undefined, { text, font }: PageSign, signs: Sign
   signs.read(code === undefined ? text : String.fromCharCode(0xf000 + code), font);
 
 /**
- * The codes that a character may have in its font, the likeliest first. Without a map, the readers take codes for
+ * Returns the codes that a character may have in its font, the likeliest first. Without a map, the readers take codes for
  * characters of an encoding: of Windows, of the Macintosh, or Adobe's.
  */
 function codesOf({ text, font }: PageSign): number[] {
@@ -185,7 +185,7 @@ const STANDARD =
 const MAC_CURRENCY = 0xdb;
 const forms = new Map<string, ReadonlySet<string>>();
 
-/** The characters that the readers may give for a code of a symbol font. */
+/** Returns the characters that the readers may give for a code of a symbol font. */
 function formsOf(code: number, font: string): ReadonlySet<string> {
   const sign = signsOf(font)?.get(code) ?? '';
   const key = `${String(code)} ${sign}`;

@@ -52,17 +52,17 @@ export interface PdfjsDocument {
   readonly pageNotes: (page: number) => Promise<readonly TypedNote[]>;
   /** The numbers of the annotations of a page that are not shown, fields of forms among them. @throws when they cannot be read */
   readonly hiddenAnnotations: (page: number) => Promise<ReadonlySet<number>>;
-  /** The texts of a page in symbol fonts. @throws when it cannot be read */
+  /** Returns the texts of a page in symbol fonts. @throws when it cannot be read */
   readonly pageSigns: (page: number) => Promise<readonly PageSign[]>;
   /** The texts of a page with characters beyond U+FFFF. @throws when it cannot be read */
   readonly pageSupplementary: (page: number) => Promise<readonly PlacedText[]>;
-  /** The notes and files that people stuck onto a page. @throws when it cannot be read */
+  /** Returns the notes and files that people stuck onto a page. @throws when it cannot be read */
   readonly pageExtras: (page: number) => Promise<PageExtras>;
   /** The files that the document carries. @throws when they cannot be read */
   readonly files: () => Promise<readonly CarriedFile[]>;
   /** Tells whether a page switches to invisible text, however its operators are packed. @throws when it cannot be read */
   readonly isPartlyInvisible: (page: number) => Promise<boolean>;
-  /** The facts that the file states about itself; nothing where they are damaged. */
+  /** Reads the facts that the file states about itself; nothing where they are damaged. */
   readonly info: () => Promise<DocumentInfo>;
   readonly close: () => Promise<void>;
 }
@@ -189,7 +189,7 @@ const isInvisible = ({ fnArray, argsArray }: Awaited<ReturnType<Page['getOperato
     return Array.isArray(given) && INVISIBLE.includes(given[0]);
   });
 
-/** The rectangle on a page as it is shown, in points from its top left, for a rectangle of the file. */
+/** Returns the rectangle on a page as it is shown, in points from its top left, for a rectangle of the file. */
 function boxOn(page: TextPage, [left = 0, bottom = 0, right = 0, top = 0]: readonly number[]): Rectangle {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = page.getViewport({ scale: 1 }).transform;
   const corners = [[left, bottom] as const, [right, top] as const];

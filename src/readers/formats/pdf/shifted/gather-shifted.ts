@@ -14,8 +14,8 @@ const SPACE = 0.25;
 const ENOUGH = 2;
 
 /**
- * The page with raised and lowered texts moved into the texts that they belong to. PDFium gives some of them as texts of
- * their own, such as a text behind or under one that is shifted the other way.
+ * Returns the page with raised and lowered texts moved into the texts that they belong to. PDFium gives some of them as
+ * texts of their own, such as a text behind or under one that is shifted the other way.
  */
 export function gatherShifted(seen: SeenPage, shifted: readonly ShiftedText[]): SeenPage {
   const visible = new Set(seen.visible);
@@ -69,7 +69,7 @@ function isApart(item: TextItem, shifted: ShiftedText): boolean {
   return shifted.stacked !== undefined && text.startsWith(own) && Math.abs(item.x - x) <= 1;
 }
 
-/** The rest of a text without the shifted one at its beginning; undefined for nothing. */
+/** Returns the rest of a text without the shifted one at its beginning; undefined for nothing. */
 function withoutShifted(item: TextItem, shifted: ShiftedText): TextItem | undefined {
   const { letters } = lettersIn(item.text);
   const count = bare(shifted.text).length;
@@ -80,7 +80,7 @@ function withoutShifted(item: TextItem, shifted: ShiftedText): TextItem | undefi
   return { ...item, text: item.text.slice(next.index), x, width: rightOf(item) - x };
 }
 
-/** The text with a shifted one in it; undefined for a text that does not hold the base. */
+/** Returns the text with a shifted one in it; undefined for a text that does not hold the base. */
 function withShiftedIn(item: TextItem, own: TextItem, shifted: ShiftedText): TextItem | undefined {
   const { base } = shifted;
   const { x, right } = endsOf(shifted);
@@ -92,7 +92,7 @@ function withShiftedIn(item: TextItem, own: TextItem, shifted: ShiftedText): Tex
   return { ...item, text: insert(item.text, at, shifted), ...around([item, box]) };
 }
 
-/** The place of a shifted text in a text: behind the text before it, or before the text behind it. */
+/** Returns the place of a shifted text in a text: behind the text before it, or before the text behind it. */
 function placeFor(shifted: ShiftedText, text: string, box: Rectangle | undefined): number | undefined {
   const all = lettersIn(text);
   const { compact, letters } = all;

@@ -21,14 +21,14 @@ export const bare = (text: string): string => text.replace(/\s+/g, '').replace(/
 export const isFar = (off: number, { compact }: Letters): boolean =>
   off > FARTHEST.letters + FARTHEST.share * compact.length;
 
-/** The number of letters that two texts have in common at their ends. */
+/** Returns the number of letters that two texts have in common at their ends. */
 export function commonEnd(one: string, other: string): number {
   let count = 0;
   while (count < CONTEXT && count < other.length && one.at(-1 - count) === other.at(-1 - count)) count += 1;
   return count;
 }
 
-/** The number of letters that two texts have in common at their beginnings. */
+/** Returns the number of letters that two texts have in common at their beginnings. */
 export function commonStart(one: string, other: string): number {
   let count = 0;
   while (count < CONTEXT && count < other.length && one[count] === other[count]) count += 1;

@@ -5,7 +5,7 @@ import type { ShiftedText, TextRun } from './shifted-text.js';
 /** The least overlap of two texts, one over the other, at the same place. */
 const MIN_SHARED = 0.5;
 
-/** The texts, with stacked texts known to each other. */
+/** Returns the texts, with stacked texts known to each other. */
 export function withStacks(all: readonly ShiftedText[]): ShiftedText[] {
   const ofBase = new Map<TextRun, ShiftedText[]>();
   for (const each of all) {
@@ -26,7 +26,7 @@ export function areStacked(one: Pick<ShiftedText, 'runs'>, other: Pick<ShiftedTe
   return shared > MIN_SHARED * Math.min(a.right - a.x, b.right - b.x);
 }
 
-/** The two ends of a shifted text. */
+/** Returns the two ends of a shifted text. */
 export function endsOf({ runs }: Pick<ShiftedText, 'runs'>): { readonly x: number; readonly right: number } {
   const [first, last] = [runs[0], runs.at(-1)];
   return { x: first?.x ?? 0, right: last ? last.x + last.width : 0 };

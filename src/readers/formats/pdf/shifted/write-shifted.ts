@@ -15,7 +15,7 @@ const NUMBER = /^\p{Nd}{1,4}$/u;
 const OVER = /^\s?(?:[⁄∕]|\/\s?\p{Nd})/u;
 const UNDER = /(?:[⁄∕]|\p{Nd}\s?\/)\s?$/u;
 
-/** The written form of a raised or lowered text at its place. Fractions stay as they are: `1/2`, `3 1/2`. */
+/** Returns the written form of a raised or lowered text at its place. Fractions stay as they are: `1/2`, `3 1/2`. */
 export function writtenShifted({ text, shift, before, after }: ShiftedText): string {
   if (NUMBER.test(text) && OVER.test(after)) return /\p{Nd}$/u.test(before) ? ` ${text}` : text;
   if (NUMBER.test(text) && UNDER.test(before)) return text;
@@ -132,7 +132,7 @@ function editOf(shifted: ShiftedText, place: Place, edits: readonly Edit[]): Edi
   return best;
 }
 
-/** The text over or under a text may come before or behind it. */
+/** Counts the letters that agree at the end. The text over or under a text may come before or behind it. */
 const ending = (text: string, before: string, over: string): number =>
   Math.max(commonEnd(text, before), over === '' ? 0 : commonEnd(text, before + over));
 

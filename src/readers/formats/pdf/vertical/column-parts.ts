@@ -19,7 +19,10 @@ const MAX_WIDTH_SIDE_BY_SIDE = 1.5;
 const ASCENT = 0.88;
 const MIDDLE = 0.38;
 
-/** The texts of a page in the order in which they are drawn, and undefined in place of texts that no column can hold. */
+/**
+ * Returns the texts of a page in the order in which they are drawn, and undefined in place of texts that no column can
+ * hold.
+ */
 export async function columnPartsOn(page: TextPage): Promise<readonly (ColumnPart | undefined)[]> {
   const { items, styles = {} } = await page.getTextContent({ disableNormalization: true });
   const shown = page.getViewport({ scale: 1 }).transform;

@@ -82,8 +82,8 @@ function toChain(parts: readonly ColumnPart[]): Chain {
 }
 
 /**
- * Texts that are drawn one below another. Texts drawn between them, such as readings beside characters, do not end a
- * column.
+ * Returns texts that are drawn one below another. Texts drawn between them, such as readings beside characters, do not end
+ * a column.
  */
 function chainsOf(parts: readonly (ColumnPart | undefined)[]): (readonly ColumnPart[])[] {
   const chains: ColumnPart[][] = [];

@@ -46,7 +46,7 @@ export function takeColumns(
   return { items: left, pieces: textsOf(shown, rulings).map((text) => pieceOf(text, items)) };
 }
 
-/** The column with the characters that PDFium shows; none where these are few. */
+/** Returns the column with the characters that PDFium shows; none where these are few. */
 function shownOf(column: TextColumn, items: readonly TextItem[]): TextColumn[] {
   const near = items
     .map((item) => ({ item, box: wider(item, FARTHEST_INK * column.size) }))
@@ -87,7 +87,7 @@ const wider = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
 const touches = (one: Rectangle, other: Rectangle): boolean =>
   one.x < rightOf(other) && other.x < rightOf(one) && one.y < bottomOf(other) && other.y < bottomOf(one);
 
-/** The rest of an item beside the characters of columns: nothing, or the item with the rest. */
+/** Returns the rest of an item beside the characters of columns: nothing, or the item with the rest. */
 function withoutColumns(item: TextItem, columns: readonly TextColumn[]): TextItem[] {
   const inside = columns.filter((column) => touches(item, column));
   if (inside.length === 0) return [item];

@@ -22,7 +22,7 @@ export interface OwnScore {
   readonly terms: Uint8Array;
 }
 
-/** The own score of a chunk. */
+/** Returns the own score of a chunk. */
 export function ownShare(terms: Uint8Array, weights: TermWeights, counts: Uint8Array): number {
   return terms.length > 0 ? coveredShare(terms, weights, counts) : 0;
 }
@@ -86,7 +86,7 @@ async function readMissing(
   for (const [at, { terms, i }] of missing.entries()) terms[i] = read[at] ?? null;
 }
 
-/** The sections, of more than one chunk, of the chunks with a score; `of` gives the section of each chunk. */
+/** Returns the sections, of more than one chunk, of the chunks with a score; `of` gives the section of each chunk. */
 async function sectionsOf(client: Redis, chunks: readonly OwnScore[], signal: AbortSignal | undefined) {
   const scoring = chunks.filter(({ own }) => own > 0);
   const counts = await readCounts(client, [...new Set(scoring.map(({ generation }) => generation))], signal);
@@ -119,7 +119,7 @@ local counts = {}
 for i, key in ipairs(KEYS) do counts[i] = redis.call('HGET', key, 'chunks') or '0' end
 return counts`);
 
-/** The numbers of chunks of generations; 0 for generations that are gone or not written whole. */
+/** Reads the numbers of chunks of generations; 0 for generations that are gone or not written whole. */
 async function readCounts(
   client: Redis,
   generations: readonly string[],

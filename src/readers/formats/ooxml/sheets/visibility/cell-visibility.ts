@@ -33,7 +33,7 @@ interface Ground {
   readonly isDressed: () => boolean;
 }
 
-/** The reason why text in a cell is not seen; undefined when it is seen. */
+/** Returns the reason why text in a cell is not seen; undefined when it is seen. */
 function reasonHidden({ color, isTiny }: FontLook, ground: Ground): HiddenKind | undefined {
   if (isTiny) return 'tiny';
   if (color === undefined || ground.fill === 'unknown') return undefined;
@@ -81,7 +81,10 @@ export function createDressedCells(
   return (column, row) => ranges.some((range) => range !== undefined && covers(range, column, row));
 }
 
-/** The range of a table; undefined where it is not known, as with the fields above a pivot table that choose what it shows. */
+/**
+ * Returns the range of a table; undefined where it is not known, as with the fields above a pivot table that choose what it
+ * shows.
+ */
 function placeOf(type: string, tree: XmlElement | undefined): CellRange | undefined {
   if (type === 'table') return cellRange(tree?.attributes['ref']);
   return childOf(tree, 'x:pageFields')
