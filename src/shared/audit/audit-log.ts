@@ -28,8 +28,8 @@ export interface AuditFigures {
 export interface AuditLog {
   write(entry: AuditEntry): void;
   /**
-   * True if the last lines could not be written, which are tried again every second; or a write hangs; or so much waits
-   * that lines may soon be lost.
+   * Tells whether the last lines could not be written, which are tried again every second; or a write hangs; or so much
+   * waits that lines may soon be lost.
    */
   isFailing(): boolean;
   figures(): AuditFigures;

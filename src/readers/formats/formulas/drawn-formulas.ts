@@ -11,7 +11,7 @@ interface UnshownFormula {
 export interface DrawnFormulas {
   open(attributes: FormulaElement['attributes']): void;
   close(): void;
-  /** True while an open element draws a formula once more that is read as MathML. */
+  /** Tells whether an open element draws a formula once more that is read as MathML. */
   isOpen(): boolean;
   /** Notes what was read last. */
   note(read: 'formula' | 'text'): void;

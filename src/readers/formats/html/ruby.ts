@@ -27,7 +27,7 @@ export function createRuby() {
         readings = 0;
       } else if (READINGS.has(name)) readings = Math.max(0, readings - 1);
     },
-    /** True while text is a reading, which is not text of the document. */
+    /** Tells whether text is a reading, which is not text of the document. */
     isReading: () => readings > 0,
   };
 }

@@ -18,7 +18,7 @@ export interface RtfParagraphs {
   addNote(text: string): void;
   endParagraph(): void;
   endCell(): void;
-  /** True if the paragraph stands on the page itself, without a shade behind it. */
+  /** Tells whether the paragraph stands on the page itself, without a shade behind it. */
   isOnPage(): boolean;
   end(): void;
 }

@@ -14,7 +14,7 @@ export interface Reading {
   readonly messages: readonly ChatMessage[];
   readonly maxTokens: number;
   readonly contextWindow: number;
-  /** True if the class always tells why an answer ended. */
+  /** Tells whether the class always tells why an answer ended. */
   readonly tellsReason: () => boolean;
   /** Called when it has told that. */
   readonly onReason: () => void;

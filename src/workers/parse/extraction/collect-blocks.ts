@@ -47,7 +47,7 @@ export function createBlockCollector() {
       texts.push(text);
       length = end;
     },
-    /** True if there is no text yet but white space. */
+    /** Tells whether there is no text yet but white space. */
     isBlank: () => texts.every((text) => text.trim() === ''),
     end(): Extracted {
       const isPlain = rows.length + parts.length + headingEnds.size === 0;

@@ -30,7 +30,7 @@ export interface OfficePackage {
   tree(part: string): XmlElement | undefined;
   /** Returns the relations of a part to other parts of the package. */
   relations(part: string): readonly Relation[];
-  /** True if a part could not be read to its end. Such parts are in the receipt; the main part must be whole. */
+  /** Tells whether a part could not be read to its end. Such parts are in the receipt; the main part must be whole. */
   isDamaged(): boolean;
 }
 

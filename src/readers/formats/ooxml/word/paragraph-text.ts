@@ -150,7 +150,7 @@ function createFields() {
     return ended;
   };
   return {
-    /** True while text here is not text of the document. */
+    /** Tells whether text here is not text of the document. */
     isSilent: () => silent > 0,
     /** @param isAnswered whether the beginning of the field has told its result */
     mark(type: string | undefined, { isAnswered }: { readonly isAnswered: boolean }): void {
