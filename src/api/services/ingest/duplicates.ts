@@ -61,7 +61,7 @@ interface Parts {
   readonly records: Pick<Records, 'readMany'>;
 }
 
-/** Each entry is held against its record. One that does not fit any more is taken away. */
+/** Each entry is compared with its record. An entry that does not fit any more is taken away. */
 async function findByContent(
   { redis, records }: Parts,
   ownerId: string,

@@ -89,7 +89,10 @@ const compact = (text: string): string => text.replace(/\s+/g, '');
 const touches = (one: Rectangle, other: Rectangle): boolean =>
   one.x < rightOf(other) && other.x < rightOf(one) && one.y < bottomOf(other) && other.y < bottomOf(one);
 
-/** The lines of a note, as texts of a light colour, so that they are held against a picture of the page and hidden ones are found. */
+/**
+ * The lines of a note, as texts of a light colour, so that they are compared with a picture of the page and hidden ones are
+ * found.
+ */
 function shownLines({ text, box, isHidden }: ShownNote): TextItem[] {
   const lines = linesOf(text);
   const height = Math.min(LINE_HEIGHT, box.height / lines.length);

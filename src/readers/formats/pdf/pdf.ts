@@ -17,7 +17,7 @@ import { tidyPage } from './tidy-page.js';
 
 /**
  * Parses PDF page by page, with PDFium where there is a build of it for this machine and it does not fail, else with
- * pdf.js. A page that cannot be read is left out and taken down.
+ * pdf.js. A page that cannot be read is left out and noted.
  */
 export const parsePdf: Parser = async function* (bytes, context) {
   const pdfium = context.avoidsNativeCode ? undefined : await loadPdfium();

@@ -8,7 +8,7 @@ export interface SignReader {
    * counted. @param font the name of the font; undefined where it is not known
    */
   read(text: string, font: string | undefined): string;
-  /** Takes down how many signs were left out. */
+  /** Notes how many signs were left out. */
   report(): void;
 }
 

@@ -29,8 +29,8 @@ export interface RerankedSearch {
   /** Returns the greatest number of hits that a search holds at once. */
   hitsHeld(request: Pick<SearchRequest, 'k' | 'per'>): number;
   /**
-   * Finds hits, has them scored anew, and returns the best by that score, which `minScore` is held against; or, where there are
-   * no such scores, the best in their first order.
+   * Finds hits, has them scored anew, and returns the best by that score, which `minScore` bounds; or, where there are no
+   * such scores, the best in their first order.
    * @throws UnavailableError when the provider of embeddings or the index cannot answer
    */
   search(request: RerankedRequest): Promise<{ readonly hits: Hit[]; readonly report: RerankReport }>;

@@ -30,7 +30,7 @@ export interface SlideTracker {
   current(): SlideParagraph | undefined;
   place(): Place | undefined;
   location(): Location | null;
-  /** Takes down how many there were. */
+  /** Notes how many there were. */
   end(): void;
 }
 

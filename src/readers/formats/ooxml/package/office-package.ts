@@ -85,7 +85,7 @@ function rootOf(stream: Iterable<XmlEvent>): XmlElement | undefined {
   return events.find((event) => event.type === 'element')?.element;
 }
 
-/** Takes down which parts are damaged, and goes on without them. */
+/** Notes which parts are damaged, and goes on without them. */
 function createDamage({ receipt }: ReadContext) {
   const damagedParts = new Set<string>();
   let forbidden: string | undefined;

@@ -22,7 +22,7 @@ const COMB = 1 << 24;
 /** Tells whether a file may have a form. */
 export const mayHoldForm = (bytes: Uint8Array): boolean => mayName(bytes, ['/AcroForm']);
 
-/** Takes down that a file has a form of a kind that is not read. */
+/** Notes that a file has a form of a kind that is not read. */
 export function noteXfa(bytes: Uint8Array, receipt: ReceiptWriter): void {
   if (mayName(bytes, ['/XFA']))
     receipt.addGap('skipped', 'The form is in XFA, too, which is not read: what only that holds is missing.');
