@@ -158,7 +158,7 @@ async function* readStream(
       if (events > maxEvents) throw new BadReplyError('does not end');
       deadline.extend();
     }
-    // The client ends an aborted or broken stream like a whole one.
+    // OpenAI's client ends an aborted or broken stream like a whole one.
     if (finishReason === null) throw new BadReplyError('broke off');
     told = endOfCompletion(finishReason, { hasText: texts.some((text) => text.trim() !== '') });
   } catch (error) {

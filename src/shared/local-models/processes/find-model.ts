@@ -52,7 +52,7 @@ export async function findLocalModel(
 
 type ModelAnswer = { readonly description: ModelDescription } | { readonly error: Error };
 
-/** `url`: the process that has the model. An error may pass. */
+/** The description with the `url` of the process that has the model, or an error that may pass. */
 export type FoundModel =
   { readonly description: ModelDescription; readonly url: string } | { readonly error: Error };
 
@@ -82,7 +82,7 @@ export async function askEachForModel(
 }
 
 /**
- * Asks once. An error may pass.
+ * Asks once. A returned error is one that may pass.
  * @throws WrongModelError; the signal's reason when it aborts
  */
 async function askForModel(
