@@ -1,7 +1,7 @@
 /**
- * What a short text costs to take in by batches, in time of the processor: `npx tsx bench/batch-cost.ts
+ * Measures the cost of taking in a short text by batches, in time of the processor: `npx tsx bench/batch-cost.ts
  * [documents] [batches at once] [folder for CPU profiles]`. Times of the processor, unlike those of a clock, hardly depend
- * on what else the machine does. Redis writes its log as `npm start` has it written, with `appendfsync always`. With
+ * on other work of the machine. Redis writes its log as `npm start` has it written, with `appendfsync always`. With
  * `BENCH_PROVIDER_MS`, vectors come from a provider that takes so long for each request, and single texts of another caller
  * go in beside the batches.
  */

@@ -10,7 +10,7 @@ import { createRawScan } from './support/raw-scan.js';
 
 export interface ScanFigures {
   readonly readySeconds: number;
-  /** Of all threads of the process: what a busy machine does not change much. */
+  /** The time of all threads of the process, which a busy machine does not change much. */
   readonly readyCpuSeconds: number;
   readonly rssBytes: number;
   readonly longestBlockMs: number;
@@ -18,7 +18,7 @@ export interface ScanFigures {
   readonly rawScanMs: number;
   readonly besideRawMs: number;
   readonly searches: readonly SearchFigures[];
-  /** Of similarities, against double precision. */
+  /** The largest error of similarities, against double precision. */
   readonly largestError: number;
   /** Share of the true best that dense searches found. */
   readonly recall: number;

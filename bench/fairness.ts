@@ -1,8 +1,8 @@
 /**
- * What a caller notices of another's large import: the time until a single text can be searched, a PATCH and a DELETE,
- * with nobody else there, with documents of another caller queued, and with large files of theirs being read; and what
- * the import loses by it. `npx tsx bench/fairness.ts [documents] [files]`, after `npm run build`.
- * Prints tables, then one line of JSON.
+ * Measures how much a caller notices of another's large import: the time until a single text can be searched, a PATCH and a
+ * DELETE, with nobody else there, with documents of another caller queued, and with large files of theirs being read; and
+ * the loss of the import by it. `npx tsx bench/fairness.ts [documents] [files]`, after `npm run build`. Prints tables, then
+ * one line of JSON.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsonwebtoken from 'jsonwebtoken';

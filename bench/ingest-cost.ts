@@ -1,7 +1,8 @@
 /**
- * What one short text costs to take in, in time of the processor and in commands of Redis: `npx tsx bench/ingest-cost.ts
- * [documents] [clients] [folder for CPU profiles]`. Times of the processor, unlike those of a clock, hardly depend on what
- * else the machine does. Redis writes its log as `npm start` has it written, with `appendfsync always`.
+ * Measures the cost of taking in one short text, in time of the processor and in commands of Redis: `npx tsx
+ * bench/ingest-cost.ts [documents] [clients] [folder for CPU profiles]`. Times of the processor, unlike those of a clock,
+ * hardly depend on other work of the machine. Redis writes its log as `npm start` has it written, with `appendfsync
+ * always`.
  */
 import { mkdir } from 'node:fs/promises';
 import { startTestRedis } from '../test/support/redis.js';

@@ -31,7 +31,7 @@ const CHARACTERS: Readonly<Record<string, readonly [RegExp, number]>> = {
 };
 /** Letters that are less frequent among all letters of a language are none of its own. */
 const MIN_SHARE = 2e-5;
-/** How much of the share of a letter's successors is taken from the frequency of these alone. */
+/** The part of the share of a letter's successors that is taken from the frequency of these alone. */
 const SMOOTHING = 0.002;
 const HIGHEST_DIGIT = 35;
 
@@ -77,7 +77,7 @@ function wordsOf(language: string): Words {
   return spell ? words.map(([word, share]) => [spell(word), share]) : words;
 }
 
-/** What each letter follows, as shares of all words. Place 0 is that before and after a word. */
+/** The pairs that each letter follows, as shares of all words. Place 0 is the place before and after a word. */
 function countPairs(words: Words, places: ReadonlyMap<string, number>): Float64Array[] {
   const counts = Array.from({ length: places.size + 1 }, () => new Float64Array(places.size + 1));
   for (const [word, share] of words) {

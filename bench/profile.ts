@@ -1,6 +1,6 @@
 /**
- * Where the CPU time of one process goes under the benchmark's load: `npm run profile -- api` (searches of 8 clients) or
- * `npm run profile -- ingestion` (ingest). Writes CPU profiles, which Chrome's developer tools open, and prints the ten
+ * Shows where the CPU time of one process goes under the benchmark's load: `npm run profile -- api` (searches of 8 clients)
+ * or `npm run profile -- ingestion` (ingest). Writes CPU profiles, which Chrome's developer tools open, and prints the ten
  * functions that ran longest.
  */
 import { mkdir, readdir, readFile } from 'node:fs/promises';

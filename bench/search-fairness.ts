@@ -1,7 +1,7 @@
 /**
- * What a caller's searches take alone, and beside another who keeps 200 searches going:
- * `npx tsx bench/search-fairness.ts`, after `npm run build`. `BENCH_REDIS` names a Redis with the Query Engine.
- * Prints a table, then one line of JSON.
+ * Measures the time of a caller's searches alone, and beside another who keeps 200 searches going: `npx tsx
+ * bench/search-fairness.ts`, after `npm run build`. `BENCH_REDIS` names a Redis with the Query Engine. Prints a table, then
+ * one line of JSON.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startService } from '../test/support/service.js';

@@ -1,6 +1,6 @@
 import type { Collection } from '../support/collections.js';
 
-/** What the files of the bench are made of. */
+/** The material of the bench's files. */
 export interface Article {
   readonly title: string;
   /** A paragraph each. */

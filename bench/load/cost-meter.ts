@@ -54,7 +54,7 @@ function commandsIn(stats: string): Reading['commands'] {
 /** Commands that are called less often for a document are not shown. */
 const RARE = 0.02;
 
-/** What each of some documents took between two readings. */
+/** The cost of each of some documents between two readings. */
 export function costOfEach(before: Reading, after: Reading, documents: number) {
   const milliseconds = [...after.seconds].map(([name, seconds]) => {
     const taken = seconds - (before.seconds.get(name) ?? 0);
@@ -71,10 +71,10 @@ export function costOfEach(before: Reading, after: Reading, documents: number) {
     };
   });
   return {
-    /** Of the processor, by process, and of all of them. */
+    /** Processor time by process, and of all of them. */
     milliseconds: { ...Object.fromEntries(milliseconds), sum: round(sum, 3) },
     kilobytesToRedis: round((after.bytesToRedis - before.bytesToRedis) / documents / 1_000),
-    /** Those that take longest first, each with how often it is called and its microseconds. */
+    /** The longest commands first, each with its calls and its microseconds. */
     commands: commands
       .filter(({ calls }) => calls >= RARE)
       .sort((a, b) => b.microseconds - a.microseconds)

@@ -7,7 +7,7 @@ export const LOOP_METERED = ['--import', new URL('loop-meter.mjs', import.meta.u
 
 const answer = z.object({ eventLoopDelay: z.object({ p99: z.number(), max: z.number() }) });
 
-/** By how many milliseconds turns of the event loop of a process were late, since this was last asked. */
+/** The milliseconds by which turns of the event loop of a process were late, since this was last asked. */
 export async function eventLoopDelay(process: StartedProcess): Promise<{ p99: number; max: number }> {
   return (await askProcess(process, 'event loop delay?', answer)).eventLoopDelay;
 }

@@ -9,7 +9,7 @@ if (isMainThread) {
   delays.enable();
   process.on('message', (message) => {
     if (message !== 'event loop delay?') return;
-    // What it measures are the times from one turn to the next, which its timer asks for.
+    // It measures the times from one turn to the next, which its timer asks for.
     const late = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
     process.send({ eventLoopDelay: { p99: late(delays.percentile(99)), max: late(delays.max) } });
     delays.reset();

@@ -6,7 +6,7 @@ const WARM_UP_SECONDS = 1.5;
 interface LoadOptions {
   readonly url: string;
   readonly secret: string;
-  /** Whose searches they are: for each, one of these is drawn. */
+  /** The users of the searches: one of these is drawn for each. */
   readonly users: readonly string[];
   readonly queries: readonly string[];
   readonly clients: number;

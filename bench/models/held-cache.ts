@@ -18,7 +18,7 @@ export interface HeldCache {
   readonly stateBytes: number;
   /** The id of what the model has read, in the process with local models. */
   readonly state: string;
-  /** What the service sends to the model for a question. */
+  /** The messages that the service sends to the model for a question. */
   messagesFor(question: string): ChatMessage[];
   /** Asks the service for one token. */
   askApi(question: string): Promise<{ readonly totalMs: number; readonly reusedTokens: number }>;
@@ -90,7 +90,7 @@ async function untilReady({ target }: BenchService, name: string) {
   }
 }
 
-/** What only the record of a cache says: which build it is, and the word that fences its texts. */
+/** Reads the facts that only the record of a cache tells: its build, and the word that fences its texts. */
 async function readEngine(service: BenchService, name: string) {
   const redis = createRedis(service.redis.url, { failFast: false, onError: console.error });
   await redis.connect();

@@ -15,7 +15,7 @@ const FILE = 'bench.gguf';
 const WINDOW = '20480';
 /** Tokens of caches, the instructions that stand before every text among them. */
 const SIZES = [1_024, 4_096, 16_384];
-/** What instructions and fences take of them, and 32 fewer, so that half a step of the caches is read again, as on average. */
+/** The tokens of instructions and fences, and 32 fewer, so that half a step of the caches is read again, as on average. */
 const FRAME_TOKENS = 652;
 const GOAL_SIZE = 4_096;
 const ANSWER_TOKENS = 16;

@@ -22,7 +22,7 @@ const { startParserPool } = (await importCompiled('workers/parse/start-pool.js')
 // @NOTE as above
 const { loadPdfium } = (await importCompiled('readers/formats/pages/pdfium.js')) as typeof pdfium;
 
-/** Of each file that is made. */
+/** The characters of each file that is made. */
 const CHARACTERS = 1_000_000;
 const ROUNDS = 3;
 const CHARACTERS_OF_A_PAGE = 8_000;

@@ -15,7 +15,7 @@ const atLeast = (value: number, unit: string, what: string): Goal => ({
 });
 const atMost = (value: number, unit: string, what: string): Goal => ({ what, unit, bound: 'at most', value });
 
-/** What the service is to reach on two cores with the load beside it. */
+/** The goals of the service on two cores with the load beside it. */
 const GOALS = {
   'p50 at 15000': atMost(2, 'ms', 'search by words, 15,000 chunks, 1 client: p50'),
   'p50 at 100000': atMost(2.5, 'ms', 'the same, 100,000 chunks'),
@@ -56,11 +56,11 @@ const GOALS = {
 
 export type GoalName = keyof typeof GOALS;
 
-/** What a part has measured of the goals. */
+/** The measured values of the goals. */
 export type Measured = Partial<
   Record<
     GoalName,
-    { readonly value: number; /** What was otherwise than the goal says. */ readonly but?: string }
+    { readonly value: number; /** The deviation from the conditions of the goal. */ readonly but?: string }
   >
 >;
 

@@ -13,8 +13,8 @@ const RUNS = 3;
 const CLIENTS = 16;
 
 /**
- * How fast texts are taken in until they can be found: one a request by 16 clients, in batches, in batches with a model of
- * a provider, and in batches while there are more and more.
+ * Measures how fast texts are taken in until they can be found: one a request by 16 clients, in batches, in batches with a
+ * model of a provider, and in batches while there are more and more.
  */
 export async function measureIngest(scifact: Collection, largest: number) {
   const documents = textsOf(scifact, COUNT);
@@ -47,7 +47,7 @@ interface IngestRow {
 
 type Documents = readonly { readonly id: string; readonly text: string }[];
 
-/** As many texts as are asked for: those of the collection again and again. */
+/** Makes as many texts as are asked for from the collection, again and again. */
 function textsOf({ documents }: Collection, count: number): Documents {
   return Array.from({ length: count }, (_, at) => {
     return { id: String(at), text: documents[at % documents.length]?.text ?? '' };
@@ -64,7 +64,7 @@ async function batches(target: Target, documents: Documents, run: number): Promi
   return { way: 'batches of 500', run, ...figures };
 }
 
-/** Of warm processes. */
+/** The fastest rate of warm processes. */
 function fastest(rows: readonly IngestRow[], way: string): number {
   const warm = rows.filter((row) => row.way === way && row.run > 1);
   return Math.max(...warm.map(({ documentsPerSecond }) => documentsPerSecond));

@@ -12,7 +12,10 @@ import type { Measured } from './goals.js';
 const UNTIL_IDLE_MS = 10_000;
 const READY_TRIES = 600;
 
-/** What all processes of `npm start` take while nothing is asked of them: its supervisor, API, workers and Redis. */
+/**
+ * Measures the memory of all processes of `npm start` while nothing is asked of them: its supervisor, API, workers and
+ * Redis.
+ */
 export async function measureIdleMemory() {
   const folder = await mkdtemp(join(tmpdir(), 'quire-idle-'));
   const port = String(await freePort());

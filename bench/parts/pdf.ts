@@ -14,7 +14,7 @@ import { importCompiled } from '../support/import-compiled.js';
 const { parsePdf } = (await importCompiled('readers/formats/pdf/pdf.js')) as typeof decoded;
 // @NOTE as above
 const { createReceiptWriter } = (await importCompiled('readers/receipt/receipt-writer.js')) as typeof writer;
-// What pdf.js needs to be loaded without a canvas.
+// The globals that pdf.js needs to be loaded without a canvas.
 await importCompiled('readers/formats/pdf/pdfjs/pdf-globals.js');
 
 const ROUNDS = 5;
@@ -66,7 +66,7 @@ async function compare(Reader: typeof PdfParse, { name, bytes }: { name: string;
   };
 }
 
-/** What a reading took, in seconds: of the clock, and of the processor in all threads. */
+/** The time of a reading, in seconds: of the clock, and of the processor in all threads. */
 interface Taken {
   readonly seconds: number;
   readonly processor: number;

@@ -11,7 +11,7 @@ const CLIENTS = 4;
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 6);
 const SECONDS_A_ROUND = 3;
 
-/** How services differ that are measured beside one another. */
+/** The differences of services that are measured beside one another. */
 const WAYS = {
   unset: {},
   'set, none kept': { QUIRE_TRACES_SAMPLER: 'parentbased_always_off' },
@@ -26,8 +26,8 @@ interface Measured {
 }
 
 /**
- * What traces cost a search: the same searches at services that make none, some and all, in rounds that alternate, so that what
- * else the machine does falls on all alike. The collector takes everything and keeps nothing.
+ * Measures the cost of traces for a search: the same searches at services that make none, some and all, in rounds that
+ * alternate, so that other work of the machine falls on all alike. The collector takes everything and keeps nothing.
  */
 export async function measureTraces(scifact: Collection) {
   const collector = await startCollector();

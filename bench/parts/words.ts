@@ -13,7 +13,7 @@ import { isGoal, type Measured } from './goals.js';
 
 const CLIENTS = [1, 8] as const;
 const CALLERS = 1_000;
-/** What the goal says of each of them. */
+/** The chunks of each caller that the goal states. */
 const CHUNKS_OF_A_CALLER = 500;
 const CHUNKS_A_DOCUMENT = 20;
 /** With fewer, chance makes more of the memory of a process than chunks do. */

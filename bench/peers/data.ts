@@ -5,7 +5,7 @@ import { loadCollection } from '../support/collections.js';
 import { createRandom } from '../support/random.js';
 import { createTexts } from '../support/texts.js';
 
-/** What an engine is given, and asked. */
+/** The items and queries for an engine. */
 export interface EngineData<Item> {
   readonly items: readonly Item[];
   readonly queries: readonly Item[];
@@ -14,7 +14,7 @@ export interface EngineData<Item> {
 /** Dimensions of the vectors: those of small embedding models. */
 const DIMENSIONS = 384;
 
-/** As many chunks as are asked for, and the queries of SciFact. */
+/** Makes as many chunks as are asked for, and takes the queries of SciFact. */
 export function makeTextData(count: number): EngineData<string> {
   const scifact = loadCollection('scifact');
   if (!scifact) throw new Error('there is no scifact');

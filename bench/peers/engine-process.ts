@@ -71,7 +71,7 @@ async function build<Item>(make: MakeEngine<Item>, { items }: EngineData<Item>) 
 async function memory() {
   for (let times = 0; times < 4; times += 1) {
     collect();
-    // What was freed goes back to the system in the background.
+    // Freed memory goes back to the system in the background.
     await sleep(500);
   }
   const { heapUsed, heapTotal, external, rss } = process.memoryUsage();

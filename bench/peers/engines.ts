@@ -12,7 +12,7 @@ export interface Engine<Item> {
   search(query: Item): Promise<readonly Hit[]> | readonly Hit[];
 }
 
-/** How many items there will be at most, and how many dimensions vectors have (texts have 0). */
+/** Makes an engine for at most `capacity` items of vectors with `dimensions` (0 for texts). */
 export type MakeEngine<Item> = (about: {
   readonly capacity: number;
   readonly dimensions: number;

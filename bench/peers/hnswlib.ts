@@ -11,7 +11,7 @@ interface NearestIndex {
   ): { readonly distances: number[]; readonly neighbors: number[] };
 }
 
-/** What is used of the package. */
+/** The used part of the package. */
 interface HnswlibPackage {
   readonly HierarchicalNSW: new (
     space: 'ip',

@@ -3,7 +3,7 @@ import type { MakeEngine } from './engines.js';
 import { K } from './engines.js';
 import { loadPeer } from './find-peers.js';
 
-/** What is used of the package. */
+/** The used part of the package. */
 interface MiniSearchPackage {
   readonly default: new (options: {
     readonly fields: readonly string[];

@@ -9,7 +9,7 @@ interface Results {
   readonly hits: readonly { readonly id: string; readonly score: number }[];
 }
 
-/** What is used of the package. */
+/** The used part of the package. */
 interface OramaPackage {
   create(options: {
     readonly schema: Readonly<Record<string, string>>;

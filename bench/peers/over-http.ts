@@ -18,7 +18,7 @@ const ROUND_SECONDS = 1.5;
 const INGESTED = 10_000;
 const USER = 'load';
 
-/** Who is asked. */
+/** The server that is asked. */
 interface Place {
   readonly name: string;
   readonly url: string;

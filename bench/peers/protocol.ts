@@ -1,4 +1,4 @@
-/** What an engine's process is asked, and answers. */
+/** The requests to an engine's process. */
 export type Request =
   /** Searches for `count` queries from `first` on, each timed. */
   | { readonly type: 'round'; readonly first: number; readonly count: number }

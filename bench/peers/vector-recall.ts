@@ -14,7 +14,7 @@ export function createVectorRecall(size: number) {
   });
   return {
     queries: asked.length,
-    /** What is as good as the tenth counts as one of them: single precision cannot tell them apart. */
+    /** Vectors as good as the tenth count among the best: single precision cannot tell them apart. */
     recall: (answers: readonly (readonly number[])[]) => {
       const found = truth.map(({ scores, least }, at) => {
         const places = answers[at] ?? [];

@@ -2,7 +2,7 @@ import { round } from '../support/client.js';
 import { ndcgAt10, recallAt, type Collection } from '../support/collections.js';
 
 export interface Scored {
-  /** Of the document. */
+  /** The id of the document. */
   readonly id: string;
   readonly score: number;
 }
@@ -64,7 +64,7 @@ function expectedNdcgAt10(documents: readonly Scored[], wanted: ReadonlySet<stri
 
 const ENGLISH = /\b(?:the|of|and|to)\b/iu;
 
-/** Whether half of the documents or of the queries have one of the commonest English words. */
+/** Tells whether half of the documents or of the queries have one of the commonest English words. */
 export function isEnglish({ documents, queries }: Collection): boolean {
   const share = (texts: readonly { readonly text: string }[]) =>
     texts.filter(({ text }) => ENGLISH.test(text)).length / texts.length;

@@ -4,7 +4,7 @@ import { createBenchClient } from '../support/client.js';
 import type { Scored } from './quality-sums.js';
 
 const DEPTH = 100;
-/** So many hits of the first order are scored anew by default. */
+/** The number of hits of the first order that are scored anew by default. */
 const RERANKED = 50;
 
 interface Asked {

@@ -1,4 +1,4 @@
-/** What V8's sampling profiler writes, as far as it is read here. */
+/** The output of V8's sampling profiler, as far as it is read here. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -13,7 +13,7 @@ interface FunctionTime {
   readonly package: string;
   readonly function: string;
   readonly milliseconds: number;
-  /** Of the time in which anything ran. */
+  /** The share of the time in which anything ran. */
   readonly percent: number;
 }
 

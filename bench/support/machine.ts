@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { residentMegabytes as memoryOf } from '../../test/support/processes.js';
 import { round } from './client.js';
 
-/** What figures were measured on. */
+/** The machine on which figures were measured. */
 export function describeMachine() {
   const [first] = cpus();
   return {

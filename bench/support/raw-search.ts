@@ -14,7 +14,7 @@ import type { Ranking } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { analyzeQuery } from '../../src/shared/text/analyze-text.js';
 
-/** What a search of the service asks an index for by default. */
+/** The page that a search of the service asks an index for by default. */
 const PAGE = { limit: 26, minScore: 0 };
 
 /** FT.SEARCH as the service sends it for ten hits, without the service. */

@@ -18,7 +18,7 @@ export interface Vectors {
   readonly at: (row: number) => Float32Array;
 }
 
-/** How a model is to embed: it may treat documents and queries differently. */
+/** The kinds of texts: a model may embed documents and queries differently. */
 type Kind = 'document' | 'query';
 
 /**

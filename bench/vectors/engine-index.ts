@@ -19,7 +19,7 @@ const SETTLED_BYTES = 1e5;
 
 export interface EngineIndex {
   readonly buildSeconds: number;
-  /** Of the index alone: the hashes were there before. */
+  /** The size of the index alone: the hashes were there before. */
   readonly megabytes: number;
   /** FT.SEARCH as the service sends it. @returns the rows found, best first, and the milliseconds until the reply */
   ask(vector: Float32Array, how: Ask): Promise<{ readonly rows: number[]; readonly milliseconds: number }>;

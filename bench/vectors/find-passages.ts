@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 600;
 export interface Passages {
   /** In random order, so that any first part of them is a sample of all. */
   readonly passages: readonly string[];
-  /** Of the same collections, and not among the passages. */
+  /** Documents of the same collections that are not among the passages. */
   readonly heldOut: readonly string[];
   readonly questions: readonly string[];
   /** Distinct sentences that the collections have. */

@@ -8,9 +8,9 @@ import type { Truth } from './truth.js';
 
 /** Candidates that the service asks for: for ten hits, for fifty, and for a hybrid ranking. */
 const LIMITS = [26, 66, 400] as const;
-/** Of ten hits. */
+/** The number of hits. */
 const K = 10;
-/** Where every vector is compared, every eighth query is enough. */
+/** Every eighth query is enough where every vector is compared. */
 const SPARSE = 8;
 const MAX_IN_VIEW = 4_000;
 

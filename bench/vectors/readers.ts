@@ -17,8 +17,8 @@ export const READERS = [
 export type ReaderName = (typeof READERS)[number]['name'];
 
 /**
- * Which of the first `count` rows each may read: random ones, or those of one topic (the nearest to the first passage), for
- * whom most queries are of other topics, so that a graph leads away from what they may read.
+ * Chooses which of the first `count` rows each may read: random ones, or the rows of one topic (the nearest to the first
+ * passage), for whom most queries are of other topics, so that a graph leads away from what they may read.
  */
 export function rowsOfReaders(vectors: Vectors, count: number): ReadonlyMap<ReaderName, ReadonlySet<number>> {
   const rows = Array.from({ length: count }, (_, row) => row);

@@ -3,7 +3,7 @@ import type { Collection } from '../support/collections.js';
 import { createCachedEmbedding, type Vectors } from './embed-cached.js';
 import { findPassages } from './find-passages.js';
 
-/** As many of each kind of query; fewer questions where the collections have fewer. */
+/** The number of queries of each kind; fewer questions where the collections have fewer. */
 const QUERIES = 250;
 
 export interface RealVectors {

@@ -7,7 +7,7 @@ const ROUNDING = 1e-6;
 /** At least as many as are asked for. */
 const DEPTH = 400;
 
-/** What exact inner products in single precision say. */
+/** The truth by exact inner products in single precision. */
 export interface Truth {
   /** The share of the best `k` that is among the first `k` of these rows; as good as the last of the best counts as one. */
   recall(

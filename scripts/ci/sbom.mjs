@@ -28,7 +28,7 @@ else if (given === undefined) {
   console.log(`sbom: ${production.ids.size} packages in dist/sbom.cdx.json`);
 }
 
-/** What npm reads, without development packages: with them, `--omit dev` also leaves out what both kinds ask for. */
+/** The input of npm, without development packages: with them, `--omit dev` also leaves out packages that both kinds ask for. */
 function withoutDevelopment() {
   const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
   const description = read('package.json');

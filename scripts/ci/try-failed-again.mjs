@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { root } from '../prepare.mjs';
 import { readReport } from './report.mjs';
 
-/** So many do not fail by chance. */
+/** More files than this do not fail by chance. */
 const MAX_FILES = 5;
 
 const [first, again] = process.argv.slice(2);

@@ -30,7 +30,10 @@ export function licenceOf(name, { license }) {
   return STATED.find(([known]) => (known.endsWith('/') ? name.startsWith(known) : name === known))?.[1];
 }
 
-/** Whether an SPDX expression can be met with allowed licences alone. What is not understood is not allowed. */
+/**
+ * Tells whether an SPDX expression can be met with allowed licences alone. An expression that is not understood is not
+ * allowed.
+ */
 export function isAllowed(expression = '') {
   const words = expression.match(/[()]|[^\s()]+/g) ?? [];
   let at = 0;

@@ -61,7 +61,7 @@ function waysTo(packages) {
   return ways;
 }
 
-/** Where Node.js finds a package that another asks for: within it, or in the folders above. */
+/** The path at which Node.js finds a package that another asks for: within it, or in the folders above. */
 function resolve(packages, from, name) {
   const path = `${from}${from === '' ? '' : '/'}node_modules/${name}`;
   if (path in packages || from === '') return path;

@@ -84,7 +84,7 @@ function sizeOf(paths) {
     .reduce((sum, path) => sum + blocks(path), 0);
 }
 
-/** What a package takes on disk, without the packages within it. */
+/** The bytes of a package on disk, without the packages within it. */
 function blocks(path) {
   const status = lstatSync(path);
   const own = status.blocks * 512;

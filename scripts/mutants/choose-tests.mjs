@@ -1,4 +1,4 @@
-// Which test files may notice a mutant.
+// Chooses the test files that may notice a mutant.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
@@ -46,5 +46,5 @@ export function testsOf(room, root, isWide) {
   });
 }
 
-/** Whether a test loads a module, by whatever way. */
+/** Tells whether a test loads a module, by whatever way. */
 export const loads = (path, module) => reach(path, () => true).has(module);

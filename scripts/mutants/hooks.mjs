@@ -1,5 +1,5 @@
-// How modules are found while mutants run: the tests import from src/ and run dist/, as with Jest, where files with mutants
-// have the text that holds them all.
+// Resolves modules while mutants run: the tests import from src/ and run dist/, as with Jest, where files with mutants have
+// the text that holds them all.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const [sources, compiled] = ['src', 'dist'].map((folder) => pathToFileURL(join(root, folder, '/')).href);
 const globals = new URL('test-globals.mjs', import.meta.url).href;
 
-/** Where the texts are that hold mutants, by the path of their file in dist/. */
+/** The folder of the texts that hold mutants, by the path of their file in dist/. */
 const changed = process.env.QUIRE_MUTANTS_FOLDER;
 
 export function resolve(specifier, context, next) {

@@ -121,8 +121,8 @@ const isScript = (node) =>
   (ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node)) && isLua(node.getText());
 
 /**
- * What is no behaviour, or none that is promised: types, imports, names of properties, the words of errors, and what is
- * logged.
+ * Tells whether a node is no behaviour, or none that is promised: types, imports, names of properties, the words of errors,
+ * and log lines.
  */
 function isExcluded(node) {
   if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return true;

@@ -58,7 +58,7 @@ export async function createJudge({ folder, chosen, say, renewServers }) {
     if (plan.length === 0) return { status: 'unreached' };
     let outcome = await ask(running, id, plan);
     if (outcome.isSpoilt) {
-      // What the mutant, or one before it, left behind fails the test by itself.
+      // Data that the mutant, or one before it, left behind fails the test by itself.
       await restart();
       const part = [
         {

@@ -26,7 +26,7 @@ const OTHERS = {
 const CALLS =
   /^[ \t]*(redis\.call\([^\n]*\)|[\w.[\] ]+ = [^\n]+|(?:step|change|leave|addOwned|noteTags|writeWhole)\([^\n]*\))$/gm;
 
-/** Whether a text is of a script, rather than a sentence. */
+/** Tells whether a text is of a script, rather than a sentence. */
 export const isLua = (text) => /\bredis\.call\(|^\s*local /m.test(text);
 
 /** The mutants of a script's source as it stands in TypeScript: from where to where, and what stands there instead. */

@@ -1,4 +1,4 @@
-// What is changed in TypeScript to make mutants. Each operator returns texts that stand in place of a node.
+// The changes of TypeScript that make mutants. Each operator returns texts that stand in place of a node.
 import ts from 'typescript';
 
 const { SyntaxKind } = ts;
@@ -65,7 +65,7 @@ function binary(node, text) {
   }));
 }
 
-/** What an `if`, a loop or a choice asks is always so, or never. */
+/** The condition of an `if`, a loop or a choice becomes always true, or never. */
 function condition(node) {
   const { parent } = node;
   const isAsked =

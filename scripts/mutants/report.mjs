@@ -1,7 +1,7 @@
-// What is printed of mutants, and which ones need not be noticed.
+// The report about mutants, and the mutants that need not be noticed.
 import { readFileSync } from 'node:fs';
 
-/** What stays the same where other lines of the file change. */
+/** The parts that stay the same where other lines of the file change. */
 const accountOf = ({ file, original, replacement }) => [file, original, replacement].join('\n');
 /** A mutant among all. */
 export const keyOf = (mutant) => [mutant.line, mutant.column, mutant.operator, accountOf(mutant)].join('\n');

@@ -51,7 +51,7 @@ export const forgetQuestions = () => {
   state.questions = 0;
 };
 
-/** What is reached from now on. */
+/** The code that is reached from now on. */
 export function watchReached() {
   state.reached = new Set();
   return state.reached;

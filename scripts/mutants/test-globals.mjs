@@ -1,4 +1,5 @@
-// What tests import from `@jest/globals`: it notes the tests, which run-tests.mjs runs as often as it is asked to.
+// The functions that tests import from `@jest/globals`: they note the tests, which run-tests.mjs runs as often as it is
+// asked to.
 import { createRequire } from 'node:module';
 import { format } from 'node:util';
 

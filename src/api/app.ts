@@ -54,7 +54,7 @@ export interface AppOptions {
   readonly messages?: Pick<Messages, 'serve'>;
 }
 
-/** The Express application: what every request passes, the routes, the pages, and what answers the rest. */
+/** Makes the Express application: the middleware for every request, the routes, the pages, and the handlers of the rest. */
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
@@ -72,7 +72,7 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-/** Adds what every request passes first. */
+/** Adds the middleware that every request passes first. */
 function useGuards(app: Express, options: AppOptions): void {
   const { devMode, allowRemoteDevMode, hostNames: names, corsOrigins: origins } = options;
   if (options.trace) app.use(options.trace);
@@ -116,7 +116,7 @@ function addDocs(app: Express, routes: readonly Route[]): void {
   });
 }
 
-/** Sorts paths with fewer parameters first, so that no parameter matches what another path has as a fixed word. */
+/** Sorts paths with fewer parameters first, so that no parameter matches a fixed word of another path. */
 function byParameters(a: Route, b: Route): number {
   return a.path.split('{').length - b.path.split('{').length;
 }

@@ -25,7 +25,10 @@ const reportSchema = z.object({
 
 type ConnectionMetrics = Pick<ProcessMetrics, 'showConnections' | 'countRefused'>;
 
-/** Who may have how many connections to this process. That depends on its descriptors (`ulimit -n`). */
+/**
+ * Returns the limits of connections to this process, in all and for each address. They depend on its descriptors (`ulimit
+ * -n`).
+ */
 export function connectionLimitsOf(
   { api }: Settings,
   logger: Logger,
@@ -55,7 +58,7 @@ function descriptorsOfThisProcess(): number {
   return Number.isNaN(descriptors) ? Infinity : descriptors;
 }
 
-/** Returns the connections that so many descriptors are enough for, files and the reserve aside. 0: a share by default. */
+/** Returns the connections that this many descriptors are enough for, files and the reserve aside. 0: a share by default. */
 export function connectionsWithin(descriptors: number, perAddress: number) {
   const possible = Math.floor((descriptors - OWN_DESCRIPTORS - 2 * RESERVE) / DESCRIPTORS_PER_CONNECTION);
   const max = Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, possible));

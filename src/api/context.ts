@@ -108,7 +108,7 @@ export async function createApiContext(options: ContextOptions) {
   };
 }
 
-/** Opens what models are needed for. Callers take turns at completions, and waits for a local model. */
+/** Opens the parts that need models. Callers take turns at completions, and waits for a local model. */
 async function openModels({ settings, logger, signal }: ContextOptions) {
   const onWaiting = (error: Error) => logger.warn({ err: error }, 'waiting for local models');
   const embedder = await createEmbedder(settings, { signal, onWaiting });
@@ -122,7 +122,7 @@ async function openModels({ settings, logger, signal }: ContextOptions) {
   };
 }
 
-/** The records of named caches, and what answers from them. */
+/** Opens the records of named caches, and the engines that answer from them. */
 const openCaches = (
   { settings, logger }: ContextOptions,
   parts: Omit<Parameters<typeof openCacheEngines>[0], 'settings'> & { readonly redis: Redis },
@@ -189,7 +189,10 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
   readonly reranker: Reranker | null;
 }
 
-/** The search, the one that reranks, which is null without a reranker, and what callers see of others. */
+/**
+ * Opens the search, the reranking search, which is null without a reranker, and the views that callers have of documents of
+ * others.
+ */
 function openSearches(parts: SearchParts) {
   const { settings, logger, redis, reranker, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger));

@@ -1,2 +1,2 @@
-/** What an API process is doing. It reports the phase in its health routes, and is ready for requests while `serving`. */
+/** The phase of an API process. It reports the phase in its health routes, and is ready for requests while `serving`. */
 export type LifecyclePhase = 'starting' | 'serving' | 'stopping';

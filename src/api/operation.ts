@@ -10,7 +10,7 @@ import { createWaitForDocument } from './services/ingest/wait-for-document.js';
 import { createJobNotes } from './services/jobs/job-notes.js';
 import { createRetryJob } from './services/jobs/retry-job.js';
 
-/** What operators see and do of documents and jobs, whoever may read them. */
+/** Makes the views and actions of operators on documents and jobs, whoever may read them. */
 export function createOperation(context: ApiContext) {
   const { settings, logger, redis, records, chunks, caches, jobs, memory, waiter } = context;
   const { waitSeconds } = settings.ingest;

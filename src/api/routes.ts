@@ -165,7 +165,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   ];
 }
 
-/** The routes of what readers do with documents of others. */
+/** Makes the routes by which readers treat documents of others. */
 function sharingRoutes(
   { records, sharedViews }: DocumentRouteContext,
   parts: Omit<MembershipParts, 'lists'>,
@@ -190,7 +190,7 @@ function sourceRoutes(
   ];
 }
 
-/** Where contents are stored, within the quotas of their owners. */
+/** Opens the storage of contents, within the quotas of their owners. */
 function openSources({ redis, storage, drafts, settings, logger }: DocumentRouteContext) {
   const quotas = quotasOf(settings);
   const { maxFileBytes } = settings.ingest;

@@ -18,7 +18,8 @@ interface Beginning {
 
 /**
  * Resolves when the process should begin to listen. Until then connections are refused, so that even a balancer without
- * health checks tries another process. A process that cannot serve soon listens all the same, to report what it waits for.
+ * health checks tries another process. A process that cannot serve soon listens all the same, and reports the parts that it
+ * waits for.
  */
 export async function untilWorthListening({ serving, redisAway, signal }: Beginning): Promise<void> {
   const late = new AbortController();

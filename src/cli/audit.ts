@@ -17,7 +17,7 @@ export interface AuditRequest {
 
 /** Prints the lines of the audit log that are asked for, in the order of their times. @throws UserError, SettingsError */
 export async function printAudit(request: AuditRequest, env: Environment, output: Writable): Promise<void> {
-  // Whoever reads them, such as `head`, may have read enough.
+  // The reader of the output, such as `head`, may have read enough.
   const enough = new AbortController();
   const stop = () => enough.abort();
   output.on('error', stop).on('close', stop);

@@ -4,7 +4,10 @@ import { toUnavailable } from '../shared/redis/client.js';
 import { SettingsError } from '../shared/settings/settings-error.js';
 import { UserError } from './user-messages.js';
 
-/** What a user is told of an error; null for one that nobody could solve by the settings or at another place or time. */
+/**
+ * Returns the sentence that tells a user of an error; null for an error that nobody could solve by the settings or at
+ * another place or time.
+ */
 export function sentenceOf(error: unknown): string | null {
   const known = toUnavailable(error);
   if (known instanceof UnavailableError) {

@@ -4,7 +4,7 @@ import { say, UserError } from './user-messages.js';
 import type { AuditRequest } from './audit.js';
 import type { TokenRequest } from './token.js';
 
-// Each command is loaded when it is asked for, because the supervisor of `up` keeps what it has loaded.
+// Each command is loaded when it is asked for, because the supervisor of `up` keeps its loaded modules.
 
 const program = new Command('quire').description('Document retrieval service').showHelpAfterError();
 

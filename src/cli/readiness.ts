@@ -32,7 +32,7 @@ async function askReady(address: string, signal: AbortSignal): Promise<string | 
   }
 }
 
-/** Resolves when `/health/ready` answers 200. Reports every 15 seconds what is missing. */
+/** Resolves when `/health/ready` answers 200. Reports every 15 seconds the parts that are missing. */
 export async function untilReady(address: string, signal: AbortSignal): Promise<void> {
   let reportAt = Date.now() + reportEveryMs;
   for (;;) {
@@ -48,11 +48,11 @@ export async function untilReady(address: string, signal: AbortSignal): Promise<
 
 interface WelcomeOptions {
   readonly devMode: boolean;
-  /** Whether a model makes the vectors. */
+  /** True if a model makes the vectors. */
   readonly usesModel: boolean;
 }
 
-/** Returns what is printed when the service is ready. Exactly one line starts with `ready`. */
+/** Returns the text that is printed when the service is ready. Exactly one line starts with `ready`. */
 export function welcome(address: string, { devMode, usesModel }: WelcomeOptions): string {
   const bearer = devMode ? '' : ` -H "Authorization: Bearer $(npx quire token --name me)"`;
   const post = (path: string, body: object) =>

@@ -7,9 +7,9 @@ const JITTER = 0.25;
 export interface RestartPauses {
   /** Returns how many milliseconds to wait before the next start of a process that ran for so long. */
   after(ranForMs: number): number;
-  /** How often it has ended since it last ran for more than a minute. */
+  /** The number of times that it has ended since it last ran for more than a minute. */
   readonly failures: number;
-  /** Whether it has ever run for more than a minute. */
+  /** True if it has ever run for more than a minute. */
   readonly wasSteady: boolean;
 }
 

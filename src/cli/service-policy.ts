@@ -39,7 +39,7 @@ interface Installation {
 /** Runs a package manager with a policy that forbids starting services. @returns whether it succeeded */
 export function runWithoutServices({ command, args, env, policy = SERVICE_POLICY }: Installation): boolean {
   mendServicePolicy(policy);
-  // Output goes to stderr, because stdout is for what the user requested.
+  // Output goes to stderr, because stdout is for the requested output.
   const { status } = spawnSync('/bin/sh', ['-c', WRAPPER, 'sh', policy, command, ...args], {
     stdio: ['ignore', 2, 2],
     env: { ...env },

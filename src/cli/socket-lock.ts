@@ -16,8 +16,9 @@ async function listen(path: string): Promise<Server> {
 }
 
 /**
- * Locks what a key names for this process until it ends for any reason, or calls the function that is returned. The lock is
- * a listening socket that is named after the key (on Linux in the abstract namespace, which leaves no file behind).
+ * Locks the object that a key names for this process until it ends for any reason, or calls the function that is returned.
+ * The lock is a listening socket that is named after the key (on Linux in the abstract namespace, which leaves no file
+ * behind).
  * @returns null when another process has it
  */
 export async function lockBySocket(key: string): Promise<(() => Promise<void>) | null> {

@@ -3,7 +3,7 @@ import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createRestartPauses } from './restart-pauses.js';
 import { say } from './user-messages.js';
 
-/** After so many failures without having ever run for a minute, a process that nothing works without is given up. */
+/** The number of failures, without a whole minute of running, after which a process that nothing works without is given up. */
 const HOPELESS_AFTER_FAILURES = 5;
 
 export interface ChildOptions {
@@ -11,7 +11,7 @@ export interface ChildOptions {
   readonly start: () => ChildProcess;
   /** Starts it again for ever, because others go on without it. Its settings can end that all the same. */
   readonly isForEver?: true;
-  /** Is called when starting it again would be of no use. */
+  /** Called when starting it again would be of no use. */
   readonly onHopeless: (reason: string) => void;
 }
 

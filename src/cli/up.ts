@@ -33,7 +33,7 @@ const processes = [
   { name: 'worker-others', script: '../workers/main.js', args: ['--queues', OTHER_QUEUES] },
 ] as const satisfies readonly ServiceProcess[];
 
-/** Is started where a setting names a local model. */
+/** The process that is started where a setting names a local model. */
 const modelsProcess: ServiceProcess = { name: 'models', script: '../models/main.js', args: [] };
 
 /**
@@ -42,7 +42,7 @@ const modelsProcess: ServiceProcess = { name: 'models', script: '../models/main.
  */
 const SEMI_SPACE = '--max-semi-space-size=4';
 
-/** How much longer than `workers.drain_seconds` a process may take to stop. After that it is killed. */
+/** The time beyond `workers.drain_seconds` that a process may take to stop. After that it is killed. */
 const afterDrainingMs = 4_000;
 const redisPatienceMs = 3_000;
 
@@ -108,7 +108,7 @@ interface Running {
   readonly redis: Child[];
 }
 
-/** Resolves with what the processes have to know of it. */
+/** Starts Redis, or waits for the Redis of the settings. Resolves with the variables by which processes find it. */
 async function startRedis(
   settings: SupervisorSettings,
   env: Environment,

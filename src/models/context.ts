@@ -71,7 +71,7 @@ function createEngine(threads: number, logger: Logger) {
   };
 }
 
-/** Who may ask this process, and by which names it is found. */
+/** Returns the token for callers of this process, and the names by which it is found. */
 function callersOf(settings: Settings): { readonly token: string | null; readonly hosts: readonly string[] } {
   const addresses = modelsAddressesOf(settings);
   return { token: addresses[0].token, hosts: addresses.map(({ url }) => new URL(url).hostname) };
@@ -87,8 +87,8 @@ function limitsOf({ threads, contextTokens, conversations, maxWaiting }: Setting
 }
 
 /**
- * Half of the cores: the other half is for the rest of the service. Threads of the engine wait for each other spinning, so that
- * one that has to share its core makes all others wait.
+ * Returns the standard number of threads: half of the cores, since the other half is for the rest of the service. Threads
+ * of the engine wait for each other spinning, so that a thread that shares its core makes all others wait.
  */
 function standardThreads(): number {
   return Math.max(1, Math.floor(availableParallelism() / 2));

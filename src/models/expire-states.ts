@@ -12,8 +12,8 @@ interface Expiry {
 }
 
 /**
- * Removes states that nobody has used for so long, at once and every hour from then on. Whoever asks for one afterwards has it
- * read again. It also takes those whose installation is gone.
+ * Removes states that nobody has used for so long, at once and every hour from then on. A later request for one has it read
+ * again. States whose installation is gone are removed, too.
  * @returns a function that ends this
  */
 export function expireStates(states: StateFiles, { idleDays, logger }: Expiry): () => void {

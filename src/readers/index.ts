@@ -1,6 +1,6 @@
 /**
- * Bytes of files into blocks of text, with where they stand and what was not read. This is the only way in: `detectFileType`
- * says what a file is, `read` reads it, `renderPage` shows one of its pages. Nothing here knows of documents, chunks or users.
+ * Turns bytes of files into blocks of text, with their places and the gaps. This is the only way in: `detectFileType` says
+ * what a file is, `read` reads it, `renderPage` shows one of its pages. Nothing here knows of documents, chunks or users.
  */
 export type { Block, Place } from './blocks/block.js';
 export { boundedNames } from './blocks/bounded-names.js';

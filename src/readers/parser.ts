@@ -4,14 +4,14 @@ import type { KeepAttachment } from './receipt/attachment-keeper.js';
 import type { ReceiptWriter } from './receipt/receipt-writer.js';
 
 export interface ReadContext {
-  /** What the client calls the file; null for none. Nothing may be opened by it. */
+  /** The name that the client gives the file; null for none. Nothing may be opened by it. */
   readonly filename: string | null;
   readonly options: ReadOptions;
-  /** Takes down what is read and what is not. */
+  /** Notes the parts that are read and the gaps. */
   readonly receipt: ReceiptWriter;
   /** Keeps a file that the document carries, so that a document is made of it; absent where none is made. */
   readonly keepAttachment?: KeepAttachment | undefined;
-  /** Whether compiled code is left out that another parser process has crashed in. */
+  /** True if compiled code is left out, because another parser process has crashed in it. */
   readonly avoidsNativeCode?: boolean | undefined;
 }
 

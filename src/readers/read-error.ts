@@ -1,4 +1,4 @@
-/** Why a file can never be read as it is. */
+/** The reason why a file can never be read as it is. */
 export type ReadFailure = 'empty_document' | 'encrypted' | 'corrupt' | 'too_large' | 'internal';
 
 /** A file cannot be read as it is. */

@@ -1,18 +1,18 @@
-/** What to do with text that readers of a file do not see: leave it out and say so, read it, or read it and say so. */
+/** The treatment of text that readers of a file do not see: leave it out and say so, read it, or read it and say so. */
 export const HIDDEN_TEXT = ['drop', 'keep', 'flag'] as const;
 export type HiddenText = (typeof HIDDEN_TEXT)[number];
 
-/** Which pages and pictures are read by text recognition: those that need it, none, or all. */
+/** The pages and pictures that are read by text recognition: those that need it, none, or all. */
 export const OCR_MODES = ['auto', 'off', 'force'] as const;
 export type OcrMode = (typeof OCR_MODES)[number];
 
-/** How files are read. */
+/** The options by which files are read. */
 export interface ReadOptions {
   readonly hiddenText: HiddenText;
   readonly ocr: OcrMode;
   /** Languages of text recognition, by the names of their data, such as `eng`. */
   readonly ocrLanguages: readonly string[];
-  /** Whether a document that exceeds a limit keeps what was read of it until then. */
+  /** True if a document that exceeds a limit keeps the text read until then. */
   readonly keepsPartial: boolean;
 }
 

@@ -7,8 +7,8 @@ import { loadParser } from './parsers.js';
 import { ReadError } from './read-error.js';
 
 /**
- * Reads a file into blocks in reading order, without characters that no font shows. What was left out because nobody sees it
- * is in the receipt when the last block is taken, or when no more are asked for.
+ * Reads a file into blocks in reading order, without characters that no font shows. Text that was left out because nobody
+ * sees it is in the receipt when the last block is taken, or when no more are asked for.
  * @throws ReadError when it can never be read; the blocks before may be right
  */
 export async function* read(

@@ -13,12 +13,12 @@ import type { Say } from './report.js';
 
 export type ReindexContext = Awaited<ReturnType<typeof createReindexContext>>;
 
-/** How long to wait for Redis. A service that stops also stops its own Redis. */
+/** The time to wait for Redis. A service that stops also stops its own Redis. */
 const PATIENCE_MILLISECONDS = 30_000;
 
 interface Reports {
   readonly say: Say;
-  /** Is called when Redis has been unavailable for so long that it may not return. */
+  /** Called when Redis has been unavailable for so long that it may not return. */
   readonly onLost: () => void;
 }
 

@@ -4,9 +4,9 @@ import { statisticsOwner } from '../shared/documents/transitions.js';
 import type { TermStatisticsStore } from '../shared/term-statistics/term-statistics.js';
 
 /*
- * A chunk's terms are replaced together with its vectors, and the statistics of its owner hold the old terms: they are forgotten
- * before, and the new ones are counted after. An interrupted run finds for each batch how far it came: what is forgotten is not
- * forgotten again, and what is counted stays.
+ * A chunk's terms are replaced together with its vectors, and the statistics of its owner hold the old terms: they are
+ * forgotten before, and the new ones are counted after. An interrupted run finds for each batch how far it came: it forgets
+ * no terms twice, and counted terms stay.
  */
 
 export interface NewTerms {

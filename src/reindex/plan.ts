@@ -12,7 +12,7 @@ export interface Target {
 export interface Plan {
   readonly model: string;
   readonly vectors: VectorSet;
-  /** Where the vectors come from: they exist already, or are converted from the old ones, or are embedded from the texts. */
+  /** The source of the vectors: they exist already, or are converted from the old ones, or are embedded from the texts. */
   readonly source: 'kept' | 'converted' | 'embedded';
 }
 
@@ -20,7 +20,7 @@ export interface Plan {
 export function planReindex(data: DataSet, target: Target, unfinished: Reindexing | null): Plan {
   const { model, vectorType } = target;
   const isSameModel = data.model === model;
-  // Other terms are written together with vectors under a new name, by which workers see what is done.
+  // Other terms are written together with vectors under a new name, by which workers see the progress.
   if (isSameModel && data.vectors.type === vectorType && data.analysis === ANALYSIS_VERSION)
     return { model, vectors: data.vectors, source: 'kept' };
   const goesOn = unfinished?.model === model && unfinished.vectorType === vectorType;

@@ -12,7 +12,7 @@ import { fillPage } from './fill.js';
 import { flip } from './flip.js';
 import { planReindex, type Plan } from './plan.js';
 
-/** How long other processes may need to notice the change; they check once a second. */
+/** The time that other processes may need to notice the change; they check once a second. */
 const NOTICE_MILLISECONDS = 2_500;
 
 interface Run {

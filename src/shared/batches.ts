@@ -22,7 +22,7 @@ export function inGroups<Item>(items: readonly Item[]): Item[][] {
   return slicesOf(items, INDEXED_AT_ONCE);
 }
 
-/** Cuts a list into slices of `size` items, of which the last may be shorter. */
+/** Cuts a list into slices of `size` items; the last may be shorter. */
 export function slicesOf<Item>(items: readonly Item[], size: number): Item[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
     items.slice(i * size, (i + 1) * size),

@@ -71,7 +71,7 @@ async function createLocalEmbedder(settings: Settings, options: FindOptions): Pr
   });
 }
 
-/** A processor takes some seconds for so many tokens. What is in a request is embedded again when its answer is lost. */
+/** A processor takes some seconds for this many tokens. A request is embedded again when its answer is lost. */
 const LOCAL_BATCH = { inputs: 32, tokens: 8_192 };
 
 function localConnection(settings: Settings) {
@@ -86,7 +86,7 @@ interface WantedModel {
   readonly kind: ModelKind;
 }
 
-/** @throws SettingsError that names the setting and what to do */
+/** @throws SettingsError that names the setting and the remedy */
 async function findModel(settings: Settings, { setting, name, kind }: WantedModel, options: FindOptions) {
   try {
     return await findLocalModel(modelsAddressesOf(settings), { name, kind }, options);
@@ -97,7 +97,7 @@ async function findModel(settings: Settings, { setting, name, kind }: WantedMode
   }
 }
 
-/** What the settings say is put before texts, or what the family of the model wants. */
+/** Returns the prefixes of the settings, or of the family of the model. */
 function prefixesFor({ embedding }: Settings, modelName: string): Prefixes {
   const known = prefixesOf(modelName);
   const { queryPrefix, documentPrefix } = embedding;
@@ -107,7 +107,7 @@ function prefixesFor({ embedding }: Settings, modelName: string): Prefixes {
   };
 }
 
-/** What sends requests to the provider of somebody else, if not `fetch` itself. */
+/** Returns the function that sends requests to somebody else's provider, if not `fetch` itself. */
 const fetchFor = ({ traces }: Settings) => (traces.toProviders ? tracedFetch : undefined);
 
 const providerNamed = (name: string, baseUrl: string): ModelProvider => ({
@@ -238,7 +238,7 @@ function blame(section: string, provider: string): (error: unknown) => never {
   };
 }
 
-/** How the Query Engine is to index vectors, by the settings. */
+/** Returns the algorithm by which the Query Engine is to index vectors, by the settings. */
 export function algorithmOf({
   algorithm,
   hnswM,

@@ -26,14 +26,14 @@ import { countTokens } from './text/token-count.js';
 
 interface CacheEngineParts {
   readonly settings: Settings;
-  /** What answers from caches that are sent as prompts. */
+  /** The completer that answers from caches that are sent as prompts. */
   readonly completer: Completer;
-  /** Is put around completers over local models. */
+  /** Wraps completers over local models. */
   readonly limit?: (completer: Completer) => Completer;
   readonly redis: Redis;
 }
 
-/** What holds named caches, by the settings. */
+/** Opens the engines that hold named caches, by the settings. */
 export function openCacheEngines(parts: CacheEngineParts): CacheEngines {
   const { settings, completer } = parts;
   const local = usesLocalModels(settings) ? localCaches(parts) : null;

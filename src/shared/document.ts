@@ -38,16 +38,16 @@ export function programmingLanguage(extraction: Extraction | undefined): string 
 const carriedSchema = z.object({
   /** All of them, made or about to be. */
   ids: z.array(z.string()),
-  /** Those that are made as soon as the content is published and there is room for them. */
+  /** The attachments of which documents are made as soon as the content is published and there is room for them. */
   waiting: z.array(z.string()),
-  /** Those that were not made after all. */
+  /** The attachments of which no documents were made after all. */
   missed: z.array(z.string()),
-  /** On whose behalf they are made. */
+  /** The caller on whose behalf they are made. */
   callerId: z.string(),
 });
 export type Carried = z.infer<typeof carriedSchema>;
 
-/** The source bytes of one version, and what was made of them. */
+/** The source bytes of one version, and the results of reading them. */
 const contentSchema = z.object({
   version: z.number().int().positive(),
   kind: z.enum(['text', 'file']),
@@ -62,20 +62,20 @@ const contentSchema = z.object({
   generation: z.string().nullable(),
   chunkCount: z.number().int(),
   tokenCount: z.number().int(),
-  /** How much of it was not read, once it was read; 0 for texts. Contents of earlier versions lack the field. */
+  /** The number of gaps, once it was read; 0 for texts. Contents of earlier versions lack the field. */
   gaps: z.number().int().optional(),
-  /** How it was read; absent for texts, and until then. */
+  /** The way it was read; absent for texts, and until then. */
   extraction: extractionSchema.optional(),
-  /** Which of its pages are read by text recognition, if that was stated for it. */
+  /** The pages that are read by text recognition, if that was stated for it. */
   ocr: z.enum(OCR_MODES).optional(),
   /** Absent where it carries no files of which documents are made. */
   carried: carriedSchema.optional(),
-  /** How often documents of what it carries were taken back, if ever. Those that are made then have other ids. */
+  /** The number of times that documents of its attachments were taken back, if ever. Later ones have other ids. */
   carriedSeries: z.number().int().positive().optional(),
 });
 export type Content = z.infer<typeof contentSchema>;
 
-/** The operation behind a running ingest, of which the step that ends the ingest makes the usage record. */
+/** The operation behind a running ingest. The step that ends the ingest makes its usage record. */
 const operationSchema = z.object({
   id: z.string(),
   type: z.enum(['ingest_text', 'ingest_file']),
@@ -100,7 +100,7 @@ export const documentSchema = z.object({
   metadata: metadataSchema,
   /** The version of the newest content, published or not. */
   version: z.number().int().positive(),
-  /** How many runs at ingesting `version` there were. Both together fence off stale runs. */
+  /** The number of runs at ingesting `version`. Both together fence off stale runs. */
   attempt: z.number().int().positive(),
   status: z.enum(DOCUMENT_STATUSES),
   stage: z.string(),
@@ -121,13 +121,16 @@ export const documentSchema = z.object({
   /** Documents of attachments of contents that were replaced or cancelled. */
   replacedAttachments: z
     .object({
-      /** Those that are to be removed now, and on whose behalf. */
+      /** The documents that are to be removed now, and on whose behalf. */
       removals: z.array(z.object({ id: z.string(), callerId: z.string() })),
-      /** Those that stay as documents of their own, because who has ended the content may not remove them. */
+      /**
+       * The documents that stay as documents of their own, because the caller who has ended the content may not remove
+       * them.
+       */
       kept: z.array(z.string()),
     })
     .nullish(),
-  /** The access that documents of its attachments are made with while a change of it is on its way to those that are there. */
+  /** The access of new documents of its attachments while a change of it is on its way to the existing ones. */
   accessChange: z
     .object({
       id: z.string(),
@@ -136,11 +139,11 @@ export const documentSchema = z.object({
       admins: z.array(z.string()),
     })
     .nullish(),
-  /** Who has left the document, and which lists would name them else; see `access/leaving.ts`. */
+  /** The callers who have left the document, and the lists that would name them else; see `access/leaving.ts`. */
   left: z
     .array(z.object({ id: z.string(), lists: z.array(z.enum(['readers', 'writers', 'admins'])) }))
     .nullish(),
-  /** Whether more have left the document than are noted, so that nobody may be added to its lists; absent for most. */
+  /** True if more have left the document than are noted, so that nobody may be added to its lists; absent for most. */
   leftUnnoted: z.boolean().nullish(),
   /** Names the change of access or metadata that the chunks' tags do not show yet; 0 when they do. */
   retag: z.number().int(),
@@ -174,11 +177,11 @@ export function shownContent(document: Pick<DocumentRecord, 'published' | 'pendi
   return content;
 }
 
-/** Whether the ingest of the newest content has ended, well or not. */
+/** Tells whether the ingest of the newest content has ended, well or not. */
 export const isFinal = ({ status }: Pick<DocumentRecord, 'status'>): boolean =>
   status !== 'queued' && status !== 'processing';
 
-/** Whether an ingest failed by our fault, so that it is worth trying again. */
+/** Tells whether an ingest failed by our fault, so that it is worth trying again. */
 export const isOurFailure = ({ status, error }: Pick<DocumentRecord, 'status' | 'error'>): boolean =>
   status === 'failed' && (error?.code === 'provider' || error?.code === 'internal');
 

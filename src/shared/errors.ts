@@ -122,7 +122,7 @@ export class DuplicateDeletedError extends DomainError {
   }
 }
 
-/** What was sent has more bytes than are accepted. */
+/** The request has more bytes than are accepted. */
 export class TooLargeError extends DomainError {
   override readonly name = 'TooLargeError';
   override readonly kind = 'too_large';
@@ -140,13 +140,13 @@ export interface ExceededLimit {
   readonly of: 'items' | 'bytes' | 'characters';
 }
 
-/** The value of a field is refused because of what is stored already. */
+/** The value of a field is refused because of stored data. */
 export class InvalidFieldError extends DomainError {
   override readonly name = 'InvalidFieldError';
   override readonly kind = 'invalid_field';
   readonly field: string;
   readonly limit: ExceededLimit;
-  /** Where in a request the field is. */
+  /** The part of a request where the field is. */
   readonly place: 'body' | 'path';
 
   constructor(field: string, message: string, limit: ExceededLimit, place: 'body' | 'path' = 'body') {
@@ -173,7 +173,7 @@ export class TooManyError extends DomainError {
   override readonly kind = 'too_many';
 }
 
-/** What a caller may have only so much of: documents, bytes of their sources, and chunks. */
+/** The amounts that a quota bounds for an owner: documents, bytes of their sources, and chunks. */
 export const QUOTAS = ['documents', 'bytes', 'chunks'] as const;
 export type Quota = (typeof QUOTAS)[number];
 
@@ -214,7 +214,7 @@ export class UnavailableError extends Error {
   }
 }
 
-/** Why a provider gave no scores: it is away, it refused what was sent, or it answered something else. */
+/** The reason why a provider gave no scores: it is away, it refused the request, or it answered something else. */
 export type RerankFailure = 'unavailable' | 'refused' | 'bad_reply';
 
 /** A reranker gave no scores. */
@@ -272,7 +272,7 @@ export class TextTooLongError extends IngestError {
   }
 }
 
-/** What was thrown, or the reason of an abort, as an error. Almost always it is one. */
+/** Returns the thrown value, or the reason of an abort, as an error. Almost always it is one. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error('aborted', { cause: thrown });
 }

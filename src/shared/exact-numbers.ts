@@ -6,18 +6,18 @@
 /** Written in JSON in place of a number that is refused: it is parsed to Infinity, which stands for it from then on. */
 export const NOT_EXACT_JSON = '1e999';
 
-/** What is wrong with such a number, in the vocabulary of validation errors. */
+/** The error of such a number, in the vocabulary of validation errors. */
 export const NOT_EXACT = {
   msg: 'a double cannot hold this number exactly; send it as a string',
   type: 'value_error.number.not_exact',
 } as const;
 
-/** A decimal number of at most so many characters without an exponent comes back from a double as it was. */
+/** A decimal number of at most this many characters without an exponent comes back from a double as it was. */
 const SURE_LENGTH = 15;
 
 /**
- * Whether a number, as JSON or Python writes it, comes back from a double with the same value. A fraction or a number with an
- * exponent may also be a double written with 17 digits, as `printf("%.17g")` does: then the double is what was meant.
+ * Tells whether a number, as JSON or Python writes it, comes back from a double with the same value. A fraction or a number
+ * with an exponent may also be a double written with 17 digits, as `printf("%.17g")` does: then the double was meant.
  */
 export function isExact(literal: string): boolean {
   const isPlain = /^[+-]?\d+$/.test(literal);
@@ -31,7 +31,7 @@ export function isExact(literal: string): boolean {
   return decimal === decimalOf(written) || (!isPlain && decimal === decimalOf(value.toPrecision(17)));
 }
 
-/** Returns the double that a number denotes; Infinity for one that a double does not hold exactly. */
+/** Returns the double that a number denotes; Infinity for a number that a double does not hold exactly. */
 export const exactNumber = (literal: string): number => (isExact(literal) ? Number(literal) : Infinity);
 
 /** Writes the value of a decimal number in the one form that is the same for all ways of writing it. */

@@ -92,7 +92,7 @@ export interface Candidate extends ChunkOfDocument {
 interface ChunkSearch extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
-  /** How many of the best candidates to return. There are more when some are known to be out of date. */
+  /** The number of best candidates to return. There are more when some are known to be out of date. */
   readonly limit: number;
 }
 
@@ -118,11 +118,14 @@ export interface WordSearch extends ChunkSearch {
   readonly query: string;
   /** Chunks of a lower score are left out. */
   readonly minScore: number;
-  /** Where fewer chunks reach `minScore`, more are looked at (see `section-score.ts`); as many as `limit` by default. */
+  /**
+   * The number of chunks above `minScore` that is enough. Where fewer reach it, more are looked at (see
+   * `section-score.ts`); `limit` by default.
+   */
   readonly enough?: number;
   /**
-   * With it, an index may answer from what it has seen of the data, without asking Redis whether there is more. It then tells
-   * of which state that was. The caller must compare it with the present one: if it is not that, the answer may lack something.
+   * With it, an index may answer from the data that it has seen, without asking Redis whether there is more. It then tells
+   * the state of that data. The caller must compare it with the present one: if they differ, the answer may lack something.
    */
   readonly onUnconfirmed?: ((state: DataState) => void) | undefined;
 }
@@ -142,9 +145,8 @@ export interface DataState {
  */
 export interface WordIndex {
   /**
-   * Returns the chunks that score highest without what their sections add, ordered by the score with it, best first, ties
-   * by document id and then chunk number. With a `minScore` of 0, chunks that hold
-   * none of the words follow with the score 0.
+   * Returns the chunks with the highest own scores, ordered by the score with their sections, best first, ties by document
+   * id and then chunk number. With a `minScore` of 0, chunks that hold none of the words follow with the score 0.
    */
   search(request: WordSearch): Promise<Candidate[]>;
   /** Returns the score of each chunk; NaN for a chunk that is not there any more. */
@@ -167,7 +169,7 @@ export interface TermWeights {
   readonly averageLength: number;
 }
 
-/** Which documents are listed or counted. */
+/** The documents that are listed or counted. */
 export interface DocumentSelection extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
@@ -178,18 +180,18 @@ export interface DocumentSelection extends CallOptions {
 export interface IndexListing extends DocumentSelection {
   /** The newest first, where it is absent. */
   readonly order?: ListOrder;
-  /** Only documents after this place are listed, of which the first `skip` are left out. */
+  /** Only documents after this place are listed, without the first `skip` of them. */
   readonly after?: ListPosition | null;
   readonly skip: number;
   readonly limit: number;
 }
 
-/** Tells of what keeps documents from being found. `fields.level` is `warn` or `error`; the fields hold no content. */
+/** Tells of problems that keep documents from being found. `fields.level` is `warn` or `error`; the fields hold no content. */
 export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /**
- * Finds chunks and documents by access, filter, vectors and words, over the hashes in Redis. Its answers are
- * supersets: they may contain what has just changed, and never leave out what was published before the call began.
+ * Finds chunks and documents by access, filter, vectors and words, over the hashes in Redis. Its answers are supersets:
+ * they may contain data that has just changed, and never leave out data published before the call began.
  * @throws UnavailableError while it is loading, or when the engine cannot give a whole answer
  */
 export interface Index {
@@ -218,7 +220,7 @@ export interface Prompt {
 }
 
 export interface CompletionOptions extends CallOptions {
-  /** Who asks: callers take turns. */
+  /** The caller who asks: callers take turns. */
   readonly callerId?: string;
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
@@ -231,7 +233,7 @@ export type CompletionEvent =
       readonly finishReason: FinishReason;
       readonly promptTokens: number;
       readonly completionTokens: number;
-      /** How many tokens of the prompt the provider had cached from an earlier one; absent when it does not say. */
+      /** The number of tokens of the prompt that the provider had cached from an earlier one; absent when it does not say. */
       readonly promptTokensReused?: number;
     };
 
@@ -245,18 +247,18 @@ export interface Completer {
 }
 
 export interface RerankOptions extends CallOptions {
-  /** Who asks: callers take turns. */
+  /** The caller who asks: callers take turns. */
   readonly callerId?: string;
 }
 
 /** Scores how well documents (here: any texts) answer a query, with a model that reads both together. */
 export interface Reranker {
   readonly model: string;
-  /** How many documents a request may have. */
+  /** The number of documents that a request may have. */
   readonly limits: { readonly documents: number };
   /**
    * Returns one score for each document, in order. It takes as long as the provider does: callers bound that by the signal.
-   * @throws RerankError when the provider is down, refuses what was sent, or answers otherwise than with such scores
+   * @throws RerankError when the provider is down, refuses the request, or answers otherwise than with such scores
    */
   rerank(query: string, documents: readonly string[], options?: RerankOptions): Promise<RerankScores>;
 }
@@ -297,16 +299,16 @@ export interface CacheBuildId {
 /** The texts of a named cache, in an order that does not change. */
 export interface CacheTexts {
   readonly passages: readonly Passage[];
-  /** As in the prompts to come. */
+  /** The fence of the prompts to come. */
   readonly fence?: string | undefined;
-  /** An earlier build of the same cache, of which an engine may reuse what it holds. */
+  /** An earlier build of the same cache, whose state an engine may reuse. */
   readonly from: string | null;
 }
 
 export interface PreparedCache {
-  /** The tokens that the texts take of the context window. What takes more than the window is not prepared. */
+  /** The tokens that the texts take of the context window. Texts that take more than the window are not prepared. */
   readonly tokenCount: number;
-  /** What the engine keeps for the cache. */
+  /** The bytes that the engine keeps for the cache. */
   readonly bytes: number;
 }
 

@@ -11,11 +11,11 @@ interface StopOptions {
   readonly logger: Logger;
   /** The message that is logged. */
   readonly message: string;
-  /** How long running work may take to end. */
+  /** The time that running work may take to end. */
   readonly drainSeconds: number;
   /**
-   * How long the process goes on serving after SIGTERM, which supervisors behind a balancer send. A
-   * Ctrl-C in a terminal and a parent that is gone stop it at once.
+   * The time for which the process goes on serving after SIGTERM, which supervisors behind a balancer send. A Ctrl-C in a
+   * terminal and a parent that is gone stop it at once.
    */
   readonly delaySeconds?: number;
   readonly close: (delaySeconds: number) => Promise<void>;
@@ -64,7 +64,7 @@ export function stopOnSignals({
 /** `process.connected` is undefined in a process that was started without a channel to its parent, whatever its type says. */
 const hasParentLeft = () => (process.connected as boolean | undefined) === false;
 
-/** Ends a process that cannot start or go on. Of what its operator can mend, only the message is told. */
+/** Ends a process that cannot start or go on. Only the message is written of an error that its operator can mend. */
 export function failProcess(error: unknown, options: { readonly isOperators?: boolean } = {}): never {
   const isOperators =
     options.isOperators === true || error instanceof SettingsError || error instanceof IncompatibleDataError;

@@ -66,7 +66,7 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
   const leftOut = idsWithout(members, passages);
   const ready = { build, tokenCount, bytes, members, leftOut, config: { ...config, engine: choice } };
   const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
-  // Another run of this job may have finished the build, and what it prepared is then in use.
+  // Another run of this job may have finished the build, whose prepared state is then in use.
   if (changed && before.ready)
     await forget(parts, { ...request, build: before.ready.build }, before.ready.bytes);
   if (!changed && cache?.ready?.build !== build) await forget(parts, request, bytes);
@@ -91,7 +91,7 @@ function prepare(
   const fence = fenceOfCache(choice, passages);
   const from = before.ready?.build ?? null;
   const onProgress = caches.noteProgress(request.build);
-  // Every change of a cache is one of what is to be built.
+  // Every change of a cache is a change of its build.
   const isWanted = async () => (await caches.readRevision(request.ownerId, request.name)) === before.revision;
   return whileWanted({ isWanted, signal }, (whileItIs) =>
     engines.of(choice).prepare(request, { passages, fence, from }, { signal: whileItIs, onProgress }),
@@ -103,7 +103,7 @@ const idsWithout = (members: readonly CacheMember[], passages: readonly Passage[
   return members.map(({ documentId }) => documentId).filter((id) => !there.has(id));
 };
 
-/** Removes what is kept of a build, if anything is. The sweep removes what cannot be removed now. */
+/** Removes the state that is kept of a build, if there is any. The sweep removes a state that cannot be removed now. */
 async function forget(
   { engines }: BuildParts,
   { ownerId, name, build }: BuildRequest,
@@ -129,7 +129,7 @@ async function chooseAgain(
   return choice.name === 'llama' && engine.name === 'llama' ? { ...choice, fence: engine.fence } : choice;
 }
 
-/** What would be refused again, however often it is tried, is a result. */
+/** Turns a refusal into a result, since every further try would be refused, too. */
 async function orRefusal<Result>(work: Promise<Result>): Promise<Result | { readonly refusal: string }> {
   try {
     return await work;

@@ -72,7 +72,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger, au
     aggregateUsage: createAggregateUsage(redis, workOffSet),
     ...openStorage(ownStorage, redis),
     embedding,
-    /** Whether embedding depends on a provider, which may be slow or unavailable. */
+    /** True if embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     poisonJobs: createPoisonJobs({ redis, logger }),
     ...openMemory({ settings, disks, redis, records, embedding }),
@@ -136,7 +136,7 @@ interface MemoryParts {
   readonly embedding: Embedding;
 }
 
-/** The memory of Redis, and what waits only while there is enough of it. */
+/** Opens the memory of Redis, and the parts that wait for enough of it. */
 function openMemory({ settings, disks, redis, records, embedding }: MemoryParts) {
   const memory = createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis);
   const { vectorType } = settings.embedding;

@@ -1,10 +1,13 @@
-/** Ends the turn of a job after one of its steps. What the job did stays, and it continues in its caller's next turn. */
+/**
+ * Ends the turn of a job after one of its steps. The work that the job did stays, and it continues in its caller's next
+ * turn.
+ */
 export class TurnOverError extends Error {
   override readonly name = 'TurnOverError';
 }
 
 /**
- * Is called by a job after each step that will not have to be repeated.
+ * Called by a job after each step that will not have to be repeated.
  * @throws TurnOverError when the turn is over
  */
 export type AfterStep = () => void;

@@ -29,13 +29,13 @@ export type JobFailReason = 'failed' | 'poison';
 export interface JobHandler {
   readonly run: (job: Job, signal: AbortSignal) => Promise<Outcome>;
   /**
-   * Whether each end of such a job is logged at level info, for operators who follow a document. Otherwise only
+   * True if each end of such a job is logged at level info, for operators who follow a document. Otherwise only
    * publications and failures are.
    */
   readonly isNews?: true;
   /** Returns the priority with which a job that threw a `TurnOverError` continues. */
   readonly nextTurn?: (job: Job) => Promise<number>;
-  /** Is called when the job will not be run again, so that its document does not wait for ever. */
+  /** Called when the job will not be run again, so that its document does not wait for ever. */
   readonly failJob?: (job: Job, reason: JobFailReason) => Promise<unknown>;
 }
 
@@ -103,7 +103,7 @@ async function processJob(options: WorkerOptions, taken: TakenJob, stopping: Abo
   }
 }
 
-/** Takes the time of a run, and tells its span and the metrics what becomes of it. */
+/** Takes the time of a run, and tells its span and the metrics the outcome. */
 function openRun({ queue, onFinished }: WorkerOptions, job: Job, span: Span) {
   const started = performance.now();
   const seconds = () => (performance.now() - started) / 1_000;
@@ -169,13 +169,13 @@ async function putOff(
   throw new DelayedError();
 }
 
-/** What operators are shown. Messages of other errors may quote a document. */
+/** Returns the reason that operators are shown. Messages of other errors may quote a document. */
 function reasonOf(error: unknown): string {
   if (error instanceof NotYetError) return error.waitsFor;
   return error instanceof UnavailableError ? error.message : 'its worker stopped';
 }
 
-/** Runs a job until its end or that of its turn; it then waits in its line again. */
+/** Runs a job until it ends or its turn does; it then waits in its line again. */
 async function runTurn(
   { run, nextTurn }: JobHandler,
   { job, token }: TakenJob,
@@ -194,8 +194,8 @@ async function runTurn(
 }
 
 /**
- * Gives the job the priority of its next turn. @returns false when Redis is full and refuses that: the job then goes on
- * without a new turn, since it may be one that frees memory
+ * Gives the job the priority of its next turn. @returns false when a full Redis refuses that: the job then goes on without
+ * a new turn, since it may be one that frees memory
  */
 async function takesNextTurn(job: Job, nextTurn: (job: Job) => Promise<number>): Promise<boolean> {
   try {

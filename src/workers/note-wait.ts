@@ -3,7 +3,7 @@ import { jobMarks } from '../shared/queues/job-marks.js';
 import { defineScript, type Redis } from '../shared/redis/client.js';
 import { queueKeys } from '../shared/redis/keys.js';
 
-/** Notes in a job what it is put off for, so that operators see why it waits. */
+/** Notes in a job the reason why it is put off, so that operators see why it waits. */
 export type NoteWait = (job: Pick<Job, 'id' | 'queueName'>, waitsFor: string) => Promise<void>;
 
 /** KEYS[1] a job's hash, ARGV[1] the reason. A job that is gone gets none. */

@@ -5,15 +5,15 @@ import { defineScript, type Redis } from '../shared/redis/client.js';
 import { queueKeys } from '../shared/redis/keys.js';
 import { untilAborted } from '../shared/tools/until-aborted.js';
 
-/** Thrown instead of running a poison job: one that has ended too many workers. Logs know it by this name. */
+/** Thrown instead of running a poison job, which has ended too many workers. Logs know it by this name. */
 export class DeadlyJobError extends Error {
   override readonly name = 'DeadlyJobError';
 }
 
 /**
- * Finds poison jobs. It runs the jobs of which a worker has died, the suspects, one after the other. BullMQ counts a death for all jobs that the worker had in
- * hand, of which most are innocent. So the deaths that follow the first are counted here, only for the job
- * that was running, and no job that ends in any other way keeps a count.
+ * Finds poison jobs. It runs the suspects, jobs of which a worker has died, one after the other. BullMQ counts a death for
+ * all jobs that the worker had in hand, most of them innocent. So the deaths after the first are counted here, only for the
+ * job that was running, and no job that ends in any other way keeps a count.
  */
 export interface PoisonJobs {
   /** Calls `run`, at once for a job that no worker has died of. @throws DeadlyJobError */
@@ -33,7 +33,7 @@ export function createPoisonJobs(counting: Counting): PoisonJobs {
       if (job.stalledCounter === 0) return run();
       const before = lasts.get(job.queueName) ?? Promise.resolve();
       const turn = untilAborted(before, stopping).then(() => runCounted(counting, job, run));
-      // The next one waits for those before this one, too, if this one leaves the line.
+      // The next one waits for the ones before this one, too, if this one leaves the line.
       lasts.set(
         job.queueName,
         Promise.allSettled([before, turn]).then(() => undefined),
@@ -44,8 +44,9 @@ export function createPoisonJobs(counting: Counting): PoisonJobs {
 }
 
 /**
- * KEYS[1] a job's hash, ARGV[1] the largest count. Counts a run and returns the count, or one more than the largest and
- * counts nothing. The count is a field beside those of BullMQ and goes with the job; a job that is gone gets none.
+ * KEYS[1] a job's hash, ARGV[1] the largest count. Counts a run and returns the count; at the largest count it counts
+ * nothing and returns one more. The count is a field beside BullMQ's fields and goes with the job; a job that is gone gets
+ * none.
  */
 const countRun = defineScript<number>(
   `if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
@@ -62,7 +63,7 @@ const forgetRun = defineScript<number>(
   { evenWhenFull: true },
 );
 
-/** The first death is the one that made the job a suspect. */
+/** The first death made the job a suspect. */
 const MAX_DEATHS_ALONE = MAX_DEATHS - 1;
 
 async function runCounted<Result>(

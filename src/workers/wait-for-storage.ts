@@ -27,7 +27,7 @@ export function distinguishMissing(storage: ObjectStorage, marker: Look): Object
 
 interface WaitOptions {
   readonly marker: Look;
-  /** What to change when the API uses a different storage. */
+  /** The advice for an API that uses a different storage. */
   readonly advice: string;
   readonly logger: Logger;
 }

@@ -1,4 +1,4 @@
-/** Why a task was given up: nobody wants its result any more. */
+/** The reason to give up a task: nobody wants its result any more. */
 class UnwantedError extends Error {
   override readonly name = 'UnwantedError';
 }

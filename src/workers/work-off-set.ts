@@ -52,7 +52,7 @@ export function createWorkOffSet({
   };
 }
 
-/** The type and place of an error. Its message is left out, since it may quote what was read. */
+/** Returns the type and place of an error. Its message is left out, since it may quote a document. */
 function describe(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error };
   const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));

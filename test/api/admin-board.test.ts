@@ -55,7 +55,7 @@ describe('writes on the queue board', () => {
       { Cookie: cookie, 'X-XSRF-TOKEN': csrf, Origin: 'https://evil.example' },
       { Cookie: cookie, 'X-XSRF-TOKEN': csrf, 'Sec-Fetch-Site': 'cross-site' },
       { ...bearer(adminToken()), Origin: 'https://evil.example' },
-      // What a browser sends by itself for a proxy's password is no sign of our page.
+      // A browser sends the password for a proxy by itself: it is no sign of our page.
       { Cookie: cookie, Authorization: 'Basic b2xnYTpzZWNyZXQ=' },
     ]) {
       expect((await pause(headers)).status).toBe(403);
@@ -170,7 +170,7 @@ describe('the page of a document', () => {
       published: { version: 1, chunk_count: 1, token_count: expect.any(Number) },
       generations: [{ id: expect.stringMatching(`^${id}\\.1\\.1\\.[0-9a-f]{8}$`), chunk_count: 1 }],
       jobs: [
-        // What is read in no time has a lane of its own.
+        // Quick texts have a lane of their own.
         { queue: 'ingestion-quick', id: `ingest-${id}-1-1`, state: 'completed' },
         { queue: 'embedding', id: `embed-${id}-1-1-0`, state: expect.stringMatching(/active|completed/) },
       ],

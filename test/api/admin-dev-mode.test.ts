@@ -9,7 +9,7 @@ import { useService } from '../support/shared/use-service.js';
 const service = useService({ env: EVERYDAY });
 const page = { Accept: 'text/html' };
 
-/** What the board's own writes carry. */
+/** The headers of the board's own writes. */
 async function openBoard(): Promise<Record<string, string>> {
   const { cookie, csrf } = await open(service.url);
   return { Cookie: cookie, 'X-XSRF-TOKEN': csrf };

@@ -5,7 +5,7 @@ import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { createUser, type User } from '../support/document-client.js';
 import { makeDocument } from '../support/documents.js';
 
-/** What one caller may repeat for ever must not cost more each time, nor leave more behind. */
+/** Requests that one caller may repeat for ever must not cost more each time, nor leave more behind. */
 
 let api: DocumentApi;
 let user: User;

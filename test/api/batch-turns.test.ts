@@ -5,7 +5,7 @@ import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { leastOfThree } from '../support/least-of-three.js';
 import { turnsOf } from '../support/turns-here.js';
 
-/** Of the processor, for one turn of the event loop. Together, the items take ten times as long and more. */
+/** Processor time for one turn of the event loop. Together, the items take ten times as long and more. */
 const MAX_MILLISECONDS = 50;
 const token = makeToken();
 let api: DocumentApi;

@@ -8,7 +8,7 @@ import { openRaw, type RawConnection } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 
 const MEBIBYTE = 1024 ** 2;
-/** Of a caller; four texts of the largest size fit. */
+/** The share of a caller; four texts of the largest size fit. */
 const SHARE = 32 * MEBIBYTE;
 
 let bodies: BodyBudget;

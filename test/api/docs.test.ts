@@ -40,7 +40,7 @@ const routes = [
   }),
 ];
 
-/** What the tests look at of an OpenAPI page. */
+/** The parts of an OpenAPI page that the tests look at. */
 interface Page {
   openapi: string;
   paths: Record<string, Record<string, Record<string, unknown>>>;

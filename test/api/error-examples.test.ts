@@ -61,7 +61,7 @@ const post = (body: string, type: string) => ({
 
 type Provoke = (api: ApiClient) => Promise<{ readonly text: string }>;
 
-/** What is answered with each status that the kind of a route implies. */
+/** The answers with each status that the kind of a route implies. */
 const provoked: readonly (readonly [status: number, route: Route, provoke: Provoke])[] = [
   [400, files, (api) => api.request('/files', post('x', 'multipart/form-data; boundary=y'))],
   [401, texts, (api) => api.request('/texts/1', json)],

@@ -10,7 +10,7 @@ import { LIMITED } from '../support/shared/environments.js';
 import { useService } from '../support/shared/use-service.js';
 import { longestTurnOf } from '../support/turns.js';
 
-/** Of the processor. What grows with the square of 16 KiB takes hundreds of milliseconds. */
+/** Processor time of a turn. Work that grows with the square of 16 KiB takes hundreds of milliseconds. */
 const TURN_MILLISECONDS = 100;
 
 /** Nobody waits for what becomes of those that are stored. */
@@ -27,7 +27,7 @@ beforeAll(async () => {
 const port = () => Number(new URL(service.url).port);
 const send = (request: RawRequest) => sendRaw(port(), request, authorization);
 
-/** Those of which each time the longest turn is too long, or the answer is no good one. */
+/** The requests whose longest turn is too long each time, or whose answer is no good one. */
 async function findBad(requests: readonly RawRequest[], isGood: (status: number) => boolean) {
   const bad: string[] = [];
   for (const request of requests) {

@@ -172,7 +172,7 @@ describe('what is remembered', () => {
     const second = await postText(api, body, { key });
     expect(second.body).toEqual(first.body);
     expect(isReplay(second)).toBe(true);
-    // Of a document that is gone there is no answer left to be made.
+    // No answer is left to be made of a document that is gone.
     await api.records.update(idOf(first), remove);
     expect((await postText(api, body, { key })).status).toBe(404);
   });

@@ -13,7 +13,7 @@ const all = {
   $or: [...Array.from({ length: 63 }, (_, n) => later(n)), { dates: { $gt: '2026-02-28T23:59:59' } }],
 };
 
-/** Of the processor. Held against each date anew, a single document takes 10 ms, and a page of them a second. */
+/** Processor time of a turn. Compared with each date anew, a single document takes 10 ms, and a page of them a second. */
 const TURN_MILLISECONDS = 300;
 
 describeOnEachSharedIndex((service) => {

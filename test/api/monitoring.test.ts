@@ -110,7 +110,7 @@ describe('the dashboard', () => {
   });
 });
 
-/** Where promtool is; null where it is not installed. */
+/** The path of promtool; null where it is not installed. */
 function findPromtool(): string | null {
   const path = process.env['QUIRE_TEST_PROMTOOL'] ?? 'promtool';
   return spawnSync(path, ['--version']).status === 0 ? path : null;

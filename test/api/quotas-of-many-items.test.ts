@@ -86,7 +86,7 @@ test('of the files of a form no more is stored than is left for all of them', as
   expect(seen).toEqual({ all: 80_000, most: expect.any(Number) });
   expect(seen.most).toBeLessThanOrEqual(LEFT);
   expect(await readOwned(api.redis, 'alice')).toMatchObject({ documents: 2, bytes: 80_000 });
-  // What the form held is free again.
+  // The bytes that the form held are free again.
   await alice.send('DELETE', `/documents/${answered[0]?.document_id ?? ''}`);
   expect((await alice.upload('x'.repeat(60_000), 'again.txt')).status).toBe(202);
 });

@@ -176,7 +176,7 @@ describe('a quota of bytes, while content arrives', () => {
     expect((await ingest(alice, large)).status).toBe(507);
     expect(seen.all).toBeLessThanOrEqual(2 * LEFT);
     expect(await api.storedFiles()).toEqual([]);
-    // What is there may be replaced by as much, however little is left.
+    // Stored bytes may be replaced by as many, however little is left.
     expect((await alice.upload('y'.repeat(LEFT), 'a.txt', `/documents/${id}/content`)).status).toBe(202);
     await playIngest(api, id, ['y']);
     expect((await alice.upload('z'.repeat(LEFT), 'a.txt', `/documents/${id}/content`)).status).toBe(202);
@@ -209,7 +209,7 @@ describe('a quota of bytes, while content arrives', () => {
     );
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
     for (const { status, headers } of answers)
-      // Who might fit once others have been refused is told to try again.
+      // Uploads that might fit once others have been refused are told to try again.
       if (status !== 202)
         expect([status, headers.has('Retry-After')]).toEqual([status === 429 ? 429 : 507, status === 429]);
     expect(seen.most).toBeLessThanOrEqual(LEFT);

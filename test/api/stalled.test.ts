@@ -90,7 +90,7 @@ test('a client that sends a byte now and then, and takes none, is cut off, too',
 test('a client that takes little by little, in time, is not', async () => {
   await start({ stalledMilliseconds: 2_000 });
   const connection = await askAndPause('list');
-  // Of a fast machine it is more than a string can hold.
+  // A fast machine sends more of it than a string can hold.
   connection.socket.removeAllListeners('data').on('data', () => undefined);
   connection.socket.pause();
   // For three times as long as a client may take nothing.

@@ -83,7 +83,7 @@ test('an upload is read no faster than storage takes it', async () => {
     for (let sent = 0; sent < size; sent += 1_000_000) socket.write(Buffer.alloc(1_000_000, 'words '));
     socket.write(end);
     await sleep(1_000);
-    // What sockets hold of it, and no more.
+    // Only the bytes that sockets hold of it.
     expect(socket.writableLength).toBeGreaterThan(size / 2);
     isOpen = true;
     const bytes: unknown[] = await answer;

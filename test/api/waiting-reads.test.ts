@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 
 /** Each poll of a wait is one a second. */
 const POLLS_MILLISECONDS = 2_200;
-/** What two looks at a whole record would take is many times as much. */
+/** Two looks at a whole record would take many times as much. */
 const FEW_BYTES = 20_000;
 
 let api: DocumentApi;
@@ -25,7 +25,7 @@ afterAll(() => api.close());
 
 /** Bytes that Redis sends while nothing happens but waits. */
 async function bytesWhileWaiting(): Promise<number> {
-  // What follows the change log reads the record as well, once.
+  // The follower of the change log reads the record as well, once.
   await sleep(1_000);
   const before = await sentBytes();
   await sleep(POLLS_MILLISECONDS);

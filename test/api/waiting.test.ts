@@ -23,7 +23,7 @@ const timed = async <Value>(action: Promise<Value>) => {
   return { value, endedAt, milliseconds: endedAt - start };
 };
 
-/** Who is not woken looks by himself: as he ends here, and a second after he began elsewhere. */
+/** A waiter that is not woken looks by itself: as it ends here, and a second after it began elsewhere. */
 const WOKEN_MILLISECONDS = 300;
 
 test('a change wakes all who wait for that id, and nobody else', async () => {

@@ -37,9 +37,9 @@ export interface TimedOutcome {
 export interface Ask extends Omit<Sent, 'api' | 'caller'> {
   /** The document or cache that the request is about, for the history. */
   readonly about: string | null;
-  /** What the history calls the request. */
+  /** The name of the request in the history. */
   readonly label: string;
-  /** Whether texts in the answer are the caller's own words, of whatever time. */
+  /** True if texts in the answer are the caller's own words, of whatever time. */
   readonly isEcho?: boolean;
 }
 

@@ -8,7 +8,7 @@ import { listDocuments, readDocument, readUsage, retire } from './operations/rea
 import { search } from './operations/search.js';
 import { exists, type ModelDocument } from './world.js';
 
-/** How often each is done, beside the others. */
+/** The frequency of each doing, beside the others. */
 const DOINGS = {
   ingest: 14,
   batch: 5,

@@ -56,7 +56,7 @@ const PROBES: readonly Probe[] = [
   },
 ];
 
-/** How long a probe took at most, with the time in which the service was down and without. */
+/** The longest time of a probe, with and without the time in which the service was down. */
 export interface Served {
   count: number;
   longestMs: number;

@@ -9,7 +9,7 @@ import { runChaos } from './run.js';
 const SEED = Number(process.env['QUIRE_TEST_CHAOS_SEED'] ?? '1');
 const SECONDS = Number(process.env['QUIRE_TEST_CHAOS_SECONDS'] ?? '20');
 
-/** What is left to do when all is quiet, and asking everything about every document, takes as long again and more. */
+/** The work that is left when all is quiet, and asking everything about every document, takes as long again and more. */
 const TIMEOUT_MS = SECONDS * 1_000 + 1_200_000;
 
 function keepsItsPromises(index: 'exact' | 'query-engine', start: () => Promise<TestRedis>): void {

@@ -142,7 +142,7 @@ function supervise(
         const said = started
           .output()
           .split('\n')
-          // What a process says at its end is no line of its log.
+          // The words of a process at its end are no line of its log.
           .filter((line) => !line.startsWith('{'));
         history.violate(
           'no process ends that nobody ended',

@@ -35,7 +35,7 @@ export interface Content {
   readonly sha256: string;
   /** Null for text. */
   readonly filename: string | null;
-  /** Whether text can be read out of it. */
+  /** True if text can be read out of it. */
   readonly isReadable: boolean;
 }
 

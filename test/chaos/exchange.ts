@@ -5,7 +5,7 @@ import { TEST_SECRET } from '../support/client.js';
 import type { Cluster } from './cluster.js';
 import type { History } from './history.js';
 
-/** What became of a request. */
+/** The outcome of a request. */
 export type Outcome =
   | {
       readonly type: 'answer';
@@ -21,7 +21,7 @@ export type Outcome =
   | {
       readonly type: 'broken';
       readonly over: Promise<void>;
-      /** What came of the answer, and whether that are lines, each of which is whole by itself. */
+      /** The part of the answer that came, and whether it consists of lines, each of which is whole by itself. */
       readonly text: string;
       readonly isLines: boolean;
     };
@@ -134,7 +134,7 @@ const validationBody = z.strictObject({ detail: z.array(item).min(1).or(z.string
 const isRefusedForRoom = ({ method }: Sent, status: number, text: string): boolean =>
   method === 'DELETE' && (status === 507 || (status === 503 && /room|disk|memory|quota/i.test(text)));
 
-/** What is wrong with an answer whatever was asked; null for nothing. */
+/** The fault of an answer, whatever was asked; null for none. */
 function flawOf(response: Response, json: unknown): string | null {
   const { status, headers } = response;
   if (headers.get('x-request-id') === null) return 'no X-Request-Id';

@@ -5,7 +5,7 @@ import type { Random } from './random.js';
 import type { Troubles } from './troubles.js';
 import { withRedis } from './with-redis.js';
 
-/** How often each happens, beside the others. */
+/** The frequency of each fault, beside the others. */
 const KINDS = {
   'kill api': 3,
   'kill worker': 4,
@@ -24,7 +24,7 @@ export interface Fault {
   /** Milliseconds until the next one. */
   readonly after: number;
   readonly kind: FaultKind;
-  /** Which of the processes. */
+  /** The place of the process. */
   readonly place: number;
   /** For how long it is down or frozen; for scripts, how often they are forgotten. */
   readonly forMs: number;
@@ -34,7 +34,7 @@ export interface Fault {
 export const CALM_EVERY_MS = 1_800;
 const FIRST_AFTER_MS = 1_500;
 const AGAIN_AFTER_MS = 20;
-/** What took longer is made up for by faults that follow at once, up to so much. */
+/** The lateness that faults make up for by following at once, and the number of faults that wait. */
 const MAX_LATE_MS = 1_000;
 const MAX_WAITING = 20;
 
@@ -53,7 +53,7 @@ interface Happening {
   readonly history: History;
   readonly troubles: Troubles;
   readonly signal: AbortSignal;
-  /** How many there are at most. */
+  /** The greatest number of them. */
   readonly count: number;
 }
 

@@ -1,4 +1,4 @@
-/** What happened, in order: what a violation is told with. */
+/** The events in order, with which a violation is reported. */
 export interface HistoryEntry {
   /** Milliseconds since the run began. */
   readonly at: number;
@@ -19,7 +19,7 @@ export type History = ReturnType<typeof createHistory>;
 export function createHistory() {
   const entries: HistoryEntry[] = [];
   const violations: Violation[] = [];
-  /** How many there were of each kind. */
+  /** The number of faults of each kind. */
   const faults = new Map<string, number>();
   const began = performance.now();
   const elapsed = () => Math.round(performance.now() - began);

@@ -1,4 +1,4 @@
-/** How often an operation of a caller must have been counted at least, and may have been at most. */
+/** The least and the greatest number of times that an operation of a caller may have been counted. */
 export interface Bounds {
   min: number;
   max: number;
@@ -6,7 +6,7 @@ export interface Bounds {
 
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** What was asked of the service that it has to account for; `operation` is a name of the usage statistics. */
+/** The requests that the service has to account for; `operation` is a name of the usage statistics. */
 export function createLedger() {
   const successes = new Map<string, Bounds>();
   const records = new Map<string, Bounds>();

@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 500;
 /** While documents of callers wait, one of them becomes final in this time, whatever goes wrong meanwhile. */
 const PROGRESS_MS = 120_000;
 
-/** How long documents were unfinished, as far as one who looked now and then saw it. */
+/** The time for which documents were unfinished, as far as a look now and then showed it. */
 export interface Progress {
   /** Documents that were seen to become final. */
   final: number;

@@ -43,7 +43,7 @@ export function createRegister<Value>(): Register<Value> {
   };
 }
 
-/** Whether something holds of all values that are possible, of none, or of some. */
+/** Tells whether all possible values have a property, or none, or some. */
 export function holds<Value>(
   values: readonly Value[],
   what: (value: Value) => boolean,

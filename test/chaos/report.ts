@@ -37,7 +37,7 @@ function historyOf({ history, world }: Arena, { about, at }: Violation): string[
     .map((entry) => `  ${String(entry.at).padStart(7)} ${entry.what}`);
 }
 
-/** How often each doing came to which end, the most frequent first: what the run was about. */
+/** The outcomes of each doing, the most frequent first: a description of the run. */
 export function describeTalk({ history }: Arena): string {
   const counts = new Map<string, number>();
   for (const { what } of history.entries) {
@@ -52,7 +52,7 @@ export function describeTalk({ history }: Arena): string {
 
 const isTalk = (what: string) => / by api \d/.test(what);
 
-/** How often requests were put off, by what the answers say; what they count is left out. */
+/** The number of postponed requests, by the words of the answers without their numbers. */
 export function refusalsOf({ history }: Arena): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { what } of history.entries) {

@@ -47,7 +47,7 @@ export interface ChaosResult {
   readonly violations: readonly Violation[];
   /** The first violation with its history. */
   readonly report: string;
-  /** What was done and how it was answered. */
+  /** The doings and their answers. */
   readonly talk: string;
   readonly documents: number;
   readonly requests: number;
@@ -55,18 +55,18 @@ export interface ChaosResult {
   readonly figures: Figures;
 }
 
-/** What a run was about, to be written down. */
+/** The figures of a run, to be written down. */
 export interface Figures {
   readonly seconds: number;
   readonly faultsByKind: Readonly<Record<string, number>>;
-  /** How often requests were put off, by the reason. */
+  /** The number of postponed requests, by the reason. */
   readonly refusals: Readonly<Record<string, number>>;
   readonly progress: Progress;
   readonly canary: Canary;
 }
 
 const CALLERS = ['ada', 'ben', 'cleo', 'dora'];
-/** Of each caller: what one of them does may meet what the other does. */
+/** The actors of each caller: the doings of one may meet those of the other. */
 const ACTORS = 2;
 /** Callers whose documents the model of the world does not know. */
 const STRANGERS = [...ATTACKERS, CANARY];

@@ -1,4 +1,4 @@
-/** What of the service is down, frozen or starting at the moment, by name. */
+/** The parts of the service that are down, frozen or starting at the moment, by name. */
 export type Troubles = ReturnType<typeof createTroubles>;
 
 /** Others find what was down again within this time: they ask for it now and then. */

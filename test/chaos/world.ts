@@ -2,7 +2,7 @@ import type { Content } from './contents.js';
 import { makeMarker } from './contents.js';
 import { createRegister, holds, type Register, type Write } from './register.js';
 
-/** What the service must have when all is quiet, as far as what it answered tells; see `register.ts`. */
+/** The document that the service must have when all is quiet, as far as its answers tell; see `register.ts`. */
 export interface ModelDocument {
   readonly id: string;
   readonly owner: string;
@@ -35,7 +35,7 @@ export interface LostIngest {
   readonly metadata: number;
 }
 
-/** What holds a marker: a document, or an ingest that has not been answered. */
+/** The holder of a marker: a document, or an ingest that has not been answered. */
 export interface Marked {
   readonly content: Content;
   readonly of: ModelDocument | LostIngest;
@@ -119,7 +119,7 @@ export function modelDocument(
 
 const ANY_TIME = Infinity;
 
-/** Whether a caller may read (or write) a document at some time between two ticks. */
+/** Tells whether a caller may read (or write) a document at some time between two ticks. */
 export function may(
   right: 'read' | 'write',
   caller: string,
@@ -132,7 +132,7 @@ export function may(
   );
 }
 
-/** Whether a document is there between two ticks. */
+/** Tells whether a document exists between two ticks. */
 export function exists(
   document: ModelDocument,
   { start, end }: { start: number; end: number },

@@ -17,7 +17,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What a package is told when it asks whether it may start its service. */
+/** The status that a package gets when it asks whether it may start its service. */
 function ask(): number | null {
   return spawnSync(policy, ['redis-server', 'start']).status;
 }

@@ -34,7 +34,7 @@ export async function createStack(file: ComposeFile, images: Readonly<Record<str
         await sleep(300);
       }
   };
-  /** That it runs as nobody of weight, on files that it cannot change. */
+  /** Checks that it runs without root's rights, on files that it cannot change. */
   const checkConfinement = async (service: string): Promise<void> => {
     if (!serviceOf(service).read_only) return;
     for (const name of namesOf(service)) {
@@ -72,7 +72,7 @@ export async function createStack(file: ComposeFile, images: Readonly<Record<str
       PROJECT,
       '--network-alias',
       name,
-      // What runc may not set in every sandbox.
+      // Limits that runc may not set in every sandbox.
       '--ulimit',
       'nofile=1024:1024',
       '--ulimit',
@@ -145,7 +145,7 @@ export async function createStack(file: ComposeFile, images: Readonly<Record<str
     },
     async kill(service: string, name: string): Promise<void> {
       await podman('kill', '--signal', 'KILL', name);
-      // Where nothing restarts it, as podman does not after a kill of its own.
+      // Nothing restarts it here, as podman does not after a kill of its own.
       await sleep(500);
       if ((await podman('inspect', '--format', '{{.State.Running}}', name)) !== 'true')
         await podman('start', name);

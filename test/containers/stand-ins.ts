@@ -46,7 +46,7 @@ USER haproxy
 CMD ["haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]
 `;
 
-/** Which engines there can be a Redis for: the Query Engine has to be at hand. */
+/** The engines that there can be a Redis for: the Query Engine has to be at hand. */
 export function enginesAtHand(): Engine[] {
   const folder = process.env['QUIRE_TEST_QUERY_ENGINE'] ?? '';
   return folder !== '' && existsSync(join(folder, 'redisearch.so')) ? ['query-engine', 'exact'] : ['exact'];
@@ -82,7 +82,7 @@ async function makeNode(folder: string): Promise<void> {
   await build(folder, NODE, nodeFile);
 }
 
-/** Of the release after Debian 13, whose HAProxy is older than the image's. */
+/** Makes the proxy from the release after Debian 13, whose HAProxy is older than the image's. */
 async function makeProxy(folder: string): Promise<void> {
   await bootstrap('forky', ['haproxy', 'wget'], join(folder, 'proxy'));
   await build(folder, PROXY, proxyFile);

@@ -20,7 +20,7 @@ const prompt: Prompt = {
   ],
 };
 
-/** What holds for every completer. */
+/** The contract of every completer. */
 export function describeCompleter(name: string, create: () => Promise<CompleterUnderTest>): void {
   describe(`completer ${name}`, () => {
     let tested: CompleterUnderTest;

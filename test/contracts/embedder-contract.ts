@@ -6,7 +6,7 @@ interface EmbedderUnderTest {
   stop(): Promise<void>;
 }
 
-/** What holds for every embedder. */
+/** The contract of every embedder. */
 export function describeEmbedder(name: string, create: () => Promise<EmbedderUnderTest>): void {
   describe(`embedder ${name}`, () => {
     let tested: EmbedderUnderTest;

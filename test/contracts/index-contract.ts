@@ -18,7 +18,7 @@ const Z = [0, 0, 1, 0];
 /** More than any of these tests has chunks or documents. */
 const ALL = 1_000;
 
-/** What every Index must do. */
+/** The contract of every Index. */
 export function describeIndexContract(
   name: string,
   makeIndex: (redisUrl: string) => Promise<Index>,
@@ -182,7 +182,7 @@ export function describeIndexContract(
         const before = await served();
         const found = await search(X);
         const after = await served();
-        // What is published during the search may or may not be in it; the check above the index asks again.
+        // A generation that is published during the search may or may not be in it; the check above the index asks again.
         if (before !== after) continue;
         const current = found.filter(({ generation }) => generation === after);
         expect(current.map(({ number }) => number).sort()).toEqual([0, 1, 2]);

@@ -68,7 +68,7 @@ export async function openIndexData(url: string) {
     return generation;
   };
 
-  /** What is written of a document's newest attempt. */
+  /** The data written of a document's newest attempt. */
   const written = async (id: string) => {
     const { version, attempt, ...record } = await current(id);
     const generation = generationId({ version, attempt, ...record });
@@ -142,7 +142,7 @@ export async function openIndexData(url: string) {
   };
 }
 
-/** What the data has as packed terms of a chunk: an index hands them through as they are. */
+/** The packed terms of a chunk in the data: an index hands them through as they are. */
 export function termsOf(generation: string, number: number): Uint8Array {
   return packTerms({ length: 1, counts: new Map([[hashTerm(`${generation}:${String(number)}`), 1]]) });
 }

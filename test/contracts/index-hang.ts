@@ -5,7 +5,7 @@ import type { Index, VectorIndex, WordIndex } from '../../src/shared/ports.js';
 import { rejection } from '../support/rejection.js';
 import { until } from '../support/until.js';
 
-/** What asks the engine. */
+/** The functions that ask the engine. */
 type Asking =
   | Exclude<keyof Index, 'name' | 'state' | 'close' | 'vectors' | 'words'>
   | `vectors.${keyof VectorIndex}`

@@ -18,7 +18,7 @@ export const step = fc.record({
   target: fc.nat(100),
   vectors: fc.array(vector, { maxLength: 4 }),
   readers: fc.subarray(CALLERS),
-  /** Of others who may read: with many, they are named together. */
+  /** The number of other readers: with many, they are named together. */
   crowd: fc.constantFrom(0, 0, 13, 14, 15, 16, 40),
   metadata,
 });
@@ -33,7 +33,7 @@ type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : neve
 
 const readersOf = ({ readers, crowd }: Step) => [...readers, ...crowdOf(crowd)];
 
-/** So many users, who are nobody else. */
+/** Makes this many users, who are nobody else. */
 export const crowdOf = (size: number): string[] =>
   Array.from({ length: size }, (_, i) => `user-${String(i)}`);
 
@@ -90,7 +90,7 @@ export function createIndexModel(data: IndexData) {
         ),
       );
       const found = await index.vectors.search({ ...request, vector: query, limit: 100 });
-      // What an index adds to the matching ones is dropped by the check above it.
+      // The check above the index drops documents that an index adds to the matching ones.
       const kept = found.filter(({ documentId }) => ids.includes(documentId));
       const similarities = new Map(
         kept.map((each) => [`${each.documentId}:${String(each.number)}`, each.score]),

@@ -7,7 +7,7 @@ import type { SearchWorld } from '../support/search-world.js';
 const CALLER = 'owner';
 const ranker = createLexicalRanker();
 
-/** What a WordIndex must do where the chunks that score highest by themselves do not reach a least score. */
+/** The contract of a WordIndex where the chunks with the highest own scores do not reach a least score. */
 export function describeLeastScore(open: () => { readonly world: SearchWorld; readonly index: Index }): void {
   const world = () => open().world;
   const index = () => open().index;

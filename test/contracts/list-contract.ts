@@ -11,7 +11,7 @@ const ALL = 1_000;
 
 type Listing = Partial<Parameters<Index['list']>[0]>;
 
-/** What the lists of every Index must do. */
+/** The contract of the lists of every Index. */
 export function testLists(open: () => { readonly index: Index; readonly data: IndexData }): void {
   const page = (request: Listing = {}) =>
     open().index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL, ...request });

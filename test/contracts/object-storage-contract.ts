@@ -21,7 +21,7 @@ async function* failing(error: Error): AsyncGenerator<Uint8Array> {
   throw error;
 }
 
-/** What every ObjectStorage must do; `open` gives one, the same each time. */
+/** The contract of every ObjectStorage; `open` gives one, the same each time. */
 export function describeObjectStorage(name: string, open: () => ObjectStorage): void {
   const newKey = () => `documents/${randomUUID()}/1`;
 

@@ -7,7 +7,7 @@ import { unit, type IndexData } from './index-data.js';
 const X = [1, 0, 0, 0];
 const ALL = 1_000;
 
-/** How every Index finds documents by whom they belong to. */
+/** Tests that every Index finds documents by their owners. */
 export function testOwners(open: () => { readonly index: Index; readonly data: IndexData }): void {
   const ingest = async (changes: Parameters<IndexData['create']>[0] = {}) => {
     const id = await open().data.create(changes);

@@ -36,7 +36,7 @@ interface Recall {
   readonly share: number;
 }
 
-/** What every index must find among more chunks than are candidates; its vectors are those of `WORLD_MODEL`. */
+/** The least recall of every index among more chunks than are candidates; its vectors are from `WORLD_MODEL`. */
 export function describeRecall(
   name: string,
   openIndexes: (redisUrl: string) => Promise<Readonly<Record<string, Index>>>,
@@ -87,7 +87,7 @@ export function describeRecall(
           const best = ranked.map(({ score }) => score).sort((a, b) => b - a);
           const size = Math.min(k, best.length);
           const last = best[size - 1] ?? 0;
-          // What is not published yet would score 1.
+          // A generation that is not published yet would score 1.
           expect(hits.every(({ score }) => score <= (best[0] ?? 0) + TOLERANCE)).toBe(true);
           const found = hits.filter(({ score }) => score >= last - TOLERANCE).length;
           recalls.push({ of: `${ranking}, ${engine}`, filter: filterName, k, share: found / size });

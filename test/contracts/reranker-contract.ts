@@ -15,7 +15,7 @@ const DOCUMENTS = [
   'Ships cross the sea. relevance 0.1',
 ];
 
-/** What holds for every reranker. */
+/** The contract of every reranker. */
 export function describeReranker(name: string, create: () => Promise<RerankerUnderTest>): void {
   describe(`reranker ${name}`, () => {
     let tested: RerankerUnderTest;

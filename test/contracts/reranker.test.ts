@@ -30,7 +30,7 @@ describeReranker('http, with texts and logits', async () => {
   return { reranker, stop: () => provider.stop() };
 });
 
-/** What a model computes before it makes a probability of it. */
+/** The number from which a model makes a probability. */
 function logit(document: string): number {
   return document.includes('lighthouse') ? 4.5 : -11 - document.length / 1_000;
 }

@@ -20,7 +20,7 @@ const vectorOf = async (query: string): Promise<Float32Array> =>
   (await embedder.embedQuery(query)).vectors[0] ?? new Float32Array();
 const ranker = createLexicalRanker();
 
-/** What every WordIndex must do; the vectors beside it are those of `WORLD_MODEL`. */
+/** The contract of every WordIndex; the vectors beside it are from `WORLD_MODEL`. */
 export function describeWordIndex(
   name: string,
   makeIndex: (redisUrl: string) => Promise<Index>,
@@ -252,7 +252,7 @@ export function describeWordIndex(
           const { hits, all, asked } = await answerOf(ranker, k);
           expect(hits).toHaveLength(k);
           if (ranker.ranking === 'lexical') {
-            // Of hundreds that score the same by themselves, an engine chooses which it proposes.
+            // An engine chooses which chunks it proposes among hundreds with the same own score.
             if (index.name === 'exact') expectWords(hits, all, asked);
             else expectWordsButTies(hits, all, asked);
           } else expectAnswer(hits, all, { ...asked, tolerance: EXACT_SCORES });

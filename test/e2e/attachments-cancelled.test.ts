@@ -58,7 +58,7 @@ test('attachments of new content that is cancelled are not found', async () => {
     await sendHalf(ann, formOf('mistake', 'The cormorant earns most.'), mail.external_id);
     await ann.send('POST', `/documents/${mail.external_id}/cancel`);
   });
-  // What is to be made or removed may take the workers a moment.
+  // Making and removing may take the workers a moment.
   await sleep(5_000);
   expect(await textsFound(bob, 'cormorant')).not.toContain('The cormorant earns most.');
 }, 120_000);

@@ -95,7 +95,7 @@ function testBackups(index: 'exact' | 'query-engine', startRedis: () => Promise<
       }
       return pages;
     };
-    // What was being ingested at that moment goes on.
+    // Documents that were being ingested at that moment go on.
     await until(async () => (await all()).every((each) => each.system_metadata.status === 'completed'), 60);
     const numbers = (await all()).map(({ metadata }) => metadata);
     const { left, right } = Object.assign({}, ...numbers) as { left: number; right: number };
@@ -211,7 +211,7 @@ async function fill(ann: Client): Promise<readonly WireDocument[]> {
   return [...made, file];
 }
 
-/** What a user is told of documents: whether they may see each, its content, and where it is found. */
+/** The answers that a user gets about documents: whether they may see each, its content, and where it is found. */
 async function seenBy(url: string, user: string, documents: readonly WireDocument[]) {
   const client = createClient(url, user);
   const seen = await Promise.all(
@@ -235,7 +235,7 @@ async function seenBy(url: string, user: string, documents: readonly WireDocumen
     k: 50,
     filters: { list: { $gte: 0 } },
   });
-  // How rare a word is depends on what was written later, and with it the score.
+  // The rarity of a word depends on later writes, and with it the score.
   return { seen, hits: hits.map((hit) => `${hit.document_id} ${String(hit.chunk_number)}`) };
 }
 

@@ -28,7 +28,7 @@ import { until } from '../support/until.js';
 /** No command of ours holds Redis up for longer, however much there is of everything. */
 const MAX_MILLISECONDS = 50;
 const DOCUMENTS = 100_000;
-/** Of what the sweeper looks after, and of a caller's caches. */
+/** The number of objects that the sweeper looks after, and of a caller's caches. */
 const MANY = 5_000;
 const CACHES = 20_000;
 const PAGE = 1_000;

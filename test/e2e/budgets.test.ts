@@ -9,12 +9,12 @@ import { describeOnEachIndex } from '../support/each-index.js';
 import type { Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
-/** What a caller causes; the rest is what idle workers ask for all the time. */
+/** The commands that a caller causes; idle workers send the others all the time. */
 const WORKING =
   /^(evalsha|eval|hmget|hgetall|hget|hset|zrange|zadd|lrange|rpush|ft\.search|smembers|get|set)$/;
 
 const KEEP_RECORDS = 50;
-/** As many finished jobs as `src/shared/queues/jobs.ts` keeps. */
+/** The number of finished jobs that `src/shared/queues/jobs.ts` keeps. */
 const KEPT_JOBS = 500;
 
 describeOnEachIndex((start) => {

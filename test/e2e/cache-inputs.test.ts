@@ -69,7 +69,7 @@ describe('what goes into a cache', () => {
       body: { detail: [{ loc: ['body', 'filters', 'kind', '$like'] }] },
     });
     expect((await client.get('/cache/refused')).body).toEqual({ exists: false });
-    // What filters match and is not completed is left out.
+    // Documents that filters match and that are not completed are left out.
     expect(await createCache(client, 'kept', { filters: {} })).toMatchObject({
       status: 200,
       body: { doc_count: 1 },
@@ -165,7 +165,7 @@ describe('what clients send', () => {
       body: '""',
     });
     expect(short).toMatchObject({ status: 200, body: { finish_reason: 'length' } });
-    // What the client leaves out, some HTTP libraries send as an empty parameter.
+    // Some HTTP libraries send an empty parameter for one that the client leaves out.
     const blank = await client.send('POST', `${asked}&max_tokens=&temperature=`, {
       headers: type,
       body: '""',

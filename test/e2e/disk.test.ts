@@ -28,7 +28,7 @@ afterEach(async () => {
   quire = service = redis = disk = null;
 });
 
-/** What `npm start` runs, with its data on the small disk and a Redis of its own. */
+/** Starts the processes of `npm start`, with their data on the small disk and a Redis of their own. */
 async function startQuire(dataDirectory: string): Promise<{ client: Client; output: () => string }> {
   const port = await freePort();
   const env = { ...SPARE, QUIRE_DATA_DIR: dataDirectory, PORT: String(port), QUIRE_NO_INSTALL: '1' };

@@ -4,7 +4,7 @@ import { useService } from '../support/shared/use-service.js';
 
 const service = useService({ env: EVERYDAY });
 
-/** Of the processor. Where time grew by squares, or without end, this was six seconds and more. */
+/** Processor time of a turn. Where time grew by squares, or without end, this was six seconds and more. */
 const MAX_TURN_MILLISECONDS = 1_500;
 
 /** Asks `/health` until `work` is done: the longest turn of the event loop meanwhile. */

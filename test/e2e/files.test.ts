@@ -8,7 +8,7 @@ import { useService } from '../support/shared/use-service.js';
 
 const samples = sampleFiles();
 const AT_ONCE = 4;
-/** What Quire reads: a file named so is never of an unknown type. */
+/** Extensions that Quire reads: a file named so is never of an unknown type. */
 const READ = /\.(?:txt|md|html|csv|json|xml|pdf|docx|pptx|xlsx|odt|ods|odp|epub|rtf|eml|mbox|msg)$/;
 
 interface Outcome {

@@ -126,7 +126,7 @@ describe('a request that is', () => {
       return received.split('\r\n')[0];
     });
     expect(await Promise.all(ends)).toEqual(starts.map(() => 'HTTP/1.1 408 Request Timeout'));
-    // What other files left behind may go meanwhile.
+    // Remains of other files may go meanwhile.
     const added = async () => (await storedFiles()).filter((name) => !before.includes(name));
     await until(async () => (await added()).length === 0);
   });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const ALL_HEALTHY = { status: 200, body: { status: 'ready' } };
 
-/** How many neighbours have ingested and searched before something else was over. */
+/** The number of neighbours that have ingested and searched before something else was over. */
 async function visitNeighbours(isOver: () => boolean): Promise<number> {
   let served = 0;
   while (!isOver()) {
@@ -61,13 +61,13 @@ describe('a document that attacks its parser', () => {
       return { filename, status: reply.status, code: body.system_metadata.error?.code };
     });
     let isOver = false;
-    // Of the longest, which is ended at the clock.
+    // The longest one is ended at the clock.
     const over = Promise.allSettled(fates).then(() => (isOver = true));
     const served = await visitNeighbours(() => isOver);
     await over;
     console.info('attacks', JSON.stringify(await Promise.all(fates)), 'neighbours served', served);
     expect((await Promise.all(fates)).map(({ status }) => status)).toEqual([400, 400, 400]);
-    // Who had to wait for parsers would be served after them.
+    // Neighbours that had to wait for parsers would be served after them.
     expect(served).toBeGreaterThanOrEqual(3);
     for (const id of [service.api.pid, service.worker.pid]) {
       expect(await residentBytes(id)).toBeLessThan(700 * 1024 * 1024);

@@ -80,7 +80,7 @@ describe('outside dev mode', () => {
   });
 
   test('reads need read, writes need write: with the other permission alone they are a 403', async () => {
-    // What readers say of documents that others share is a matter of those who may read.
+    // Choices about documents that others share are a matter of readers.
     const asReader = /^\/(?:retrieve|query|sharing)|\/(?:query|leave|accept)$/;
     const reads = operations.filter(
       ({ method, path, isOpen }) => !isOpen && (method === 'GET' || asReader.test(path)),

@@ -7,7 +7,10 @@ import { useService } from '../support/shared/use-service.js';
 
 const service = useService({ env: EVERYDAY });
 
-/** Of the processor time that reading, cutting and embedding such a file takes. The API's part of it is to store its bytes. */
+/**
+ * The share of the processor time that reading, cutting and embedding such a file takes. The API's part of it is to store
+ * its bytes.
+ */
 const MAX_API_SHARE = 0.4;
 
 test('a PDF of 600 pages is taken in while the API, which leaves the work to others, goes on answering', async () => {
@@ -40,7 +43,7 @@ test('a PDF of 600 pages is taken in while the API, which leaves the work to oth
   expect(api).toBeLessThan(MAX_API_SHARE * others);
 });
 
-/** Of the API, and of the worker and its parsers. */
+/** The times of the API, and of the worker and its parsers. */
 async function processorTimes(): Promise<{ api: number; others: number }> {
   const others = await processorSecondsOfFamily(service.worker.pid);
   return { api: await processorSeconds(service.api.pid), others };

@@ -11,7 +11,7 @@ import { inheritedEnvironment, startProcess, type StartedProcess } from '../supp
 import { until } from '../support/until.js';
 
 const KEYS = 20_000;
-/** In which a process that says each time that it waits has tried, and said it, again. */
+/** The time in which a waiting process that says so each time has tried, and said it, again. */
 const SOME_TRIES_MILLISECONDS = 1_500;
 
 let redis: TestRedis;
@@ -64,7 +64,7 @@ function start(file: 'api/main.js' | 'workers/main.js'): StartedProcess {
   return process;
 }
 
-/** How often a process said that it waits: at once, and twice a minute. */
+/** Expects that a process has said that it waits only at once, and twice a minute. */
 function expectSaidOnce(output: string, since: number): void {
   const most = 1 + Math.floor((performance.now() - since) / 30_000);
   const said = output.split('waiting for redis').length - 1;

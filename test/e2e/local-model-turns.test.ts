@@ -51,7 +51,7 @@ test.each(['/cache/port/query', '/query'])(
     await until(() => answered > 2);
     const before = answered;
     expect(await modest.post(path, { query: 'And cranes?', max_tokens: 4 })).toMatchObject({ status: 200 });
-    // Those that hold the two places, those that take them next, and one that is answered meanwhile.
+    // The calls that hold the two places, the calls that take them next, and one that is answered meanwhile.
     expect(answered - before).toBeLessThanOrEqual(6);
     expect(new Set(await Promise.all(flood))).toEqual(new Set([200]));
   },

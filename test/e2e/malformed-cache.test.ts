@@ -22,7 +22,7 @@ afterAll(() => {
   redis.destroy();
 });
 
-/** What no version of this service writes: damage, or a hand in the data. */
+/** Records that no version of this service writes: damage, or a hand in the data. */
 const damages: Record<string, (key: string) => Promise<unknown>> = {
   cut: (key) => redis.hSet(key, 'json', '{"ownerId": '),
   absent: (key) => redis.hDel(key, 'json'),

@@ -12,7 +12,7 @@ describeOnEachSharedIndex((service) => {
   const healthy: string[] = [];
   const damaged: string[] = [];
   let loggedBefore = 0;
-  /** What mends them, for the files that use this service afterwards. */
+  /** The repairs of the damage, for the files that use this service afterwards. */
   const mends: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describeOnEachSharedIndex((service) => {
       return body.external_id;
     };
     for (let number = 0; number < 3; number += 1) healthy.push(await ingest());
-    // What no version of this service writes: damage, or a hand in the data.
+    // Fields that no version of this service writes: damage, or a hand in the data.
     for (const field of Object.keys(documentSchema.shape)) {
       const id = await ingest();
       const before = (await redis.hGet(keys.document(id), field)) ?? '';
@@ -51,7 +51,7 @@ describeOnEachSharedIndex((service) => {
       for (const filters of [{}, { kind: { $ne: 'letter' } }]) {
         const found = await client.searchChunks('ships', { k: 100, ranking, filters });
         expect(found.status).toBe(200);
-        // Of the others, a search reads only what access and filters look at.
+        // A search reads only the fields of the others that access and filters look at.
         expect(withoutDamaged(found.body.map(({ document_id: id }) => id))).toEqual(healthy.toSorted());
       }
     const documents = await client.post<{ document_id: string }[]>('/retrieve/docs', {

@@ -14,7 +14,7 @@ describeOnEachIndex((start) => {
   let redis: Redis;
   let number = 0;
   let stranger: Client;
-  /** Of the stranger; `reader` may read it. */
+  /** The document of the stranger; `reader` may read it. */
   let opened: string;
   let reader: string;
 
@@ -46,7 +46,7 @@ describeOnEachIndex((start) => {
   const figure = async (name: string) =>
     Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await redis.info('memory'))?.[1]);
 
-  /** What Redis holds against its `maxmemory`; buffers of replicas and of the append-only file do not count. */
+  /** The bytes that Redis counts against its `maxmemory`; buffers of replicas and of the append-only file do not count. */
   const usedMemory = async () => (await figure('used_memory')) - (await figure('mem_not_counted_for_evict'));
 
   /** Buffers of connections count for a few seconds after a large command. */
@@ -68,7 +68,7 @@ describeOnEachIndex((start) => {
       headers: { 'content-type': 'application/json', prefer: 'respond-async' },
     });
 
-  /** What goes on however full Redis is. */
+  /** Expects the service that goes on however full Redis is. */
   async function expectStrangerServed(): Promise<void> {
     const eve = createClient(service.url, reader);
     expect((await eve.searchChunks('canary')).body[0]?.document_id).toBe(opened);

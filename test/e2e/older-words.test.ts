@@ -53,7 +53,7 @@ describeOnEachIndex((start) => {
     await until(() => isAtRest(redis));
     await Promise.all([service.api, ...service.workers.splice(0)].map((each) => each.kill('SIGTERM')));
     await ageWords(redis);
-    // What stands in Redis now is whole, in itself: its statistics count the older words.
+    // The data in Redis is whole, in itself: its statistics count the older words.
     expect(await statisticsDifferences(redis)).toEqual([]);
 
     const refused = service.startWorker('usage');

@@ -62,7 +62,7 @@ const story = [
   'POST /ingest/files',
 ];
 
-/** Those that need a file whose bytes no example can show, or a second person. */
+/** The operations that need a file whose bytes no example can show, or a second person. */
 const untold = ['GET /documents/{document_id}/pages/{page}.png', 'POST /documents/{document_id}/leave'];
 
 /** Their answers are of another moment, or of other settings, than those of the story, so that only their schemas hold. */
@@ -74,7 +74,7 @@ const otherwise = new Set([
 ]);
 
 interface Request {
-  /** Of its operation. */
+  /** The name of its operation. */
   readonly name: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -90,7 +90,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** What stands in the examples for what only the running service knows, such as ids. */
+/** The values of the examples that only the running service knows, such as ids. */
 const actualOf = new Map<string, string>();
 const translate = (text: string, pairs: Iterable<readonly [string, string]>): string =>
   [...pairs].reduce((all, [from, to]) => all.replaceAll(from, to), text);
@@ -136,7 +136,7 @@ describe('the examples of the OpenAPI page', () => {
       });
       const example = exampleOf(operation, 200);
       learn(example, answer.body);
-      // Of several ways to ask, such as a text or a file, the answer belongs to the first.
+      // The answer belongs to the first of several ways to ask, such as a text or a file.
       if (number === 0 && !otherwise.has(name)) expect(inStory(answer)).toEqual(expectation(example));
       if (eventsOf(operation).length > 0) await expectEvents(request, operation);
       if (Object.keys(request.headers).length > 0) expect((await send(request)).body).toEqual(answer.body);
@@ -218,7 +218,7 @@ function requestsOf(name: string, { parameters, requestBody }: Operation): Reque
   const values = new Map(parameters.map((each) => [each.name, String(each.example)]));
   const path = pattern.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => values.get(parameter) ?? '');
   const types = Object.entries(requestBody.content);
-  // Where there is a body, the query string only stands in for fields of it.
+  // The query string only stands in for fields of a body where there is one.
   const asked = parameters.filter((each) => each.in === 'query' && types.length === 0);
   const query = asked.map((each) => [each.name, values.get(each.name) ?? ''] as const);
   const address =

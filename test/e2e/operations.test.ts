@@ -109,7 +109,7 @@ describe('/health/ready', () => {
     'worker-maintenance': 'ready',
   };
 
-  /** What is free on the disk of the data folder, and what stays free there. */
+  /** The free bytes on the disk of the data folder, and the bytes that stay free there. */
   const disks = { data: { free_bytes: expect.any(Number), least_bytes: 512 * 2 ** 20 } };
 
   const builtin = { kind: 'builtin', address: null, state: 'unasked', problem: null };

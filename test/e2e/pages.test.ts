@@ -249,7 +249,7 @@ describe('while no worker renders', () => {
       expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(performance.now() - started).toBeLessThan(20_000);
     });
-    // Those who have gone wait no longer.
+    // Callers who have gone wait no longer.
     await until(async () => (await ask(alice, page(2, 0, document))).status === 200);
   }, 120_000);
 });

@@ -116,7 +116,7 @@ describe('an embedding provider that refuses a text for good', () => {
     // A query that is refused has no document to fail.
     const query = await client.searchChunks('unspeakable');
     expect([query.status, query.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-    // What the provider takes now, it takes at a retry.
+    // The provider takes the text at a retry.
     provider.configure({ refusedText: null });
     expect((await client.post(`${location}/retry`)).status).toBe(200);
     expect((await client.get(location)).body).toMatchObject({ system_metadata: { status: 'completed' } });

@@ -10,7 +10,7 @@ import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
 const CHUNKS = 10_000;
-/** Of its commands; to take all of them in at once would take it many seconds. */
+/** The time of its commands; to take all of them in at once would take it many seconds. */
 const MAX_HELD_MILLISECONDS = 1_000;
 
 describeWithQueryEngine('a document of ten thousand chunks on a graph', (engine) => {

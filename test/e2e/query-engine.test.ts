@@ -126,7 +126,7 @@ describeWithQueryEngine('the service on a Redis with the Query Engine', (engine)
     // Words are found by postings, lists by the engine, whose indexes have to be made again.
     await until(async () => (await client.get('/documents')).status === 200);
     await ingestSome(client, 0);
-    // Who still runs marks the data anew within a second.
+    // A running process marks the data anew within a second.
     await until(async () => (await raw.hGet(keys.schema, 'version')) !== null);
     const before = await ask(client);
     expect(before[0]?.[0]).toHaveLength(6);

@@ -81,7 +81,7 @@ describeOnEachIndex((start) => {
       expect(system_metadata.error?.code).toBe('too_large');
       expect(system_metadata.error?.message).toMatch(/quota of chunks/);
     }
-    // Those that came once the quota was reached were not begun.
+    // Ingests that came once the quota was reached were not begun.
     for (const { status } of answers) expect([200, 400, 507]).toContain(status);
   });
 

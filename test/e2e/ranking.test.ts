@@ -36,7 +36,7 @@ function expectOrdered(found: readonly WireChunk[]): void {
   expect(found.every(({ score }) => score >= 0 && score <= 1)).toBe(true);
 }
 
-/** What holds whatever the embedder, the engine and the ranking that a request does not name. */
+/** The promises that hold whatever the embedder, the engine and the ranking that a request does not name. */
 function describeField(user: (name: string) => Client, standard: (typeof RANKINGS)[number]): void {
   test(`is ${standard} unless a request says; null is the same as nothing`, async () => {
     const client = user('standard');

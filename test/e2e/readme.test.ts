@@ -55,7 +55,7 @@ function here(text: string, { url }: Service): string {
   return text.replaceAll(ADDRESS, url.replace('http://', ''));
 }
 
-/** What a page shows, as an expectation: `…` is anything, objects may hold more, scores are rounded. */
+/** The expectation of an answer that a page shows: `…` is anything, objects may hold more, scores are rounded. */
 function expectation(shown: unknown): unknown {
   if (typeof shown === 'number' && !Number.isInteger(shown)) return expect.closeTo(shown, 1);
   if (shown === '…') return expect.anything();

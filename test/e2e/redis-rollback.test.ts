@@ -111,7 +111,7 @@ describeOnEachIndex((startOn) => {
     const hits = await documentHits();
     expect(hits).toHaveLength(4);
     const found = (id: string) => hits.find(({ document_id: each }) => each === id)?.content;
-    // What searches know of it is all of it.
+    // Searches know all of it.
     expect(found(text)).toEqual({ type: 'string', value: FIRST, filename: null });
     expect(found(file)).toMatchObject({ type: 'url', filename: 'heron.txt' });
     expect(

@@ -14,7 +14,7 @@ import { useService, type SharedService } from '../support/shared/use-service.js
 
 const provider = useFakeReranker({ apiKey: RERANKING.env.RERANKER_API_KEY });
 
-/** How often each outcome was counted, by all callers of the service. */
+/** The count of each outcome, by all callers of the service. */
 async function countsOf(service: SharedService): Promise<Record<string, number>> {
   const page = await (await fetch(`${service.url}/metrics`)).text();
   const lines = [...page.matchAll(/^quire_reranks_total\{outcome="(\w+)"\} (\d+)$/gm)];

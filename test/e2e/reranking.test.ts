@@ -69,7 +69,7 @@ function describeReranking({ onQueryEngine }: { readonly onQueryEngine: boolean 
       client,
       Array.from({ length: 10 }, (_, i) => i / 10),
     );
-    // Of ten, eight are candidates.
+    // Eight of ten are candidates.
     expect(scoresOf((await searchReranked(client)).body)).toEqual([0.7, 0.6, 0.5, 0.4]);
     expect(provider.requests.map(({ documents: sent }) => sent.length).sort()).toEqual([3, 5]);
     expect(provider.requests[0]).toMatchObject({ query: 'heron', body: { model: 'rerank-v3.5' } });

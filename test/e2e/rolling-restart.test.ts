@@ -65,7 +65,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** How long a caller waits between two requests: while an API stops, less than while the next one takes its time to start. */
+/**
+ * The time that a caller waits between two requests: while an API stops, less than while the next one takes its time to
+ * start.
+ */
 const PAUSE_MILLISECONDS = { stopping: 50, starting: 200 };
 let pauseMilliseconds = PAUSE_MILLISECONDS.stopping;
 

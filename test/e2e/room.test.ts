@@ -84,7 +84,7 @@ async function statusOf(client: Client, id: string): Promise<string> {
 const ingestLater = (client: Client, text: string, more: Record<string, unknown> = {}) =>
   client.ingestText(text, more, { prefer: 'respond-async' });
 
-/** What was reserved for the last document, which is forgotten when another one reserves. */
+/** The reservation of the last document, which is forgotten when another one reserves. */
 const reservedFor = async (id: string) =>
   Number((await redis.hGet('quire:reserved-room', id))?.split(':')[1]);
 
@@ -116,7 +116,7 @@ describeOnEachIndex((start) => {
       const before = await used();
       const { external_id: id } = (await ingestLater(client, ...shape())).body;
       await until(() => isCompleted(client, id));
-      // What Redis keeps for connections that were busy goes within a second.
+      // The memory that Redis keeps for connections that were busy goes within a second.
       await sleep(1_000);
       figures[name] = ((await used()) - before) / (await reservedFor(id));
     }

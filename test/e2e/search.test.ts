@@ -96,7 +96,7 @@ describe('/retrieve/chunks', () => {
     expect(all[0]?.content).toBe(texts[0]);
     expect(scoresOf(all)).toEqual(descending(scoresOf(all)));
     expect(scoresOf(all).every((score) => score >= 0 && score <= 1)).toBe(true);
-    // What shares nothing with the query has score 0, and is returned at min_score 0 only.
+    // A chunk that shares nothing with the query has score 0, and is returned at min_score 0 only.
     expect(scoresOf(all).filter((score) => score === 0)).toHaveLength(2);
     expect(await chunksOf(client, 'otters eat crabs', { k: 1000, min_score: 1e-9 })).toHaveLength(4);
     const edge = all[1]?.score ?? 0;

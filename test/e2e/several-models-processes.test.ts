@@ -104,7 +104,7 @@ describe('several processes with local models', () => {
     } finally {
       await gone.restart('SIGKILL');
     }
-    // What the process held before it went is not left on its disk for ever.
+    // The states that the process held before it went do not stay on its disk for ever.
     await until(async () => (await statesOf(gone)).length === 0);
     for (const name of NAMES) expect((await ask(ann, name)).tokens_reused).toBeGreaterThan(0);
   });

@@ -12,7 +12,7 @@ import { startService, type Service } from '../support/service.js';
 let first: Service;
 let second: Service;
 
-/** What one kind hands over to another goes to another process. */
+/** Kinds of workers: work that one kind hands over to another goes to another process. */
 const WORKERS = ['ingestion,cache', 'embedding,usage,maintenance'];
 
 beforeAll(async () => {

@@ -93,7 +93,7 @@ describeOnEachSharedIndex((service) => {
     for (const shared of ['all', null]) expect(await seen(victim, { shared })).toEqual(set(own, kind));
     // A filter narrows this and never widens it.
     expect(await seen(victim, { filters: { 'system_metadata.owner': caller('blocked') } })).toEqual(set());
-    // Whoever knows of a document can still look at it, for example to decide.
+    // A caller who knows of a document can still look at it, for example to decide.
     expect((await victim.get(`/documents/${spam}`)).status).toBe(200);
     expect((await victim.delete<Sharing>(path)).body.blocked_owners).toEqual([]);
     expect((await seen(victim)).has(spam)).toBe(true);

@@ -130,7 +130,7 @@ async function readSlowly({ socket, received, closed }: RawConnection, seconds: 
 
 test('other large answers are cut off, too, when nobody takes them', async () => {
   const large = await client.ingestText(
-    // Of few tokens.
+    // A text of few tokens.
     `${'-'.repeat(63)}\n`.repeat(60_000),
     {},
     { Prefer: 'wait=120' },

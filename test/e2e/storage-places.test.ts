@@ -17,7 +17,7 @@ let refusedApi: Promise<Service>;
 let moved: Service;
 let movedClient: Client;
 let movedTo: string;
-/** What it was given since. */
+/** The document that the moved service was given since. */
 let siskin: WireDocument;
 
 /** The API to be moved is, so that its worker becomes sure while those of the other service do. */

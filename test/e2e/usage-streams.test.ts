@@ -21,7 +21,7 @@ interface UsageRecord {
   readonly metadata: { readonly error?: string };
 }
 
-/** What a caller's usage says of an operation: status, and the error's code. */
+/** The usage that a caller is told of an operation: status, and the error's code. */
 async function outcomes(client: Client, operation: string): Promise<string[]> {
   const { body } = await client.get<UsageRecord[]>('/usage/recent');
   return body

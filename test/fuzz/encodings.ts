@@ -34,7 +34,7 @@ export const ENCODINGS: Readonly<Record<string, readonly Language[]>> = {
   'utf-8': ['de', 'ru', 'ja', 'ar', 'hi', 'th', 'ka', 'hy', 'vi'],
 };
 
-/** What a file or a mail calls an encoding; Python's name where nothing else is said. */
+/** The names that a file or a mail gives an encoding; Python's name where nothing else is said. */
 export const DECLARED: Readonly<Record<string, readonly string[]>> = {
   cp1252: ['windows-1252', 'iso-8859-1', 'cp1252'],
   'iso8859-15': ['iso-8859-15', 'latin-9'],

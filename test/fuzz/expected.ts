@@ -1,6 +1,6 @@
 import type { Cell, Mark, Part, Run, Sample } from './sample.js';
 
-/** What has to be read of some parts. */
+/** The text that has to be read of some parts. */
 export function expectedOf(
   parts: readonly Part[],
   { repeatsOverColumns = false }: { readonly repeatsOverColumns?: boolean },

@@ -6,7 +6,7 @@ import { under } from './report.js';
 import { runSource } from './run.js';
 import { SOURCES } from './sources.js';
 
-/** Those of LibreOffice take seconds each to start: `npm run fuzz:readers` has them, and more documents. */
+/** The quick sources. LibreOffice's take seconds each to start: `npm run fuzz:readers` has them, and more documents. */
 const QUICK = SOURCES.filter(({ conversions }) => conversions === undefined);
 const folder = mkdtempSync(join(tmpdir(), 'quire-fuzz-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -12,7 +12,7 @@ export interface Measured {
   readonly characters: number;
   readonly cells: Share;
   readonly marks: Readonly<Record<MarkKind, Share>>;
-  /** What is not as it should be, in sentences. */
+  /** The faults, in sentences. */
   readonly complaints: readonly string[];
 }
 
@@ -141,7 +141,7 @@ function marksRight({ marks }: Sample, read: string, complaints: string[]): Meas
 
 const newCount = (): { right: number; of: number } => ({ right: 0, of: 0 });
 
-/** Where two texts part, with some characters around. */
+/** The place where two texts part, with some characters around. */
 function differenceOf(expected: string, found: string): string {
   let start = 0;
   while (start < expected.length && expected[start] === found[start]) start += 1;

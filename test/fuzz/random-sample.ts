@@ -5,10 +5,10 @@ import { randomTable } from './random-table.js';
 import type { Part, Run, Sample } from './sample.js';
 import { SENTENCES, type Language } from './sentences.js';
 
-/** What a format can hold, as far as its writer writes it. */
+/** The abilities of a format, as far as its writer writes it. */
 export interface Abilities {
   readonly languages: readonly Language[];
-  /** Whether texts may be raised and lowered by the format itself. */
+  /** True if the format itself may raise and lower texts. */
   readonly shifts?: boolean;
   /** The symbol fonts that can be written; none by default. */
   readonly fonts?: readonly string[];
@@ -17,11 +17,11 @@ export interface Abilities {
   /** None, tables alone (as in CSV), or tables within texts. */
   readonly tables?: 'none' | 'only' | 'within';
   readonly spans?: boolean;
-  /** Whether the text of a cell that is merged over columns is read in each of them, or in the first. */
+  /** True if the text of a cell that is merged over columns is read in each of them; otherwise in the first. */
   readonly repeatsOverColumns?: boolean;
-  /** Whether characters that nobody sees can be written. */
+  /** True if invisible characters can be written. */
   readonly unseen?: boolean;
-  /** Whether everything else beyond plain letters can be: signs of several characters, astral ones. */
+  /** True if everything else beyond plain letters can be: signs of several characters, astral ones. */
   readonly joined?: boolean;
   /** Choices of the writer, each with the values that it may have. */
   readonly choices?: Readonly<Record<string, readonly (string | number | boolean)[]>>;

@@ -19,7 +19,7 @@ const CHUNK = { size: 256, overlap: 0 };
 
 interface ReadSample {
   readonly text: string;
-  /** Why it was not read; null where it was. */
+  /** The reason why it was not read; null where it was. */
   readonly failure: string | null;
   /** The gaps that the receipt names. */
   readonly gaps: readonly string[];

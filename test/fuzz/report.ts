@@ -20,7 +20,7 @@ export function rowOf({ source, skipped, ...result }: Result): Record<string, st
 
 const shown = ({ right, of }: Share): string => (of === 0 ? '' : `${String(right)} of ${String(of)}`);
 
-/** Why a source is under its floor; null where it is not. */
+/** The reason why a source is under its floor; null where it is not. */
 export function under({ source, skipped, ...result }: Result): string | null {
   if (skipped !== null) return null;
   const { floor } = source;

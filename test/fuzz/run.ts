@@ -8,9 +8,9 @@ import { AbsentError, writeSamples } from './write-samples.js';
 
 export interface RunOptions {
   readonly seed: number;
-  /** How many documents of each source. */
+  /** The number of documents of each source. */
   readonly documents: number;
-  /** Where the files are written. */
+  /** The folder of the files. */
   readonly folder: string;
 }
 
@@ -23,7 +23,7 @@ interface Failure {
 
 export interface Result {
   readonly source: Source;
-  /** Why nothing was measured; null where it was. */
+  /** The reason why nothing was measured; null where it was. */
   readonly skipped: string | null;
   readonly documents: number;
   readonly characterErrors: number;
@@ -62,7 +62,7 @@ export async function runSource(source: Source, { seed, documents, folder }: Run
   }
 }
 
-/** What files of some formats hold besides, or what is written of them. */
+/** Adds the text that files of some formats hold besides, or that their writer adds. */
 function withFrame({ name, conversions = [], ...source }: Source, sample: Sample): Sample {
   const extension = conversions.at(-1)?.extension ?? source.extension;
   const { title } = sample.document;
@@ -103,7 +103,7 @@ function foldedByPdfium(sample: Sample): Sample {
   };
 }
 
-/** What a text is without the characters that its encoding does not have. */
+/** The sample without the characters that its encoding does not have. */
 function without(sample: Sample, lost: string): Sample {
   if (lost === '') return sample;
   const strip = (text: string): string => [...text].filter((character) => !lost.includes(character)).join('');

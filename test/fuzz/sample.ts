@@ -7,7 +7,7 @@ export interface Run {
   /** A symbol font, in which `text` is written by the codes of its signs. */
   readonly font?: string;
   readonly bold?: boolean;
-  /** What is read of it, where that is not its text. */
+  /** The text that is read of it, where that is not its text. */
   readonly written?: string;
   /** The kind of a mark that begins here. */
   readonly begins?: MarkKind;
@@ -15,7 +15,7 @@ export interface Run {
 
 export interface Cell {
   readonly runs: readonly Run[];
-  /** How many columns and rows it reaches over; 1 by default. */
+  /** The number of columns and rows that it reaches over; 1 by default. */
   readonly columns?: number;
   readonly rows?: number;
 }
@@ -34,7 +34,7 @@ export interface Mark {
   readonly written: string;
 }
 
-/** What a writer is told: the content, and choices that change how it is written and not what is read. */
+/** The input of a writer: the content, and choices that change how it is written and not how it is read. */
 export interface SampleDocument {
   readonly title: string;
   readonly parts: readonly Part[];

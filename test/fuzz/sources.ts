@@ -2,7 +2,7 @@ import { DECLARED, ENCODINGS } from './encodings.js';
 import type { Abilities } from './random-sample.js';
 import { ALL_LANGUAGES, PLAIN_LANGUAGES } from './sentences.js';
 
-/** How files of a format are written by something that is not Quire. */
+/** A way in which something that is not Quire writes files of a format. */
 export interface Source {
   /** The format and who writes it. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Source {
   readonly extension: string;
   /** The formats that LibreOffice then makes of it, one after the other. */
   readonly conversions?: readonly Conversion[];
-  /** Whether the text is in one of many encodings, and whether the file says in which. */
+  /** True for text in one of many encodings, with or without a declaration in the file. */
   readonly encoded?: 'declared' | 'undeclared';
   readonly abilities: Abilities;
   readonly floor: Floor;
@@ -19,11 +19,11 @@ export interface Source {
 
 export interface Conversion {
   readonly extension: string;
-  /** What LibreOffice calls the format and its filter. */
+  /** The name of LibreOffice for the format and its filter. */
   readonly filter: string;
 }
 
-/** What must be reached: at most so many of 100 characters wrong, and so many of 100 cells and marks right. */
+/** The least result: at most this many of 100 characters wrong, and at least this many of 100 cells and marks right. */
 export interface Floor {
   readonly characterErrors: number;
   readonly cells: number;
@@ -169,7 +169,7 @@ function htmlOfOffice(): Abilities {
   return { ...once(word), choices: { ...word.choices, shifts: ['attribute', 'style'] } };
 }
 
-/** Where symbol fonts are not installed, LibreOffice writes letters that mean nothing. */
+/** LibreOffice writes letters without meaning where symbol fonts are not installed. */
 function pagesOfOffice(): Abilities {
   return {
     ...once(word),
@@ -192,7 +192,7 @@ function htmlMails(): Abilities {
   return { ...mails, choices: { ...mails.choices, body: ['html'], charset_in: ['header', 'meta'] } };
 }
 
-/** What a document of a source can hold, in the encoding that the number picks where it is written in one. */
+/** The abilities of a source's document, in the encoding that the number picks where it is written in one. */
 export function abilitiesOf({ abilities, encoded }: Source, seed: number): Abilities {
   if (encoded === undefined) return abilities;
   const names = Object.keys(ENCODINGS);

@@ -10,7 +10,7 @@ const WRITERS = fileURLToPath(new URL('writers/write.py', import.meta.url));
 const PYTHON = process.env['QUIRE_TEST_PYTHON'] ?? 'python3';
 const OFFICE = process.env['QUIRE_TEST_SOFFICE'] ?? 'soffice';
 const MAX_MILLISECONDS = 600_000;
-/** What `writers/write.py` ends with where a library is absent. */
+/** The exit code of `writers/write.py` where a library is absent. */
 const LIBRARY_IS_ABSENT = 3;
 
 const answers = z.object({ lost: z.string() });
@@ -21,7 +21,7 @@ export interface WrittenSample {
   readonly lost: string;
 }
 
-/** What is needed for a source is not installed. */
+/** A package that a source needs is not installed. */
 export class AbsentError extends Error {}
 
 /**

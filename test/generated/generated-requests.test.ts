@@ -8,7 +8,7 @@ const REASON = 'no schemathesis is named (QUIRE_TEST_SCHEMATHESIS, the path of i
 const executable = findSchemathesis();
 if (executable === null) process.stderr.write(`skipped: generated requests: ${REASON}\n`);
 
-/** How many requests of each route are drawn; more finds more. */
+/** The number of requests of each route that are drawn; more finds more. */
 const EXAMPLES = Number(process.env['QUIRE_TEST_SCHEMATHESIS_EXAMPLES'] ?? '12');
 const SEED = 1;
 

@@ -14,7 +14,7 @@ const CHECKS = [
   'unsupported_method',
 ];
 
-/** Where it finds how lines of JSON are sent, which it does not know by itself. */
+/** The place where it finds how lines of JSON are sent, which it does not know by itself. */
 const HOOKS = {
   SCHEMATHESIS_HOOKS: 'lines_of_json',
   PYTHONPATH: fileURLToPath(new URL('.', import.meta.url)),

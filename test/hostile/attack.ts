@@ -4,7 +4,7 @@ import type { Service } from '../support/service.js';
 /** An attack that takes longer than this hangs, unless it says otherwise. */
 export const PATIENCE_SECONDS = 60;
 
-/** What an attack may use. */
+/** The means of an attack. */
 export interface Target {
   readonly service: Service;
   readonly url: string;
@@ -21,7 +21,7 @@ export interface Target {
   readonly stalledSeconds: number;
 }
 
-/** What came of it: told in the table; `wrong` is what the contract does not allow, null for nothing. */
+/** The observation of an attack for the table; `wrong` is the part that the contract does not allow, null for none. */
 export interface Observed {
   readonly answer: string;
   readonly wrong: string | null;
@@ -29,13 +29,13 @@ export interface Observed {
 
 export interface Attack {
   readonly name: string;
-  /** What must be there before, which is not part of what is judged. */
+  /** Prepares the data that must be there before, which is not judged. */
   readonly prepare?: (target: Target) => Promise<void>;
   readonly run: (target: Target) => Promise<Observed>;
   /** Megabytes that a process may grow by meanwhile; by default 300. */
   readonly growth?: number;
   readonly patienceSeconds?: number;
-  /** Whether it takes minutes, so that short runs leave it out. */
+  /** True if it takes minutes, so that short runs leave it out. */
   readonly isLong?: boolean;
 }
 

@@ -41,7 +41,7 @@ export function statusLine(text: string): number | string {
   return status === undefined ? 'silent' : Number(status);
 }
 
-/** How many answers of a status a raw connection has received. */
+/** The number of answers of a status that a raw connection has received. */
 export const answersOf = (status: number, text: string): number =>
   text.split(`HTTP/1.1 ${String(status)} `).length - 1;
 

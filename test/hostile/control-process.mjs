@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { performance } from 'node:perf_hooks';
 
-// What this machine makes of a service that has nothing to do with Quire: an answer that takes some milliseconds of the
-// processor, as a search does. Where it comes late, the machine is full, and nobody's lateness says anything.
+// Shows the speed of this machine by a service that has nothing to do with Quire: an answer that takes some milliseconds of
+// the processor, as a search does. Where it comes late, the machine is full, and nobody's lateness says anything.
 const WORK_MS = 5;
 
 const server = createServer((_request, response) => {

@@ -7,7 +7,7 @@ import { statusOf } from './attack.js';
 import { answersOf, closeAll, holdUploads, searchOf } from './connections.js';
 
 const DESCRIPTORS = 200;
-/** What the process can have with so many descriptors, and a quarter of it. */
+/** The connections that the process can have with this many descriptors, and a quarter of them. */
 const CONNECTIONS = 52;
 const SHARE = 13;
 const ATTACKERS = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'] as const;

@@ -46,10 +46,10 @@ const ATTACKS: readonly Attack[] = [
   ...queueAttacks,
 ];
 
-/** Of the processor, for a turn of the API's event loop, in which several requests may come together. */
+/** Processor time of a turn of the API's event loop, in which several requests may come together. */
 const TURN_WITHIN_MS = 250;
 const GROWTH_MEGABYTES = 300;
-/** Of the API process (`ulimit -n`): less than attacks open connections. */
+/** The descriptors of the API process (`ulimit -n`): less than attacks open connections. */
 const DESCRIPTORS = 768;
 
 export interface Result {
@@ -58,7 +58,7 @@ export interface Result {
   readonly canaryMilliseconds: number;
   /** The longest that a service without Quire took meanwhile: where that is long, others fill this machine. */
   readonly controlMilliseconds: number;
-  /** Of the processor, for the longest turn of the API's event loop; null when it could not be asked. */
+  /** Processor time of the longest turn of the API's event loop; null when it could not be asked. */
   readonly turnMilliseconds: number | null;
   /** Peak by process, as `name before→peak`. */
   readonly memory: string;
@@ -69,7 +69,7 @@ export interface Result {
 export interface HostileOptions {
   readonly isShort: boolean;
   readonly index?: 'exact' | 'query-engine';
-  /** Of names; only those attacks. */
+  /** A pattern of names; only those attacks run. */
   readonly only?: RegExp;
   readonly onResult?: (result: Result) => void;
   /** Times as long as elsewhere may others wait, and attacks for what they ask: for machines that are shared. */
@@ -170,13 +170,13 @@ async function startRedis(index: 'exact' | 'query-engine'): Promise<TestRedis | 
   return startQueryEngine(engine);
 }
 
-/** How many times as long its API or its Redis takes as it would alone: whichever is held up more. */
+/** The factor by which its API or its Redis is slower than alone: whichever is held up more. */
 async function watchService({ api, redis }: Service): Promise<() => Promise<number>> {
   const each = await Promise.all([api.child.pid ?? 0, redis.pid].map(watchSlowdown));
   return async () => Math.max(...(await Promise.all(each.map((slowdown) => slowdown()))));
 }
 
-/** What an attack has hung or ended is started anew, so that the next ones meet a service. */
+/** Starts anew a service that an attack has hung or ended, so that the next attacks meet one. */
 async function revive(service: Service): Promise<void> {
   const response = await fetch(`${service.url}/health`, { signal: AbortSignal.timeout(10_000) }).catch(
     () => null,

@@ -6,7 +6,7 @@ export interface Beat {
   readonly milliseconds: number;
 }
 
-/** What the canary met in a while. */
+/** The times that the canary met in a while. */
 export interface Song {
   readonly worstMilliseconds: number;
   /** The longest that it waited twice in a row while the machine was not full; 0 for never longer than it may. */
@@ -23,8 +23,8 @@ export const SERVED_WITHIN_MS = 1_000;
 export const FULL_MACHINE_MS = 250;
 
 /**
- * What a series of requests says. A single late answer says nothing on a machine that is shared, since requests come at a
- * steady pace and whatever lasts is met twice; nor do late ones while other services are late as well.
+ * Judges a series of requests. A single late answer says nothing on a machine that is shared, since requests come at a
+ * steady pace and any lasting delay is met twice; nor do late ones while other services are late as well.
  */
 export function listen(beats: readonly Beat[], withinMilliseconds = SERVED_WITHIN_MS): Song {
   const own = beats.filter(({ kind }) => kind !== 'control');

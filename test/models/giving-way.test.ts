@@ -35,7 +35,7 @@ async function seconds<Result>(task: Promise<Result>): Promise<[Result, number]>
   return [result, (performance.now() - start) / 1_000];
 }
 
-/** How many tokens the model writes in so many seconds on this machine. */
+/** The number of tokens that the model writes in this many seconds on this machine. */
 async function tokensFor(models: ModelsProcess, wanted: number): Promise<number> {
   await ask(models, 'first', { max_tokens: 5 });
   const [, took] = await seconds(ask(models, 'first', { max_tokens: 100 }));

@@ -22,7 +22,7 @@ test.each(families)(
       const answer = await models.post('/v1/chat/completions', { model, messages });
       expect(answer.status).toBe(400);
       const { code, message } = answer.body['error'] as { code: string; message: string };
-      // That it is too long must come from its tokens here, not from its characters.
+      // Its tokens here must show that it is too long, not its characters.
       expect({ code, message }).toEqual({
         code: 'context_length_exceeded',
         message: expect.stringMatching(/^the prompt takes \d+ tokens/),

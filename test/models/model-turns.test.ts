@@ -129,7 +129,7 @@ test('the only conversation is given to another after five seconds, and that of 
     expect(answer.isWanted()).toBe(false);
     jest.advanceTimersByTime(2_000);
     expect(answer.isWanted()).toBe(true);
-    // What gave way is not refused, although the queue is full.
+    // A request that gave way is not refused, although the queue is full.
     const again = turns.take({ by: 'greedy', isUrgent: true, hasBegun: true, signal }, () =>
       Promise.resolve('went on'),
     );

@@ -42,7 +42,7 @@ test('a state that is removed while it is saved does not come back', async () =>
   const saved = files.save('one', { ...owner, group: '', tokens: [], sequence });
   const removed = files.remove('one');
   await until(async () => (await readdir(directory)).length > 0);
-  // What the removal would do meanwhile, it has done by then.
+  // The removal has done by then all that it would do meanwhile.
   await sleep(50);
   gate.emit('open');
   await Promise.all([saved, removed]);

@@ -8,7 +8,7 @@ import { createLogger } from '../../src/shared/observability/logger.js';
 
 const madeOf = { fingerprint: 'f', template: 't', window: 4_096, engine: 'e' };
 
-/** What the engine does for a state, with a file of so many bytes. */
+/** Stands in for the engine's work on a state, with a file of this many bytes. */
 const sequenceOf = (bytes: number) =>
   // @NOTE nothing else of a sequence is used to save it
   ({

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 
-/** Where a path on the page may begin. */
+/** The places where a path on the page may begin. */
 const ROOTS = ['', 'src/', 'src/api/', 'src/api/services/retrieval/', 'src/shared/', 'src/shared/queues/'];
 const MORE_ROOTS = ['src/shared/search/', 'src/shared/adapters/', 'src/workers/parse/'];
 

@@ -29,7 +29,7 @@ export function useAccessGroupWorld() {
     groups: createAccessGroups(redis),
     membersOf,
     tagsOf,
-    /** Whether a caller's query reaches a document by the tags that its record carries. */
+    /** Tells whether a caller's query reaches a document by the tags that its record carries. */
     reaches: async (callerId: string, documentId: string): Promise<boolean> => {
       const tags = new Set((await redis.hGet(keys.document(documentId), 'tags'))?.split(','));
       return (await tagsOf(callerId)).tags.some((tag) => tags.has(tag));

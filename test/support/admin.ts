@@ -1,7 +1,7 @@
 import { makeToken } from './api.js';
 import { ask, cookiesOf, type Answer, type AskOptions } from './ask.js';
 
-/** What browsers accept. */
+/** The types that browsers accept. */
 export const page = { Accept: 'text/html,application/xhtml+xml' };
 
 export const adminToken = (claims = {}) =>

@@ -45,7 +45,7 @@ export class WholeChatModel extends AnyChatModel {
   }
 }
 
-/** What a message tells of tokens. */
+/** The tokens that a message tells. */
 export const usage = (input: number, output: number) => ({
   usage_metadata: { input_tokens: input, output_tokens: output, total_tokens: input + output },
 });

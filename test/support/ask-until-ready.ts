@@ -22,7 +22,7 @@ export async function askUntilReady(index: Index): Promise<AnswersMeanwhile> {
       answers.refusals += 1;
     }
   };
-  // What was lost is noticed at the latest by the first of these.
+  // The first of these rounds notices lost data at the latest.
   for (let rounds = 0; rounds < 5 || !(await isReady(index)()); rounds += 1) {
     await Promise.all([
       ask(chunkCount, answers.chunks),

@@ -43,7 +43,7 @@ const HANGS = 20_000;
 
 export interface Grammar {
   readonly tokens: readonly string[];
-  /** What has to come first for the rest to be looked at. */
+  /** The texts that have to come first for the rest to be looked at. */
   readonly prefixes?: readonly string[];
 }
 
@@ -75,7 +75,7 @@ const running: { run: () => void } = { run: () => undefined };
 createContext(running);
 const script = new Script('run()');
 
-/** Of the processor, in ms, since a full machine lets everything wait. Ends what would not end by itself. */
+/** Processor time in ms, since a full machine lets everything wait. Ends work that would not end by itself. */
 function timeOf(parse: (text: string) => unknown, text: string, hangs: number): number {
   running.run = () => {
     try {

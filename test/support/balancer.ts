@@ -15,9 +15,9 @@ const MAX_TRIES = 20;
 
 export interface Balancer {
   readonly url: string;
-  /** How many answers came from each port. */
+  /** The number of answers from each port. */
   readonly answers: ReadonlyMap<number, number>;
-  /** Whether requests go to the process at a port. */
+  /** Tells whether requests go to the process at a port. */
   isUp(port: number): boolean;
   stop(): Promise<void>;
 }

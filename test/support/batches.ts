@@ -30,7 +30,7 @@ export const linesOf = (text: string): WireOutcome[] =>
 export const ndjson = (items: readonly unknown[]): string =>
   items.map((item) => `${JSON.stringify(item)}\n`).join('');
 
-/** What is short to compare: the status, or the type of the error. */
+/** The short form to compare: the status, or the type of the error. */
 export const inShort = ({ index, status, error }: WireOutcome): [number, string] => [
   index,
   error ? error.type : (status ?? ''),

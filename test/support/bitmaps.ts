@@ -3,7 +3,7 @@ import type { Scan } from './scans.js';
 type Windows = 1 | 4 | 8 | 16 | 24 | 32;
 export interface BitmapShape {
   readonly bits: Windows;
-  /** How long the second header is: 12 and 64 are those of OS/2. */
+  /** The length of the second header: 12 and 64 are OS/2's. */
   readonly header?: 12 | 40 | 64;
   readonly isTopDown?: boolean;
   readonly compression?: 'rle8' | 'rle4' | 'fields';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
-/** Where Debian puts it. */
+/** The path where Debian puts it. */
 const path = process.env['QUIRE_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
 const hasBrowser = existsSync(path);
 if (!hasBrowser)

@@ -10,7 +10,7 @@ import type { Route } from '../../src/api/http/route.js';
 
 export interface SeenResponse {
   readonly method: string;
-  /** Of the request, with or without a query string. */
+  /** The path of the request, with or without a query string. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
@@ -85,7 +85,7 @@ function checkBody(schema: z.ZodType, text: string, about: string): void {
   const parsed = schema.safeParse(body);
   if (!parsed.success)
     throw new Error(`${about} with a body that does not fit: ${parsed.error.message}\n${text.slice(0, 500)}`);
-  // What a schema does not declare is dropped by parsing it.
+  // Parsing with a schema drops fields that it does not declare.
   deepStrictEqual(body, parsed.data, `${about} with fields that its schema does not declare`);
 }
 

@@ -35,7 +35,7 @@ export const textBatch = (first: number, count: number, changes: Partial<TextBat
   ...changes,
 });
 
-/** What embedding adds to a chunk. */
+/** The fields that embedding adds to a chunk. */
 export const embedded = (number: number, terms: number[] = [sea]) => ({
   number,
   vector: Float32Array.of(1, number),
@@ -66,7 +66,7 @@ export function useChunks() {
       }),
     tagsOf: (number: number) => redis.hGet(keys.chunk(GENERATION, number), 'tags'),
     discard: () => redis.hSet(generationKey, 'discarded', '1'),
-    /** How many chunks of the owner hold a term. */
+    /** The number of chunks of the owner that hold a term. */
     counted: (term: number) => redis.hGet(keys.statistics('ann'), String(term)),
   };
 }

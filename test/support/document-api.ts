@@ -33,7 +33,7 @@ export interface DocumentApi extends ApiClient, Awaited<ReturnType<typeof openDa
 }
 
 interface Options {
-  /** Of a Redis that the test has already; the Jest worker's, emptied, without one. */
+  /** The URL of a Redis that the test has already; the Jest worker's, emptied, without one. */
   readonly redisUrl?: string;
   readonly maxFileBytes?: number;
   readonly waitSeconds?: number;
@@ -47,7 +47,7 @@ interface Options {
   readonly limits?: Partial<AdmissionLimits & { readonly maxMemoryShare: number }>;
   readonly quotas?: Partial<Quotas>;
   readonly bodies?: BodyBudget;
-  /** How much is remembered of a caller's requests with an `Idempotency-Key`. */
+  /** The memory of a caller's requests with an `Idempotency-Key`, in bytes. */
   readonly idempotencyBytes?: number;
   /** Aborts when the API is to stop. */
   readonly stopping?: AbortSignal;

@@ -17,7 +17,7 @@ interface Ingested {
   readonly access_control?: { readers?: string[]; writers?: string[]; admins?: string[] };
 }
 
-/** What a user does with documents; every answer is checked against its route. */
+/** The actions of a user on documents; every answer is checked against its route. */
 export function createUser(api: DocumentApi, name: string) {
   const token = makeToken({ entity_id: name });
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>

@@ -1,7 +1,7 @@
 import type { Redis } from '../../src/shared/redis/client.js';
 import { takeSnapshot } from './snapshot.js';
 
-/** What a process that is killed would not live to see. */
+/** Thrown in place of everything that a killed process would not live to see. */
 export class ProcessDied extends Error {
   override readonly name = 'ProcessDied';
 }

@@ -17,7 +17,7 @@ const EMBEDDING_FAULTS = [
   'stalled',
 ] as const;
 
-/** What one request meets instead of an answer. */
+/** The failure that one request meets instead of an answer. */
 const failureSchema = z.object({
   status: z.number().default(500),
   headers: z.record(z.string(), z.string()).default({}),
@@ -39,7 +39,7 @@ export const configurationSchema = z.object({
   /** Requests over this many at once get 429; 0: no limit. */
   maxInFlight: z.number().default(0),
   retryAfterSeconds: z.number().default(1),
-  /** Of the next requests, one each, in order. */
+  /** The failures of the next requests, one each, in order. */
   failures: z.array(failureSchema).default([]),
   refusedParameters: z.array(z.string()).default([]),
   dimensions: z.number().default(256),
@@ -56,7 +56,7 @@ export const configurationSchema = z.object({
   hasBase64: z.boolean().default(true),
   /** Tokens of prompt and completion that the chat model reads; more are refused with `tooLong`. */
   chatWindow: z.number().default(1_000_000),
-  /** How prompts and texts that are too long are refused; `{window}` stands for the tokens. */
+  /** The refusal of prompts and texts that are too long; `{window}` stands for the tokens. */
   tooLong: z
     .object({ status: z.number(), message: z.string(), code: z.string().nullable() })
     .default({ status: 400, message: 'maximum context length is {window} tokens', code: null }),
@@ -98,7 +98,7 @@ export interface FakeRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What the parts of the fake share. */
+/** The objects that the parts of the fake share. */
 export interface Exchange {
   readonly request: FakeRequest;
   readonly response: ServerResponse;

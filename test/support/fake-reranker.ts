@@ -18,7 +18,7 @@ export interface FakeRerankerOptions {
   readonly maxDocuments?: number;
   /** Tokens for each document; null: the reply says nothing of tokens. */
   readonly tokens?: number | null;
-  /** Where they stand in the reply. */
+  /** The place of tokens in the reply. */
   readonly tokensIn?: 'usage' | 'meta';
   readonly scoreOf?: (document: string, query: string) => number;
   /** Called when a request has come, before it is answered. */
@@ -42,7 +42,7 @@ export interface FakeReranker {
   readonly mostInFlight: () => number;
   /** Requests whose client went away before the answer was whole. */
   readonly aborted: () => number;
-  /** Where redirects lead to has been asked so often. */
+  /** The number of requests to the target of redirects. */
   readonly followed: () => number;
   configure(options: FakeRerankerOptions): void;
   /** Back to the options of the start, without requests. */

@@ -47,7 +47,7 @@ function rowsOf({ width, height, grey }: Scan): Uint8Array[] {
   );
 }
 
-/** Where the run of a colour ends that begins here. */
+/** The end of the run of a colour that begins here. */
 function endOfRun(row: Uint8Array, from: number, colour: Colour): number {
   const end = row.indexOf(other(colour), from);
   return end === -1 ? row.length : end;

@@ -83,7 +83,7 @@ const condition = fc.oneof(
   operators.map((inner) => ({ $not: inner })),
 );
 
-/** What a client may send as a filter. */
+/** Filters that a client may send. */
 export const { filter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 3 },

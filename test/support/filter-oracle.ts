@@ -73,7 +73,7 @@ function lookUp(document: MatchableDocument, key: string): Json | undefined {
 
 const flat = (list: Json[]): Json[] => list.flatMap((each) => (Array.isArray(each) ? flat(each) : [each]));
 
-/** What each object of a list, and of the lists in it, has at the path. */
+/** The values at the path of each object of a list, and of the lists in it. */
 function reachInList(list: Json[], parts: string[]): Json | undefined {
   const values = flat(list)
     .map((each) => reach(each, parts))

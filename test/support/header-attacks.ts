@@ -13,7 +13,7 @@ const MAX_SIZE = 15_000;
 
 const fill = (unit: string, size = MAX_SIZE) => unit.repeat(Math.floor(size / unit.length));
 
-/** What a header may be made of, repeated, and once more with an end that lets it fail at last. */
+/** The values of a header: parts, repeated, and once more with an end that lets it fail at last. */
 function values(prefix: string, units: readonly string[]): string[] {
   return units.flatMap((unit) => [prefix + fill(unit), `${prefix}${fill(unit, MAX_SIZE - 10)}!x`]);
 }
@@ -133,7 +133,7 @@ const form = (boundary: string, body: Buffer): Omit<RawRequest, 'name'> => ({
 const part = (disposition: string, content = 'x') =>
   `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`;
 
-/** Of one part, with what else its head needs; the reader of forms drops parts whose headers are longer. */
+/** The size of one part, with the rest of its head; the reader of forms drops parts whose headers are longer. */
 const PART = 15_500;
 
 /** Heads of parts, and boundaries, that make their reader look again and again. */

@@ -3,7 +3,7 @@ import { chooseLaunch } from '../../dist/workers/parse/confinement/choose-launch
 import { openWorkspace } from '../../dist/workers/parse/confinement/workspace.js';
 import { createParserPool } from '../../dist/workers/parse/pool.js';
 
-// Has a parser that was taken over say what the first argument is, and prints what becomes of the document.
+// Has a parser that was taken over say the first argument, and prints the end of the document.
 const workspace = await openWorkspace();
 const launch = await chooseLaunch({ user: { uid: 65_534, gid: 65_534 }, workspace });
 const parser = createParserPool({

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { keys } from '../../src/shared/redis/keys.js';
 import { anyCharacter } from './any-character.js';
 
-/** What separates or escapes something somewhere, whole and in halves; few of them, so that random parts meet often. */
+/** Texts that separate or escape somewhere, whole and in halves; few of them, so that random parts meet often. */
 const fragment = fc.constantFrom(
   ':',
   '%',

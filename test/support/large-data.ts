@@ -6,7 +6,7 @@ export const MANY_CHUNKS = { count: 20_000, dimensions: 4, repeats: 1, words: 3,
 export const LARGE_CHUNKS = { count: 320, dimensions: DIMENSIONS, repeats: 60, words: 300, listed: 1_000 };
 export type Shape = typeof MANY_CHUNKS;
 
-/** Of so many words, those of two chunks are hardly ever the same. */
+/** Two chunks of words from so large a vocabulary are hardly ever the same. */
 const VOCABULARY = 200_000;
 
 let state = 1;

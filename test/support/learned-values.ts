@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** The token in the URI that `/local/generate_uri` answers with. */
 export const tokenOf = (uri: string) => /:([^:@]+)@/.exec(uri)?.[1] ?? '';
 
-/** What an answer holds that is another one each time: ids, tokens and signed addresses, in the order in which they stand. */
+/** The values of an answer that differ each time: ids, tokens and signed addresses, in the order in which they stand. */
 export const learned = z.union([
   z.object({ external_id: z.string() }).transform(({ external_id }) => [external_id]),
   z.object({ uri: z.string() }).transform(({ uri }) => [tokenOf(uri)]),

@@ -13,7 +13,7 @@ const kernels = await loadKernels();
 export const USERS = ['anna', 'ben', 'cleo', 'dora'] as const;
 const COLOURS = ['red', 'blue'] as const;
 export const WORDS = ['harbour', 'lantern', 'meadow', 'the', 'granite', 'violin', 'orchard'] as const;
-/** What the mirror is told of a document. */
+/** The data of a document that the mirror is told. */
 export interface Row {
   readonly record: ParsedRecord;
   readonly attempt: string | null;
@@ -85,7 +85,7 @@ export const step = fc.oneof(
     texts: fc.array(text, { maxLength: 6 }),
     copies: fc.constantFrom(1, 1, 1, 40, 300),
   }),
-  // As many documents of one access list, of which most are never named again.
+  // Many documents of one access list, most of which are never named again.
   fc.record({
     type: fc.constant('fill' as const),
     fields,

@@ -10,7 +10,7 @@ export interface ServedFile {
   readonly linkedSize?: number;
   readonly contentType?: string;
   readonly status?: number;
-  /** Where it sends to instead. */
+  /** The address that it redirects to. */
   readonly location?: string;
   /** Another length than the body has; null for none at all. */
   readonly claimedLength?: number | null;

@@ -11,7 +11,7 @@ export interface ModelsProcess {
   /** The folder of model files. */
   readonly directory: string;
   readonly dataDirectory: string;
-  /** What others need in their environment to find it. */
+  /** The variables by which others find it. */
   readonly env: Readonly<Record<string, string>>;
   readonly process: StartedProcess;
   write(name: string, options: TinyModelOptions): Promise<string>;

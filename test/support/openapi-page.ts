@@ -4,7 +4,7 @@ const content = z.record(
   z.string(),
   z.object({
     example: z.unknown().optional(),
-    /** Of server-sent events. */
+    /** The examples of server-sent events. */
     examples: z
       .record(z.string(), z.object({ value: z.object({ event: z.string().optional(), data: z.string() }) }))
       .default({}),

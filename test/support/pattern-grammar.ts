@@ -40,7 +40,7 @@ export function grammarOf(literal: RegExp): Grammar {
   for (const quantifier of quantifiers) {
     if (quantifier.max < 20) continue;
     prefixes.add(leadTo(quantifier, sample));
-    // What two repetitions both take is what they can exchange.
+    // Two repetitions can exchange the text that both take.
     for (const one of alphabet) {
       if (matches(quantifier.element, one, flags)) tokens.add(one);
       if (tokens.size > MAX_TOKENS / 2) break;

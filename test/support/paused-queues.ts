@@ -16,5 +16,5 @@ export async function whilePaused(
   }
 }
 
-/** Those of a kind of work, quick ones included. */
+/** The lanes of a kind of work, quick ones included. */
 export const lanesOf = (kind: string) => LANES.filter((lane) => lane.startsWith(kind));

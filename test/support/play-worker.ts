@@ -16,7 +16,7 @@ async function begin({ records }: Data, documentId: string) {
   return { fence, generation: generationId(record), revision };
 }
 
-/** What workers do to a queued document whose text falls into `texts`, each of three tokens. */
+/** Does the work of workers on a queued document whose text falls into `texts`, each of three tokens. */
 export async function playIngest(data: Data, documentId: string, texts: readonly string[]): Promise<void> {
   const { records, chunks } = data;
   const { fence, generation, revision } = await begin(data, documentId);

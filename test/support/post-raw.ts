@@ -7,7 +7,7 @@ interface RawRequest {
   readonly path: string;
   readonly method?: 'GET' | 'POST';
   readonly body?: unknown;
-  /** So many times over, one behind the other on the same connection. */
+  /** The number of times that it is sent, one behind the other on the same connection. */
   readonly repeat?: number;
 }
 

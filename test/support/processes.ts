@@ -9,7 +9,7 @@ export async function parsersOf(worker: number): Promise<number[]> {
   return children.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
-/** Whether the process with an id is there. */
+/** Tells whether the process with an id is there. */
 export function isRunning(id: number): boolean {
   try {
     return process.kill(id, 0);
@@ -24,7 +24,7 @@ export async function residentBytes(id: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
 }
 
-/** In which the kernel counts. */
+/** The ticks in which the kernel counts. */
 const TICKS_PER_SECOND = 100;
 
 /** Seconds that a process has had of the processor. */

@@ -63,7 +63,7 @@ export const documentCount = (index: Index): Promise<number> =>
 export const listCount = async (index: Index): Promise<number> =>
   (await index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL })).ids.length;
 
-/** What `open` opens, unless told otherwise. */
+/** The space that `open` opens, unless told otherwise. */
 export const SPACE: Parameters<typeof chunkIndex>[0] = {
   model: 'test',
   dimensions: 4,

@@ -8,7 +8,7 @@ export interface QueryEngine {
   readonly module: string;
 }
 
-/** Where packages and images of Redis 8 and Redis Stack put them. */
+/** The folders where packages and images of Redis 8 and Redis Stack put them. */
 const MODULE_FOLDERS = ['/usr/local/lib/redis/modules', '/usr/lib/redis/modules', '/opt/redis-stack/lib'];
 
 /**

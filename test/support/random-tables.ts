@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** How the lines of a table are drawn. */
+/** The styles in which the lines of a table are drawn. */
 export const TABLE_STYLES = [
   'grid',
   'thin rectangles',

@@ -78,7 +78,7 @@ export async function fillWorld(world: SearchWorld, { documents, chunksEach } = 
   }
 }
 
-/** What is written and not published yet, and would come before all else: new documents and new versions. */
+/** Adds documents and versions that are written and not published yet, and would come before all else. */
 export async function hideInWorld(world: SearchWorld, generations: number): Promise<void> {
   const published = [...world.documents.values()].filter((each) => each.texts.length > 0);
   for (let n = 0; n < generations; n += 1) {

@@ -33,8 +33,8 @@ export async function recountStatistics(redis: Redis): Promise<Map<string, Count
 }
 
 /**
- * Where the stored term statistics differ from a plain recount, in words; empty when they are exact. To be asked while
- * nothing is being ingested, re-tagged or cleaned (`isAtRest`).
+ * The differences of the stored term statistics from a plain recount, in words; empty when they are exact. To be asked
+ * while nothing is being ingested, re-tagged or cleaned (`isAtRest`).
  */
 export async function statisticsDifferences(redis: Redis): Promise<string[]> {
   const recounted = await recountStatistics(redis);
@@ -52,7 +52,7 @@ export async function statisticsDifferences(redis: Redis): Promise<string[]> {
   return differences.sort();
 }
 
-/** Whether no document is being ingested or re-tagged, and no generation waits to be cleaned. */
+/** Tells whether no document is being ingested or re-tagged, and no generation waits to be cleaned. */
 export async function isAtRest(redis: Redis): Promise<boolean> {
   const left = await Promise.all([
     redis.zCard(keys.unfinished),

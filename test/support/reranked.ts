@@ -14,7 +14,7 @@ export const RERANKED_PATHS = ['/retrieve/chunks', '/retrieve/docs', '/query'] a
 export const searchReranked = (client: Client, more: Record<string, unknown> = {}) =>
   client.post<WireChunk[]>('/retrieve/chunks', { query: 'heron', rerank: true, ...more });
 
-/** What an answer says of reranking. */
+/** The header of an answer about reranking. */
 export const rerankHeader = (reply: { readonly headers: Headers }) => reply.headers.get('quire-rerank');
 
 /** A text that is found by its words, the sooner the lower its number is. */

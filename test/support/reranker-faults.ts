@@ -1,4 +1,4 @@
-/** What a reply may be instead of right. */
+/** The faults of a reply. */
 export type RerankerFault =
   | 'repeated_index'
   | 'index_out_of_range'

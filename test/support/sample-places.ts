@@ -3,7 +3,7 @@ import type { Location } from '../../src/readers/blocks/location.js';
 
 type Kind = keyof Location;
 
-/** What the location of text says, by format. Every chunk of a file says the first of these. */
+/** The kinds of places that the location of text names, by format. Every chunk of a file names the first of these. */
 export const PROMISED_PLACES: Readonly<Record<FileFormat, readonly Kind[]>> = {
   text: ['lines'],
   markdown: ['lines'],
@@ -36,7 +36,7 @@ export const PROMISED_PLACES: Readonly<Record<FileFormat, readonly Kind[]>> = {
   gif: ['pages', 'boxes'],
 };
 
-/** Where the phrase of a file stands: all its pages, rows and so on, each a number or a name. */
+/** The places of a file's phrase: all its pages, rows and so on, each a number or a name. */
 export type PhrasePlaces = Readonly<Partial<Record<Kind, readonly (string | number)[]>>>;
 
 const firstPage: PhrasePlaces = { pages: [1] };

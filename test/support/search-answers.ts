@@ -6,7 +6,7 @@ import { lastCandidate, searchByScan } from './section-scores.js';
 
 /** Engines add up the same products in different orders. */
 const SCORE_TOLERANCE = 1e-6;
-/** Of scores this near to the last that is answered, either may be. */
+/** Either of two chunks may be answered whose scores are this near to the last one. */
 const CUT_TOLERANCE = 1e-5;
 
 export interface Tolerance {
@@ -15,12 +15,12 @@ export interface Tolerance {
 }
 export const EXACT_SCORES: Tolerance = { score: SCORE_TOLERANCE, cut: CUT_TOLERANCE };
 
-/** What is known of a chunk that an answer is held against. */
+/** The known facts of a chunk that an answer is compared with. */
 type KnownText = Omit<ScoredText, 'own'>;
 
 interface Expectation<Text> extends Pick<SearchRequest, 'k' | 'minScore' | 'per'> {
   readonly tolerance?: Tolerance;
-  /** Whether an answer must have it, if it is good enough; otherwise it may. */
+  /** Tells whether an answer must have it, if it is good enough; otherwise it may. */
   readonly isCertain?: (text: Text) => boolean;
 }
 

@@ -32,7 +32,7 @@ export const text = fc
   .array(fc.constantFrom(...words), { minLength: 1, maxLength: 12 })
   .map((each) => each.join(' '));
 
-/** What a client may send to trip up a query language. */
+/** Texts that a client may send to trip up a query language. */
 const hostile = [
   '"',
   "'",
@@ -84,7 +84,7 @@ const document = fc.record({
   day: fc.integer({ min: 1, max: 3 }),
   metadata: fc.oneof({ arbitrary: metadata, weight: 3 }, { arbitrary: hostileMetadata, weight: 1 }),
   texts: fc.array(text, { maxLength: 4 }),
-  /** What befell it after it was published. */
+  /** The fate of it after it was published. */
   fate: fc.constantFrom(
     ...(['none', 'none', 'none', 'replaced', 'overwritten', 'patched'] as const),
     ...(['removed', 'left behind', 'abandoned', 'cancelled'] as const),

@@ -13,7 +13,7 @@ import type { SearchWorld, WorldDocument } from './search-world.js';
 
 export type Question = Omit<RandomQuestion, 'filter'> & { readonly filter: Record<string, unknown> | null };
 
-/** What orders the hits is computed from the same terms, whatever the vectors were rounded to. */
+/** The scores that order the hits are computed from the same terms, whatever the vectors were rounded to. */
 const rankers = [
   { ranker: createLexicalRanker(), isOfVectors: false },
   { ranker: createSemanticRanker(), isOfVectors: true },

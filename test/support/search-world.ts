@@ -32,10 +32,10 @@ import { makeContent, makeDocument, makeOperation } from './documents.js';
 import { rankCandidates } from './rank-candidates.js';
 import { sectionAround } from './section-scores.js';
 
-/** What a document is, kept beside Redis: the truth that answers are held against. */
+/** The state of a document, kept beside Redis: the truth that answers are compared with. */
 export interface WorldDocument {
   readonly record: DocumentRecord;
-  /** Of its published content; none before the first. */
+  /** The texts of its published content; none before the first. */
   readonly texts: readonly string[];
 }
 
@@ -153,7 +153,7 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
       await records.update(id, (record) => replaceContent(record, { content, operation: makeOperation() }));
       await publishTexts(id, texts, isCleaned);
     },
-    /** What a document that was never published is about to answer with: written whole. */
+    /** Writes whole the texts that a document that was never published is about to answer with. */
     draft: async (id: string, texts: readonly string[]): Promise<void> => {
       await write(id, texts);
     },
@@ -185,7 +185,7 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
       const embedding = createEmbedding(embedder, { maxWaitMilliseconds: 0 });
       return createSearch({ index, embedding, chooseRanker: () => ranker, readHits });
     },
-    /** What documents score: every chunk of those that `isWanted` lets through. */
+    /** The scores of documents: every chunk of the documents that `isWanted` lets through. */
     scores: async (
       query: string,
       {

@@ -8,7 +8,7 @@ import {
 
 export interface Stored {
   readonly record: MatchableDocument;
-  /** What the document is served by. */
+  /** The texts that the document serves. */
   readonly texts: readonly string[];
   /** Chunks of a generation that serves no longer, or not yet. */
   readonly unserved: readonly string[];
@@ -39,7 +39,7 @@ const QUERIES = [
 const word = fc.constantFrom('harbour', 'crane', 'ledger', 'wagon', 'copper', 'mooring');
 const text = fc.oneof(
   { arbitrary: fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(' ')), weight: 4 },
-  // What holds a rare term among hundreds of others scores less than what is about a common one.
+  // A chunk with a rare term among hundreds of others scores less than a chunk about a common one.
   { arbitrary: word.map((each) => `${each} ${LONG}`), weight: 1 },
 );
 const texts = (maxLength: number) => fc.array(text, { maxLength });
@@ -52,7 +52,7 @@ const document = fc.record({
 export const world = fc.record({
   documents: fc.array(document, { minLength: 1, maxLength: 8 }),
   hasCommon: fc.boolean(),
-  /** Whether the index leaves out what the caller may not have; it may be late with it. */
+  /** True if the index leaves out documents that the caller may not have; it may be late with it. */
   isIndexCurrent: fc.boolean(),
   isBeyondLimit: fc.boolean(),
   ranking: fc.constantFrom('lexical' as const, 'semantic' as const, 'hybrid' as const),

@@ -13,7 +13,7 @@ export function sectionAround<Chunk>(chunks: readonly Chunk[], number: number): 
   return chunks.slice(first, first + SECTION);
 }
 
-/** What the chunks of a document score by themselves and with their sections, from their packed terms, by the definition. */
+/** The scores of a document's chunks, their own and with their sections, from their packed terms, by the definition. */
 export function scoresOfDocument(
   chunks: readonly Uint8Array[],
   weights: TermWeights,
@@ -29,7 +29,7 @@ export function scoresOfDocument(
   });
 }
 
-/** What the last candidate of a first page of chunks scores by itself. */
+/** The own score of the last candidate of a first page of chunks. */
 export function lastCandidate(all: readonly { readonly own: number }[], k: number): number {
   return all.map(({ own }) => own).sort((a, b) => b - a)[k + SPARE - 1] ?? 0;
 }
@@ -46,9 +46,9 @@ interface Scored extends Address {
 }
 
 /**
- * What an index answers that finds all chunks, by the definition: the `limit` that score best by themselves, in the order
- * of the other score, and with a `minScore` of 0 those that score 0. Where fewer than `enough` reach the least score, it looks
- * at four times as many.
+ * The answer of an index that finds all chunks, by the definition: the `limit` with the best own scores, in the order of
+ * the other score, and with a `minScore` of 0 the chunks that score 0. Where fewer than `enough` reach the least score, it
+ * looks at four times as many.
  */
 export function indexByScan<Text extends Scored>(
   all: readonly Text[],
@@ -63,9 +63,9 @@ export function indexByScan<Text extends Scored>(
 }
 
 /**
- * What a search by words answers.
+ * The answer of a search by words.
  *
- * @param indexed all chunks that the index may find, also those that the caller may not have any more
+ * @param indexed all chunks that the index may find, also chunks that the caller may not have any more
  * @param isHit whether the caller may have it
  */
 export function searchByScan<Text extends Scored>(

@@ -7,7 +7,7 @@ export interface SlowCommand {
   readonly command: string;
 }
 
-/** Of a busy machine, the one that bothers it least. */
+/** The number of tries on a busy machine; the least disturbed one counts. */
 const TRIES = 5;
 
 /**

@@ -21,7 +21,7 @@ import { statisticsDifferences } from './recount-statistics.js';
 const bird = (n: number) => `The ${['heron', 'kite', 'stork'][n % 3] ?? ''} number ${String(n)} of the reeds`;
 export const birds = (count: number) => Array.from({ length: count }, (_, n) => bird(n));
 export const idsOf = (documents: readonly DocumentRecord[]) => documents.map(({ id }) => id);
-/** Of a step that publishes texts. */
+/** The limits of a step that publishes texts. */
 export const LIMITS = { chunks: 64, bytes: 2 ** 20, terms: 2_000 };
 
 interface Options {
@@ -58,7 +58,7 @@ export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jo
       expect(await records.createMany(made)).toEqual(made.map(() => null));
       return made.map(({ record }) => record);
     },
-    /** What a worker does with a group. */
+    /** Does the work of a worker on a group. */
     run: (ids: readonly string[], options: Options = {}) => {
       const { seen = redis, limits = LIMITS, isFirst = true, meanwhile = () => null } = options;
       const { turns = createTurns(3), embedding = builtin, metrics = unseen } = options;

@@ -7,7 +7,7 @@ export interface Turns {
   readonly total: number;
 }
 
-/** What a piece of work takes of this process's own event loop. */
+/** The time that a piece of work takes of this process's own event loop. */
 export async function turnsOf(work: () => Promise<unknown>): Promise<Turns> {
   const began = processorMilliseconds();
   let [count, longest, last] = [0, 0, began];

@@ -4,7 +4,7 @@ import { askProcess } from './ask-process.js';
 import { leastOfThree } from './least-of-three.js';
 import type { StartedProcess } from './service.js';
 
-/** Where the kernel tells the processor time of a thread. */
+/** True where the kernel tells the processor time of a thread. */
 export const canMeterTurns = existsSync('/proc/thread-self/schedstat');
 
 /** Options of node for a process whose turns are measured. */

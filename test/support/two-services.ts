@@ -58,7 +58,7 @@ export async function whenFree<Answer extends { readonly status: number; readonl
   return answer;
 }
 
-/** What the commands say that a test holds back at the proxy, each of them and no other. */
+/** The words of commands that a test holds back at the proxy; each is in one command and no other. */
 export const COMMANDS = {
   writesRecord: 'tombstones',
   startsBuild: 'names, building',

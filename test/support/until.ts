@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What takes a second alone may take a while where others fill the machine. It ends before a test's own time does. */
+/**
+ * Work that takes a second alone may take a while where others fill the machine. The patience ends before a test's own time
+ * does.
+ */
 const PATIENCE_SECONDS = 90;
 
 const MIN_PAUSE_MS = 5;

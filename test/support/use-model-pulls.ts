@@ -15,7 +15,7 @@ export function useModelPulls() {
     /** Name of the model file, which lies in `folder`. */
     file: 'tiny-embedding.gguf',
     source: 'hf:me/tiny:tiny-embedding.gguf',
-    /** Where the server is asked for it. */
+    /** The path at which the server is asked for it. */
     path: '/me/tiny/resolve/main/tiny-embedding.gguf',
     folder: '',
     data: '',

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { untilAnswers } from './redis.js';
 
-/** What redis-servers.mjs tells of each. */
+/** The facts that redis-servers.mjs tells of each. */
 const servers = z.array(z.object({ port: z.number(), configuration: z.record(z.string(), z.string()) }));
 type SharedServer = z.infer<typeof servers>[number];
 
-/** How long connections of the file before may take to close. */
+/** The time that connections of the file before may take to close. */
 const CLOSING_MILLISECONDS = 2_000;
 
 /**
@@ -56,7 +56,7 @@ function sharedServer(): SharedServer {
 
 const urlOf = ({ port }: SharedServer) => `redis://127.0.0.1:${String(port)}`;
 
-/** Whether nobody else is connected, or soon will be no more. */
+/** Tells whether nobody else is connected, or soon will be no more. */
 async function isAlone(client: Redis): Promise<boolean> {
   const end = performance.now() + CLOSING_MILLISECONDS;
   for (;;) {
@@ -66,7 +66,7 @@ async function isAlone(client: Redis): Promise<boolean> {
   }
 }
 
-/** Whether no test has configured it otherwise than it was at its start. */
+/** Tells whether no test has configured it otherwise than it was at its start. */
 async function isUntouched(client: Redis, { configuration }: SharedServer): Promise<boolean> {
   const now = await client.configGet('*');
   return Object.entries(now).every(([name, value]) => configuration[name] === value);

@@ -131,7 +131,7 @@ async function work(worker: Worker, id: string): Promise<boolean> {
   return true;
 }
 
-/** What a killed process, or a Redis that has lost something, may throw. */
+/** Errors that a killed process, or a Redis that has lost data, may throw. */
 const PASSING = /a script|are missing|has no vectors|is not counted|came back without/;
 
 /** Works until nothing is left, through `faulty` at first and calmly once it has failed or is done. */

@@ -9,7 +9,7 @@ export interface PageParts {
   readonly csrf: string;
 }
 
-/** Shows everything about a document except its content, and what an operator can do with it. */
+/** Shows everything about a document except its content, and the actions of an operator on it. */
 export function documentPage(document: DocumentInspection, { adminPath, csrf }: PageParts): Html {
   const { generations, jobs } = document;
   return html`<p><a href="${adminPath}/queues">Queues</a></p>
@@ -39,14 +39,14 @@ export function documentPage(document: DocumentInspection, { adminPath, csrf }: 
     </section>`;
 }
 
-/** What an operator can do with a document. */
+/** The actions of an operator on a document. */
 export const ACTIONS = ['retry', 'cancel', 'delete'] as const;
 export type ActionName = (typeof ACTIONS)[number];
 
 interface Action {
   readonly name: ActionName;
   readonly label: string;
-  /** What will happen. */
+  /** The effect of the action. */
   readonly effect: string;
 }
 

@@ -21,7 +21,7 @@ export interface DocumentPagesOptions extends FormOptions {
   readonly adminPath: string;
 }
 
-/** The page of a document, and what operators do there. Clients that accept no HTML get JSON. */
+/** Makes the page of a document, and the actions of operators there. Clients that accept no HTML get JSON. */
 export function createDocumentPages(options: DocumentPagesOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/documents/:id', (request, response) => showDocument(options, request, response));

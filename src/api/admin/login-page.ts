@@ -32,7 +32,7 @@ export function loginForm({
   </form>`;
 }
 
-/** What a browser that is logged in sees instead of the form. */
+/** Makes the card that a browser sees instead of the form when it is logged in. */
 export function sessionCard(
   { callerId, expiresAtMs }: { callerId: string | null; expiresAtMs: number },
   { adminPath, csrf }: FormOptions,

@@ -78,7 +78,7 @@ async function logOut(options: LoginOptions, request: Request, response: Respons
 interface Shown {
   readonly status: number;
   readonly problem: string | null;
-  /** Where to go after the login. */
+  /** The page to go to after the login. */
   readonly next: string;
 }
 

@@ -11,7 +11,7 @@ const VISITOR_COOKIE = 'quire_visitor';
 const CSRF_COOKIE = 'XSRF-TOKEN';
 const CSRF_HEADER = 'x-xsrf-token';
 
-/** Who requests a page under /admin, and how they authenticated. */
+/** The visitor of a page under /admin, and how they authenticated. */
 export interface Visit {
   readonly caller: Caller | null;
   /** The session of the login, else the anonymous one of the browser; null before its first page. */

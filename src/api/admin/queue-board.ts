@@ -93,7 +93,7 @@ const fonts = {
   'font-mono': 'ui-monospace, Menlo, monospace',
 };
 
-/** Payloads hold ids only, to which our notes are added. If one ever held more, it would not be shown here. */
+/** Payloads hold ids only, and our notes are added to them. If one ever held more, it would not be shown here. */
 const id = z
   .union([z.string().max(300), z.number()])
   .optional()

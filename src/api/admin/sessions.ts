@@ -5,13 +5,13 @@ import { keys } from '../../shared/redis/keys.js';
 
 const sessionSchema = z.object({
   id: z.string(),
-  /** Who logged in with an admin token; null for a browser without a login. */
+  /** The caller who logged in with an admin token; null for a browser without a login. */
   callerId: z.string().nullable(),
   expiresAtMs: z.number(),
 });
 export type Session = z.infer<typeof sessionSchema>;
 
-/** Sessions are stored in signed cookies. Redis only knows those that were ended before they expired. */
+/** Sessions are stored in signed cookies. Redis only knows sessions that were ended before they expired. */
 export interface Sessions {
   create(callerId: string | null, expiresAtMs: number): Session;
   /** Returns the value of the session's cookie. */

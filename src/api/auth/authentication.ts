@@ -106,7 +106,7 @@ export function notAuthenticated(): HttpError {
   });
 }
 
-/** What a stream ends with that outlives the token that it was asked for with. */
+/** Makes the error that ends a stream which outlives the token that it was asked for with. */
 export function tokenEnded(): HttpError {
   return new HttpError(401, 'The token has expired', { headers: { 'WWW-Authenticate': 'Bearer' } });
 }

@@ -8,7 +8,7 @@ export type SecretKind = 'password' | 'scrape-token' | 'signed-token';
 
 export interface Guess {
   readonly kind: SecretKind;
-  /** Where the guess comes from, as `clientAddressOf` returns it. */
+  /** The address that the guess comes from, as `clientAddressOf` returns it. */
   readonly address: string;
 }
 

@@ -7,7 +7,7 @@ import type { StorageMarker } from '../../shared/storage/marker.js';
 interface AnnounceOptions {
   readonly marker: StorageMarker;
   readonly storage: ObjectStorage;
-  /** What to change when this API and another do not use the same storage. */
+  /** The advice when this API and another do not use the same storage. */
   readonly advice: string;
   readonly logger: Logger;
   readonly signal: AbortSignal;

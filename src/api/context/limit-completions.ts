@@ -5,7 +5,7 @@ import { createTurns } from '../../shared/fair-scheduling/turns.js';
 import { modelsAddressesOf } from '../../shared/local-models/processes/models-address.js';
 import type { Settings } from '../../shared/settings/schema.js';
 
-/** A process has at most this many completions under way. Providers refuse or queue what is more than they can take. */
+/** A process has at most this many completions under way. Providers refuse or queue further ones. */
 const MAX_AT_ONCE = 64;
 /** One caller has at most this many while others have some. */
 const MAX_PER_CALLER = 16;
@@ -19,7 +19,7 @@ const RETRY_AFTER_SECONDS = 10;
 
 interface LimitOptions {
   readonly waitMilliseconds?: number;
-  /** How many completions one caller has under way at most, alone or not. */
+  /** The greatest number of completions that one caller has under way, alone or not. */
   readonly ofCaller?: number;
 }
 
@@ -52,8 +52,8 @@ export function createCompletionLimit({ waitMilliseconds = WAIT_MILLISECONDS, of
 }
 
 /**
- * The same for models on this host, which answer a few at once and in the order of arrival: what one caller has sent there must
- * not be more than they answer at once, or others wait behind all of it. The wait is here instead, as long as it was there.
+ * The same for models on this host, which answer a few at once and in the order of arrival: one caller must not have sent
+ * more there than they answer at once, or others wait behind all of it. The wait is here instead, as long as it was there.
  */
 export const createLocalCompletionLimit = (
   settings: Pick<Settings, 'models' | 'completion'>,

@@ -51,7 +51,7 @@ interface IndexParts {
   readonly claim: (index: string) => Promise<void>;
 }
 
-/** @throws IncompatibleDataError when the server or the data does not have what the settings ask for */
+/** @throws IncompatibleDataError when the server or the data lacks a part that the settings ask for */
 async function createIndex(parts: IndexParts): Promise<Index> {
   const { settings, logger, signal, redis, dataSet } = parts;
   // Redis may have gone away again since it was opened.

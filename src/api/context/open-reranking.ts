@@ -3,7 +3,7 @@ import type { Logger } from '../../shared/observability/logger.js';
 import type { Reranker } from '../../shared/ports.js';
 import type { Settings } from '../../shared/settings/schema.js';
 
-/** Called with what became of reranking, and how long it took, which is null where it was not tried. */
+/** Called with the outcome of a reranking and its duration, which is null where it was not tried. */
 export type OnReranked = (outcome: RerankOutcome, seconds: number | null) => void;
 
 interface RerankingOptions {

@@ -52,7 +52,7 @@ export function createCors({ origins, devMode }: CorsOptions): RequestHandler {
   };
 }
 
-/** Tells whether the page is our own, such as `/docs`: browsers send the `Origin` header for those as well. */
+/** Tells whether the page is our own, such as `/docs`: browsers send the `Origin` header for our own pages as well. */
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
 }

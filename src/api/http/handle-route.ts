@@ -146,7 +146,10 @@ async function runHandler(
   }
 }
 
-/** The key of a request that heeds one, and what it is compared by, which is null for an upload. @throws HttpError 422 */
+/**
+ * Returns the key of a request that heeds one, and the fingerprint that it is compared by, null for an upload. @throws
+ * HttpError 422
+ */
 function keyedRequest(route: Route, request: Request) {
   const key = route.idempotency ? idempotencyKeyOf(request) : null;
   if (key === null) return null;
@@ -203,7 +206,7 @@ function holdFor(
       : Promise.resolve(memory.hold({ callerId, bytes, signal }));
 }
 
-/** Tells who sends the request, and throws where they may not use the route. Whether there is room for it is asked later. */
+/** Tells who sends the request, and throws where they may not use the route. The question of room for it comes later. */
 function authorize(route: Route, request: Request, authenticate: Authenticate): Caller {
   const known = authenticate(request.headers.authorization);
   noteCaller(request, known);
@@ -229,7 +232,7 @@ async function readRawBody(
   try {
     body = await readBody(request, route, reading);
   } catch (error) {
-    // A caller that may not pass must not learn what is wrong with the body.
+    // A caller that may not pass must not learn the faults of the body.
     await decide(undefined);
     throw error;
   }

@@ -6,7 +6,7 @@ import { HttpError } from './http-error.js';
 
 export interface HostOptions {
   readonly devMode: boolean;
-  /** Whether other machines may use dev mode: by address, by a local name, or by one of `names`. */
+  /** True if other machines may use dev mode: by address, by a local name, or by one of `names`. */
   readonly allowRemoteDevMode: boolean;
   readonly names: readonly string[];
 }

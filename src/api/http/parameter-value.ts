@@ -1,6 +1,9 @@
 import { toWellFormed } from '../../shared/well-formed.js';
 
-/** A text in UTF-8 as the value of a parameter such as `filename*` has it (RFC 8187): what URIs leave alone is none there. */
+/**
+ * Returns a text in UTF-8 as the value of a parameter such as `filename*` has it (RFC 8187): signs that URIs leave as they
+ * are become escapes, too.
+ */
 export const parameterValue = (text: string): string =>
   encodeURIComponent(toWellFormed(text)).replace(
     /['()*]/g,

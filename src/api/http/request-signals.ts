@@ -3,7 +3,7 @@ import { createSharedController } from '../../shared/tools/shared-controller.js'
 import { AbandonedError } from '../services/abandoned-error.js';
 import { reasonOfEnd } from './connections/slow-clients.js';
 
-/** What may end a request before it is answered. The reason of each signal is an AbandonedError. */
+/** The signals that may end a request before it is answered. The reason of each is an AbandonedError. */
 export interface RequestSignals {
   /** Aborts when the client goes away. */
   readonly gone: AbortSignal;

@@ -10,7 +10,7 @@ import type { ReceiveItems } from './request/items/receive-items.js';
 import type { ReceiveUpload } from './request/upload.js';
 import type { ReceiveFiles } from './request/upload-files.js';
 
-/** What a handler gets: validated values, and nothing of Express. */
+/** The input of a handler: validated values, and nothing of Express. */
 export interface ApiRequest<Path, Query, Body> {
   readonly caller: Caller;
   readonly path: Path;
@@ -45,15 +45,15 @@ export interface ApiRequest<Path, Query, Body> {
 export interface Prefer {
   readonly waitSeconds: number | null;
   readonly respondAsync: boolean;
-  /** Whether fields that the route does not know are refused (`strict`) or ignored; null when it does not say. */
+  /** The handling of fields that the route does not know: refused (`strict`) or ignored; null when the request does not say. */
   readonly handling: 'strict' | 'lenient' | null;
 }
 
 /** For `open` routes, which decide by themselves who may pass. Both functions may throw to refuse a caller. */
 export interface Authorize {
-  /** Is called before the body is read. False means that the body must show that the caller may pass. */
+  /** Called before the body is read. False means that the body must show that the caller may pass. */
   readonly byCaller: (caller: Caller) => boolean;
-  /** Is called before the body is validated; `body` is undefined if it cannot be read. `address` is for counting attempts. */
+  /** Called before the body is validated; `body` is undefined if it cannot be read. `address` is for counting attempts. */
   readonly byBody: (caller: Caller, body: unknown, address: string) => Promise<void>;
 }
 
@@ -69,7 +69,7 @@ interface Declaration<
   /** As OpenAPI writes it: `/documents/{document_id}`. */
   readonly path: string;
   readonly summary: string;
-  /** What the summary leaves out, in whole sentences, for the OpenAPI page. */
+  /** The facts that the summary leaves out, in whole sentences, for the OpenAPI page. */
   readonly description?: string;
   readonly tag: string;
   /** The permission that a token must carry; `open` routes need no token. */
@@ -89,7 +89,7 @@ interface Declaration<
   readonly maxBodyBytes?: number;
   /** With `object`, an empty body and a body of two quote characters count as `{}`. */
   readonly emptyBody?: 'object';
-  /** What the audit log calls a use of the route; null where nothing of anybody is read or changed. */
+  /** The action of the route in the audit log; null where nothing of anybody is read or changed. */
   readonly audit: RequestAction | null;
   readonly authorize?: Authorize;
   /** Runs before the body is read, and throws when there is no capacity for the request. */
@@ -97,8 +97,9 @@ interface Declaration<
   /** For routes that take multipart/form-data, also or only. The fields are for the OpenAPI document. */
   readonly upload?: { readonly fields: z.ZodType; readonly alsoJson: boolean };
   /**
-   * For routes that take many items, whose handler receives them: in JSON, as `request.body` describes it, or as a stream of
-   * lines, each of which is such an item. Answers to a stream are lines as well, each an item of the declared list.
+   * The schema of items, for routes that take many, whose handler receives them: in JSON, as `request.body` describes it,
+   * or as a stream of lines, each of which is such an item. Answers to a stream are lines as well, each an item of the
+   * declared list.
    */
   readonly items?: z.ZodType;
   /** The content of the `data:` lines, for routes that may also answer 200 with server-sent events. */
@@ -114,8 +115,8 @@ export interface IdempotencyOf<Request, Replying, Answer> {
   /** The same for a form with many files. */
   readonly skipFiles?: (receiveFiles: ReceiveFiles) => Promise<void>;
   /**
-   * Answers from what an earlier request with the same key has created under `id`, where its answer is not remembered.
-   * Without it, `handle` goes on with what the earlier request has begun, which its reservation tells.
+   * Answers from the objects that an earlier request with the same key has created under `id`, where its answer is not
+   * remembered. Without it, `handle` goes on with the work of the earlier request, which its reservation tells.
    */
   readonly answerAgain?: (request: Request, id: string, reply: Replying) => Promise<Answer>;
 }
@@ -132,7 +133,7 @@ interface Examples<
   readonly query?: z.input<Query>;
   /** Serves as the form, too, and its fields as parameters where the query string may hold them. */
   readonly body?: z.input<Body>;
-  /** The fields of a multipart upload; that of the file holds its text. */
+  /** The fields of a multipart upload; the field of the file holds its text. */
   readonly upload?: Readonly<Record<string, string | readonly string[]>>;
   /** For routes that heed one, each another, since a key is good for one route alone. */
   readonly idempotencyKey?: string;
@@ -156,7 +157,7 @@ export interface RouteExamples {
   readonly events?: readonly unknown[];
 }
 
-/** A route as the server runs it: `handle` is only ever called with what the route's own schemas parsed. */
+/** A route as the server runs it: `handle` is only ever called with the output of the route's own schemas. */
 export interface Route extends Declaration<z.ZodType, z.ZodType, z.ZodType, Responses, z.ZodType> {
   readonly examples?: RouteExamples;
   readonly idempotency?: IdempotencyOf<ApiRequest<unknown, unknown, unknown>, Reply, ApiReply | PendingReply>;
@@ -168,7 +169,7 @@ export interface Route extends Declaration<z.ZodType, z.ZodType, z.ZodType, Resp
 
 type Reply = typeof reply;
 
-/** A route as it is written: its handler gets what its schemas parse, and can return only what it declares. */
+/** A route as it is written: its handler gets the output of its schemas, and can return only declared responses. */
 interface RouteDefinition<
   Path extends z.ZodType,
   Query extends z.ZodType,
@@ -198,6 +199,6 @@ export function defineRoute<
   const Declared extends Responses,
   Events extends z.ZodType = never,
 >(route: RouteDefinition<Path, Query, Body, Declared, Events>): Route {
-  // @NOTE dropping the types is safe: the server calls each handler with what the route's own schemas parse.
+  // @NOTE dropping the types is safe: the server calls each handler with the output of the route's own schemas.
   return route as unknown as Route;
 }

@@ -55,7 +55,10 @@ async function render(sources: readonly MetricsSource[], request: Request) {
   return { type: Registry.PROMETHEUS_CONTENT_TYPE, text };
 }
 
-/** Scrapers name versions and more of a type, by which Express would find that none fits. */
+/**
+ * Tells whether a scraper prefers OpenMetrics. Scrapers name versions and more of a type, by which Express would find that
+ * none fits.
+ */
 function prefersOpenMetrics(accept: string): boolean {
   const ranges = accept.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -86,7 +89,7 @@ async function isScraper(request: Request, { token, guesses }: MetricsPageOption
   return guesses.check(guess, () => isSamePassword(given, token));
 }
 
-/** Whether the request comes from this machine itself, and not through a proxy on it. */
+/** Tells whether the request comes from this machine itself, and not through a proxy on it. */
 function isLocal({ socket, headers }: Request): boolean {
   const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   return isLoopbackHost(peer) && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;

@@ -67,7 +67,10 @@ const STREAM_ERROR: z.infer<typeof streamError> = {
   detail: 'completion provider is unavailable',
 };
 
-/** Server-sent events. The schema describes a single one, whose `data` is JSON; an answer that ends early has one that says why. */
+/**
+ * Server-sent events. The schema describes a single one, whose `data` is JSON; an answer that ends early has an event that
+ * says why.
+ */
 function eventContent(data: z.ZodType, values: readonly unknown[] = []) {
   const text = z.string().meta({
     description: 'JSON of one event.',

@@ -60,7 +60,7 @@ export function createOpenApi(routes: readonly Route[]): OpenApi {
   return withoutUnused(page);
 }
 
-/** The library writes what events are made of once more for requests, which nothing refers to. */
+/** Removes the schemas that nothing refers to: the library repeats the schemas of events for requests. */
 function withoutUnused(page: OpenApi): OpenApi {
   const { schemas = {}, ...others } = page.components ?? {};
   const text = JSON.stringify(page);

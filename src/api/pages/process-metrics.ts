@@ -18,7 +18,7 @@ export interface ProcessMetrics extends MetricsSource {
   readonly measure: RequestHandler;
   /** Counts a client that was cut off because it read its answer too slowly. */
   readonly countCutOff: () => void;
-  /** Counts what became of reranking, and how long it took, which is null where it was not tried. */
+  /** Counts the outcome of a reranking and its duration, which is null where it was not tried. */
   readonly countRerank: (outcome: RerankOutcome, seconds: number | null) => void;
   /** Counts a request that was refused because there was no room for its connection. */
   readonly countRefused: (shortage: Shortage) => void;

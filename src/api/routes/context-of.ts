@@ -1,7 +1,7 @@
 import type { ApiRequest, Prefer } from '../http/route.js';
 import type { RequestContext } from '../services/request-context.js';
 
-/** What services need to know about a request, apart from what it asks for. The body can be freed meanwhile. */
+/** Returns the facts about a request that services need, apart from its own content. The body can be freed meanwhile. */
 export function contextOf(request: ApiRequest<unknown, unknown, unknown>): RequestContext {
   const { caller, requestId, startedAtMs, prefer, precondition, signal, arrival, reservation } = request;
   const waitSeconds = waitSecondsOf(prefer);

@@ -65,7 +65,7 @@ const listQuery = z.object({
 
 type ListQuery = z.output<typeof listQuery>;
 
-/** What is listed, of which documents, and from where on. @throws HttpError 422 for a cursor of another list */
+/** Returns the fields, the documents and the start of a list. @throws HttpError 422 for a cursor of another list */
 function toListing(query: ListQuery) {
   const { filters, shared, q, sort, order, total, cursor: text = '', skip, limit } = query;
   const name = q === undefined || q.trim() === '' ? null : q.trim();

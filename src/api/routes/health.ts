@@ -99,7 +99,7 @@ const viewModel = ({ kind, model, address, dimensions, state, problem }: ModelSt
   problem,
 });
 
-/** A disk of which nothing can be found out is left out. */
+/** Shows the disks. An unknown disk is left out. */
 const viewOf = (disks: Readiness['disks']) =>
   Object.fromEntries(
     Object.entries(disks)

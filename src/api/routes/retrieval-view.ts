@@ -79,7 +79,7 @@ export function viewFoundDocument({
   };
 }
 
-/** The header that says what became of reranking, where it was asked for. */
+/** Returns the header that tells the outcome of a reranking, where it was asked for. */
 export function rerankHeaders(report: RerankReport | null): Readonly<Record<string, string>> {
   if (report === null) return {};
   const { outcome } = report;

@@ -50,7 +50,7 @@ const viewSharing = (view: CallerView): z.infer<typeof sharingView> => ({
 
 const ownerPath = z.object({ owner: userId.describe('Who shares documents, as their `owner` says.') });
 
-/** The lists of owners, and what putting an owner into them and taking them out does. */
+/** The lists of owners, and the effects of putting an owner into them and of taking them out. */
 const LISTS = [
   {
     name: 'blocked',
@@ -129,7 +129,10 @@ const deleteRoute = ({ lists }: SharingRouteDependencies, list: OwnerList) =>
   });
 
 const done = z.object({ success: z.literal(true) });
-/** What readers do with what others share with them changes nothing of it, so that they need no right to write. */
+/**
+ * Readers' choices about documents that others share with them change nothing of these, so that they need no right to
+ * write.
+ */
 const common = { tag: 'Sharing', permission: 'read' } as const;
 
 const leaveRoute = ({ membership }: SharingRouteDependencies) =>

@@ -19,7 +19,7 @@ export interface TokenRouteOptions {
   readonly makeUri: (request: UriRequest) => string;
   readonly devMode: boolean;
   readonly guesses: Guesses;
-  /** What `password_token` must be. When it is null, no password opens this route. */
+  /** The password that `password_token` must be. When it is null, no password opens this route. */
   readonly password: string | null;
 }
 

@@ -2,7 +2,10 @@ import type { Precondition } from '../../shared/documents/entity-tag.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
 import type { Arrival } from './ingest/admission/arriving.js';
 
-/** Who requests a change, since when, and how long they wait for it. It references nothing of the request's body. */
+/**
+ * The caller who requests a change, the start of the request, and the time that they wait. It references nothing of the
+ * request's body.
+ */
 export interface RequestContext {
   readonly callerId: string;
   readonly requestId: string;
@@ -13,7 +16,7 @@ export interface RequestContext {
   readonly expiresAtMs?: number | undefined;
   /** Aborts when the caller goes away. */
   readonly signal: AbortSignal;
-  /** What counts the document that is to be written, until it counts by its record; undefined where nothing does. */
+  /** Counts the document that is to be written, until it counts by its record; undefined where nothing does. */
   readonly arrival?: Arrival | undefined;
   /** The states in which alone the document may be changed; null where the request does not say. */
   readonly precondition?: Precondition | null;
@@ -21,10 +24,10 @@ export interface RequestContext {
   readonly reservation?: Reservation | undefined;
 }
 
-/** What decides how long a caller waits. */
+/** The limits of a caller's wait. */
 export type WaitLimits = Pick<RequestContext, 'waitSeconds' | 'expiresAtMs'>;
 
-/** How long a caller waits from now on. @param usualSeconds for callers that do not state it */
+/** Returns the time that a caller waits from now on. @param usualSeconds for callers that do not state it */
 export function waitMilliseconds(
   { waitSeconds, expiresAtMs = Infinity }: WaitLimits,
   usualSeconds: number,

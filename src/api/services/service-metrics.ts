@@ -22,7 +22,7 @@ import { shareResult } from '../../shared/tools/share-result.js';
 
 const CACHED_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 3_000;
-/** How many of the next jobs are looked at. Since callers take turns, these include the oldest jobs of several callers. */
+/** The number of next jobs that are looked at. Since callers take turns, these include the oldest jobs of several callers. */
 const NEXT_JOBS = 20;
 const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed', 'completed'] as const;
 

@@ -1,4 +1,4 @@
-/** How a stream ended: completely, with an error, or because its reader stopped, possibly for a reason. */
+/** The end of a stream: complete, with an error, or because its reader stopped, possibly for a reason. */
 export type StreamEnd =
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly error: unknown }

@@ -9,7 +9,7 @@ export interface AccountedRequest {
   readonly operation: Operation;
   readonly userId: string;
   readonly startedAtMs: number;
-  /** What was requested; never the content of documents. */
+  /** The request's metadata; never the content of documents. */
   readonly metadata: Metadata;
   /** Aborts, with an AbandonedError, when the client goes away. */
   readonly signal?: AbortSignal | undefined;
@@ -33,7 +33,7 @@ export interface Accounting {
   run<Result>(request: AccountedRequest, action: () => Promise<Accounted<Result>>): Promise<Result>;
   /**
    * Runs the first part of an operation whose last step writes the event. Appends an event only when it fails here, and
-   * none when the one that went along may have been appended.
+   * none when the event that went along may have been appended.
    */
   begin<Result>(
     request: AccountedRequest,

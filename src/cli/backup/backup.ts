@@ -22,7 +22,7 @@ import { reachMoment } from './reach-moment.js';
  * @returns a sentence for the operator
  */
 export async function backup(place: string, env: Environment): Promise<string> {
-  // What is written from here on is for the user of this process alone, also in a folder that others may read.
+  // Files written from here on are for the user of this process alone, also in a folder that others may read.
   process.umask(0o077);
   const settings = loadSettings(env, []);
   const logger = createLogger({ level: 'warn', process: 'backup' });
@@ -65,7 +65,7 @@ async function copyAll({ url, from, to }: Copying): Promise<Manifest> {
       for await (const some of dumpKeys(client, names)) await keep(some);
     await copies.copy();
     const moment = await reachMoment({ client, changes, keep, between: copies.copy });
-    // Sources of documents that are deleted are kept for a while, so that those of that moment are still there.
+    // Sources of deleted documents are kept for a while, so that the sources of that moment are still there.
     await copies.copy();
     const { documents, sources, missing } = copies.end();
     return {

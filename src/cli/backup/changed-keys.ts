@@ -5,7 +5,7 @@ export interface ChangedKeys {
   take(): Promise<Set<string>>;
 }
 
-/** Follows which keys anybody writes. @param client one that tells of changes, which is used for nothing else */
+/** Follows the keys that anybody writes. @param client a client that tells of changes, which is used for nothing else */
 export function followChanges(client: Client): ChangedKeys {
   let changed = new Set<string>();
   let isEmptied = false;

@@ -2,7 +2,7 @@ import { createClient, RESP_TYPES } from 'redis';
 import { KEY_PREFIX } from '../../shared/redis/keys.js';
 
 /**
- * Connects for a backup or a restore. A connection that is lost is not made again: what changed meanwhile would not be known.
+ * Connects for a backup or a restore. A connection that is lost is not made again: nobody would know the changes meanwhile.
  * @param options.tellsChanges whether the client emits `invalidate` with each key of the service that anybody writes
  */
 export async function connect(url: string, { tellsChanges = false } = {}) {
@@ -16,7 +16,8 @@ export async function connect(url: string, { tellsChanges = false } = {}) {
   client.on('error', () => undefined);
   await client.connect();
   if (tellsChanges) {
-    // The client asks for changes of what it has read. It reads nothing, and needs those of all keys.
+    // A client normally hears of changes of the keys it has read. This one reads nothing, and needs the changes of all
+    // keys.
     await client.sendCommand(['CLIENT', 'TRACKING', 'OFF']);
     await client.sendCommand(['CLIENT', 'TRACKING', 'ON', 'BCAST', 'PREFIX', KEY_PREFIX]);
   }

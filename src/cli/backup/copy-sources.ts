@@ -22,12 +22,12 @@ export function createSourceCopies({
   const copied = new Map<string, Part>();
   const wanted = (): readonly string[] => [...new Set([...ofDocument.values()].flat())];
   return {
-    /** Notes what a record refers to, in the place of what it referred to before; null for one that is gone. */
+    /** Notes the sources of a record, in place of its former sources; null for a record that is gone. */
     note: (record: string, sources: readonly string[] | null): void => {
       ofDocument.delete(record);
       if (sources) ofDocument.set(record, sources);
     },
-    /** Copies what is not copied yet. */
+    /** Copies the sources that are not copied yet. */
     copy: async (): Promise<void> => {
       const queue = wanted()
         .filter((key) => !copied.has(key))
@@ -38,7 +38,7 @@ export function createSourceCopies({
         }),
       );
     },
-    /** Answers what there is of what documents refer to. Further copies stay, which another backup may need. */
+    /** Answers the existing sources of documents. Further copies stay, which another backup may need. */
     end: () => {
       const sources = wanted();
       const missing = sources.filter((key) => !copied.has(key));

@@ -7,7 +7,7 @@ import type { KeyRecord } from './key-records.js';
 const KEYS_AT_ONCE = 500;
 const stateSchema = z.object({ storageKey: z.string() }).nullable();
 
-/** What a backup holds of a key. */
+/** The data that a backup holds of a key. */
 export interface Dumped extends KeyRecord {
   /** The sources in the object storage that the record of a document refers to; null for other keys. */
   readonly sources: readonly string[] | null;
@@ -29,7 +29,7 @@ export async function* dumpKeys(client: Client, names: Iterable<string>): AsyncI
 async function dumpKey(client: Client, key: string): Promise<Dumped> {
   const isDocument = key.startsWith(keys.documentPrefix);
   const [expiresAt, value, states] = await Promise.all([
-    // By the clock of Redis, which may differ from that of this machine.
+    // The clock of Redis counts, which may differ from this machine's.
     client.pExpireTime(key),
     inBytes(client).dump(key) as Promise<Buffer | null>,
     isDocument ? client.hmGet(key, ['published', 'pending']) : null,

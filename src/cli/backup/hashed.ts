@@ -3,7 +3,7 @@ import type { ObjectStorage } from '../../shared/ports.js';
 import { UserError } from '../user-messages.js';
 import type { Part } from './manifest.js';
 
-/** Stores a stream and answers with the hash of what was stored. */
+/** Stores a stream and answers with the hash of the stored bytes. */
 export async function putHashed(
   storage: ObjectStorage,
   key: string,
@@ -23,7 +23,7 @@ export async function putHashed(
   }
 }
 
-/** Reads what is stored at `key`. @throws UserError at its end, when it is not what the part says */
+/** Reads the object at `key`. @throws UserError at its end, when it is not as the part says */
 export async function* openVerified(
   storage: ObjectStorage,
   key: string,

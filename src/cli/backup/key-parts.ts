@@ -7,7 +7,7 @@ import { once, openVerified, putHashed, readAll } from './hashed.js';
 import { readKeyRecords, writeKeyRecord, type KeyRecord } from './key-records.js';
 import type { KeyPart, Places } from './manifest.js';
 
-/** Bytes of records in a part, of which memory holds one. A larger value has a part of its own. */
+/** Bytes of records in a part; memory holds one part. A larger value has a part of its own. */
 const PART_BYTES = 16 * 2 ** 20;
 /** The most that a part may hold that does not say it: the largest value that Redis takes by default goes beyond such a part. */
 const MAX_UNPACKED = PART_BYTES + 512 * 2 ** 20;
@@ -34,7 +34,7 @@ export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'
       bytes += written.length;
       if (bytes >= PART_BYTES) await write();
     },
-    /** Writes what waits, and answers all parts. */
+    /** Writes the waiting records, and answers all parts. */
     end: async (): Promise<readonly KeyPart[]> => {
       await write();
       return parts;
@@ -42,13 +42,16 @@ export function createKeyParts(place: ObjectStorage, places: Pick<Places, 'keys'
   };
 }
 
-/** Reads the keys of a part. @throws UserError when it is damaged, or holds what no backup has; its records throw it as well */
+/**
+ * Reads the keys of a part. @throws UserError when it is damaged, or holds keys that no backup has; its records throw it as
+ * well
+ */
 export async function readKeyPart(place: ObjectStorage, part: KeyPart): Promise<Iterable<KeyRecord>> {
   const packed = await readAll(openVerified(place, part.name, part));
   return ownRecords(readKeyRecords(await unpack(packed, part)), part);
 }
 
-/** Whoever wrote the backup decides how much a few bytes unpack to, and not more than there is room for is taken. */
+/** Unpacks a part. The writer of the backup decides how much a few bytes unpack to; no more is taken than there is room for. */
 async function unpack(packed: Buffer, { name, unpacked = MAX_UNPACKED }: KeyPart): Promise<Buffer> {
   const room = process.availableMemory();
   if (unpacked > Math.max(room, MAX_UNPACKED))

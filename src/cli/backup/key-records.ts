@@ -3,7 +3,7 @@ export interface KeyRecord {
   readonly key: string;
   /** The time in ms at which it expires, by the clock of the Redis that it is from; null for never. */
   readonly expiresAt: number | null;
-  /** What DUMP tells of its value; null when there is no such key (any more). */
+  /** The output of DUMP for its value; null when there is no such key (any more). */
   readonly value: Buffer | null;
 }
 

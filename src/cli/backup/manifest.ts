@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { documentOfSource, isObjectKey } from '../../shared/storage/object-key.js';
 
-/** The version of what a backup consists of. */
+/** The version of a backup's form. */
 export const FORMAT = 1;
 
 const partSchema = z.object({
@@ -20,12 +20,12 @@ const keyPartSchema = partSchema.extend({
 /** A part with keys of Redis. */
 export type KeyPart = z.infer<typeof keyPartSchema>;
 
-/** What a backup consists of. It is written last, so that a backup which has one is whole. */
+/** The content of a backup. The manifest is written last, so that a backup which has one is whole. */
 export const manifestSchema = z.object({
   format: z.literal(FORMAT),
   /** The moment, by the clock of Redis, at which the data was as it is here. */
   moment: z.iso.datetime(),
-  /** For how many ms writers waited for that. */
+  /** The milliseconds for which writers waited for that. */
   waited: z.number().nonnegative(),
   /** The server that wrote the values. An older one cannot read them. */
   redis: z.string(),
@@ -49,10 +49,10 @@ export const sourceSchema = partSchema.extend({
   name: partSchema.shape.name.refine((name) => documentOfSource(name) !== null),
 });
 
-/** Where a source lies in the place of the backup. */
+/** Returns the place of a source within the place of the backup. */
 export const placeOfSource = (storageKey: string): string => `sources/${storageKey}`;
 
-/** Where parts lie. Two backups into one place have other names, so that the one which ends last is whole. */
+/** Returns the places of parts. Two backups into one place have other names, so that the one which ends last is whole. */
 export const placesOf = (run: string) => ({
   /** With keys of Redis, by the number of the part from 1. */
   keys: (number: number): string => `keys/${run}/${String(number).padStart(6, '0')}.gz`,

@@ -10,7 +10,7 @@ const PATIENCE_MILLISECONDS = 60_000;
 const AGAIN_MILLISECONDS = 1_000;
 const NOTE_MILLISECONDS = 2 * PATIENCE_MILLISECONDS;
 
-/** Kinds of keys that hold what somebody has made, or what was counted of somebody. The service makes all others anew. */
+/** Kinds of keys that hold content or counts of somebody. The service makes all others anew. */
 const KINDS = {
   document: 'documents',
   changes: 'documents',
@@ -29,7 +29,7 @@ export async function prepareTarget(client: Client, place: string): Promise<void
   const isOurs = (await client.pTTL(keys.restoring)) === -1;
   if (!isOurs) {
     await refuseData(client);
-    // From now on no process starts; one that began before is heard of while this waits, and may write until then.
+    // From now on no process starts. A process that began before is noticed while this waits, and may write until then.
     await client.set(keys.restoring, place, { expiration: { type: 'PX', value: NOTE_MILLISECONDS } });
   }
   await untilUnused(client);

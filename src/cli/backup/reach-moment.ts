@@ -3,21 +3,21 @@ import type { ChangedKeys } from './changed-keys.js';
 import type { Client } from './connect.js';
 import { dumpKeys, type Dumped } from './dump-keys.js';
 
-/** So few keys are read in some ten milliseconds. */
+/** The number of keys that are read in some ten milliseconds. */
 const FEW_KEYS = 500;
 /** Rounds in which fewer and fewer keys are left. Where they do not become few, the pause has to be long enough for all of them. */
 const MAX_ROUNDS = 30;
-/** How long writers wait at most, from attempt to attempt. Reads go on. */
+/** The longest times for which writers wait, from attempt to attempt. Reads go on. */
 const PAUSES_MILLISECONDS = [250, 500, 1_000, 2_000, 4_000];
-/** What is read after so much of a pause may have been written by somebody whose wait was over. */
+/** The share of a pause in which reads are safe: later, a writer whose wait was over may have written. */
 const SAFE_SHARE = 0.8;
 
 interface Reading {
   readonly client: Client;
   readonly changes: ChangedKeys;
-  /** Takes down what was read. A later reading of a key overrides an earlier one. */
+  /** Keeps the readings. A later reading of a key overrides an earlier one. */
   readonly keep: (dumped: readonly Dumped[]) => Promise<void>;
-  /** Is called between two rounds, for what takes long and has to do with what was read. */
+  /** Called between two rounds, for slow work with the readings. */
   readonly between: () => Promise<void>;
 }
 
@@ -28,8 +28,8 @@ export interface Moment {
 }
 
 /**
- * Reads what has changed, again and again, until all that is kept is as it was at one moment. Writers are held up for the last
- * few keys only.
+ * Reads changed keys, again and again, until all kept data is as it was at one moment. Writers are held up for the last few
+ * keys only.
  */
 export async function reachMoment(reading: Reading): Promise<Moment> {
   let changed = await settle(reading);

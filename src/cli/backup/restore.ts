@@ -104,8 +104,8 @@ async function write({ url, from, to, manifest, sources, place, largest, signal 
 }
 
 /**
- * Makes the data count. Mirrors that have seen other data of this Redis start over by the new epoch. It is another installation
- * from now on: the first may live on, and what models have read for its caches is its own.
+ * Makes the data count. Mirrors that have seen other data of this Redis start over by the new epoch. It is another
+ * installation from now on: the first may live on, and keeps the states that models have read for its caches.
  */
 async function open(client: Client): Promise<void> {
   await client.multi().set(keys.epoch, randomUUID()).del([keys.installation, keys.restoring]).exec();

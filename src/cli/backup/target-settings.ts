@@ -2,19 +2,19 @@ import { ErrorReply } from 'redis';
 import { say, UserError } from '../user-messages.js';
 import type { Client } from './connect.js';
 
-/** What Redis takes of one value, and of one command, where it does not say: its defaults. */
+/** The greatest size of one value, and of one command, where Redis does not tell its limits: its defaults. */
 const LIMITS = { 'proto-max-bulk-len': 512 * 2 ** 20, 'client-query-buffer-limit': 1024 * 2 ** 20 };
-/** For what a command has beside its value. */
+/** The bytes for the rest of a command beside its value. */
 const MARGIN_BYTES = 2 ** 20;
 
-/** Has Redis check values of which whoever wrote them wants it to read or write where it must not. */
+/** Makes Redis check values, whose writer may want it to read or write where it must not. */
 const CHECKS = 'sanitize-dump-payload';
 
 /** Settings of Redis by their names. */
 type Values = Readonly<Record<string, string>>;
 
 /**
- * Has a Redis check all values while a backup is restored into it, and take those of so many bytes.
+ * Has a Redis check all values while a backup is restored into it, and take values of up to `largest` bytes.
  * @throws UserError when it cannot take them
  */
 export async function withTargetSettings(
@@ -39,7 +39,7 @@ async function setBack(client: Client, before: Values): Promise<void> {
   });
 }
 
-/** Notes what it changes in `before`. */
+/** Turns the check of values on, and notes the former setting in `before`. */
 async function checkValues(client: Client, before: Record<string, string>): Promise<void> {
   const known: Values = await client.configGet(CHECKS).catch(unlessRefused({}));
   const value = known[CHECKS];
@@ -51,8 +51,8 @@ async function checkValues(client: Client, before: Record<string, string>): Prom
 }
 
 /**
- * Lets a Redis take values of so many bytes, and notes what it changes in `before`. It writes larger ones (DUMP) than it reads
- * (RESTORE), and ends the connection of whoever sends one.
+ * Lets a Redis take values of this many bytes, and notes the former settings in `before`. Redis writes larger values (DUMP)
+ * than it reads (RESTORE), and ends the connection of a client that sends one.
  * @throws UserError when it cannot take them
  */
 async function allowLargeValues(

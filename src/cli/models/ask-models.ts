@@ -29,7 +29,7 @@ export async function findDescription(
 
 /**
  * Sends a request to the process with local models.
- * @throws UserError with what it says
+ * @throws UserError with the message of the process
  */
 export async function postToModels(
   { url, token }: ModelsAddress,

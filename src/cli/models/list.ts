@@ -18,7 +18,7 @@ import { asUserError } from './pull-errors.js';
 const HEAD = ['NAME', 'KIND', 'MB', 'DIMENSIONS', 'WINDOW', 'FINGERPRINT', 'USED BY'];
 
 /**
- * Returns what is in the models folder, as lines for a terminal. Reads the files themselves: no service has to run.
+ * Returns the files of the models folder, as lines for a terminal. Reads the files themselves: no service has to run.
  * @throws UserError
  */
 export async function list(env: Environment): Promise<string> {
@@ -52,7 +52,7 @@ const sayMissing = ({ name, usedBy }: NamedModel) => `${name}: is not here, and 
 interface Known {
   readonly named: readonly NamedModel[];
   readonly fingerprints: Fingerprints;
-  /** Of the process that runs here with these settings. */
+  /** The crashes of the process that runs here with these settings. */
   readonly crashes: LoadCrashes;
 }
 

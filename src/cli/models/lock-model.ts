@@ -5,7 +5,7 @@ import { UserError } from '../user-messages.js';
 
 /**
  * Lets one command at a time change a model file.
- * @returns what gives the lock back, as the end of the process does
+ * @returns the function that gives the lock back, as the end of the process does
  * @throws UserError when another command has it
  */
 export async function lockModel(directory: string, name: string): Promise<() => Promise<void>> {

@@ -10,7 +10,7 @@ interface Circumstances {
   readonly signal: AbortSignal;
 }
 
-/** Says what the user can do about an error; others stay what they are. */
+/** Turns an error into advice for the user; others stay as they are. */
 export function asUserError(error: unknown, { directory, env, signal }: Circumstances): unknown {
   const cause = error;
   if (signal.aborted) return new UserError('Stopped. The same command goes on from here.', { cause });

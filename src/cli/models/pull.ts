@@ -27,7 +27,7 @@ export interface PullOptions extends BringOptions {
 
 /**
  * Brings a model file into the models folder, under its name only when it is whole.
- * @returns what to tell the user
+ * @returns the message for the user
  * @throws UserError
  */
 export async function pull(request: PullRequest, options: PullOptions): Promise<string> {

@@ -11,8 +11,8 @@ import { lockModel } from './lock-model.js';
 import { asUserError } from './pull-errors.js';
 
 /**
- * Removes a model file, and what a pull of it has left.
- * @returns what to tell the user
+ * Removes a model file, and the remains of a pull of it.
+ * @returns the message for the user
  * @throws UserError
  */
 export async function remove(

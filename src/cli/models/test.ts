@@ -19,12 +19,12 @@ const PATIENCE_MS = 600_000;
 
 export interface TestResult {
   readonly isSane: boolean;
-  /** What to tell the user. */
+  /** The text for the user. */
   readonly text: string;
 }
 
 /**
- * Tries a model: its speed, and whether what it makes has a sense. Asks the process of the service if that answers and has
+ * Tries a model: its speed, and whether its results make sense. Asks the process of the service if that answers and has
  * this very file, else a process of its own.
  * @throws UserError
  */

@@ -14,7 +14,7 @@ function adviceFor(env: Environment): string {
 }
 
 function run(command: string, args: readonly string[], env: Environment): boolean {
-  // Output goes to stderr, because stdout is for what the user requested.
+  // Output goes to stderr, because stdout is for the requested output.
   const { status } = spawnSync(command, args, { stdio: ['ignore', 2, 2], env: { ...env } });
   return status === 0;
 }

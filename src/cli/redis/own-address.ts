@@ -7,7 +7,7 @@ import { socketUrlOf } from '../../shared/redis/socket-url.js';
 import { systemErrorCode } from '../../shared/system-error-code.js';
 import { freePort } from '../free-port.js';
 
-/** Where a Redis of our own listens, and with which options it does. */
+/** The address at which a Redis of our own listens, and its options for that. */
 export interface OwnAddress {
   readonly url: string;
   readonly options: readonly string[];

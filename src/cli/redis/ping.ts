@@ -4,7 +4,10 @@ import { parseSocketUrl } from '../../shared/redis/socket-url.js';
 
 const PATIENCE_MS = 2_000;
 
-/** Whether an address says no more than host and port, or the path of a socket, so that `ping` can ask whether a Redis answers there. */
+/**
+ * Tells whether an address says no more than host and port, or the path of a socket, so that `ping` can ask whether a Redis
+ * answers there.
+ */
 export function isPlainAddress(url: string): boolean {
   const socket = parseSocketUrl(url);
   if (socket) return Object.keys(socket).length === 1;

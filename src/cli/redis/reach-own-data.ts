@@ -9,8 +9,8 @@ const LOADING_MILLISECONDS = 3_600_000;
 const STOP_MILLISECONDS = 3_000;
 
 /**
- * Finds the Redis with the data of a service: the one that the settings name, or that of a service which runs. If none runs, the
- * service's own Redis is started until `stop`.
+ * Finds the Redis with the data of a service: the Redis that the settings name, or the one of a running service. If none
+ * runs, the service's own Redis is started until `stop`.
  */
 export async function reachRedis(
   settings: Settings,

@@ -6,9 +6,9 @@ import { say } from '../user-messages.js';
 
 /** Enough to read an append-only file whose end is broken, and for a hundred thousand removals. */
 const MAX_BYTES = 64 * 2 ** 20;
-/** Of a small disk, the reserve takes this part. */
+/** The part of a small disk that the reserve takes. */
 const SHARE_OF_DISK = 1 / 16;
-/** With less than this part of the reserve, Redis will end at one of its next writes, which may be of some megabytes. */
+/** The part of the reserve below which Redis will end at one of its next writes, which may be of some megabytes. */
 const NOTHING_LEFT = 1 / 4;
 const LOOK_EVERY_MILLISECONDS = 60_000;
 
@@ -20,9 +20,10 @@ interface Reserve {
 }
 
 /**
- * Keeps a file beside the data of Redis, which ends when it cannot write. When the disk is full, the file is given up, so that
- * Redis can start and documents can be deleted. Quire itself takes nothing more long before (`shared/disk/`), so that this is
- * for disks that somebody else has filled. A folder that cannot be looked at, such as one that is gone, ends nothing here.
+ * Keeps a file beside the data of Redis, which ends when it cannot write. When the disk is full, the file is given up, so
+ * that Redis can start and documents can be deleted. Quire itself takes nothing more long before (`shared/disk/`), so that
+ * this is for disks that somebody else has filled. A folder that cannot be looked at, for instance because it is gone, ends
+ * nothing here.
  */
 export function keepReserve(directory: string): Reserve {
   const path = join(directory, 'reserve');
@@ -32,7 +33,7 @@ export function keepReserve(directory: string): Reserve {
     isMaking = true;
     try {
       const { free, reserve } = look(directory);
-      // As much again has to stay free, so that the file is not made of what Redis needs now.
+      // As much again has to stay free, so that the file does not take the room that Redis needs now.
       if (sizeOf(path) < reserve && free + sizeOf(path) > (2 + NOTHING_LEFT) * reserve)
         await writeWhole(path, reserve);
     } catch {

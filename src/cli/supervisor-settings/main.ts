@@ -3,7 +3,7 @@ import { needsModelsProcess } from '../../shared/local-models/uses-local-models.
 import { SettingsError } from '../../shared/settings/settings-error.js';
 import type { SettingsAnswer } from './supervisor-settings.js';
 
-/** Tells the process that started this one what it has to know of the settings, and ends. */
+/** Tells the process that started this one the settings that it needs, and ends. */
 function answer(): SettingsAnswer {
   try {
     const settings = loadSettings(process.env, ['secret']);

@@ -12,7 +12,7 @@ export interface SupervisorSettings {
   readonly port: number;
   readonly drainSeconds: number;
   readonly devMode: boolean;
-  /** Whether a model makes the vectors. */
+  /** True if a model makes the vectors. */
   readonly usesModel: boolean;
   /** Null where no setting names a local model. */
   readonly models: { readonly token: string } | null;

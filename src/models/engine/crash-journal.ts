@@ -7,11 +7,14 @@ import {
 } from '../../shared/local-models/load-crashes.js';
 
 /**
- * Remembers which model file is being loaded, so that one that ends the whole process while it loads is known at the next
- * start. Without it, such a file would end the process again with every request.
+ * Remembers the model file that is being loaded, so that a file that ends the whole process while it loads is known at the
+ * next start. Without it, such a file would end the process again with every request.
  */
 export interface CrashJournal {
-  /** How often loading the file has ended the process, and until when it is not tried again; null where it may be loaded. */
+  /**
+   * Returns the number of loads of the file that ended the process, and the time until which it is not tried again; null
+   * where it may be loaded.
+   */
   pauseOf(fingerprint: string): { readonly crashes: number; readonly until: Date } | null;
   /** Notes that the file is being loaded, until the task has ended. */
   during<Result>(fingerprint: string, task: () => Promise<Result>): Promise<Result>;
@@ -47,7 +50,7 @@ export async function openCrashJournal(path: string): Promise<CrashJournal> {
   };
 }
 
-/** What was being loaded when the process before this one ended has ended it. */
+/** Counts a crash for the file that was being loaded when the process before this one ended. */
 function withLastCrash(known: LoadCrashes): LoadCrashes {
   const entries = Object.entries(known).map(([fingerprint, entry]): [string, LoadCrash] => [
     fingerprint,

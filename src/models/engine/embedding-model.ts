@@ -5,7 +5,7 @@ import { tokenizeText, withBegin } from './tokenize.js';
 import type { ModelTurns, ModelTurnRequest } from './model-turns.js';
 
 export interface EmbeddedText {
-  /** Of unit length, or all zeros where the model makes nothing of the text. */
+  /** The vector of unit length, or all zeros where the model makes nothing of the text. */
   readonly vector: Float32Array;
   readonly tokens: number;
 }
@@ -19,7 +19,7 @@ export interface EmbeddingModel {
 interface Parts {
   readonly model: LlamaModel;
   readonly contexts: readonly LlamaEmbeddingContext[];
-  /** Tokens that the model reads at once, with those that mark beginning and end. */
+  /** Tokens that the model reads at once, including the marks of beginning and end. */
   readonly window: number;
   readonly turns: ModelTurns;
 }
@@ -38,7 +38,7 @@ export function createEmbeddingModel({ model, contexts, window, turns }: Parts):
       const tokens = tokenizeText(model, text);
       const parts = splitEvenly(tokens, window - FRAME_TOKENS).map((part) => withBegin(model, part));
       const vectors: Float32Array[] = [];
-      // One turn for each part: what is urgent does not wait for the end of a long text.
+      // Each part has its turn: urgent texts do not wait for the end of a long one.
       for (const part of parts) vectors.push(await embedTokens(part, turn));
       const vector = vectors.length === 1 && vectors[0] ? vectors[0] : weightedMean(vectors, parts);
       return { vector, tokens: tokens.length };

@@ -11,7 +11,7 @@ export interface LlamaOptions {
 
 /**
  * Loads llama.cpp as its packages bring it. Nothing is built or downloaded, and only the processor is used.
- * @throws NoEngineError that says what to install
+ * @throws NoEngineError that names the package to install
  */
 export async function openLlama({ threads, logger }: LlamaOptions): Promise<Llama> {
   const { getLlama, LlamaLogLevel } = await importEngine();

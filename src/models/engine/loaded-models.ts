@@ -81,7 +81,7 @@ const REFUSED_MILLISECONDS = 30_000;
 
 /**
  * Makes the function that counts one more user of a loaded model. Models are loaded one after the other, so that two do not
- * take the same memory. Whoever wants one that is loaded does not wait for that.
+ * take the same memory. Users of a model that is loaded do not wait for that.
  */
 function createTakeEntry(options: StoreOptions, entries: Map<string, Entry>) {
   let loading: Promise<unknown> = Promise.resolve();
@@ -118,7 +118,7 @@ function createTakeEntry(options: StoreOptions, entries: Map<string, Entry>) {
   };
 }
 
-/** What lies at the file or the settings. */
+/** Errors whose cause is the file or the settings. */
 const LASTING: readonly ModelErrorCode[] = ['invalid_model', 'too_large_for_memory', 'wrong_kind'];
 
 /** Makes room and loads the file. */
@@ -158,8 +158,8 @@ function checkPause(journal: CrashJournal, fingerprint: Fingerprint): void {
 const megabytes = (bytes: number) => String(Math.ceil(bytes / 1024 ** 2));
 
 /**
- * Unloads models that nobody uses, the least recently used first, until there is room. For a model that only callers name, those
- * that the settings name are not unloaded.
+ * Unloads models that nobody uses, the least recently used first, until there is room. Models that the settings name are
+ * not unloaded for a model that only callers name.
  */
 async function makeRoom(
   { memoryBytes, named, logger }: StoreOptions,

@@ -10,7 +10,7 @@ import {
 import { ModelError } from './model-error.js';
 import { readModelHeader, windowOf, type ModelHeader } from './model-header.js';
 
-/** A model file with that by which its content is known. */
+/** A model file with the fingerprint that tells its content. */
 export interface KnownFile {
   readonly file: ModelFile;
   readonly fingerprint: Fingerprint;
@@ -23,11 +23,11 @@ export interface ModelCatalog {
    * @throws ModelError `model_not_found` or `model_changed`
    */
   find(id: string): Promise<KnownFile>;
-  /** Whether the file of this name is another one by now, or gone. */
+  /** Tells whether the file of this name is another one by now, or gone. */
   wasReplaced(known: KnownFile): Promise<boolean>;
   /** @throws ModelError as `find`, and `invalid_model` for a file that cannot be read */
   describe(id: string): Promise<ModelDescription>;
-  /** What cannot be read is left out. */
+  /** Lists the models. A file that cannot be read is left out. */
   list(): Promise<ModelDescription[]>;
 }
 
@@ -72,8 +72,8 @@ export function createModelCatalog({ directory, fingerprints, windowTokens }: Ca
 }
 
 /**
- * Describes each content of a file once, what is wrong with it included. The header of a real model takes some tenths of a
- * second, in which the process answers nobody else, and every caller who makes a cache may ask for one.
+ * Describes each content of a file once, including its faults. The header of a real model takes some tenths of a second, in
+ * which the process answers nobody else, and every caller who makes a cache may ask for one.
  */
 function rememberLatest(
   describe: (known: KnownFile) => Promise<ModelDescription>,

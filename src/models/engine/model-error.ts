@@ -1,4 +1,4 @@
-/** What is wrong with a request, in the words of OpenAI's API, so that its clients tell the cases apart. */
+/** The fault of a request, in the words of OpenAI's API, so that its clients tell the cases apart. */
 export type ModelErrorCode =
   | 'invalid_request'
   | 'model_not_found'
@@ -13,7 +13,7 @@ export type ModelErrorCode =
 export interface ModelErrorOptions {
   /** The field of the request that is at fault. */
   readonly field?: string;
-  /** How many tokens the prompt has, or has at least, where that is too many. */
+  /** The number of tokens of the prompt, or a lower bound, where it is too high. */
   readonly tokens?: number;
   readonly cause?: unknown;
 }

@@ -3,18 +3,18 @@ import { createTurns, type Standing } from '../../shared/fair-scheduling/turns.j
 import { ModelError } from './model-error.js';
 
 export interface ModelTurnRequest {
-  /** For whom it is done. Who has used the model least goes first. Empty where nobody says. */
+  /** The caller for whom it is done. The caller who has used the model least goes first. Empty where nobody says. */
   readonly by?: string | undefined;
-  /** Whether somebody waits for the answer, so that it comes before work of the background. */
+  /** True if somebody waits for the answer, so that it comes before work of the background. */
   readonly isUrgent: boolean;
   readonly signal: AbortSignal;
-  /** Whether it has had a turn before, and gave way. It is not refused then, however many wait. */
+  /** True if it has had a turn before, and gave way. It is not refused then, however many wait. */
   readonly hasBegun?: boolean;
 }
 
 /** A turn that has begun. */
 export interface ModelTurn {
-  /** Whether another goes first who waits. Who is told so ends the turn soon, and asks for another. */
+  /** Tells whether another request that waits goes first. Its holder then ends the turn soon, and asks for another. */
   readonly isWanted: () => boolean;
 }
 

@@ -14,7 +14,7 @@ import type { StateFiles } from './chat/saved-states.js';
 import { openSlots } from './chat/slots.js';
 import { createModelTurns, type ModelTurns } from './model-turns.js';
 
-/** What a model file is used for, and what it then offers. */
+/** The uses of a model file, and the model for each of them. */
 export interface ModelUses {
   readonly embedding: EmbeddingModel;
   readonly ranking: RankingModel;
@@ -43,7 +43,7 @@ export interface OpenParts {
   readonly limits: EngineLimits;
   readonly states: StateFiles;
   readonly onRestored: (milliseconds: number) => void;
-  /** Is told each time that a conversation gives way to another. */
+  /** Called each time that a conversation gives way to another. */
   readonly onGaveWay: () => void;
 }
 
@@ -52,12 +52,12 @@ export interface OpenRequest extends KnownFile {
 }
 
 /**
- * What the engine's own estimates leave out, measured with node-llama-cpp 3.22.1 and vocabularies of 30,000 to 250,000 tokens: its tables
- * of the vocabulary, and what a context for embeddings or ranking takes for each token of it.
+ * The bytes that the engine's own estimates leave out, measured with node-llama-cpp 3.22.1 and vocabularies of 30,000 to
+ * 250,000 tokens: its tables of the vocabulary, and the memory of a context for embeddings or ranking for each token of it.
  */
 const VOCABULARY_BYTES = { model: 1_536, context: 512 };
 
-/** What a model takes of the memory in this use, in bytes: the engine's estimate, and its vocabulary. */
+/** Returns the memory of a model in this use, in bytes: the engine's estimate, and its vocabulary. */
 export async function estimateBytes(
   { llama, limits }: OpenParts,
   header: ModelHeader,
@@ -129,7 +129,10 @@ function checkKind({ kind: made }: ModelHeader, kind: ModelKind): void {
   throw new ModelError('wrong_kind', `the model is made for ${made}, not for ${kind}`, { field: 'model' });
 }
 
-/** As many contexts of one thread as there are threads: threads of one context wait for each other, and do so spinning. */
+/**
+ * Opens as many contexts of one thread as there are threads: threads of one context wait for each other, and do so
+ * spinning.
+ */
 async function openEmbedding({ limits }: OpenParts, { header }: OpenRequest, model: LlamaModel) {
   const window = windowOf(header, limits.windowTokens);
   const contexts = await Promise.all(

@@ -1,4 +1,4 @@
-/** Lends what is not in use. There must be as many turns as there are items. */
+/** Lends items that are not in use. There must be as many turns as there are items. */
 export interface Pool<Item> {
   lend<Result>(task: (item: Item) => Promise<Result>): Promise<Result>;
 }

@@ -24,7 +24,7 @@ export function tokenizeText(
 
 /**
  * Puts the token that begins every text before others, where the model has one. The engine does it itself for some
- * vocabularies and forgets it for others, such as that of multilingual-e5.
+ * vocabularies and forgets it for others, such as the vocabulary of multilingual-e5.
  */
 export function withBegin(model: Pick<LlamaModel, 'tokens'>, tokens: Token[]): Token[] {
   const { bos, shouldPrependBosToken } = model.tokens;
@@ -34,7 +34,7 @@ export function withBegin(model: Pick<LlamaModel, 'tokens'>, tokens: Token[]): T
 /** The model's tokenizer for texts of any kind. */
 export function tokenizerOf(model: LlamaModel): Tokenizer {
   return new Proxy(model.tokenizer, {
-    // What has special tokens is of a template, which no text gets into.
+    // Text with special tokens belongs to a template, which no text of a caller gets into.
     apply: (tokenize, self, args: [string, (boolean | 'builtin')?, 'trimLeadingSpace'?]) => {
       const [text, special = false, options] = args;
       if (special === false) return tokenizeText(model, text, options);
@@ -44,7 +44,7 @@ export function tokenizerOf(model: LlamaModel): Tokenizer {
   });
 }
 
-/** The text with its overlong runs cut by blanks, for what makes the tokens itself. */
+/** Returns the text with its overlong runs cut by blanks, for functions that make the tokens themselves. */
 export const withoutLongRuns = (text: string): string => {
   const pieces = cutRuns(text);
   return pieces.length === 1 ? text : pieces.map((piece) => piece.trim()).join(' ');

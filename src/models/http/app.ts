@@ -20,7 +20,7 @@ import { refuseForeignHosts } from './refuse-foreign-hosts.js';
 const MAX_BODY = '64mb';
 
 interface AppOptions extends RouteParts {
-  /** What every client must send as a bearer token; null for no such check. */
+  /** The bearer token that every client must send; null for no such check. */
   readonly token: string | null;
   /** Names and addresses at which other processes find this one. */
   readonly hosts: readonly string[];
@@ -44,7 +44,7 @@ export function createModelsApp({ token, hosts, logger, ...parts }: AppOptions):
   app.get('/metrics', (_request, response, next) => {
     parts.metrics.render().then(({ type, text }) => response.type(type).send(text), next);
   });
-  // Of other types nothing is read: a web page may send those to a loopback port without asking.
+  // Bodies of other types are not read: a web page may send such bodies to a loopback port without asking.
   app.use(express.json({ limit: MAX_BODY, strict: true }));
   app.get('/v1/models', handle(listModels));
   app.get('/v1/models/:model', handle(describeModel));

@@ -21,7 +21,7 @@ const STATUSES: Readonly<Record<ModelErrorCode, number>> = {
   model_not_found: 404,
   state_not_found: 404,
   model_changed: 409,
-  // The request is right, and what it needs is not: clients must not blame a text for it.
+  // The request is right, but the model or the service is not: clients must not blame a text for it.
   invalid_model: 500,
   too_large_for_memory: 500,
   overloaded: 503,
@@ -44,7 +44,7 @@ function replyFor(error: unknown): ErrorReply | null {
   return statusOfBody(error);
 }
 
-/** Errors of the parser of bodies say themselves what they are. */
+/** Reads the status that errors of the body parser carry. */
 function statusOfBody(error: unknown): ErrorReply | null {
   const parsed = z.object({ status: z.int().min(400).max(499) }).safeParse(error);
   if (!parsed.success) return null;

@@ -15,7 +15,7 @@ export interface ModelsMetrics {
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 interface Watching {
-  /** Shows from then on what is loaded, and what is kept. */
+  /** Shows from then on the loaded models and the kept states. */
   watch(models: LoadedModels, states: StateFiles): void;
 }
 
@@ -75,7 +75,7 @@ function createMeters(registers: Registry[]) {
   return { requests, tokens, restores, givingWay };
 }
 
-/** Gauges of what is loaded, read when they are asked for. */
+/** Gauges of the loaded models, read when they are asked for. */
 function watchModels(models: LoadedModels, registers: Registry[]): void {
   const labelNames = ['model', 'kind'] as const;
   // prom-client calls `collect` on the gauge before it shows it.

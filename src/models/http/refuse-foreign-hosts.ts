@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express';
 import { isLoopbackHost } from '../../shared/settings/loopback.js';
 
 /**
- * Refuses requests whose `Host` is not ours. In a DNS rebinding attack, the name of a foreign page points to this machine, and
- * the header holds that name: without a token, the page would read and remove what is here.
+ * Refuses requests whose `Host` is not ours. In a DNS rebinding attack, the name of a foreign page points to this machine,
+ * and the header holds that name: without a token, the page would read and remove the states here.
  */
 export function refuseForeignHosts(own: readonly string[]): RequestHandler {
   return (request, response, next) => {

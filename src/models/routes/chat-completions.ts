@@ -18,7 +18,7 @@ const bodySchema = z.object({
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   n: z.literal(1).nullish(),
-  /** For whom it is answered: who has used the model least goes first. */
+  /** The caller for whom it is answered: the caller who has used the model least goes first. */
   user: z.string().max(1_024).nullish(),
   /** The name of a saved state (`PUT /v1/states/{state}`) that holds the beginning of the conversation. */
   state: z.string().nullish(),
@@ -94,7 +94,10 @@ function createWholeReply(response: Response, body: Body): Reply {
   };
 }
 
-/** Sends each piece as it is written. An answer is at most a window long, so that what a slow client leaves unread is bounded. */
+/**
+ * Sends each piece as it is written. An answer is at most a window long, so that the unread part of a slow client is
+ * bounded.
+ */
 function createStreamedReply(response: Response, body: Body): Reply {
   const head = headOf('chat.completion.chunk', body);
   const send = (data: object) => {

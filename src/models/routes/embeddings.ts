@@ -13,7 +13,7 @@ const bodySchema = z.object({
   model: z.string(),
   input: z.union([text.transform((one) => [one]), z.array(text).min(1).max(2_048)]),
   encoding_format: z.enum(['float', 'base64']).default('float'),
-  /** What somebody waits for is embedded before the texts of documents. */
+  /** Texts that somebody waits for are embedded before the texts of documents. */
   input_type: z.enum(['query', 'document']).default('document'),
 });
 

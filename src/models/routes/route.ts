@@ -5,7 +5,7 @@ import type { ModelCatalog } from '../engine/model-catalog.js';
 import type { StateFiles } from '../engine/chat/saved-states.js';
 import type { ModelsMetrics } from '../http/metrics.js';
 
-/** What routes are made of. */
+/** The objects that routes use. */
 export interface RouteParts {
   readonly models: LoadedModels;
   readonly catalog: ModelCatalog;

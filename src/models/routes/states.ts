@@ -7,16 +7,16 @@ const writeSchema = z.object({
   messages: turnsSchema,
   /** Another state that holds a beginning of the same conversation. */
   from: z.string().nullish(),
-  /** Whose state it is. Where there is no room, the least recently used one of whoever has most goes. */
+  /** The group of the state. Where there is no room, the least recently used state of the group with the most bytes goes. */
   group: z.string().max(1_024).default(''),
 });
 
-/** Whoever waits for a turn hears this often that it is not forgotten. */
+/** The interval at which waiting clients hear that they are not forgotten. */
 const WAITING_MILLISECONDS = 20_000;
 
 /**
- * `PUT /v1/states/{state}`: reads the beginning of a conversation and saves what the model then knows. Answers lines of JSON:
- * `{read, of}` now and then, and at the end `{tokens, tokens_reused, bytes}`. An answer without that line has failed.
+ * `PUT /v1/states/{state}`: reads the beginning of a conversation and saves the model's state after it. Answers lines of
+ * JSON: `{read, of}` now and then, and at the end `{tokens, tokens_reused, bytes}`. An answer without that line has failed.
  */
 export const writeState =
   ({ models, metrics }: RouteParts): Handler =>

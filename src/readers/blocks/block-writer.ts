@@ -1,11 +1,11 @@
 import type { Block } from './block.js';
 
 interface BlockEnd {
-  /** Whether it is a line among others, such as an item of a list. Other blocks end with an empty line. */
+  /** True for a line among others, such as an item of a list. Other blocks end with an empty line. */
   readonly isLine?: boolean | undefined;
 }
 
-/** Puts the white space between blocks, and hands out what is complete. */
+/** Puts the white space between blocks, and hands out the text that is complete. */
 export interface BlockWriter {
   /** Adds a block without white space at its ends. One without text is left out. */
   add(block: Block, end?: BlockEnd): void;

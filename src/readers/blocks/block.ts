@@ -13,7 +13,10 @@ type SameAsLocation = {
   readonly [Name in Exclude<keyof Location, keyof NumberOf | 'boxes'>]?: Location[Name];
 };
 
-/** Where a block stands. Numbers begin at 1. `lines` are those that it was made of, where its text is not theirs. */
+/**
+ * The place of a block. Numbers begin at 1. `lines` are the lines that the block was made of, where its text differs from
+ * them.
+ */
 export interface Place extends Numbers, SameAsLocation {
   /** The rectangles of its text on the page. */
   readonly boxes?: readonly Rectangle[] | undefined;
@@ -30,6 +33,6 @@ export interface Block {
   readonly heading?: number | undefined;
   /** For a row of a table, which is not cut; `header` holds the lines that name its columns, or nothing. */
   readonly row?: { readonly header: string } | undefined;
-  /** Whether a chunk must begin here, such as at the first block of a sheet or message. It ends all sections. */
+  /** True if a chunk must begin here, such as at the first block of a sheet or message. Such a block ends all sections. */
   readonly isPart?: boolean | undefined;
 }

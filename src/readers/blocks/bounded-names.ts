@@ -8,7 +8,7 @@ interface Names {
   readonly chapter?: string | undefined;
 }
 
-/** The names of a place, cut to what every chunk may hold. */
+/** Returns the names of a place, cut to the length that every chunk may hold. */
 export function boundedNames({ sheet, chapter }: Names): { sheet?: string; chapter?: string } {
   return {
     ...(sheet === undefined ? {} : { sheet: cut(sheet) }),

@@ -6,13 +6,13 @@ interface HiddenTextOptions {
   readonly receipt: ReceiptWriter;
 }
 
-/** Decides whether text that nobody sees is read, and takes down how much there was of each kind. */
+/** Decides whether text that nobody sees is read, and notes how much there was of each kind. */
 export interface HiddenTextWriter {
-  /** Whether text of this kind becomes a part of the document. Counts it unless it is read as ordinary text. */
+  /** Tells whether text of this kind becomes a part of the document. Counts the text, unless it is read as ordinary text. */
   accepts(kind: string, text: string): boolean;
-  /** Takes down text that is read although only some readers of the file meet it; nothing where all text is ordinary. */
+  /** Notes text that is read although only some readers of the file meet it; nothing where all text is ordinary. */
   countRead(kind: string, text: string): void;
-  /** Takes down text that is left out, whatever becomes of hidden text. */
+  /** Notes text that is left out, whatever happens to hidden text. */
   countLeftOut(kind: string, text: string): void;
   /** Adds a gap for each kind that was found. */
   report(): void;

@@ -7,7 +7,7 @@ const rectangleSchema = z.object({ x: z.number(), y: z.number(), width: z.number
 
 const boxSchema = z.object({ page: z.int().min(1), ...rectangleSchema.shape });
 
-/** Where in its file a passage stands, as far as the format tells. */
+/** The place of a passage in its file, as far as the format tells. */
 export const locationSchema = z
   .object({
     pages: spanSchema.optional(),

@@ -4,8 +4,8 @@ import type { HiddenTextWriter } from './hidden-text.js';
 /** Most texts hold neither half of a tag nor two selectors in a row. */
 const MAY_HOLD = /\udb40|[\ufe00-\ufe0f]{2}/;
 /**
- * The flag of a region, which tags spell behind a black flag; then what is no part of anything that is seen: other tags, and
- * variation selectors behind a first one. Models read in both what people do not see.
+ * The flag of a region, which tags spell behind a black flag. Then characters that belong to nothing visible: other tags,
+ * and variation selectors behind a first one. Models read in both what people do not see.
  * @see Unicode Technical Standard 51, emoji tag sequences; The Unicode Standard, 23.4 Variation Selectors
  */
 const FLAG_OR_UNSEEN =
@@ -20,7 +20,7 @@ export function withoutUnseen(block: Block, hidden: HiddenTextWriter): Block {
     flag !== undefined || hidden.accepts(KIND, found) ? found : '',
   );
   if (shown === text && !row) return block;
-  // What names the columns was counted where it stands.
+  // Text that names the columns was counted where it stands.
   const isLeftOut = row !== undefined && !hidden.accepts(KIND, '');
   const header = isLeftOut ? row.header.replace(FLAG_OR_UNSEEN, '$1') : row?.header;
   return { ...block, text: shown, ...(header !== undefined && { row: { header } }) };

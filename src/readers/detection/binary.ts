@@ -17,7 +17,7 @@ export function detectBinary(head: Uint8Array, named: FileFormat | undefined): F
   if (isPdf(latin, head, named)) return 'pdf';
   if (/^PK(?:\x03\x04|\x05\x06|\x07\x08)/.test(latin)) return detectZip(latin, named);
   if (latin.startsWith(COMPOUND)) return detectCompound(latin, named);
-  // Of a stub of a program, little else says that it is none of the texts that are filled up with zeros.
+  // Little else shows that the stub of a program is none of the texts that are filled up with zeros.
   if (latin.startsWith(ELF)) return null;
   const picture = PICTURES.find(([start]) => start.test(latin.slice(0, 18)));
   if (picture) return picture[1];
@@ -29,7 +29,8 @@ export function detectBinary(head: Uint8Array, named: FileFormat | undefined): F
 }
 
 /**
- * Readers of PDF allow other bytes before its mark. But texts mention it, and what begins as another format may hold a PDF.
+ * Readers of PDF allow other bytes before its mark. But texts mention it, and a file that begins as another format may hold
+ * a PDF.
  */
 function isPdf(latin: string, head: Uint8Array, named: FileFormat | undefined): boolean {
   const at = latin.slice(0, 1024).indexOf('%PDF-');

@@ -8,13 +8,13 @@ export interface FileType {
   readonly contentType: string;
 }
 
-/** How many bytes of a file's beginning `detectFileType` reads. A shorter file is passed whole. */
+/** The number of bytes of a file's beginning that `detectFileType` reads. A shorter file is passed whole. */
 export const DETECTION_BYTES = 65_536;
 
 /**
- * Detects the type of a file by its first `DETECTION_BYTES` bytes, else by its extension, else by what the client said. Null
- * when Quire does not read it. A broken or encrypted file is of the format that its name says where its content does not
- * tell, since that parser says what is wrong with it.
+ * Detects the type of a file by its first `DETECTION_BYTES` bytes, else by its extension, else by the client's declaration.
+ * Returns null when Quire does not read the type. A broken or encrypted file whose content does not tell its format has the
+ * format of its name, since that parser says what is wrong with it.
  */
 export function detectFileType(
   head: Uint8Array,
@@ -29,14 +29,14 @@ export function detectFileType(
   return format === null ? null : { format, contentType: contentTypeOf(format) };
 }
 
-/** What to do about a file that `detectFileType` does not know; null when there is nothing to say. */
+/** Returns advice about a file that `detectFileType` does not know; null when there is none. */
 export function adviceFor(head: Uint8Array, filename: string | null): string | null {
   const modern = MODERN.get(extensionOf(filename));
   if (modern === undefined || !isBinary(head)) return null;
   return `save the file as ${modern}`;
 }
 
-/** The formats of Microsoft Office until 2003 and its binary workbooks, and those that are read in their place. */
+/** The formats of Microsoft Office until 2003 and its binary workbooks, each with the format that is read in its place. */
 const MODERN: ReadonlyMap<string, string> = new Map([
   ['doc', 'docx'],
   ['dot', 'docx'],

@@ -1,16 +1,16 @@
-/** What all files of a format have in common. */
+/** The facts that all files of a format share. */
 export interface FormatFacts {
-  /** What the bytes are: `text` in some encoding, `zip`, or `binary`, which never looks like text, however broken. */
+  /** The nature of the bytes: `text` in some encoding, `zip`, or `binary`, which never looks like text, however broken. */
   readonly container: 'text' | 'zip' | 'binary';
-  /** Whether a file of blanks is an empty document. */
+  /** True if a file of blanks is an empty document. */
   readonly isEmptyWhenBlank: boolean;
-  /** Whether it takes time by its length alone to read, so that short ones need not wait behind slow files. */
+  /** True if the time that a file takes depends on its length alone, so that short files need not wait behind slow ones. */
   readonly isLinear: boolean;
-  /** Whether repetitive text may be a hundred times as long as the file; its reader bounds what it inflates. */
+  /** True if repetitive text may be a hundred times as long as the file; the reader bounds the inflated bytes. */
   readonly isCompressed: boolean;
-  /** Whether compiled code reads it, which it may crash or take over. */
+  /** True if compiled code reads the format, which a file may crash or take over. */
   readonly isNative: boolean;
-  /** Whether its pages can be shown as pictures. */
+  /** True if the pages can be shown as pictures. */
   readonly hasPages: boolean;
 }
 
@@ -23,7 +23,7 @@ const TEXT = {
   hasPages: false,
 } as const satisfies FormatFacts;
 
-/** What formats have in common. Each format is of one kind, so that a new one cannot be without any of these facts. */
+/** The kinds of formats with their facts. Each format is of one kind, so that a new one cannot lack any of these facts. */
 export const FORMAT_KINDS = {
   plain: { ...TEXT, isEmptyWhenBlank: true, isLinear: true },
   text: TEXT,

@@ -1,7 +1,7 @@
 /**
- * Whether a text begins as HTML does: with `<html` or its doctype, after any number of comments and XML
- * declarations. It is read by hand in one pass, because a pattern would try every way to divide nested
- * comments, and strangers send these bytes to the event loop.
+ * Tells whether a text begins as HTML does: with `<html` or its doctype, after any number of comments and XML declarations.
+ * One pass by hand reads it: a pattern would try every way to divide nested comments, and strangers send these bytes to the
+ * event loop.
  */
 export function startsAsHtml(text: string): boolean {
   let at = 0;

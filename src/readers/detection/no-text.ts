@@ -3,26 +3,26 @@ import { isControl, isForTerminals } from '../encoding/control-bytes.js';
 
 /** The beginning tells more than the rest: there are the headers of files that are mostly pixels or sound. */
 const HEADER = { bytes: 1_024, zeros: 8 };
-/** So many bytes without the end of a line that mostly repeat are pixels. */
+/** Lines from this length, in bytes, that mostly repeat are pixels. */
 const LONG_LINE = 1_024;
 const WIDE_SAMPLE = 8_192;
 const MIN_WIDE = 4;
-/** Short texts may have so many zeros by chance. */
+/** Short texts may have this many zeros by chance. */
 const FEW_ZEROS = 2;
 const MAX_FOR_TERMINALS = 0.4;
 /** No sign of a text is met more often than in this share of it, blanks neither. */
 const MAX_SHARE = 1 / 3;
 const MOSTLY = 0.98;
-/** What no text in UTF-16 has: controls, halves of characters, and what no character has. */
+/** Characters that no text in UTF-16 has: controls, halves of characters, and numbers without a character. */
 const NO_SIGN = /(?![\t-\r\u001b])[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/gu;
 /** Signs that texts are made of. Of two bytes of any value, every other pair is none of them. */
 const SIGN =
   /[\t-\r -~\u00a0-\u024f\u0370-\u06ff\u0900-\u0fff\u10a0-\u10ff\u1e00-\u206f\u20a0-\u20bf\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffee]/g;
 
 /**
- * Whether bytes are text in no encoding: they have zeros without a pattern, many control characters, or, where they are no
- * Unicode, the header of a binary file or the same bytes again and again. Zeros at the end do not count: programs fill files
- * with them.
+ * Tells whether bytes are text in no encoding. Such bytes have zeros without a pattern, many control characters, or, where
+ * they are no Unicode, the header of a binary file or the same bytes again and again. Zeros at the end do not count:
+ * programs fill files with them.
  * @param head the first bytes of the file; a character may be cut off at its end
  */
 export function isBinary(head: Uint8Array): boolean {
@@ -56,7 +56,7 @@ function wholeCharacters(bytes: Buffer): Buffer {
 }
 
 interface Signs {
-  /** How many zeros are at each of four places. */
+  /** The number of zeros at each of four places. */
   readonly zerosAt: readonly number[];
   readonly controls: number;
   readonly deletes: number;
@@ -111,7 +111,7 @@ function wideOrder(bytes: Buffer, signs: Signs): Wide | undefined {
   return { width: 2, isLittle: odd > even };
 }
 
-/** The first characters; a number that no character has becomes one that none has, too. */
+/** Returns the first characters. A number outside of Unicode becomes one that has no character either. */
 function wideText(bytes: Buffer, { width, isLittle }: Wide): string {
   const length = Math.min(WIDE_SAMPLE, bytes.length);
   let text = '';
@@ -128,8 +128,8 @@ function isLikelyWide(bytes: Buffer, wide: Wide): boolean {
 }
 
 /**
- * Whether bytes without zeros are UTF-16 all the same, such as East Asian text, whose bytes are often those of controls. Pixels
- * may be signs as well, but most of them the same.
+ * Tells whether bytes without zeros are UTF-16 all the same, such as East Asian text, whose bytes are often the numbers of
+ * controls. Pixels may be signs as well, but most of them the same.
  */
 const isMadeOfSigns = (bytes: Buffer): boolean =>
   [true, false].some((isLittle) => {
@@ -147,8 +147,8 @@ function isVaried(text: string): boolean {
 const isLineEnd = (byte: number | undefined): boolean => byte === 0x0a || byte === 0x0d;
 
 /**
- * Whether a long line is mostly bytes above ASCII that are those of the pixel before, of one, three or four bytes. A text may be
- * one letter again and again, but what is white is no text.
+ * Tells whether a long line is mostly bytes above ASCII that repeat the pixel before, of one, three or four bytes. A text
+ * may be one letter again and again, but white pixels are no text.
  */
 function isPixels(bytes: Buffer): boolean {
   if (bytes[0] !== 0xff && bytes.every((byte) => byte === bytes[0])) return false;

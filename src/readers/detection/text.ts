@@ -14,7 +14,7 @@ const STARTS: readonly (readonly [RegExp, FileFormat | null])[] = [
 /** Files of text that is not for reading. */
 const UNREAD_EXTENSIONS = new Set(['svg', 'ps', 'eps', 'doc', 'xls', 'ppt', 'zip']);
 
-/** What tells a format stands within so many bytes. */
+/** The signs of a format stand within this many bytes. */
 const START_BYTES = 4_096;
 
 /** Formats of text that have a name and no mark of their own. */
@@ -40,7 +40,7 @@ const MAIL_HEADERS = new Set([
   ...'from to cc bcc subject date reply-to sender references sent'.split(' '),
   ...WRITTEN_BY_PROGRAMS,
 ]);
-/** Further headers of mails and news; those of one word could also be a line of a memo. */
+/** Further headers of mails and news. A header of one word could also be a line of a memo. */
 const OTHER_HEADERS = /^(?:newsgroups|organization|lines|path|xref|distribution|[a-z]+(?:-[a-z0-9]+)+)$/;
 /** Formats by whose names mails are kept. The messages of Outlook have the same extension as the mails of some programs. */
 const KEPT_AS: ReadonlySet<FileFormat | undefined> = new Set<FileFormat | undefined>([

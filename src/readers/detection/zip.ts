@@ -7,7 +7,7 @@ const FOLDERS: readonly (readonly [string, FileFormat])[] = [
   ['xl/', 'xlsx'],
 ];
 
-/** What the first member of a package says, which is named `mimetype` and is not compressed. */
+/** The beginning of a package whose first member is named `mimetype` and is not compressed, for each format. */
 const MIMETYPES: readonly (readonly [RegExp, FileFormat])[] = [
   [/mimetypeapplication\/epub\+zip/, 'epub'],
   [/mimetypeapplication\/vnd\.oasis\.opendocument\.text(?:-template)?(?![\w-])/, 'odt'],
@@ -18,7 +18,7 @@ const MIMETYPES: readonly (readonly [RegExp, FileFormat])[] = [
 /** Binary workbooks (xlsb) are packages like xlsx, but their parts are no XML. */
 const BINARY_WORKBOOK = /^xl\/(?:workbook|sharedStrings|worksheets\/sheet\d+)\.bin$/;
 
-/** The beginning of a zip tells by its first members what it is. Where they do not, the file's own name does. */
+/** Detects a package by its first members at the beginning of the zip. Where they do not tell, the file's own name does. */
 export function detectZip(latin: string, named: FileFormat | undefined): FileFormat | null {
   const stated = MIMETYPES.find(([pattern]) => pattern.test(latin.slice(0, 256)));
   if (stated) return stated[1];

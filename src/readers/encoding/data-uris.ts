@@ -1,13 +1,13 @@
-/** How a data URI (RFC 2397) begins; in JSON, the slash of its kind may be escaped. */
+/** The beginning of a data URI (RFC 2397); in JSON, the slash of its type may be escaped. */
 const URI =
   /(?<![a-z0-9_.-])data:(?:([a-z0-9.+-]{1,40})\\?\/([a-z0-9.+-]{1,100}))?(?:;[a-z0-9_.-]{1,40}=[^\s;,"'<>\\]{1,100}|;(?:utf-?8|us-ascii)){0,4}(;base64)?,/i;
 /** Shorter ones stay: they are examples, or say no more than a word. */
 const MIN = { base64: 24, other: 64, text: 200 };
-/** A line that goes on with base64 has at least so many of its characters. */
+/** The least number of base64 characters in a line that continues base64. */
 const MIN_OF_LINE = 16;
 const QUOTES = `"'\``;
 
-/** How files in Base64 begin, of which nothing else tells that they are files. */
+/** The beginnings of files in Base64 that nothing else announces as files. */
 const FILES: readonly (readonly [start: RegExp, type: string])[] = [
   [/iVBORw0KGgo/, 'image/png'],
   [/\\?\/9j\\?\/[2-4]/, 'image/jpeg'],
@@ -29,7 +29,7 @@ const START = new RegExp(
 const MIN_FILE = 400;
 
 interface LeftOut {
-  /** Such as `image/png`. */
+  /** The media type, such as `image/png`. */
   readonly type: string;
   readonly isUri: boolean;
   /** In characters, as the URI is written. */
@@ -37,9 +37,9 @@ interface LeftOut {
 }
 
 /**
- * Leaves the data URIs and the files in Base64 out of a text, which hold no words, and tells of each. The latter stay
- * where the format has a place for them (`hasKnownFiles`). Line breaks in them stay, so that
- * what follows keeps its line. It takes time in proportion to the text.
+ * Leaves the data URIs and the files in Base64 out of a text, which hold no words, and tells of each. The latter stay where
+ * the format has a place for them (`hasKnownFiles`). Line breaks in them stay, so that the following text keeps its line.
+ * It takes time in proportion to the text.
  */
 export function withoutDataUris(
   text: string,
@@ -83,14 +83,14 @@ function endOfBase64(text: string, start: number): number {
     if (next === undefined) return end;
     const last = endOfLetters(text, end + next.length);
     if (last - end - next.length < MIN_OF_LINE || !/^[\s"'`)<\\]?$/.test(text.charAt(last))) return end;
-    // Words without a blank between them are no base64, of which some letters of a line are large and some are digits.
+    // Words without a blank between them are no base64: a line of base64 has large letters, small letters and digits.
     const line = text.slice(end + next.length, Math.min(last, end + next.length + 100));
     if (!/[A-Z]/.test(line) || !/[a-z]/.test(line) || !/[\d+/=]/.test(line)) return end;
     end = last;
   }
 }
 
-/** Where the letters of base64 end, as they are or escaped for an address or JSON. */
+/** Returns the end of the letters of base64, as they are or escaped for an address or JSON. */
 function endOfLetters(text: string, start: number): number {
   let at = start;
   for (; at < text.length; at += 1) {
@@ -108,8 +108,8 @@ const BACKSLASH = 0x5c;
 const IS_LETTER = Array.from({ length: 0x7b }, (_, code) => /[\w+/=%-]/.test(String.fromCharCode(code)));
 
 /**
- * Where an URI ends that is not in base64: where the quote or bracket is closed that it begins behind, else before the first
- * character that none has.
+ * Returns the end of a URI that is not in base64: the end of the quote or bracket that it begins behind, else the place
+ * before the first character that no URI has.
  */
 function endOfQuoted(text: string, start: number, body: number): number {
   const before = text.charAt(start - 1);

@@ -20,7 +20,7 @@ function asMeant(text: string, encoding: string): string {
 
 const VIETNAMESE = 'windows-1258';
 
-/** Decodes bytes that come in pieces, some of which end within a character. */
+/** Decodes bytes that come in pieces, which may end within a character. */
 export function createStreamDecoder(encoding: string): {
   readonly write: (piece: Uint8Array) => string;
   readonly end: () => string;

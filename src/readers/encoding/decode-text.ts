@@ -11,21 +11,21 @@ import { announcedEncoding, SEVEN_BIT } from './seven-bit.js';
 const SAMPLE_BYTES = 65_536;
 
 interface DecodeOptions {
-  /** What the file or what brought it says its charset is, in any spelling. It counts where it can be. */
+  /** The charset that the file or its carrier declares, in any spelling. It counts where it is possible. */
   readonly declared?: string | undefined;
   /**
-   * Is told where two encodings are about as likely and the text differs, and of the data URIs and the uuencoded files, which
-   * are then left out: the text is for reading.
+   * Notes texts for which two encodings are about as likely and that differ in them, and the data URIs and uuencoded files,
+   * which are then left out: the text is for reading.
    */
   readonly receipt?: Pick<ReceiptWriter, 'addGap'> | undefined;
-  /** Whether the format has a place for files in Base64, so that its reader treats them. */
+  /** True if the format has a place for files in Base64, so that its reader treats them. */
   readonly hasKnownFiles?: boolean;
 }
 
 /**
- * Decodes text of any encoding: that of its byte order mark or escape sequences, else UTF-8 if the bytes are valid, else UTF-16
- * if zeros or what it says in it indicate that, else the declared one if it is a legacy one, else the one in which it looks
- * most like a language.
+ * Decodes text of any encoding. The order: the encoding of the byte order mark or of escape sequences; UTF-8 if the bytes
+ * are valid; UTF-16 if zeros or the text in it indicate that; the declared encoding if it is a legacy one; the encoding in
+ * which the text looks most like a language.
  */
 export function decodeText(
   bytes: Uint8Array,
@@ -81,7 +81,7 @@ function markedEncoding(buffer: Buffer): string | undefined {
   return buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 'utf-8' : undefined;
 }
 
-/** An encoding whose bytes are all ASCII: the declared one, or what escape sequences announce. */
+/** Returns an encoding whose bytes are all ASCII: the declared one, or one that escape sequences announce. */
 function announced(buffer: Buffer, declared: string | undefined): string | undefined {
   const isDeclared = declared !== undefined && SEVEN_BIT.has(declared);
   if (!isDeclared && !buffer.includes(0x1b)) return undefined;
@@ -89,7 +89,7 @@ function announced(buffer: Buffer, declared: string | undefined): string | undef
   return isDeclared ? declared : announcedEncoding(buffer);
 }
 
-/** Whether nearly all bytes above ASCII are valid UTF-8: some are broken. */
+/** Tells whether nearly all bytes above ASCII are valid UTF-8, so that only some are broken. */
 function isNearlyUtf8(buffer: Buffer): boolean {
   const text = buffer.subarray(0, 1_048_576).toString('utf8');
   let broken = 0;
@@ -102,7 +102,7 @@ function isNearlyUtf8(buffer: Buffer): boolean {
   return whole > broken * 10;
 }
 
-/** Whether bytes can be what is declared: hardly any is none of its characters. */
+/** Tells whether bytes can be in the declared encoding: hardly any byte is outside of its characters. */
 function suits(buffer: Buffer, encoding: string): boolean {
   const text = decodeAs(buffer.subarray(0, SAMPLE_BYTES), encoding);
   const broken = text.match(/\ufffd/g)?.length ?? 0;

@@ -60,7 +60,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'hz-gb-2312': 'hz-gb-2312 hz',
 };
 
-/** Labels as people and programs misspell them: without signs, and without what some programs put before them. */
+/** Labels as people and programs misspell them: without signs, and without the prefixes of some programs. */
 const plain = (label: string): string =>
   label.replace(/^(?:x-ms-|x-|cs)(?=[a-z])/, '').replace(/[^a-z0-9]+/g, '');
 
@@ -76,7 +76,7 @@ const MAX_LABEL_LENGTH = 60;
 /** Code pages of old computers that iconv-lite has tables of and the standard has no label for. */
 const CODE_PAGE = /^(?:cp|ibm|windows|dos|ms|codepage)?0*(\d{3,5})$/;
 
-/** The encoding that a label means; undefined for one that means none, such as `x-unknown` or `default`. */
+/** Returns the encoding that a label means; undefined for a label without a meaning, such as `x-unknown` or `default`. */
 export function encodingOf(label: string): string | undefined {
   const written = label
     .slice(0, MAX_LABEL_LENGTH)
@@ -88,7 +88,7 @@ export function encodingOf(label: string): string | undefined {
   return number === undefined ? undefined : encodingOfCodePage(Number(number));
 }
 
-/** The encoding of a code page of Windows or DOS by its number; undefined for one that is not known. */
+/** Returns the encoding of a code page of Windows or DOS by its number; undefined for an unknown number. */
 export function encodingOfCodePage(number: number): string | undefined {
   const special = CODE_PAGES.get(number);
   if (special !== undefined) return special;

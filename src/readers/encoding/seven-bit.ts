@@ -9,7 +9,7 @@ export const SEVEN_BIT: ReadonlySet<string> = new Set([
   'utf-7',
 ]);
 
-/** A set of characters: the encoding that has it with the highest bit of each byte set, and what stands before them there. */
+/** A set of characters: the encoding that has it with the highest bit of each byte set, and the bytes before them there. */
 interface CharacterSet {
   readonly encoding: string;
   readonly before: readonly number[];
@@ -22,7 +22,7 @@ const HALF_KATAKANA: CharacterSet = { encoding: 'euc-jp', before: [0x8e], width:
 const CHINESE: CharacterSet = { encoding: 'gb18030', before: [], width: 2 };
 const KOREAN: CharacterSet = { encoding: 'cp949', before: [], width: 2 };
 
-/** What escape sequences announce (ISO 2022, RFC 1468, RFC 1554, RFC 1557, RFC 1922); null is ASCII. */
+/** The character sets that escape sequences announce (ISO 2022, RFC 1468, RFC 1554, RFC 1557, RFC 1922); null is ASCII. */
 const ANNOUNCED: Readonly<Record<string, CharacterSet | null>> = {
   '(B': null,
   '(J': null,
@@ -36,7 +36,7 @@ const ANNOUNCED: Readonly<Record<string, CharacterSet | null>> = {
   '$(A': CHINESE,
   '$(C': KOREAN,
 };
-/** What is announced for use behind the sign that shifts out. */
+/** The character sets announced for use behind the sign that shifts out. */
 const SHIFTED: Readonly<Record<string, CharacterSet>> = { '$)A': CHINESE, '$)C': KOREAN };
 
 const ESCAPE = /^\$?[()]?[A-Z@]/;
@@ -106,12 +106,12 @@ function decodeHz(bytes: Buffer): string {
   return text.end();
 }
 
-/** So many bytes are decoded together; a number for each of a large file would not fit into the heap. */
+/** The number of bytes that are decoded together; a number for each byte of a large file would not fit into the heap. */
 const DECODED_AT_ONCE = 65_536;
-/** The longest character, with what stands before it. */
+/** The longest character, with the bytes before it. */
 const MAX_LENGTH = 3;
 
-/** Collects bytes, and decodes those of one encoding together. */
+/** Collects bytes, and decodes consecutive bytes of one encoding together. */
 function createSevenBitText() {
   let text = '';
   const pending = Buffer.alloc(DECODED_AT_ONCE);

@@ -15,7 +15,7 @@ interface LeftOut {
 
 /**
  * Leaves the files out of a text that were written into it by uuencode, as mails before MIME have them, and tells of each.
- * Their line ends stay, so that what follows keeps its line. It takes time in proportion to the text.
+ * Their line ends stay, so that the following text keeps its line. It takes time in proportion to the text.
  */
 export function withoutUuencoded(text: string, tell: (file: LeftOut) => void): string {
   let kept = '';
@@ -32,7 +32,10 @@ export function withoutUuencoded(text: string, tell: (file: LeftOut) => void): s
   return from === 0 ? text : kept + text.slice(from);
 }
 
-/** Where the file ends whose first line ends at `start`; null where what follows is none. A file may be cut, or lack its last line. */
+/**
+ * Returns the end of the file whose first line ends at `start`; null where no file follows. A file may be cut, or lack its
+ * last line.
+ */
 function endOfFile(
   text: string,
   start: number,
@@ -57,7 +60,7 @@ function endOfFile(
 function isDataLine(line: string, isBase64: boolean): boolean {
   if (isBase64) return line.length >= 4 && /^[\w+/]{2,100}={0,2}$/.test(line);
   if (line === '') return false;
-  // The first character says how many bytes the line holds, of which three are four characters.
+  // The first character gives the number of bytes in the line; three bytes are four characters.
   const bytes = (line.charCodeAt(0) - 0x20) & 0x3f;
   const length = 1 + 4 * Math.ceil(bytes / 3);
   // Some write one more character, a check or a blank.

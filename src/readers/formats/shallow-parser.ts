@@ -1,6 +1,9 @@
 import { Parser, type Handler, type ParserOptions } from 'htmlparser2';
 
-/** Most elements that are open at once, as in browsers. Deeper ones count as empty: their text is that of what holds them. */
+/**
+ * The greatest number of elements that are open at once, as in browsers. Deeper ones count as empty: their text belongs to
+ * the elements around them.
+ */
 export const MAX_DEPTH = 512;
 
 interface ShallowOptions extends ParserOptions {

@@ -1,13 +1,13 @@
 import { MAX_NAMED, type Gap, type Receipt } from './receipt.js';
 
-/** The gap that an attachment leaves of which no document is made. */
+/** Makes the gap for an attachment of which no document is made. */
 export const missingAttachment = (filename: string | null | undefined, reason: string): Gap => ({
   reason: 'skipped',
   location: null,
   detail: `The attachment ${filename ?? 'without a name'} is not read: ${reason}`,
 });
 
-/** Adds what turned out to be missing after the file was read. */
+/** Adds gaps that appeared after the file was read. */
 export function addGaps(receipt: Receipt, gaps: readonly Gap[]): Receipt {
   const counts = { ...receipt.gap_counts };
   for (const { reason } of gaps) counts[reason] = (counts[reason] ?? 0) + 1;

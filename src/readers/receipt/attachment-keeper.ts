@@ -9,13 +9,13 @@ export interface CarriedFile {
   readonly bytes: Uint8Array;
 }
 
-/** Is called once for each file of the receipt. Resolves with null when it is kept, else with the reason why not. */
+/** Keeps a file of the receipt; called once for each. Resolves with null when it is kept, else with the reason why not. */
 export type KeepAttachment = (file: CarriedFile) => Promise<string | null>;
 
 export interface AttachmentKeeper {
   readonly keep: KeepAttachment;
   readonly kept: readonly KeptAttachment[];
-  /** Removes what was kept of a document that cannot be read after all. */
+  /** Removes the attachments that were kept of a document that cannot be read after all. */
   discard(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ export const MAX_HEADER_CHARACTERS = 500;
 const text = z.string().max(MAX_HEADER_CHARACTERS);
 const addresses = z.array(text).max(MAX_ADDRESSES);
 
-/** What the headers of a message say, as filters ask for it. Addresses are in lower case, without names. */
+/** The headers of a message, as filters ask for them. Addresses are in lower case, without names. */
 export const mailHeadersSchema = z.object({
   from: addresses,
   to: addresses,

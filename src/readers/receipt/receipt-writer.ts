@@ -13,7 +13,7 @@ import {
 /** Most characters of a title, or of a sentence about a gap. */
 const MAX_CHARACTERS = 500;
 
-/** Takes down what a parser reads and what it does not. */
+/** Notes the parts that a parser reads and the gaps. */
 export interface ReceiptWriter {
   /** Names the reader, such as `pdfium`, and its version. */
   setParser(name: string, version: string): void;
@@ -22,7 +22,7 @@ export interface ReceiptWriter {
   setLanguage(language: string): void;
   /** Notes the headers of a file that is one message. */
   setMail(mail: MailHeaders): void;
-  /** Says what the file is divided into, and into how many. */
+  /** States the unit that the file is divided into, and the number of its parts. */
   setParts(unit: PartUnit, total: number): void;
   /** Notes that one more part was read. */
   addPartRead(): void;
@@ -35,8 +35,8 @@ export interface ReceiptWriter {
 export type Findings = Omit<Receipt, 'characters' | 'tokens'>;
 
 /**
- * @param first what reads the file unless `setParser` says otherwise
- * @param onPartRead is told which share of the parts is read, each time that there is one more
+ * @param first the parser that reads the file unless `setParser` says otherwise
+ * @param onPartRead called with the share of the parts that is read, each time that there is one more
  */
 export function createReceiptWriter(
   first: Reader = TEXT,
@@ -89,7 +89,7 @@ const createAboutWriter = (about: About): Pick<ReceiptWriter, 'setTitle' | 'setL
   },
 });
 
-/** What a receipt says of the parser. */
+/** The facts about the parser in a receipt. */
 interface Reader {
   readonly name: string;
   readonly version: string;

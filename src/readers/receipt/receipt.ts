@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { locationSchema } from '../blocks/location.js';
 import { mailHeadersSchema } from './mail-headers.js';
 
-/** Why something of a file was not read, or is not in the chunks. */
+/** The reasons why a part of a file was not read, or is not in the chunks. */
 export const GAP_REASONS = [
   /** A part, such as a page, holds no text. */
   'empty',
-  /** The text of a part cannot be what it shows, such as a font without a map to characters. */
+  /** The text of a part cannot be what it shows, such as text in a font without a map to characters. */
   'garbled',
   /** The text may say something else: two ways to read its bytes are about as likely. */
   'guessed',
@@ -21,15 +21,15 @@ export const GAP_REASONS = [
 ] as const;
 export type GapReason = (typeof GAP_REASONS)[number];
 
-/** What a file is divided into. */
+/** The units that a file is divided into. */
 export const PART_UNITS = ['file', 'page', 'slide', 'sheet', 'chapter', 'message'] as const;
 export type PartUnit = (typeof PART_UNITS)[number];
 
 export const gapSchema = z.object({
   reason: z.enum(GAP_REASONS),
-  /** Where it is, as far as the format tells. */
+  /** The place of the gap, as far as the format tells. */
   location: locationSchema.nullable(),
-  /** What is missing and why, in a sentence. */
+  /** The missing content and the reason, in a sentence. */
   detail: z.string(),
 });
 export type Gap = z.infer<typeof gapSchema>;
@@ -40,7 +40,7 @@ const attachmentSchema = z.object({
   size_bytes: z.int(),
   /** The document that was made of it; null when none was. */
   document_id: z.string().nullable(),
-  /** Why no document was made of it. */
+  /** The reason why no document was made of it. */
   reason: z.string().nullable(),
 });
 export type Attachment = z.infer<typeof attachmentSchema>;
@@ -48,7 +48,7 @@ export type Attachment = z.infer<typeof attachmentSchema>;
 /** Most gaps and attachments that a receipt names one by one. All gaps are counted. */
 export const MAX_NAMED = 100;
 
-/** What was read of a file, and what was not. */
+/** The parts of a file that were read, and the gaps. */
 export const receiptSchema = z.object({
   /** The reader, such as `pdfium`, and its version. */
   parser: z.string(),
@@ -61,12 +61,12 @@ export const receiptSchema = z.object({
   unit: z.enum(PART_UNITS),
   parts: z.int(),
   parts_read: z.int(),
-  /** UTF-16 units of the text, without what chunks repeat. */
+  /** UTF-16 units of the text, without the repetitions of chunks. */
   characters: z.int(),
   tokens: z.int(),
   /** Pages that were read by text recognition, and how sure that was on average, from 0 to 1. */
   ocr: z.object({ pages: z.int(), confidence: z.number().nullable() }),
-  /** How many gaps there are; the list names the first of them. */
+  /** The number of gaps; the list names the first of them. */
   gap_count: z.int(),
   gap_counts: z.partialRecord(z.enum(GAP_REASONS), z.int()),
   gaps: z.array(gapSchema),

@@ -136,7 +136,7 @@ for caller in each do redis.call('ZADD', setPrefix .. caller, 0, found[1] .. ':'
 return isLast and 1 or 0
 `);
 
-/** Takes the mark of an owner, or that of all owners (`*`), out of the sets of some callers; answers of how many. */
+/** Takes the mark of an owner, or of all owners (`*`), out of the sets of some callers; answers of how many. */
 export const clearScript = defineScript<number>(`
 local overflow, overflows, owner, step, setPrefix = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 local mark = owner == '*' and '*' or owner .. ':*'

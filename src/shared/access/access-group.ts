@@ -35,7 +35,7 @@ export function accessGroupOf(document: Readable): AccessGroup | null {
   return { id: accessGroupTag(owner, callers), owner, ownCaller, callers };
 }
 
-/** The access tags of a document, one of which each of its readers asks for. */
+/** Returns the access tags of a document. Each of its readers asks for one of them. */
 export function accessTags(document: Readable): string[] {
   const group = accessGroupOf(document);
   if (!group) return Array.from(readersOf(document), readerTag);
@@ -50,14 +50,14 @@ function readersOf({ readers, writers, admins }: AccessLists): ReadonlySet<strin
 /** The tags that a caller's queries name: every document that the caller may read has one of them. */
 export interface CallerTags {
   readonly tags: readonly string[];
-  /** Whether only documents that the caller may read have one of them. */
+  /** True if only documents that the caller may read have one of them. */
   readonly areExact: boolean;
 }
 
 /** Stands for every group in the sets of earlier versions, until the sweeper replaces it. */
 const ANY = '*';
 
-/** @param members what the caller's set holds: `owner:group`, `owner:*`, or `*` */
+/** @param members the members of the caller's set: `owner:group`, `owner:*`, or `*` */
 export function callerTags(callerId: string, members: readonly string[]): CallerTags {
   const direct = readerTag(callerId);
   if (members.includes(ANY)) return { tags: [direct, everyAccessGroupTag], areExact: false };

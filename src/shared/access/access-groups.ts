@@ -65,7 +65,7 @@ async function tryToRegister(redis: Redis, group: AccessGroup): Promise<boolean>
   }
 }
 
-/** Registers the group with one step's worth of its callers; the answers are those of `registerScript`. */
+/** Registers the group with one step's worth of its callers; answers as `registerScript` does. */
 function registerFrom(
   redis: Redis,
   { id, owner, ownCaller, callers }: AccessGroup,
@@ -88,8 +88,8 @@ function registerFrom(
 }
 
 /**
- * Of the owner's groups that a caller is in, removes the one that has been without
- * a record for longest; false without such a one.
+ * Removes one of the owner's groups that a caller is in: the group that has been without a record for longest. False
+ * without such a group.
  */
 async function makeRoom(
   redis: Redis,

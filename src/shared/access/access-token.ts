@@ -14,7 +14,7 @@ export function entityIdOf(name: string): string | null {
 
 const MAX_CHARACTERS = 256;
 
-/** Whether a text can be the id of a caller: 1 to 256 characters of well-formed Unicode. */
+/** Tells whether a text can be the id of a caller: 1 to 256 characters of well-formed Unicode. */
 export function isCallerId(id: string): boolean {
   if (id === '' || id.length > 2 * MAX_CHARACTERS || !isWellFormed(id)) return false;
   return [...id].length <= MAX_CHARACTERS;

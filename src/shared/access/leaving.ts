@@ -3,9 +3,9 @@ import { ConflictError } from '../errors.js';
 import type { AccessLists } from './access.js';
 
 /*
- * Who has left a document is kept in its record, with the lists that would name them now. Nobody but themselves can bring
- * them back: what others write into the lists is noted there, and takes effect when they come back. Lists that are written
- * without them take that from them: whoever writes them sees them in none.
+ * The record of a document keeps who has left it, with the lists that would name them now. Nobody but themselves can bring
+ * them back: names that others write into the lists are noted there, and take effect when they come back. Lists that are
+ * written without them take that from them: their writer sees them in none.
  */
 
 export const ACCESS_LISTS = ['readers', 'writers', 'admins'] as const;
@@ -15,13 +15,16 @@ type Leaving = Pick<DocumentRecord, 'left' | 'leftUnnoted'>;
 
 type Lists = Leaving & AccessLists & Pick<DocumentRecord, 'ownerId'>;
 
-/** So many are noted, as many as three lists name, so that a record stays bounded. See `leftUnnoted` for more. */
+/**
+ * The number of leavers that are noted, as many as three lists name, so that a record stays bounded. See `leftUnnoted` for
+ * more.
+ */
 const MAX_LEFT = 3_000;
 
 export const hasLeft = (callerId: string, { left }: Pick<DocumentRecord, 'left'>): boolean =>
   left?.some(({ id }) => id === callerId) ?? false;
 
-/** Who has left an attachment: also who has left the document around it, whose lists it gets. */
+/** Returns the leavers of an attachment, including the leavers of the document around it, whose lists it gets. */
 export function leftWith(attachment: Leaving, around: Leaving): Leaving {
   const leftUnnoted = attachment.leftUnnoted ?? around.leftUnnoted;
   const gone = new Set(attachment.left?.map(({ id }) => id));
@@ -63,8 +66,8 @@ export function withCaller(record: DocumentRecord, callerId: string): Changed {
 }
 
 /**
- * Lists that somebody else writes, without those who have left.
- * @throws ConflictError where no admin would remain, or who is named may have left unnoted
+ * Takes everybody who has left out of lists that somebody else writes.
+ * @throws ConflictError where no admin would remain, or a named user may have left unnoted
  */
 export function withoutLeft(record: Lists, wanted: Partial<AccessLists>): Changed {
   const { left } = record;
@@ -90,7 +93,7 @@ export function withoutLeft(record: Lists, wanted: Partial<AccessLists>): Change
   return { ...staying('readers'), ...staying('writers'), ...admins, left: noted };
 }
 
-/** The same lists, of which those that a document inherits leave out whom it may not name. It keeps its admins where none is left. */
+/** Returns the same lists, without the names that a document may not inherit. It keeps its admins where none is left. */
 export function withoutUnnoted(record: Lists, wanted: Partial<AccessLists>): Partial<AccessLists> {
   if (record.leftUnnoted !== true) return wanted;
   const known = knownTo(record);

@@ -1,8 +1,8 @@
 import { keys } from '../redis/keys.js';
 
 /**
- * By which lists a search was made. The step that reads its hits compares them with those of now, so that a search need not
- * ask for them first; see `confirmation.ts`, which does the same for the data.
+ * The revision of the sharing lists that a search was made by. The step that reads its hits compares it with the present
+ * one, so that a search need not ask for it first; see `confirmation.ts`, which does the same for the data.
  */
 export interface SharingGuard {
   readonly key: string;

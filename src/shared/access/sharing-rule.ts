@@ -1,11 +1,11 @@
 import type { Filter } from '../filters/parse.js';
 import { ID_PATH, OWNER_PATH } from '../filters/paths.js';
 
-/** Which documents of others are found: all that name the caller, those that the caller has accepted, or none. */
+/** The documents of others that are found: all that name the caller, those that the caller has accepted, or none. */
 export const SHARED = ['all', 'accepted', 'own'] as const;
 export type Shared = (typeof SHARED)[number];
 
-/** What a caller has said of documents that others share. An owner is in one of the lists at most. */
+/** The lists in which a caller accepts or blocks documents that others share. An owner is in one of the lists at most. */
 export interface SharingLists {
   /** Nothing of theirs is found, whatever else is said. */
   readonly blockedOwners: readonly string[];
@@ -26,8 +26,9 @@ export const NO_LISTS: SharingLists = { blockedOwners: [], acceptedOwners: [], a
 export const MAX_SHARING_ENTRIES = 1_000;
 
 /**
- * What a caller finds among the documents that they may read, as a filter; null for all of it. It asks for what metadata cannot
- * hide, and is a filter so that whatever heeds filters heeds it: masks, queries of engines, and the check of each hit.
+ * Makes the filter of the documents that a caller finds among all that they may read; null for all of them. It names fields
+ * that metadata cannot hide, and is a filter so that everything that heeds filters heeds it: masks, queries of engines, and
+ * the check of each hit.
  */
 export function sharingRule(callerId: string, shared: Shared, lists: SharingLists): Filter | null {
   if (shared === 'own') return ownedBy([callerId]);
@@ -45,7 +46,7 @@ function acceptedBy(callerId: string, { acceptedOwners, acceptedDocuments }: Sha
 
 const ownedBy = (owners: readonly string[]): Filter => ({ type: 'equals', path: OWNER_PATH, values: owners });
 
-/** What passes both filters; null is a filter that lets everything pass. */
+/** Makes the filter that passes documents which pass both filters; null lets everything pass. */
 export function both(one: Filter | null, other: Filter | null): Filter | null {
   return one && other ? { type: 'and', filters: [one, other] } : (one ?? other);
 }

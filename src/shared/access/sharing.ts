@@ -10,24 +10,24 @@ import { createKnownLists, type KnownLists } from './known-lists.js';
 import { both, NO_LISTS, sharingRule, type Shared, type Sharing, type SharingLists } from './sharing-rule.js';
 import { createGuard, SharingChangedError, type SharingGuard } from './sharing-guard.js';
 
-/** Who looks for documents, and what they say of those of others; the setting holds where they say nothing. */
+/** A caller who looks for documents, and their choice about documents of others; the setting holds where they make none. */
 export interface Looking {
   readonly callerId: string;
   readonly shared?: Shared | undefined;
   readonly filter: Filter | null;
 }
 
-/** What is looked for. */
+/** The documents that are looked for. */
 export interface View {
-  /** What the caller asked for, as far as they want to see it of others. */
+  /** The filter of the caller, together with their rule for documents of others. */
   readonly filter: Filter | null;
-  /** For whatever reads hits, which finds out whether the lists are still these; null where no list was looked at. */
+  /** The guard for the reader of hits, which finds out whether the lists are still these; null where no list was looked at. */
   readonly guard: SharingGuard | null;
 }
 
-/** What callers see of documents that others share with them. */
+/** The views that callers have of documents that others share with them. */
 export interface SharedViews {
-  /** What holds for who says nothing of it. */
+  /** The choice of callers who make none. */
   readonly standard: Shared;
   /** Runs a search with the lists that are remembered, and again where it finds out that they are others by now. */
   within<Result>(looking: Looking, run: (view: View) => Promise<Result>): Promise<Result>;
@@ -36,11 +36,11 @@ export interface SharedViews {
   /** Tells of records whether a caller may read them and wants to see them, by the lists of now. */
   predicateOf(looking: Omit<Looking, 'filter'>): Promise<(record: MatchableDocument) => boolean>;
   read(callerId: string): Promise<SharingLists>;
-  /** Changes the lists of a caller; where `change` returns those that it got, nothing is written. */
+  /** Changes the lists of a caller. Nothing is written where `change` returns the lists that it got. */
   change(callerId: string, change: (lists: SharingLists) => SharingLists): Promise<SharingLists>;
 }
 
-/** So often others may change the lists of the same caller in between. */
+/** The number of times that others may change the lists of the same caller in between. */
 const MAX_TRIES = 20;
 
 const listsSchema = z.object({
@@ -79,7 +79,7 @@ export function createSharedViews(
   };
 }
 
-/** Without what is undefined, so that something else can stand for it. */
+/** Leaves out undefined fields, so that another value can stand for them. */
 const present = ({ callerId, shared, filter }: Looking) => ({ callerId, filter, ...(shared && { shared }) });
 
 async function within<Result>(

@@ -1,4 +1,4 @@
-/** What a request asks for. Every route and every page of operators names one, or null where nothing is read or changed. */
+/** The actions of requests. Every route and every page of operators names one, or null where nothing is read or changed. */
 const REQUEST_ACTIONS = [
   'document.list',
   'document.read',
@@ -44,7 +44,7 @@ const REQUEST_ACTIONS = [
 ] as const;
 export type RequestAction = (typeof REQUEST_ACTIONS)[number];
 
-/** What became of a document, whichever process brought it about. */
+/** The changes of a document, whichever process brought them about. */
 const CHANGE_ACTIONS = [
   'document.created',
   'document.replaced',
@@ -58,7 +58,7 @@ const CHANGE_ACTIONS = [
 ] as const;
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
-/** What became of the log itself. A start without a stop tells of a process that was killed. */
+/** The events of the log itself. A start without a stop tells of a process that was killed. */
 const LOG_ACTIONS = ['audit.start', 'audit.stop', 'audit.lost'] as const;
 export type LogAction = (typeof LOG_ACTIONS)[number];
 

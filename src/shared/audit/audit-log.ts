@@ -9,13 +9,13 @@ import { createRetention } from './retention.js';
 /** Lines wait at most this long for others, so that many are written at once. */
 const WAIT_MILLISECONDS = 100;
 const RETRY_MILLISECONDS = 1_000;
-/** What cannot be written is kept up to this size. Lines that come then are lost. */
+/** The size up to which lines that cannot be written are kept. Further lines are lost. */
 const MAX_WAITING_LENGTH = 16 * 1024 ** 2;
-/** From this share of that on, the log counts as one that cannot be written, so that there is room for requests under way. */
+/** The share of that size from which the log counts as failing, so that there is room for requests under way. */
 const FULL_SHARE = 0.75;
 /** A write that takes longer hangs, as on the disk of a server that is away. */
 const HUNG_MILLISECONDS = 10_000;
-/** What is written at once. */
+/** The size of one write. */
 const PIECE_LENGTH = 256 * 1024;
 
 export interface AuditFigures {
@@ -28,16 +28,16 @@ export interface AuditFigures {
 export interface AuditLog {
   write(entry: AuditEntry): void;
   /**
-   * Whether the last lines could not be written, which are tried again every second, or a write hangs, or so much waits that
-   * lines may soon be lost.
+   * Tells whether the last lines could not be written, which are tried again every second; or a write hangs; or so much
+   * waits that lines may soon be lost.
    */
   isFailing(): boolean;
   figures(): AuditFigures;
-  /** Writes what waits. Resolves also where that fails. */
+  /** Writes the waiting lines. Resolves also where that fails. */
   flush(): Promise<void>;
-  /** Writes what waits a last time. */
+  /** Writes the waiting lines a last time. */
   close(): Promise<void>;
-  /** The same, at once, in a process that ends. What is being written at this moment is left to the system. */
+  /** The same, at once, in a process that ends. A write under way is left to the system. */
   readonly end: () => void;
 }
 
@@ -46,13 +46,13 @@ interface AuditLogOptions {
   /** The process of Quire that writes, such as `api`. */
   readonly process: string;
   readonly keepDays: number;
-  /** How large the files of the folder may be together. */
+  /** The greatest size of the files of the folder together. */
   readonly maxBytes?: number;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
   readonly now?: () => number;
-  /** Whether the disk has room for more lines. */
+  /** Tells whether the disk has room for more lines. */
   readonly hasRoom?: () => Promise<boolean>;
-  /** After how long a write counts as one that hangs. */
+  /** The time after which a write counts as one that hangs. */
   readonly hungMilliseconds?: number;
 }
 
@@ -93,13 +93,13 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     },
     end: () => {
       refusals.tell();
-      // Who waits for a disk that does not answer cannot end.
+      // A process that waits for a disk that does not answer cannot end.
       if (!flusher.isHung()) writeNow(waiting, writer.appendNow);
     },
   };
 }
 
-/** Where even that fails, nobody is left to be told. */
+/** Writes the waiting lines now. Where even that fails, nobody is left to be told. */
 function writeNow(waiting: Waiting, append: (piece: Piece) => void): void {
   try {
     for (let piece = waiting.next(); piece; piece = waiting.next()) {
@@ -132,7 +132,7 @@ function createWaiting() {
   };
   return {
     figures: () => ({ ...figures }),
-    /** Where there is no room for it, the line is lost. */
+    /** Adds a line. Where there is no room for it, it is lost. */
     add: (day: string, line: string): void => {
       if (size + line.length > MAX_WAITING_LENGTH) {
         figures.lost += 1;
@@ -157,12 +157,12 @@ function createWaiting() {
 interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'folder' | 'hungMilliseconds'> {
   readonly waiting: Waiting;
   readonly append: (piece: Piece) => Promise<void>;
-  /** Whether the log has reached its size. */
+  /** Tells whether the log has reached its size. */
   readonly isFull: () => boolean;
   readonly tellLost: (lost: number) => void;
 }
 
-/** Writes what waits. Tells once that it fails, and once that it does no more. */
+/** Writes the waiting lines. Tells once that it fails, and once that it does no more. */
 function createRun(options: FlusherOptions) {
   const { waiting, append, logger, hasRoom, isFull, folder, tellLost } = options;
   const { hungMilliseconds = HUNG_MILLISECONDS } = options;
@@ -200,7 +200,7 @@ function createRun(options: FlusherOptions) {
   };
 }
 
-/** Writes what waits soon, one run at a time, and later again where that fails. */
+/** Writes the waiting lines soon, one run at a time, and later again where that fails. */
 function createFlusher(options: FlusherOptions) {
   const { run, isFailing, isHung } = createRun(options);
   let timer: NodeJS.Timeout | null = null;
@@ -227,7 +227,7 @@ function createFlusher(options: FlusherOptions) {
     isHung,
     close: async () => {
       isClosed = true;
-      // What came while it was written is written, too.
+      // Lines that came during the write are written, too.
       await running;
       await flush();
     },

@@ -2,7 +2,7 @@ import { constants, mkdirSync, openSync, writeSync } from 'node:fs';
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Lines of one day, of which some bytes may be written already. */
+/** Lines of one day. Some of their bytes may be written already. */
 export interface Piece {
   readonly day: string;
   readonly bytes: Buffer;
@@ -21,14 +21,14 @@ export interface DayWriter {
 interface WriterOptions {
   readonly folder: string;
   readonly nameFile: (day: string) => string;
-  /** Is called when the file of another day is opened. */
+  /** Called when the file of another day is opened. */
   readonly onDay: () => void;
 }
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 /** Nothing but appending is asked for. */
 const FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW;
-/** Only who runs the service may read what is written. */
+/** Only the user who runs the service may read the log. */
 const FOLDER = { recursive: true, mode: 0o700 };
 const FILE_MODE = 0o600;
 

@@ -7,11 +7,11 @@ import type { AuditLog } from './audit-log.js';
 import type { AccessDifference } from './entry.js';
 import { currentNotes } from './notes.js';
 
-/** At most so many users of a list are named. */
+/** The number of users of a list that are named. */
 const MAX_USERS = 1_000;
-/** And of all lists of a line only those whose ids are so long together, as they are written. */
+/** The length of ids, as they are written, up to which users of all lists of a line are named. */
 const MAX_LENGTH = 16_384;
-/** Whoever may do the most is named first. */
+/** The list with the most rights is named first. */
 const LISTS = [...ACCESS_LISTS].reverse();
 
 /** Writes a line for each change of a document that its users would notice. */
@@ -65,7 +65,7 @@ function endOf(before: DocumentRecord, after: DocumentRecord): ChangeAction | nu
   return after.status === 'cancelled' ? 'document.cancelled' : null;
 }
 
-/** Whether metadata or the file name are others, of the same content. */
+/** Tells whether metadata or the file name are others, of the same content. */
 function isOtherwise(before: DocumentRecord, after: DocumentRecord): boolean {
   if (after.metadata !== before.metadata) return true;
   if (after.version !== before.version) return false;
@@ -74,7 +74,10 @@ function isOtherwise(before: DocumentRecord, after: DocumentRecord): boolean {
 
 const nameOf = ({ published, pending }: DocumentRecord) => (pending ?? published)?.filename;
 
-/** Who came into the lists and who went out; undefined where nobody did. The owner of a new document is not told of. */
+/**
+ * Returns the users who came into the lists and went out; undefined where nobody did. The owner of a new document is not
+ * named.
+ */
 function differenceOf(before: DocumentRecord | null, after: DocumentRecord): AccessDifference | undefined {
   const difference: AccessDifference = {};
   const room = { left: MAX_LENGTH };

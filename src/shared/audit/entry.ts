@@ -1,7 +1,7 @@
 import type { AccessLists } from '../access/access.js';
 import type { ChangeAction, LogAction, RequestAction } from './actions.js';
 
-/** A request and what it was answered. There are ids in it, and never what the request or its answer says. */
+/** A request and the status of its answer. It holds ids, and never the text of the request or its answer. */
 export interface RequestEntry {
   readonly type: 'request';
   readonly action: RequestAction;
@@ -19,15 +19,15 @@ export interface RequestEntry {
   /** False where the client did not get all of the answer. */
   readonly complete: boolean;
   readonly ms: number;
-  /** The documents that the path names, and those that the answer names or was made of. */
+  /** The documents that the path names, and the documents that the answer names or was made of. */
   readonly documents?: readonly string[] | undefined;
-  /** How many more documents there were than are listed. */
+  /** The number of further documents that are not listed. */
   readonly more?: number | undefined;
   /** A digest of the name of a cache. */
   readonly cache?: string | undefined;
 }
 
-/** How many refused requests of a kind have no line of their own, since so many came within a minute. */
+/** The number of refused requests of a kind that have no line of their own, since too many came within a minute. */
 export interface RefusalsEntry {
   readonly type: 'refusals';
   readonly action: RequestAction;
@@ -36,7 +36,7 @@ export interface RefusalsEntry {
   /** The address of the client, or `others` where there were too many of them. */
   readonly client: string;
   readonly count: number;
-  /** How many were answered with each status. */
+  /** The number of answers with each status. */
   readonly statuses: Readonly<Record<string, number>>;
 }
 
@@ -46,12 +46,12 @@ export interface ChangeEntry {
   readonly action: ChangeAction;
   /** The request that brought it about, if it did so at once. */
   readonly request?: string | undefined;
-  /** Absent for what nobody asks for at that moment, such as the end of an ingest. */
+  /** Absent for changes that nobody asks for at that moment, such as the end of an ingest. */
   readonly caller?: string | undefined;
   readonly documents: readonly [string];
   readonly owner: string;
   readonly version: number;
-  /** Who came into the lists of access and went out of them. */
+  /** The users who came into the lists of access and went out of them. */
   readonly access?: AccessDifference | undefined;
 }
 
@@ -60,11 +60,11 @@ export type AccessDifference = Partial<Record<keyof AccessLists, ListDifference>
 interface ListDifference {
   readonly added?: readonly string[] | undefined;
   readonly removed?: readonly string[] | undefined;
-  /** How many more users there were than are listed. */
+  /** The number of further users that are not listed. */
   readonly more?: number | undefined;
 }
 
-/** Where a process begins and ends to write, and how many lines were lost in between. */
+/** The places where a process begins and ends to write, and the number of lines lost in between. */
 export interface LogEntry {
   readonly type: 'log';
   readonly action: LogAction;

@@ -20,7 +20,7 @@ export async function* fileLines(path: string): AsyncGenerator<string | null> {
   if (!line.isEmpty()) yield line.take();
 }
 
-/** Gathers the parts of a line, of one that is too long none. */
+/** Gathers the parts of a line; of a line that is too long, none. */
 function createLine() {
   let parts: Buffer[] = [];
   let size = 0;

@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import type { RequestAction } from './actions.js';
 
-/** A line lists at most so many documents: as many as the longest search finds. */
+/** The number of documents that a line lists: as many as the longest search finds. */
 const MAX_DOCUMENTS = 1_000;
 
-/** What is gathered of a request until its line is written. */
+/** The notes about a request until its line is written. */
 export interface AuditNotes {
   readonly requestId: string;
   action: RequestAction | null;
@@ -44,7 +44,7 @@ export function noteDocuments(ids: Iterable<string>): void {
   if (notes) for (const id of ids) addDocument(notes, id);
 }
 
-/** Only what has the form of an id is noted, since callers choose what they send in its place. */
+/** Notes a document. Only texts with the form of an id are noted, since callers choose what they send in its place. */
 export function addDocument(notes: AuditNotes, id: string): void {
   if (!ID.test(id) || notes.documents.has(id)) return;
   if (notes.documents.size < MAX_DOCUMENTS) notes.documents.add(id);
@@ -65,5 +65,5 @@ export function noteCache(name: string): void {
   if (notes) notes.cache = cacheDigest(name);
 }
 
-/** Callers choose the names of caches, which may say what is in them. */
+/** Returns the digest of a cache's name: callers choose names, which may tell the content. */
 const cacheDigest = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 16);

@@ -3,13 +3,13 @@ import { escapeControls } from '../tools/json-line.js';
 import { dayOf, listDayFiles, type DayFile } from './day-files.js';
 import { fileLines } from './file-lines.js';
 
-/** Which lines are wanted; all that is left out does not matter. */
+/** The filter for lines; absent fields do not matter. */
 export interface AuditFilter {
   /** From this time on, in milliseconds since 1970. */
   readonly sinceMs?: number | undefined;
   /** Before this time. */
   readonly untilMs?: number | undefined;
-  /** Who sent the request, or whom else it was about. */
+  /** The caller who sent the request, or whom else it was about. */
   readonly caller?: string | undefined;
   readonly document?: string | undefined;
   /** An action, or all of a kind, such as `cache`. */
@@ -27,9 +27,9 @@ type Line = z.infer<typeof lineSchema>;
 
 interface ReadOptions {
   readonly filter: AuditFilter;
-  /** Is called with each line that is no entry, such as the last one of a process that was killed. */
+  /** Called with each line that is no entry, such as the last one of a process that was killed. */
   readonly onUnreadable: (path: string) => void;
-  /** Is called with each file whose lines, from some place on, cannot be read. Those of the others are. */
+  /** Called with each file whose lines, from some place on, cannot be read. The lines of the others are read. */
   readonly onFailed: (path: string, error: unknown) => void;
 }
 
@@ -65,7 +65,7 @@ interface Read {
   readonly text: string;
 }
 
-/** Of files whose lines are in order, gives the earliest line again and again. */
+/** Merges files whose lines are in order, giving the earliest line again and again. */
 async function* mergeFiles(files: readonly DayFile[], options: ReadOptions): AsyncGenerator<Read> {
   const sources = files.map(({ path }) => linesOf(path, options));
   const heads = new Map<AsyncGenerator<Read>, Read>();

@@ -2,20 +2,20 @@ import type { RequestAction } from './actions.js';
 import type { AuditEntry, RefusalsEntry, RequestEntry } from './entry.js';
 
 const WINDOW_MILLISECONDS = 60_000;
-/** Within a minute, refused requests of a kind leave so many lines, and those of all kinds so many. */
+/** The number of lines that refused requests leave within a minute, of a kind and of all kinds. */
 const MAX_LINES = 60;
 const MAX_LINES_IN_ALL = 6_000;
-/** So many kinds are told apart. What comes from further clients is counted for each action alone. */
+/** The number of kinds that are told apart. Requests of further clients are counted for each action alone. */
 const MAX_KINDS = 1_000;
 const OTHERS = 'others';
 
 const REFUSED = [401, 403, 404, 429];
 
-/** Bounds what refused requests can have written, which need no token. */
+/** Bounds the lines of refused requests, which need no token. */
 export interface Refusals {
-  /** Whether the line of an entry is written now. Where it is not, it is counted, and told of when the minute is over. */
+  /** Tells whether the line of an entry is written now. Otherwise it is counted, and reported when the minute is over. */
   readonly admit: (entry: AuditEntry) => boolean;
-  /** Tells of what was counted until now. */
+  /** Reports the counts so far. */
   readonly tell: () => void;
 }
 
@@ -41,7 +41,7 @@ export function createRefusals(
   };
 }
 
-/** Of somebody unknown, whatever is answered with an error is refused. */
+/** Tells whether a request was refused. Every error that an unknown caller gets is a refusal. */
 const isRefused = ({ caller, status }: RequestEntry) =>
   status >= 400 && (caller === undefined || REFUSED.includes(status));
 
@@ -50,7 +50,7 @@ interface Kind {
   readonly client: string;
   readonly caller?: string | undefined;
   lines: number;
-  /** How often each status was left out. */
+  /** The number of times that each status was left out. */
   readonly leftOut: Map<number, number>;
 }
 

@@ -8,7 +8,7 @@ const DAY_MILLISECONDS = 86_400_000;
 interface RetentionOptions {
   readonly folder: string;
   readonly keepDays: number;
-  /** How large all files of the folder may be together. */
+  /** The greatest size of all files of the folder together. */
   readonly maxBytes: number;
   readonly logger: Pick<Logger, 'warn'>;
   readonly now: () => number;
@@ -17,7 +17,7 @@ interface RetentionOptions {
 /** Removes files that are old, or that there is no room for, once a minute. Several processes may do so at once. */
 export interface Retention {
   look(): Promise<void>;
-  /** Whether the files of today, which are never removed, are too large already. */
+  /** Tells whether the files of today, which are never removed, are too large already. */
   readonly isFull: () => boolean;
   close(): void;
 }

@@ -5,7 +5,7 @@ import { fitFence, randomFence } from '../models/prompt.js';
 import type { CacheBuildId, CacheEngine, CallOptions, Passage } from '../ports.js';
 import type { CacheEngineChoice } from './cache-record.js';
 
-/** What can hold named caches. */
+/** The engines that can hold named caches. */
 export interface CacheEngines {
   /**
    * Chooses for a new build of a cache: the process that holds the last one, if it answers.
@@ -15,16 +15,16 @@ export interface CacheEngines {
   choose(ggufFile: string, cache: CacheToHold, options?: CallOptions): Promise<CacheEngineChoice>;
   /** The engine of a cache. */
   of(choice: CacheEngineChoice): CacheEngine;
-  /** The builds of which something is kept, wanted or not. @throws UnavailableError */
+  /** Returns the builds of which an engine keeps state, wanted or not. @throws UnavailableError */
   kept(options?: CallOptions): Promise<CacheBuildId[]>;
-  /** Removes what is kept of a build. @throws UnavailableError */
+  /** Removes the state that is kept of a build. @throws UnavailableError */
   forget(id: CacheBuildId): Promise<void>;
 }
 
 export interface CacheToHold {
   readonly ownerId: string;
   readonly name: string;
-  /** What holds it now, if anything does. */
+  /** The engine that holds it now, if any does. */
   readonly engine?: CacheEngineChoice | undefined;
 }
 
@@ -41,7 +41,7 @@ interface EngineOptions {
 }
 
 export interface LocalCaches {
-  /** Asks the processes for a model, first the one that is to hold the cache. @throws WrongModelError */
+  /** Asks the processes for a model, first the process that is to hold the cache. @throws WrongModelError */
   findModel(name: string, cache: CacheToHold, signal?: AbortSignal): Promise<FoundModel>;
   kept(signal?: AbortSignal): Promise<CacheBuildId[]>;
   forget(id: CacheBuildId): Promise<void>;

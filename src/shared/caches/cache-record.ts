@@ -5,7 +5,10 @@ import { MalformedRecordError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import type { Redis } from '../redis/client.js';
 
-/** What holds a cache, chosen when the cache is made. Caches of earlier versions have none, and are sent as prompts. */
+/**
+ * The engine that holds a cache, chosen when the cache is made. Caches of earlier versions have none, and are sent as
+ * prompts.
+ */
 const engineSchema = z.discriminatedUnion('name', [
   z.object({ name: z.literal('prompt') }),
   z.object({
@@ -26,7 +29,7 @@ const configSchema = z.object({
   model: z.string(),
   ggufFile: z.string(),
   engine: engineSchema.default({ name: 'prompt' }),
-  /** Which documents of others it takes. Caches of earlier versions take all. */
+  /** The documents of others that it takes. Caches of earlier versions take all. */
   shared: z.enum(SHARED).default('all'),
   /** The filters as the client sent them; null when the cache was made of listed documents alone. */
   filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
@@ -43,7 +46,7 @@ const builtSchema = z.object({
   /** Members whose texts are not in the state, since they were gone or changed when it was built anew. */
   leftOut: z.array(z.string()).default([]),
   tokenCount: z.number(),
-  /** What the engine keeps on the disk. */
+  /** The bytes that the engine keeps on the disk. */
   bytes: z.number().default(0),
 });
 export type BuiltCache = z.infer<typeof builtSchema>;
@@ -53,7 +56,7 @@ const buildSchema = z.object({
   config: configSchema,
   documentIds: z.array(z.string()),
   requestId: z.string(),
-  /** Null for a build that nobody has asked for: what the cache holds is made anew without texts that are gone. */
+  /** Null for a build that nobody has asked for: the cache is built anew without texts that are gone. */
   operation: z
     .object({
       type: z.enum(['create_cache', 'update_cache', 'add_docs_to_cache']),
@@ -64,7 +67,7 @@ const buildSchema = z.object({
 });
 export type CacheBuild = z.infer<typeof buildSchema>;
 
-/** `internal` is our fault; the other codes refuse what the caller selected. */
+/** `internal` is our fault; the other codes refuse the caller's selection. */
 const failureSchema = z.object({
   build: z.string(),
   config: configSchema,
@@ -83,7 +86,7 @@ const cacheSchema = z
     ready: builtSchema.nullable(),
     /** The build that will replace it. */
     building: buildSchema.nullable(),
-    /** Why the newest build failed. */
+    /** The reason why the newest build failed. */
     failure: failureSchema.nullable(),
     revision: z.number(),
   })

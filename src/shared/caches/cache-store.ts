@@ -71,7 +71,7 @@ export function createCacheStore(redis: Redis, onMalformed: OnMalformedCache = r
       }
     },
 
-    /** Removes a cache of which `read` has thrown a MalformedRecordError, so that no transition can. */
+    /** Removes a cache for which `read` has thrown a MalformedRecordError, so that no transition can. */
     removeMalformed: (ownerId: string, name: string): Promise<void> =>
       removeMalformed(redis, { ownerId, name }),
 
@@ -96,7 +96,7 @@ function createNoteProgress(redis: Redis, build: string): (share: number) => voi
   return (share) => {
     if (Date.now() < nextAt) return;
     nextAt = Date.now() + PROGRESS_MILLISECONDS;
-    // It only informs: one that is lost is followed by another.
+    // The progress only informs: a lost one is followed by another.
     redis
       .set(keys.cacheProgress(build), share.toFixed(3), { EX: PROGRESS_EXPIRY_SECONDS })
       .catch(() => undefined);

@@ -6,7 +6,7 @@ import type { Records } from '../documents/records.js';
 import type { Passage } from '../ports.js';
 import type { CacheMember } from './cache-record.js';
 
-/** The texts of a cache are longer than what may be read at once. */
+/** The texts of a cache are longer than may be read at once. */
 export class TextsTooLongError extends Error {
   override readonly name = 'TextsTooLongError';
 }
@@ -56,8 +56,8 @@ export async function readCachePassages(
 }
 
 /**
- * Returns what each of the wanted documents serves now, without those that are gone or cannot be used.
- * `tokenCount` is the sum over all their chunks, which is more than that of their texts, since chunks overlap.
+ * Returns the content that each of the wanted documents serves now, without documents that are gone or cannot be used.
+ * `tokenCount` is the sum over all their chunks, which is more than the tokens of their texts, since chunks overlap.
  */
 export async function currentMembers(
   records: Records,

@@ -1,7 +1,10 @@
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 
-/** Removes a cache whatever its record holds. Nobody can tell what it was being built for, so nothing is counted. */
+/**
+ * Removes a cache whatever its record holds. Nobody can tell the operation that it was being built for, so nothing is
+ * counted.
+ */
 export async function removeMalformed(
   redis: Redis,
   { ownerId, name }: { readonly ownerId: string; readonly name: string },

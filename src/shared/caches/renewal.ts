@@ -12,8 +12,8 @@ interface RenewalParts {
 }
 
 /**
- * Starts to build anew what a cache holds, without texts that its owner may no longer read, unless the cache is being built
- * already. Nobody has asked for it: it is no operation of the owner's.
+ * Starts to build a cache anew, without texts that its owner may no longer read, unless the cache is being built already.
+ * Nobody has asked for it: it is no operation of the owner's.
  * @returns the cache as it is now; null when there is none
  */
 export async function startRenewal(
@@ -38,12 +38,12 @@ export async function startRenewal(
   return cache;
 }
 
-/** How many texts what a cache holds was made of. */
+/** Returns the number of texts that the cache holds. */
 export const heldTexts = ({ members, leftOut }: BuiltCache): number => members.length - leftOut.length;
 
 const RECORDS_AT_ONCE = 500;
 
-/** Whether what a cache holds is of texts that can be used now, all of them and no others. */
+/** Tells whether a cache holds exactly the texts that can be used now. */
 export async function isUpToDate(
   records: Pick<Records, 'readMany'>,
   findUsable: FindUsable,

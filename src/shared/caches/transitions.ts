@@ -28,7 +28,7 @@ export function failBuild(
   return { cache: { ...cache, building: null, failure }, usage };
 }
 
-/** Wants a build again that has failed. Its usage was counted; null when it is not the one that failed last. */
+/** Wants a failed build again. Its usage was counted; null when it is not the build that failed last. */
 export function retryBuild(
   cache: CacheRecord | null,
   { build, requestId }: Pick<CacheBuild, 'build' | 'requestId'>,

@@ -34,7 +34,7 @@ export interface Chunks {
   readonly writeTexts: (batch: TextBatch, revision: number) => Promise<Write>;
   /** Gives chunks the tags of a record that must still be in the same state. The chunks before them must have these tags. */
   readonly writeTags: (generation: string, batch: TagBatch) => Promise<Write>;
-  /** How many chunks in a row, from 0 on, have these tags and are found by this name of their file. */
+  /** Returns the number of chunks in a row, from 0 on, that have these tags and are found by this name of their file. */
   readonly taggedUpTo: (generation: string, marks: ChunkMarks) => Promise<number>;
   /** The chunks among these that hold the terms of another name, and who counts them; null without any. All are of one batch. */
   readonly readOtherNames: (
@@ -43,7 +43,7 @@ export interface Chunks {
   ) => Promise<OtherNames | null>;
   /** Sets the counts of a generation once all its texts are written. */
   readonly close: (generation: string, end: GenerationEnd) => Promise<boolean>;
-  /** What was read of the source; null for a generation that does not note it, such as that of a short text. */
+  /** Returns the receipt of the source; null for a generation without one, such as a short text's. */
   readonly receipt: (generation: string) => Promise<Receipt | null>;
 
   /** Writes the vectors and terms of a batch. The step that writes the last of them also begins to count the terms. */
@@ -62,22 +62,22 @@ export interface Chunks {
 
   /** The counts of a generation, 0 until it is closed; null when it does not exist. */
   readonly generation: (generation: string) => Promise<GenerationCounts | null>;
-  /** Texts of chunks `first` to `first + count - 1`, without those that are missing. */
+  /** Returns texts of chunks `first` to `first + count - 1`, without missing ones. */
   readonly readTexts: (generation: string, first: number, count: number) => Promise<StoredChunk[]>;
   /** The chunks of a generation by the digest of their texts. */
   readonly readHashes: (generation: string, count: number) => Promise<Map<string, ChunkAddress>>;
   readonly readVectors: (addresses: readonly ChunkAddress[]) => Promise<(Float32Array | null)[]>;
-  /** Which of these vectors are means of those of parts, since their texts are longer than the model reads. */
+  /** Tells for each vector whether it is the mean of the vectors of parts, since its text is longer than the model reads. */
   readonly readInParts: (addresses: readonly ChunkAddress[]) => Promise<boolean[]>;
   /** Packed terms of the chunks, or an empty list unless all chunks have them. */
   readonly readTerms: (generation: string, numbers: readonly number[]) => Promise<ChunkTerms[]>;
 
   readonly cleaning: (generation: string) => Promise<Cleaning>;
   /**
-   * Unlinks chunks of a generation that is being cleaned away, except those whose terms somebody's statistics still hold. The
-   * generation notes how far this has come, so that neither a process that dies nor a Redis that comes back with older data
-   * leaves anything behind.
-   * @returns how many were unlinked, or null when the generation is not to be cleaned away any more
+   * Unlinks chunks of a generation that is being cleaned away, except chunks whose terms somebody's statistics still hold.
+   * The generation notes how far this has come, so that neither a process that dies nor a Redis that comes back with older
+   * data leaves anything behind.
+   * @returns the number of unlinked chunks, or null when the generation is not to be cleaned away any more
    */
   readonly unlink: (generation: string, numbers: readonly number[]) => Promise<number | null>;
   /** Notes that the next batch is cleaned away; false when it is not, or when another batch is the next. */

@@ -6,9 +6,9 @@ import { countFields } from '../term-statistics/scripts.js';
 import { cleanedScript, forgetScript, unlinkScript } from './scripts.js';
 
 export interface Cleaning {
-  /** How many batches of the generation are cleaned away. */
+  /** The number of batches of the generation that are cleaned away. */
   readonly cleaned: number;
-  /** How many batches there are at least. */
+  /** The least number of batches. */
   readonly batches: number;
   readonly chunks: number;
 }

@@ -6,14 +6,17 @@ import { packWhereabouts, unpackWhereabouts, type Whereabouts } from './whereabo
 export interface ChunkText extends Partial<Whereabouts> {
   readonly text: string;
   readonly tokenCount: number;
-  /** How many UTF-16 units at the start of `text` are repeated from before: the end of the last chunk, or names of columns. */
+  /**
+   * The number of UTF-16 units at the start of `text` that are repeated from before: the end of the last chunk, or names of
+   * columns.
+   */
   readonly overlap: number;
 }
 
 export interface ChunkVector {
   readonly number: number;
   readonly vector: Float32Array;
-  /** Whether the text is longer than the model reads, so that the vector is the mean of those of its parts. */
+  /** True if the text is longer than the model reads, so that the vector is the mean of the vectors of its parts. */
   readonly inParts?: boolean;
   /** Packed term counts, see `packed-terms.ts`; absent when the hash has them already. */
   readonly terms?: Uint8Array;
@@ -24,7 +27,7 @@ export interface EmbeddedChunk extends ChunkVector {
   readonly terms: Uint8Array;
 }
 
-/** What a chunk's hash says of the name of its file: `nameMark` of the name that its terms hold. */
+/** The mark of its file's name in a chunk's hash: `nameMark` of the name that its terms hold. */
 export interface NamedChunk {
   readonly named: string;
 }
@@ -99,12 +102,12 @@ export const embeddedFields = (vectors: VectorSet, batch: number): [mark: string
   embeddedField(vectors),
 ];
 
-/** The field of a chunk that says that its vector is the mean of those of parts. */
+/** Returns the field of a chunk that says that its vector is the mean of the vectors of parts. */
 export const inPartsField = (vectors: VectorSet): string => `in_parts${fieldEnding(vectors)}`;
 
 const fieldEnding = ({ field }: VectorSet): string => (field === FIRST_VECTORS.field ? '' : `:${field}`);
 
-/** What a record gives its chunks, beside their texts and vectors, and changes with it. */
+/** The data that a record gives its chunks, beside their texts and vectors, and that changes with it. */
 export interface ChunkMarks extends NamedChunk {
   readonly tags: string;
 }
@@ -167,7 +170,10 @@ function address(like: string | null | undefined): ChunkAddress | null {
   return generation && number !== undefined ? { generation, number: Number(number) } : null;
 }
 
-/** The fields of several chunks as arguments of a script: the number of fields comes before those of each chunk. */
+/**
+ * Returns the fields of several chunks as arguments of a script: the number of fields comes before the fields of each
+ * chunk.
+ */
 export function withLengths<Field extends string | Buffer>(
   rows: readonly (readonly Field[])[],
 ): (Field | string)[] {

@@ -23,13 +23,13 @@ export type BinaryClient = ReturnType<typeof binaryClient>;
 export interface GenerationCounts {
   readonly chunks: number;
   readonly tokens: number;
-  /** Whether texts are longer than the embedding model reads, so that their vectors are means of their parts'. */
+  /** True if texts are longer than the embedding model reads, so that their vectors are means of their parts'. */
   readonly inParts: boolean;
 }
 
-/** What a generation notes when all its texts are written. */
+/** The counts and the receipt that a generation gets when all its texts are written. */
 export interface GenerationEnd extends Omit<GenerationCounts, 'inParts'> {
-  /** What was read of the source. */
+  /** The receipt of the source. */
   readonly receipt?: Receipt;
 }
 
@@ -90,7 +90,7 @@ export async function readVectors(
   return rows.map((bytes) => (bytes instanceof Buffer ? decodeVector(bytes, type) : null));
 }
 
-/** Which of the vectors are means of those of parts. */
+/** Tells for each vector whether it is the mean of the vectors of parts. */
 export async function readInParts(
   redis: Redis,
   vectors: VectorSet,

@@ -26,7 +26,7 @@ export interface OtherName {
   readonly terms: Uint8Array | null;
 }
 
-/** Those of one batch, and whose statistics count the batch. */
+/** Chunks of one batch with another name, and the owner whose statistics count the batch. */
 export interface OtherNames {
   readonly state: CountState;
   readonly chunks: readonly OtherName[];
@@ -69,7 +69,7 @@ interface RenamedGroup {
   readonly marks: ChunkMarks;
 }
 
-/** Writes the tags of some chunks, and the terms of those among them that are renamed. @returns what the script answers */
+/** Writes the tags of some chunks, and the terms of the renamed ones among them. @returns the answer of the script */
 export async function renameGroup(
   redis: Redis,
   generation: string,
@@ -102,10 +102,10 @@ export async function renameGroup(
   });
 }
 
-/** What is expected of a chunk that only gets tags. */
+/** The expectation for a chunk that only gets tags. */
 const ANYTHING = '*';
 
-/** What each chunk must hold still: the mark of a name, with a sign where there are terms. */
+/** Returns the mark of a name that each chunk must still hold, with a sign where there are terms. */
 function expectedOf(group: readonly number[], { chunks }: Renaming): string[] {
   const others = new Map(chunks.map((each) => [each.chunk.number, each]));
   return group.map((number) => {
@@ -122,7 +122,7 @@ function fieldsOf(
   return ['named', named, ...(terms ? termFields(terms) : [])];
 }
 
-/** What the statistics of the owner change by: the length, then groups of terms. */
+/** Returns the changes of the owner's statistics: the length, then groups of terms. */
 function changesOf(group: readonly number[], { chunks, terms }: Renaming): string[] {
   const frequencies = new Map<number, number>();
   let length = 0;

@@ -39,7 +39,7 @@ end
 `;
 
 /**
- * Answers -2 when a chunk is to be found by another name of its file than the terms that are to be written hold. Chunks of
+ * Answers -2 when a chunk is to be found by another name of its file than the one in the terms to be written. Chunks of
  * earlier versions do not say by which name they are found.
  */
 const AS_NAMED = `
@@ -78,8 +78,8 @@ noteTags(KEYS[1], ARGV[3], from, #KEYS - 2)
 return 1`);
 
 /**
- * Does what the script above does, and writes the terms of chunks whose file has another name now, with what changes in the
- * statistics that count them. Answers 0 where a chunk, or who counts it, is not what these were made of.
+ * Does the work of the script above, and writes the terms of chunks whose file has another name now, with the changes of
+ * the statistics that count them. Answers 0 where a chunk, or its counting owner, is not as it was when these were made.
  */
 export const renameScript = defineScript<number>(`${NOTE_TAGS}${CHANGE_FUNCTION}${GUARD}${AT_REVISION}
 local from, chunks = tonumber(ARGV[4]), #KEYS - 3
@@ -167,7 +167,7 @@ end
 return tonumber(redis.call('HGET', KEYS[1], ARGV[2]))
 `);
 
-/** Whether somebody's statistics hold a batch or a part of it, which can only be forgotten by the terms of its chunks. */
+/** Tells whether somebody's statistics hold a batch or a part of it, which can only be forgotten by the terms of its chunks. */
 const IS_HELD = `
 local function isHeld(generation, countedField, partField)
   return redis.call('HEXISTS', generation, countedField) == 1
@@ -187,7 +187,7 @@ return redis.call('UNLINK', unpack(KEYS, 3))
 
 /**
  * Notes that the next batch of a generation is cleaned away, when neither a chunk nor a count of it is left. Answers 0
- * otherwise: Redis came back with older data then, and the work continues from what is noted.
+ * otherwise: Redis came back with older data then, and the work continues from the notes in it.
  */
 export const cleanedScript = defineScript<number>(
   `${IS_HELD}

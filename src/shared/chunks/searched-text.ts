@@ -7,11 +7,11 @@ import type { ChunkText } from './fields.js';
 
 /*
  * A chunk is found by fields with weights, as in BM25F (Robertson, Zaragoza and Taylor, "Simple BM25 Extension to Multiple
- * Weighted Fields", 2004): what a field holds counts as often as its weight says, in one count of each term and in one
- * length, before repetition saturates. So all that ranks by term counts knows nothing of fields.
+ * Weighted Fields", 2004): the terms of a field count as often as its weight says, in one count of each term and in one
+ * length, before repetition saturates. So the code that ranks by term counts knows nothing of fields.
  */
 
-/** A longer chunk says enough by itself, and may fill what a model reads. */
+/** A longer chunk says enough by itself, and may fill the window of a model. */
 const MAX_TOKENS = 4_096;
 /** Most UTF-16 units of headings. */
 const MAX_HEADINGS = 256;
@@ -22,12 +22,12 @@ const MAX_HEADINGS = 256;
  * from .679 to .684; twice as much is no better.
  */
 const HEADINGS_WEIGHT = 1;
-/** The name of the file; bench/results/quality.md has the figures of other weights. */
+/** The weight of the file's name; see bench/results/quality.md for the results of other weights. */
 const NAME_WEIGHT = 2;
 
 type SearchedChunk = Pick<ChunkText, 'text' | 'tokenCount' | 'section'>;
 
-/** What a document tells of all its chunks. */
+/** The names that a document gives all its chunks. */
 export interface Naming {
   /** The title that its file gives itself. */
   readonly title: string | null;
@@ -35,8 +35,9 @@ export interface Naming {
 }
 
 /**
- * The text of which the vector of a chunk is made: the title of its document and the headings over it that it does not show
- * itself, then its own text. The name of the file is not in it, so that a file can be renamed without another vector.
+ * Returns the text from which the vector of a chunk is made: the title of its document and the headings over it that it
+ * does not show itself, then its own text. The name of the file is not in it, so that a file can be renamed without another
+ * vector.
  */
 export function searchedText(
   chunk: SearchedChunk,
@@ -49,7 +50,10 @@ export function searchedText(
   return { text: context + text, tokens: tokenCount + countTokens(context) };
 }
 
-/** The packed terms by which searches by words find a chunk: those of its text, of its headings and of the file's name. */
+/**
+ * Returns the packed terms by which searches by words find a chunk: the terms of its text, of its headings and of the
+ * file's name.
+ */
 export function searchedTerms(chunk: SearchedChunk, { title, filename }: Naming): Uint8Array {
   let terms = listTerms(chunk.text);
   const add = (field: TermList, weight: number) => (terms = addList(terms, field, weight));

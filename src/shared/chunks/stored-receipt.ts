@@ -9,7 +9,7 @@ export const EMBEDDED_IN_PARTS: Gap = {
     'Some passages are longer than the embedding model reads: they were embedded in parts, and are found by the mean of these',
 };
 
-/** What most receipts say, so that it is not stored with each. */
+/** The content of most receipts, so that it is not stored with each. */
 const USUAL: Receipt = {
   parser: 'text',
   parser_version: '1',
@@ -28,7 +28,7 @@ const USUAL: Receipt = {
   attachments: [],
 };
 
-/** Packs a receipt for the hash of a generation. What is as usual is left out. */
+/** Packs a receipt for the hash of a generation. Usual fields are left out. */
 export function packReceipt(receipt: Receipt): string {
   // @NOTE TypeScript does not tell the keys of an object
   const names = Object.keys(receipt) as (keyof Receipt)[];
@@ -36,7 +36,7 @@ export function packReceipt(receipt: Receipt): string {
   return JSON.stringify(Object.fromEntries(unusual.map((name) => [name, receipt[name]])));
 }
 
-/** @throws ZodError when it is not what `packReceipt` returned */
+/** @throws ZodError when it is not an output of `packReceipt` */
 export function unpackReceipt(packed: string): Receipt {
   const stored = z.object().loose().parse(JSON.parse(packed));
   return receiptSchema.parse({ ...USUAL, ...stored });

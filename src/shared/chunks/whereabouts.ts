@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Location, locationSchema } from '../../readers/index.js';
 
-/** Where a chunk stands in its file. */
+/** The place of a chunk in its file. */
 export interface Whereabouts {
   /** Null where the format does not tell. */
   readonly location: Location | null;
@@ -16,7 +16,7 @@ const storedSchema = z.object({
   section: z.array(z.string()).default([]),
 });
 
-/** What the hash of a chunk holds of it; null for nothing. */
+/** Returns the form of it in the hash of a chunk; null for nothing. */
 export function packWhereabouts({ location = null, section = [] }: Partial<Whereabouts>): string | null {
   if (location === null && section.length === 0) return null;
   return JSON.stringify({
@@ -25,7 +25,10 @@ export function packWhereabouts({ location = null, section = [] }: Partial<Where
   });
 }
 
-/** Chunks of earlier versions have none. What is not understood must not keep a text from being found. */
+/**
+ * Reads the place of a chunk. Chunks of earlier versions have none. An unreadable place must not keep a text from being
+ * found.
+ */
 export function unpackWhereabouts(packed: string | null | undefined): Whereabouts {
   if (!packed) return NOWHERE;
   return storedSchema.safeParse(parsed(packed)).data ?? NOWHERE;

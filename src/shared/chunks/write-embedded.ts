@@ -14,7 +14,7 @@ import {
 } from './fields.js';
 import { countedScript, finishScript, noteInPartsScript, writeScript } from './scripts.js';
 
-/** Where vectors are written. Each set of vectors has its own fields in the same hashes. */
+/** The place where vectors are written. Each set of vectors has its own fields in the same hashes. */
 export interface VectorStore {
   readonly redis: Redis;
   readonly vectors: VectorSet;

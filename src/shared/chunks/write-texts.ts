@@ -20,7 +20,10 @@ export interface RecordState {
   readonly revision: number;
 }
 
-/** Tags for consecutive chunks, made of a record in the state `of`, with the terms of those whose file has another name now. */
+/**
+ * Tags for consecutive chunks, made of a record in the state `of`, with the terms of chunks whose file has another name
+ * now.
+ */
 export interface TagBatch extends ChunkMarks {
   readonly numbers: readonly number[];
   readonly of: RecordState;

@@ -47,7 +47,7 @@ export function wholeWrite(vectors: VectorSet, { terms, owner, ...whole }: Whole
   };
 }
 
-/** The fields of a generation that is closed and embedded, and those of each of its chunks. */
+/** Returns the fields of a generation that is closed and embedded, and the fields of each of its chunks. */
 export function wholeFields(
   vectors: VectorSet,
   { chunks, tokens, ...batch }: WholeTexts,

@@ -35,7 +35,7 @@ export async function chooseIndex(redis: Redis, setting: Settings['index']): Pro
   );
 }
 
-/** Why the Query Engine cannot be used; null when it is there, complete and new enough. */
+/** Returns the reason why the Query Engine cannot be used; null when it is there, complete and new enough. */
 async function whyNoQueryEngine(redis: Redis): Promise<string | null> {
   const list = await unlessRefused(redis.ft._list());
   if (list === null) return 'this Redis has no Query Engine';

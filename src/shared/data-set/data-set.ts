@@ -21,24 +21,24 @@ const schemaSchema = z.object({
   vectorField: z.string().default(FIRST_VECTORS.field),
   vectorType: vectorTypeSchema.default(FIRST_VECTORS.type),
   dimensions: z.coerce.number().int().optional(),
-  /** Data of before there were versions has those of the first. */
+  /** The version of analysis. Data from before there were versions has the first. */
   analysis: z.string().default('1'),
   /** The Query Engine's index that serves; absent before there is one. */
   index: z.string().optional(),
 });
 
-/** What the data in Redis was made with. */
+/** The model and the vectors that the data in Redis was made with. */
 export interface DataSet {
   readonly model: string;
   readonly vectors: VectorSet;
-  /** Version of what made the terms of its chunks, see `ANALYSIS_VERSION`. */
+  /** Version of the analysis that made the terms of its chunks, see `ANALYSIS_VERSION`. */
   readonly analysis: string;
   /** Length of the vectors; null before the first one is there. */
   readonly dimensions: number | null;
   readonly index: string | null;
 }
 
-/** What the settings expect of the data. */
+/** The data that the settings expect. */
 export interface WantedData {
   readonly model: string;
   readonly vectorType: VectorType;
@@ -109,7 +109,7 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
   return found;
 }
 
-/** Marks data that has lost its mark (FLUSHALL) with what the running processes make of it. */
+/** Marks data that has lost its mark (FLUSHALL) with the data set of the running processes. */
 export async function markAgain(
   redis: Redis,
   { model, vectors }: Pick<DataSet, 'model' | 'vectors'>,
@@ -161,7 +161,7 @@ export async function checkDimensions(redis: Redis, dimensions: number): Promise
 }
 
 interface ServerReport {
-  /** Why this Redis cannot be used; empty when it can. */
+  /** The reasons why this Redis cannot be used; empty when it can. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }

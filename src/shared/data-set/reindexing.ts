@@ -14,7 +14,7 @@ const reindexingSchema = z.object({
   chunks: z.coerce.number().int(),
 });
 
-/** How far a reindexing has come. Redis holds it, so that it continues after a crash and operators can see it. */
+/** The progress of a reindexing. Redis holds it, so that it continues after a crash and operators can see it. */
 export type Reindexing = z.infer<typeof reindexingSchema>;
 
 /** Null when no reindexing is under way. */

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** How a data set stores its vectors: with four bytes a component, or with two and less precision. Little-endian. */
+/**
+ * The form in which a data set stores its vectors: with four bytes a component, or with two and less precision.
+ * Little-endian.
+ */
 export const vectorTypeSchema = z.enum(['float32', 'float16']);
 export type VectorType = z.infer<typeof vectorTypeSchema>;
 

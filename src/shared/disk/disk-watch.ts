@@ -6,17 +6,20 @@ import { shareResult } from '../tools/share-result.js';
 
 /** The file system of a folder that is written, in bytes. */
 export interface DiskState {
-  /** What is free for us. */
+  /** The bytes that are free for us. */
   readonly free: number;
-  /** Below so much nothing is written that can wait. The rest is for removals, and for Redis when it writes its file anew. */
+  /**
+   * The free bytes below which nothing is written that can wait. The rest is for removals, and for Redis when it rewrites
+   * its file.
+   */
   readonly least: number;
-  /** How much of that is for Redis. */
+  /** The bytes of that for Redis. */
   readonly rewrite: number;
 }
 
 /** Looks at a disk twenty times a second at most, however many ask. */
 export interface DiskWatch {
-  /** How operators and callers know it, such as `data`. */
+  /** The name for operators and callers, such as `data`. */
   readonly disk: string;
   readonly state: () => Promise<DiskState>;
   readonly isShort: () => Promise<boolean>;
@@ -31,11 +34,11 @@ export interface DiskWatchOptions {
    * whatever writes there.
    */
   readonly directories: readonly string[];
-  /** What stays free in any case. */
+  /** The bytes that stay free in any case. */
   readonly spare: number;
   /** The folder of Redis' data, if it is on this machine. */
   readonly redisDirectory: string | null;
-  /** Is called when it becomes short, and when it has room again. */
+  /** Called when it becomes short, and when it has room again. */
   readonly onChange: (isShort: boolean, state: DiskState) => void;
 }
 
@@ -82,7 +85,7 @@ async function look({ directories, spare, redisDirectory }: DiskWatchOptions): P
   return states.reduce((worst, each) => (each.free - each.least < worst.free - worst.least ? each : worst));
 }
 
-/** What of the file system of a folder is free for this user; infinite where that cannot be found out. */
+/** Returns the bytes of a folder's file system that are free for this user; infinite where that cannot be found out. */
 async function freeBytes(directory: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(directory);
@@ -102,8 +105,8 @@ async function areTogether(one: string, other: string): Promise<boolean> {
 }
 
 /**
- * What Redis takes beside its append-only files while it writes them anew: at most as much as they take, since it leaves out
- * what is not there any more.
+ * Returns the bytes that Redis needs beside its append-only files while it rewrites them: at most their size, since it
+ * leaves out removed data.
  */
 async function rewriteBytes(redisDirectory: string): Promise<number> {
   // Before version 7, Redis keeps one file and no folder.

@@ -5,9 +5,9 @@ import { createDiskWatch, type DiskWatch } from './disk-watch.js';
 
 /** The disks of this machine that Quire fills. */
 export interface Disks {
-  /** That of the data folder: source files and saved states. */
+  /** The disk of the data folder: source files and saved states. */
   readonly data: DiskWatch;
-  /** That of the folder of Redis' data; null where that is not on this machine, or not known. */
+  /** The disk of the folder of Redis' data; null where that is not on this machine, or not known. */
   readonly redis: DiskWatch | null;
   readonly all: readonly DiskWatch[];
 }

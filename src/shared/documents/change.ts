@@ -11,14 +11,14 @@ export interface ExpectedField {
   readonly value: string;
 }
 
-/** What happens together with a change of a record, in the same script or not at all. */
+/** The effects that happen together with a change of a record, in the same script or not at all. */
 export interface Effects {
   /** A generation whose chunks may be written from now on. It is hidden until it is published. */
   readonly open?: string;
   readonly unhide?: string;
   /** The chunks of the generation that `unhide` names, if they are few enough to be written in the same step. */
   readonly whole?: WholeWrite;
-  /** What must be there by now. It may be missing after Redis came back without its last writes. */
+  /** The fields that must be there by now. They may be missing after Redis came back without its last writes. */
   readonly expected?: readonly ExpectedField[];
   /** Generations that nothing refers to any more. They are hidden at once and unlinked in batches. */
   readonly discard?: readonly string[];
@@ -35,9 +35,12 @@ export interface Effects {
   readonly onlyNewContent?: boolean;
   /** The `Idempotency-Key` that the change is made for. It is refused when another run has taken that over. */
   readonly reservation?: Reservation | undefined;
-  /** What a new record's line of a stream with a key is compared by when it is sent again. It stays in the record's hash. */
+  /**
+   * The digest that a new record's line of a stream with a key is compared by when it is sent again. It stays in the
+   * record's hash.
+   */
   readonly lineDigest?: string | undefined;
-  /** Whether the change has to be possible when Redis is full, because it takes something away. A removal always has to be. */
+  /** True if the change has to be possible when Redis is full, because it takes something away. A removal always has to be. */
   readonly evenWhenFull?: boolean;
 }
 
@@ -58,5 +61,5 @@ export interface NewRecord extends Pick<
   readonly record: DocumentRecord;
 }
 
-/** Is told of each change of a record that was written; `before` is null for a new one, `after` for one that is gone. */
+/** Called with each change of a record that was written; `before` is null for a new record, `after` for one that is gone. */
 export type OnChange = (before: DocumentRecord | null, after: DocumentRecord | null) => void;

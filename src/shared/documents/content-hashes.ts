@@ -3,8 +3,8 @@ import type { DocumentRecord } from '../document.js';
 import type { Change } from './change.js';
 
 /*
- * By which content an owner's documents are found again: a sorted set for each owner with a member for each document. The
- * commit script changes it in the step that writes a record, so that the two always agree.
+ * The contents by which an owner's documents are found again: a sorted set for each owner with a member for each document.
+ * The commit script changes it in the step that writes a record, so that the two always agree.
  */
 
 /** The commit script's answer when the owner has a document of the same content. */
@@ -38,7 +38,7 @@ export function contentMember(record: DocumentRecord): string | null {
   return newest && !hasEnded && canRead(ownerId, record) ? `${beginning(newest.sha256)}${id}` : null;
 }
 
-/** What the two parts below read of `change`. An empty text stands for nothing. */
+/** Returns the fields of `change` that the two parts below read. An empty text stands for nothing. */
 export function contentFields(before: DocumentRecord | null, change: Change) {
   const left = before && contentMember(before);
   const entered = change.record ? contentMember(change.record) : null;

@@ -9,8 +9,8 @@ export type Precondition =
   | { readonly type: 'tags'; readonly tags: readonly string[] };
 
 /**
- * Names the state of what callers can change of a document: content, metadata, name and access. It begins with the version.
- * How far an ingest has come is not a part of it: nobody's change would be lost by that.
+ * Names the state of the parts of a document that callers can change: content, metadata, name and access. It begins with
+ * the version. The progress of an ingest is not a part of it: nobody's change would be lost by that.
  */
 export function entityTag(record: DocumentRecord): string {
   const { version, metadata, readers, writers, admins } = record;
@@ -18,7 +18,7 @@ export function entityTag(record: DocumentRecord): string {
   return `${String(version)}-${hash('sha256', JSON.stringify(state), 'hex').slice(0, 16)}`;
 }
 
-/** Whether a document is in one of the states; a version alone stands for all states with that content. */
+/** Tells whether a document is in one of the states; a version alone stands for all states with that content. */
 export const fulfils = (record: DocumentRecord, precondition: Precondition): boolean =>
   precondition.type === 'any' ||
   precondition.tags.includes(String(record.version)) ||

@@ -11,7 +11,7 @@ export interface ListOrder {
 
 export const NEWEST_FIRST: ListOrder = { by: 'created', isDescending: true };
 
-/** The place of a document in a list: what the list is ordered by, and its id. */
+/** The place of a document in a list: the value that orders the list, and its id. */
 export interface Placed {
   readonly id: string;
   readonly value: string;
@@ -19,7 +19,7 @@ export interface Placed {
 
 /** A place in a list from which it goes on, whatever has come and gone meanwhile. */
 export interface ListPosition extends Placed {
-  /** How many documents were before it when the list was made, to find it again sooner. */
+  /** The number of documents before it when the list was made, by which it is found again sooner. */
   readonly rank: number;
 }
 
@@ -36,10 +36,13 @@ export function comparePlaces(a: Placed, b: Placed, { isDescending }: ListOrder)
   return (isDescending ? -byValue : byValue) || compareTexts(a.id, b.id);
 }
 
-/** In the order of UTF-16 units, which is that of the bytes for all values here but rare letters. */
+/** Compares texts in the order of UTF-16 units, which is the order of the bytes for all values here but rare letters. */
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** What a document is placed by; values are compared as texts. Documents without a name come after all others. */
+/**
+ * Returns the value that a document is placed by; values are compared as texts. Documents without a name come after all
+ * others.
+ */
 export function listValue(document: Listable, by: ListKey): string {
   switch (by) {
     case 'created':
@@ -52,7 +55,10 @@ export function listValue(document: Listable, by: ListKey): string {
 }
 
 const NAMELESS = '\uffff';
-/** Names that begin with so many equal letters are ordered by id: one sign is folded to 18 letters, and a cursor holds the place. */
+/**
+ * Names that begin with this many equal letters are ordered by id: one sign is folded to 18 letters, and a cursor holds the
+ * place.
+ */
 const MAX_NAME_SHARE = 256;
 /** Times in the format of `toISOString` are ordered as their texts are. */
 const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -63,7 +69,7 @@ function comparableTime(time: string): string {
   return Number.isNaN(instant) ? time : new Date(instant).toISOString();
 }
 
-/** Makes the first page of documents in order, of which one more was looked for than the page may have. */
+/** Makes the first page of documents in order. The caller looked for one more than the page may have. */
 export function pageOf(
   placed: readonly Placed[],
   {

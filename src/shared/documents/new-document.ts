@@ -5,7 +5,7 @@ import type { Content, DocumentRecord, IngestOperation, Metadata } from '../docu
 interface NewDocument {
   readonly documentId: string;
   readonly ownerId: string;
-  /** Who asked for it. */
+  /** The caller who asked for it. */
   readonly callerId: string;
   readonly metadata: Metadata;
   /** The owner is added to each list. */

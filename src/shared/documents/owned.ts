@@ -5,20 +5,20 @@ import { keys } from '../redis/keys.js';
 import type { Change } from './change.js';
 
 /*
- * What owners have: documents, bytes of sources, and chunks. A hash for each owner holds the sums. The hash of a record
- * notes what of these it was counted with, so that whatever changes a record counts the difference in the same step, and
+ * The totals of owners: documents, bytes of sources, and chunks. A hash for each owner holds the sums. The hash of a record
+ * notes the amounts it was counted with, so that whatever changes a record counts the difference in the same step, and
  * nothing is counted twice or forgotten, however often it is tried.
  */
 
-/** How much of each an owner, or a document, has. */
+/** The amount of each that an owner, or a document, has. */
 export type Owned = Readonly<Record<Quota, number>>;
 
-/** How much an owner may have; null for as much as they like. */
+/** The amounts that an owner may have; null for no bound. */
 export type Quotas = Readonly<Record<Quota, number | null>>;
 
 export const NO_QUOTAS: Quotas = { documents: null, bytes: null, chunks: null };
 
-/** The field beside those of a record that notes what it was counted with. */
+/** The field beside those of a record that notes the amounts it was counted with. */
 export const OWNED_FIELD = 'owned';
 
 /** A commit script's answer when a change passes a quota, minus the place of the quota, from 1 on. */
@@ -27,8 +27,8 @@ const OVER_QUOTA = -10;
 const NOTHING: Owned = { documents: 0, bytes: 0, chunks: 0 };
 
 /**
- * What a document is counted with, whatever its status: one whose ingest failed or was cancelled is kept, with its
- * source, until it is deleted. Of new content and the content that it is to replace, the larger one counts.
+ * Returns the amounts of a document, whatever its status: a document whose ingest failed or was cancelled is kept, with its
+ * source, until it is deleted. The larger one of new content and the content that it is to replace counts.
  */
 export function ownedWith({ published, pending }: DocumentRecord): Owned {
   return {
@@ -38,10 +38,10 @@ export function ownedWith({ published, pending }: DocumentRecord): Owned {
   };
 }
 
-/** As the scripts read it. */
+/** Writes the amounts as the scripts read them. */
 export const writeOwned = (owned: Owned): string => QUOTAS.map((quota) => String(owned[quota])).join(':');
 
-/** What the two parts below read of `change`. */
+/** Returns the fields of `change` that the two parts below read. */
 export function ownedFields(before: DocumentRecord | null, change: Change, quotas: Quotas) {
   const had = before ? ownedWith(before) : NOTHING;
   const has = change.record ? ownedWith(change.record) : NOTHING;
@@ -52,8 +52,8 @@ export function ownedFields(before: DocumentRecord | null, change: Change, quota
 }
 
 /**
- * The quotas that hold for a change, in their order, with -1 for none: only what grows can pass one. A document that is
- * begun will have chunks, so that one must be free.
+ * Returns the quotas that hold for a change, in their order, with -1 for none: only a growing amount can pass one. A
+ * document that is begun will have chunks, so that one must be free.
  */
 export function mostWhileGrowing(had: Owned, has: Owned, quotas: Quotas): number[] {
   return QUOTAS.map((quota) => {
@@ -111,13 +111,13 @@ addOwned(owned, ownedTotals, difference)
 if not change.removed and noted ~= change.owned then redis.call('HSET', record, '${OWNED_FIELD}', change.owned) end
 `;
 
-/** What an owner has. */
+/** Reads the amounts of an owner. */
 export async function readOwned(redis: Redis, ownerId: string): Promise<Owned> {
   const [documents, bytes, chunks] = await redis.hmGet(keys.owned(ownerId), [...QUOTAS]);
   return { documents: Number(documents ?? 0), bytes: Number(bytes ?? 0), chunks: Number(chunks ?? 0) };
 }
 
-/** What all owners have, and how often each quota has refused something. */
+/** Reads the amounts of all owners, and the number of refusals by each quota. */
 export async function readOwnedTotals(redis: Redis): Promise<{ owned: Owned; refused: Owned }> {
   const totals = new Map(Object.entries(await redis.hGetAll(keys.ownedTotals)));
   const read = (prefix: string): Owned => ({
@@ -143,10 +143,10 @@ export async function requireChunks(
     throw new IngestError('too_large', TOO_MANY_CHUNKS);
 }
 
-/** What the owner of a document is told that has more chunks than their quota leaves. */
+/** The message to the owner of a document with more chunks than their quota leaves. */
 export const TOO_MANY_CHUNKS = 'The document has more chunks than are left of the quota of chunks.';
 
-/** Whether an owner has all that a quota allows, so that no document of theirs can be begun. @throws OverQuotaError */
+/** Requires that an owner may begin a document. @throws OverQuotaError when they have all that a quota allows */
 export async function requireQuotas(redis: Redis, ownerId: string, limits: Quotas): Promise<void> {
   if (QUOTAS.every((quota) => limits[quota] === null)) return;
   const owned = await readOwned(redis, ownerId);

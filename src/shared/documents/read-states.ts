@@ -15,7 +15,7 @@ for i, record in ipairs(KEYS) do
 end
 return states`);
 
-/** Reads whether something is being done with documents, in the order of their ids; null for one that does not exist. */
+/** Reads the states of documents, in the order of their ids; null for one that does not exist. */
 export async function readStates(
   redis: Redis,
   ids: readonly string[],
@@ -45,7 +45,7 @@ function parseState(text: string | null): DocumentState | null {
   }
 }
 
-/** Returns those of the documents whose ingest has ended, or that do not exist. */
+/** Returns the documents whose ingest has ended, or that do not exist. */
 export async function findFinished(redis: Redis, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const callers = await redis.hmGet(keys.ingests, [...ids]);

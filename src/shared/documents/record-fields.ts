@@ -17,12 +17,12 @@ import { documentTags } from './document-tags.js';
 export const RECORD_FIELDS = Object.keys(documentSchema.shape);
 
 /**
- * A field that only some records have, and that no record is read with: what the line was that made the document, for a
- * stream with an `Idempotency-Key`.
+ * The digest of the stream line, of a request with an `Idempotency-Key`, that made the document. Only some records have
+ * this field, and no record is read with it.
  */
 export const LINE_DIGEST = 'line';
 
-/** Reads by what lines documents were made, in the order of their ids; null for all others. */
+/** Reads the digests of the lines by which documents were made, in the order of their ids; null for all others. */
 export const readLineDigests = (redis: Redis, ids: readonly string[]): Promise<(string | null)[]> =>
   Promise.all(ids.map((id) => redis.hGet(keys.document(id), LINE_DIGEST)));
 
@@ -125,8 +125,9 @@ function documentFields(record: DocumentRecord): Record<string, string> {
 const TAGGED = ['readers', 'writers', 'admins', 'metadata', 'published', 'pending'];
 
 /**
- * The fields of a record's hash that must be written. The tags cost the most, so they are made only when they may differ.
- * @param tags those of `after`, when they are known
+ * Returns the fields of a record's hash that must be written. The tags cost the most, so they are made only when they may
+ * differ.
+ * @param tags the tags of `after`, when they are known
  */
 export function changedFields(
   before: DocumentRecord | null,

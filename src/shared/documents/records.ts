@@ -25,13 +25,16 @@ export interface Records {
   read(id: string): Promise<DocumentRecord | null>;
   /** The group whose job ingests a new document; null for all others. */
   readGroup(id: string): Promise<string | null>;
-  /** Reads only what tells whether something is being done with the document; null when there is none. */
+  /** Reads only the fields that tell whether a document has work left; null when there is no document. */
   readState(id: string): Promise<DocumentState | null>;
   /** The same for many documents, in the order of their ids. */
   readStates(ids: readonly string[]): Promise<(DocumentState | null)[]>;
-  /** Returns those of the documents with which nothing is done any more, in one command. */
+  /** Returns the documents without any work left, in one command. */
   findFinished(ids: readonly string[]): Promise<string[]>;
-  /** Reads by what lines of streams with an `Idempotency-Key` documents were made; null for all others. */
+  /**
+   * Reads the digests of the stream lines, of requests with an `Idempotency-Key`, by which documents were made; null for
+   * all others.
+   */
   readLineDigests(ids: readonly string[]): Promise<(string | null)[]>;
   /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
@@ -43,8 +46,8 @@ export interface Records {
   /** The same as `create` for many records in few steps. Resolves with the error of each, or null where it was written. */
   createMany(created: readonly NewRecord[]): Promise<(Error | null)[]>;
   /**
-   * Publishes new documents with all that they consist of, in one step and all of them or none.
-   * @returns the places of those that have changed since they were read; nothing was written if there are any
+   * Publishes new documents with all their parts, in one step and all of them or none.
+   * @returns the places of documents that have changed since they were read; nothing was written if there are any
    */
   publishGroup(group: PublishedGroup): Promise<number[]>;
   /**
@@ -65,7 +68,7 @@ export interface Updated {
 
 interface RecordsOptions {
   readonly onMalformed?: OnMalformed;
-  /** What an owner may have; documents that pass it are refused, and documents of too many chunks not published. */
+  /** The quotas of owners; documents beyond them are refused, and documents of too many chunks not published. */
   readonly quotas?: Quotas;
   readonly onChange?: OnChange | undefined;
 }
@@ -99,7 +102,7 @@ export function createRecords(
 
 type Commit = (id: string, before: DocumentRecord | null, change: Change) => Promise<number>;
 
-/** All that writes records. What was written is told. */
+/** Makes the writers of records report each written change. */
 function tellingChanges(
   parts: CommitParts,
   onChange: OnChange,

@@ -27,7 +27,7 @@ export interface Fence {
   readonly generation?: string;
 }
 
-/** Attempts whose generations are kept: the newest, and those from which it may take vectors. */
+/** Attempts whose generations are kept: the newest, and the ones from which it may take vectors. */
 const ATTEMPTS_KEPT = 4;
 
 const now = () => new Date().toISOString();
@@ -62,7 +62,10 @@ export const READING_SHARE = 0.5;
 /** The stages of an attempt that tell their progress. */
 const STAGES = ['parsing', 'embedding'];
 
-/** Changes nothing once the attempt is whole or further, since what is told late would set back its stage. */
+/**
+ * Notes the progress of an attempt. Changes nothing once the attempt is whole or further, since a late report would set
+ * back its stage.
+ */
 export function reportProgress(
   record: DocumentRecord,
   { stage, progress, ...fence }: Fence & { stage: string; progress: number },
@@ -135,7 +138,10 @@ export function requeue(record: DocumentRecord): Change | null {
   return { record: { ...record, status: 'queued', stage: 'queued', attempt, prepared: null } };
 }
 
-/** Content that failed keeps what was made of its attachments until other content is published. */
+/**
+ * Replaces the content of a document. Content that failed keeps the documents of its attachments until other content is
+ * published.
+ */
 export function replaceContent(
   record: DocumentRecord,
   { content, operation }: { content: Content; operation: IngestOperation },
@@ -161,7 +167,7 @@ export function replaceContent(
   };
 }
 
-/** Takes back what an attempt has written, which makes room for others; it starts again when there is room. */
+/** Takes back the writes of an attempt, which makes room for others; it starts again when there is room. */
 export function giveBack(record: DocumentRecord): Change | null {
   const change = record.status === 'processing' ? requeue(record) : null;
   if (!change?.record) return null;
@@ -216,7 +222,7 @@ export function leave(record: DocumentRecord, callerId: string): Change | null {
   return { ...withLists(record, withoutCaller(record, callerId)), evenWhenFull: true };
 }
 
-/** Gives a caller back what the lists would give them if they had not left. */
+/** Gives a caller the rights back that the lists would give them if they had not left. */
 export function comeBack(record: DocumentRecord, callerId: string): Change | null {
   return hasLeft(callerId, record) ? withLists(record, withCaller(record, callerId)) : null;
 }
@@ -264,7 +270,7 @@ const objectsOf = (content: Content | null) => (content ? [content.storageKey] :
 const generationOf = (content: Content | null) => (content?.generation ? [content.generation] : []);
 
 /**
- * The generations of the latest attempts at the newest version. The sweeper finds what earlier attempts left,
+ * Returns the generations of the latest attempts at the newest version. The sweeper finds the remains of earlier attempts,
  * so that the work of a cancel does not grow with their number.
  */
 export function latestAttempts(record: DocumentRecord): string[] {

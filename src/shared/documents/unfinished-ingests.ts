@@ -2,8 +2,8 @@ import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 
 /*
- * How many documents wait to be ingested or are being ingested, in all and by caller. The counts are exact: the commit
- * script changes them in the step that writes a record (`commit-script.ts`).
+ * The numbers of documents that wait to be ingested or are being ingested, in all and by caller. The counts are exact: the
+ * commit script changes them in the step that writes a record (`commit-script.ts`).
  */
 
 /** Returns the number of unfinished ingests of all callers. */
@@ -19,7 +19,10 @@ export interface UnfinishedIngests {
   readonly all: number;
   /** In the order of the callers that were asked for. */
   readonly own: readonly number[];
-  /** Of whom each document that was asked for is counted, as a member (`toMember`); null for one that is not counted. */
+  /**
+   * The caller whom each of the requested documents is counted for, as a member (`toMember`); null for one that is not
+   * counted.
+   */
   readonly countedOf: readonly (string | null)[];
 }
 

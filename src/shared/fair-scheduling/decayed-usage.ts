@@ -1,8 +1,11 @@
-/** What callers use of something that few have at once, such as a parser: in seconds, of which half are forgotten with time. */
+/**
+ * The use that callers make of something that few have at once, such as a parser: in seconds, of which half are forgotten
+ * with time.
+ */
 export interface DecayedUsage {
-  /** Seconds that a caller has used lately, those of what it has at the moment included. */
+  /** Seconds that a caller has used lately, including its present uses. */
   used(by: string): number;
-  /** How many a caller has at the moment. */
+  /** Returns the number of present uses of a caller. */
   held(by: string): number;
   /** Notes that a caller has one more. @returns a function that notes its end, when it is first called */
   begin(by: string): () => void;
@@ -18,16 +21,16 @@ interface DecayOptions {
 
 /** Long enough to remember who came with one slow file after the other, and short enough to forget a morning's rush. */
 const HALF_LIFE_MILLISECONDS = 300_000;
-/** Who has used no more is forgotten when there are many. */
+/** A caller who has used no more is forgotten when there are many. */
 const MIN_SECONDS = 0.05;
-/** From so many callers on, those who have used nothing lately are looked for. */
+/** The number of callers from which idle ones are looked for. */
 const MANY = 1_000;
 
 interface Use {
-  /** Seconds of what has ended, as they were at `at`. */
+  /** Seconds of ended uses, as they were at `at`. */
   seconds: number;
   at: number;
-  /** When what it has at the moment began. */
+  /** The beginnings of its present uses. */
   readonly begun: Set<{ readonly at: number }>;
 }
 

@@ -1,10 +1,10 @@
-/** How often a turn that has lasted long enough looks for others who wait. */
+/** The interval at which a turn that has lasted long enough looks for others who wait. */
 const LOOK_MILLISECONDS = 200;
 
 interface GivingWayOptions {
-  /** How long the turn lasts at least, whoever waits. */
+  /** The least time of the turn, whoever waits. */
   readonly milliseconds: number;
-  /** Whether another waits who goes first. */
+  /** Tells whether another caller waits who goes first. */
   readonly isWanted: () => boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -12,13 +12,13 @@ interface GivingWayOptions {
 /** A signal that aborts when the caller's signal does, or when a turn has to give way to another who waits. */
 export interface GivingWay {
   readonly signal: AbortSignal;
-  /** Whether it aborted for another. */
+  /** True if it aborted for another. */
   readonly gaveWay: boolean;
   /** Ends the watch, and releases the caller's signal. */
   clear(): void;
 }
 
-/** Why a turn ended that had to give way. */
+/** The reason for the end of a turn that had to give way. */
 export class GaveWayError extends Error {
   override readonly name = 'GaveWayError';
 

@@ -2,16 +2,16 @@ import { createTally } from '../tools/tally.js';
 
 export interface ShareLimits {
   readonly maxAtOnce: number;
-  /** How many turns a caller may have at once while no other comes. A newcomer goes before this limit. */
+  /** The number of turns that a caller may have at once while no other comes. A newcomer goes before this limit. */
   readonly maxAlone?: number | undefined;
-  /** How many turns a caller may have at once while others have some. With it, nobody goes beyond `maxAtOnce`. */
+  /** The number of turns that a caller may have at once while others have some. With it, nobody goes beyond `maxAtOnce`. */
   readonly maxPerCaller?: number | undefined;
 }
 
 /** A caller is not alone for this long after another came. */
 const COMPANY_MILLISECONDS = 1_000;
 
-/** How many of the turns that there are a caller may have. */
+/** Decides how many of the turns a caller may have. */
 export function createShares({ maxAtOnce, maxAlone = maxAtOnce, maxPerCaller }: ShareLimits) {
   const runningOf = createTally();
   let running = 0;

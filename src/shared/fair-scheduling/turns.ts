@@ -12,7 +12,7 @@ import {
   type WaitingLines,
 } from './waiting-lines.js';
 
-/** Who asks for a turn. */
+/** A request for a turn. */
 export interface TurnRequest {
   /** The name of the caller. Waiting callers take turns, however many times one of them waits. */
   readonly by?: string | undefined;
@@ -20,17 +20,17 @@ export interface TurnRequest {
   readonly kind?: string | undefined;
   /** Aborts the wait, so that a request that nobody waits for takes no turn. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether it has had a turn before, and gave way. It is not refused then, however many wait. */
+  /** True if it has had a turn before, and gave way. It is not refused then, however many wait. */
   readonly hasBegun?: boolean | undefined;
-  /** Is called in the moment in which the turn begins, before anybody else's. */
+  /** Called in the moment in which the turn begins, before anybody else's. */
   readonly onBegin?: (() => void) | undefined;
 }
 
-/** How a turn stands among those under way, and those who wait. */
+/** The rank of a turn among the turns under way, and among waiting callers. */
 export interface Standing {
-  /** Whether there are several places, all are taken, and this turn began last. */
+  /** True if there are several places, all are taken, and this turn began last. */
   readonly isLast: boolean;
-  /** Whether there are several places, and its caller has all of them. */
+  /** True if there are several places, and its caller has all of them. */
   readonly hasAll: boolean;
   /** Requests that wait and go before it. */
   readonly before: number;
@@ -39,10 +39,10 @@ export interface Standing {
 /** A turn that has begun. */
 export interface Turn {
   /**
-   * Whether it gives way to a request of an earlier kind, or to one of another caller who has used less. Who is told so ends
-   * the turn soon, and no more are told so than wait.
+   * Tells whether it gives way to a request of an earlier kind, or to a request of another caller who has used less. Its
+   * holder then ends the turn soon, and no more are told so than wait.
    *
-   * @param leastOf how long the turn lasts at least, in milliseconds
+   * @param leastOf the least time of the turn, in milliseconds
    */
   isWanted(leastOf?: (standing: Standing) => number): boolean;
   end(): void;
@@ -61,16 +61,19 @@ export interface Turns {
 
 interface TurnLimits extends Omit<ShareLimits, 'maxAtOnce'> {
   readonly maxWaiting?: number;
-  /** What callers have used: who used least goes first. Without it, they take turns. */
+  /** The usage of callers: the caller who has used least goes first. Without it, they take turns. */
   readonly usage?: DecayedUsage;
   readonly name?: string;
   /** Makes the error for whoever is refused because too many wait; by default an UnavailableError of this name. */
   readonly refusal?: () => Error;
-  /** Kinds of requests, of which an earlier one takes turns from a later one. */
+  /** Kinds of requests; an earlier kind takes turns from a later one. */
   readonly kinds?: readonly string[];
-  /** So many of an earlier kind go before one of a later kind. Without it, kinds are equal when a turn is free. */
+  /**
+   * The number of requests of an earlier kind that go before one of a later kind. Without it, kinds are equal when a turn
+   * is free.
+   */
   readonly maxOvertaking?: number;
-  /** Whether one more of this kind may begin, in place of the shares of callers. */
+  /** Tells whether one more of this kind may begin, in place of the shares of callers. */
   readonly mayBegin?: (kind: string, runningOf: (kind: string) => number) => boolean;
   /** The kinds whose turns take the places; all by default. */
   readonly holding?: readonly string[];
@@ -98,7 +101,7 @@ export function createTurns(maxAtOnce: number, limits: TurnLimits = {}): Turns {
   };
 }
 
-/** Who has a turn. */
+/** A taken turn and its holder. */
 interface Place {
   readonly by: string;
   readonly kind: string;
@@ -121,7 +124,7 @@ function createState(maxAtOnce: number, limits: TurnLimits) {
     usage: limits.usage ?? null,
     lines: kinds.map((kind) => ({ kind, queue: createWaitingLines() })),
     maxOvertaking: limits.maxOvertaking ?? null,
-    /** Requests of an earlier kind that went before one of a later kind since the last of those. */
+    /** Requests of an earlier kind that went before one of a later kind since the last of the later kind. */
     overtaking: 0,
     holding: limits.holding ?? kinds,
     shares,
@@ -189,7 +192,7 @@ function letNextIn(state: State): boolean {
   return true;
 }
 
-/** Of the first ones of several kinds. */
+/** Chooses among the first candidates of several kinds. */
 function choose(state: State, first: readonly Candidate[]): Candidate | undefined {
   const { maxOvertaking, usage } = state;
   if (maxOvertaking === null) {
@@ -217,7 +220,10 @@ function isWanted(state: State, place: Place, leastOf: (standing: Standing) => n
   return before > holders.filter(({ isLeaving }) => isLeaving).length;
 }
 
-/** Counts who waits and goes before a turn: all of earlier kinds, and of its own kind those of callers who have used less. */
+/**
+ * Counts the waiting requests that go before a turn: all of earlier kinds, and in its own kind the requests of callers who
+ * have used less.
+ */
 function countBefore({ lines, usage }: State, { by, kind }: Place): number {
   const usedBy = (caller: string) => usage?.used(caller) ?? 0;
   const own = lines.findIndex((each) => each.kind === kind);

@@ -9,7 +9,7 @@ export interface WaitingLines {
 }
 
 interface Waiter {
-  /** Whether it is never refused for want of room in the queue. */
+  /** True if it is never refused for want of room in the queue. */
   readonly isKept: boolean;
   readonly since: number;
   readonly enter: () => void;
@@ -30,7 +30,7 @@ interface Joining<Turn> {
   readonly by: string;
   readonly isKept: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Is called in the moment in which its turn comes. */
+  /** Called in the moment in which its turn comes. */
   readonly begin: () => Turn;
 }
 
@@ -66,7 +66,7 @@ export function wait<Turn>(queue: WaitingLines, { by, isKept, signal, begin }: J
 
 interface Choice {
   readonly mayEnter: (by: string) => boolean;
-  /** What callers have used, by which they go; null when they take turns. */
+  /** The usage of callers, which orders them; null when they take turns. */
   readonly usage: DecayedUsage | null;
 }
 

@@ -17,9 +17,9 @@ const RANGE_DIGITS = 5;
 const HEX_DIGITS = Array.from('0123456789abcdef');
 
 /**
- * Everything that filters can ask of a document, as tags for a TAG field: a document that
- * matches an equality, an existence or a range has the tag of that condition; what every document
- * has needs none for its existence. Values are read through the same paths as in the filters' own check.
+ * Returns the tags, for a TAG field, by which filters can find a document. A document that matches an equality, an
+ * existence or a range has the tag of that condition; a field that every document has needs no tag for its existence.
+ * Values are read through the same paths as in the filters' own check.
  */
 export function filterTags(document: MatchableDocument): string[] {
   const paths = new Set([...documentFieldNames, ...ownFieldNames]);
@@ -34,7 +34,7 @@ export function filterTags(document: MatchableDocument): string[] {
   return [...tags];
 }
 
-/** What every document has is read by readers that are made once. */
+/** Readers of the fields that every document has are made once. */
 const fieldReaders = new Map(
   [...documentFieldNames, ...ownFieldNames].map((name) => [name, createPathReader(name)]),
 );

@@ -9,7 +9,7 @@ type ValuePredicate = (value: Json | undefined) => boolean;
 
 const instantsOf = createInstantMemo();
 
-/** Whether a search may answer with this document. Every hit of every index goes through this check. */
+/** Tells whether a search may answer with this document. Every hit of every index goes through this check. */
 export function matches(document: MatchableDocument, callerId: string, filter: Filter | null): boolean {
   return canRead(callerId, document) && (filter === null || matchesFilter(document, filter));
 }

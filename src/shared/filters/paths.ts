@@ -1,13 +1,13 @@
 import { programmingLanguage, shownContent, type Json, type MatchableDocument } from '../document.js';
 import { isPlainObject } from '../is-plain-object.js';
 
-/** Metadata may be nested this deep. What lies deeper is neither stored nor looked for. */
+/** Metadata may be nested this deep. Deeper values are neither stored nor looked for. */
 export const MAX_METADATA_DEPTH = 64;
 
 type JsonObject = Readonly<Record<string, Json>>;
 export type PathReader = (document: MatchableDocument) => Json | undefined;
 
-/** What filters can name beside metadata. A metadata key of the same name takes precedence. */
+/** The fields that filters can name beside metadata. A metadata key of the same name takes precedence. */
 const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
   ['external_id', (document) => document.id],
   ['filename', (document) => shownContent(document).filename],
@@ -23,26 +23,26 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathRea
   ['system_metadata.mail.subject', (document) => extractionOf(document)?.mail?.subject ?? undefined],
   ['system_metadata.mail.message_id', (document) => extractionOf(document)?.mail?.message_id ?? undefined],
 ]);
-/** Who owns a document. */
+/** The path of a document's owner. */
 export const OWNER_PATH = 'system_metadata.owner';
 /** The id of a document in conditions that the service makes itself: the names of clients' keys do not begin with `$`. */
 export const ID_PATH = '$id';
-/** What metadata of the same name does not hide, so that nobody can pass a document off as another's. */
+/** The fields that metadata of the same name does not hide, so that nobody can pass a document off as another's. */
 const OWN_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
   [OWNER_PATH, (document) => document.ownerId],
   [ID_PATH, (document) => document.id],
 ]);
 export const ownFieldNames: readonly string[] = [...OWN_FIELDS.keys()];
-/** Whether each document has exactly one such text. */
+/** Tells whether each document has exactly one text in this field. */
 export const isOwnField = (path: string): boolean => OWN_FIELDS.has(path);
 
 const extractionOf = (document: MatchableDocument) => shownContent(document).extraction;
 export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()];
 
 /**
- * Prepares to read what a filter's key names, which is undefined where a document has no such thing. `a.b` is the
- * literal key "a.b" if there is one, else `b` inside the object `a`, and so on inward. Where `a` is a list, it is `b` inside
- * of each object in it: the values of all of them, as one list. File names are read in Unicode's normal form C.
+ * Prepares to read the value that a filter's key names, undefined where a document has none. `a.b` is the literal key "a.b"
+ * if there is one, else `b` inside the object `a`, and so on inward. Where `a` is a list, it is `b` inside of each object
+ * in it: the values of all of them, as one list. File names are read in Unicode's normal form C.
  */
 export function createPathReader(path: string): PathReader {
   const ownField = OWN_FIELDS.get(path);

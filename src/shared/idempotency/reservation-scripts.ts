@@ -21,7 +21,7 @@ export const MARK_RESERVATION = `
 if change.run ~= '' then redis.call('HSET', reservation, 'created', '1', 'fingerprint', change.fingerprint) end
 `;
 
-/** What the two parts above read of `change`. An empty text stands for a change without a reservation. */
+/** Returns the fields of `change` that the two parts above read. An empty text stands for a change without a reservation. */
 export const reservationFields = (reservation: Reservation | undefined) => ({
   run: reservation?.run ?? '',
   fingerprint: reservation?.fingerprint() ?? '',

@@ -2,23 +2,26 @@ import { createHash, randomUUID } from 'node:crypto';
 import { ConflictError } from '../errors.js';
 
 /**
- * What a request with an `Idempotency-Key` holds while it is under way. Whoever takes the request over after a crash gets
- * the same id, so that what the request creates is created under this id or not at all.
+ * The state of a request with an `Idempotency-Key` while it is under way. A request that takes it over after a crash gets
+ * the same id, so that its objects are created under this id or not at all.
  */
 export interface Reservation {
-  /** The id of what the request creates. The ids of what a batch creates are made of it (see `itemIdOf`). */
+  /** The id of the object that the request creates. The ids of a batch's objects are made of it (see `itemIdOf`). */
   readonly id: string;
-  /** The Redis key of what is remembered of the request. */
+  /** The Redis key under which the request is remembered. */
   readonly key: string;
   /** Names this run at the request. Another run that takes the request over has another name. */
   readonly run: string;
-  /** What the request is compared by. It is known by the time something is created, even if the body is a stream. */
+  /**
+   * Returns the fingerprint that the request is compared by. It is known by the time something is created, even if the body
+   * is a stream.
+   */
   readonly fingerprint: () => string;
-  /** Whether an earlier run has created something under the id, or under one that is made of it. */
+  /** True if an earlier run has created something under the id, or under one that is made of it. */
   readonly hasCreated: boolean;
 }
 
-/** How long callers are told to wait while the first request with a key is still under way. */
+/** The time that callers are told to wait while the first request with a key is still under way. */
 const RETRY_SECONDS = 2;
 
 /** Another request with the same key is under way, or has taken this one over while this process was held up. */
@@ -29,8 +32,9 @@ export class UnderWayError extends ConflictError {
 }
 
 /**
- * The id of what item `index` of a batch creates: one that is made of the reserved id, in the format of RFC 9562 for such ids
- * (version 8), so that whoever takes the batch over finds what is there. Without a reservation it is a random one.
+ * Returns the id of the object that item `index` of a batch creates. It is made of the reserved id, in the format of RFC
+ * 9562 for such ids (version 8), so that whoever takes the batch over finds the existing objects. Without a reservation it
+ * is a random one.
  */
 export function itemIdOf(reservation: Reservation | undefined, index: number): string {
   if (!reservation) return randomUUID();

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** What a model is made for. Models for chats may embed as well; those for vectors and ranking do nothing else. */
+/** The purpose of a model. Models for chats may embed as well; models for vectors and ranking do nothing else. */
 export const MODEL_KINDS = ['embedding', 'ranking', 'chat'] as const;
 export type ModelKind = (typeof MODEL_KINDS)[number];
 
-/** How the models process describes a model, at `GET /v1/models/{model}`. */
+/** The description of a model by the models process, at `GET /v1/models/{model}`. */
 export const modelDescriptionSchema = z.object({
   /** The file name. */
   id: z.string(),
@@ -17,7 +17,7 @@ export const modelDescriptionSchema = z.object({
   kind: z.enum(MODEL_KINDS),
   architecture: z.string(),
   dimensions: z.int().positive(),
-  /** Tokens that a request may have, answer included: what the model was trained for, or less by the settings. */
+  /** Tokens that a request may have, answer included: the window that the model was trained for, or less by the settings. */
   window: z.int().positive(),
   size_bytes: z.int().positive(),
 });

@@ -1,4 +1,4 @@
-/** What a model wants before a query and before a passage, so that the two come near each other. */
+/** The texts that a model wants before a query and before a passage, so that the two come near each other. */
 export interface Prefixes {
   readonly query: string;
   readonly document: string;

@@ -45,7 +45,7 @@ export function createFingerprints(directory: string): Fingerprints {
   };
 }
 
-/** What changes whenever a file is written or replaced. */
+/** Returns a stamp that changes whenever a file is written or replaced. */
 function stampOf({ status }: ModelFile): string {
   return [status.size, status.mtimeMs, status.ctimeMs, status.ino].join(' ');
 }
@@ -56,7 +56,7 @@ async function hashFile(file: ModelFile): Promise<Fingerprint> {
   return hash.digest('hex').slice(0, FINGERPRINT_DIGITS);
 }
 
-/** What is not readable is not known: the file only saves time. */
+/** Reads the kept fingerprints. An unreadable file counts as empty: it only saves time. */
 async function readKept(path: string): Promise<Kept> {
   try {
     return keptSchema.parse(JSON.parse(await readFile(path, 'utf8')));

@@ -5,7 +5,7 @@ export class NoEngineError extends Error {
   override readonly name = 'NoEngineError';
 }
 
-/** @throws NoEngineError that says what to install */
+/** @throws NoEngineError that names the package to install */
 export function importEngine() {
   return import('node-llama-cpp').catch((error: unknown) => {
     throw new NoEngineError(

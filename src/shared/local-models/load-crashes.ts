@@ -6,11 +6,11 @@ import { onMissing } from '../tools/on-missing.js';
 const crashesSchema = z.record(
   z.string(),
   z.object({
-    /** How often the process ended while it loaded the file. */
+    /** The number of times that the process ended while it loaded the file. */
     crashes: z.int().nonnegative(),
     /** When it was noticed last, in milliseconds since 1970. */
     at: z.int().nonnegative(),
-    /** Whether the file is being loaded, or was when the process ended. */
+    /** True if the file is being loaded, or was when the process ended. */
     isLoading: z.boolean(),
   }),
 );
@@ -21,7 +21,7 @@ export type LoadCrash = LoadCrashes[string];
 /** In the data folder, which each process with local models has for itself; the models may be everybody's, or read-only. */
 export const loadCrashesPath = (dataDirectory: string): string => join(dataDirectory, 'load-crashes.json');
 
-/** What cannot be read is not known: a process that was killed may have been writing it. */
+/** Reads the crashes. An unreadable file counts as empty: a process that was killed may have been writing it. */
 export async function readLoadCrashes(path: string): Promise<LoadCrashes> {
   const text = await readFile(path, 'utf8').catch(onMissing('{}'));
   try {
@@ -36,9 +36,9 @@ const FIRST_PAUSE_MILLISECONDS = 60_000;
 const MAX_PAUSE_MILLISECONDS = 3_600_000;
 
 /**
- * When a file may be loaded again; null: at once. One crash may have been a kill by an operator or for memory. From the second
- * on a pause follows each, twice as long as the one before, so that a file which ends the process at every request does so
- * once an hour at most, and a sound one that was unlucky is not shut out for good.
+ * Returns the time at which a file may be loaded again; null: at once. One crash may have been a kill by an operator or for
+ * memory. From the second on a pause follows each, twice as long as the one before. So a file which ends the process at
+ * every request does so once an hour at most, and a sound one that was unlucky is not shut out for good.
  */
 export function pausedUntil({ crashes, at }: LoadCrash, now = Date.now()): Date | null {
   if (crashes < 2) return null;

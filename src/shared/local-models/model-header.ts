@@ -7,13 +7,13 @@ import { importEngine } from './import-engine.js';
 import type { ModelFile } from './model-files.js';
 import { walkHeader } from './walk-header.js';
 
-/** What the first part of a model file says about it. The weights are not read. */
+/** The facts about a model in the first part of its file. The weights are not read. */
 export interface ModelHeader {
   readonly info: GgufFileInfo;
   readonly name: string;
   readonly architecture: string;
   readonly kind: ModelKind;
-  /** The length of the vectors inside the model, which those of embedding models have, too. */
+  /** The length of the vectors inside the model. The vectors of embedding models have the same length. */
   readonly dimensions: number;
   /** The tokens that the model was trained to read at once. */
   readonly window: number;

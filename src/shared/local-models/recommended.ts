@@ -1,6 +1,6 @@
 /** A model that is known to work, small enough for a processor alone. */
 export interface RecommendedModel {
-  /** What `quire models pull` takes. */
+  /** The argument of `quire models pull`. */
   readonly source: string;
   /** The name that the file gets in the models folder. */
   readonly file: string;

@@ -4,13 +4,13 @@ import { systemErrorCode } from '../system-error-code.js';
 import { isModelName } from './model-files.js';
 import { modelsDirectoryOf } from './models-directory.js';
 
-/** Whether there is a process with local models, here or elsewhere. */
+/** Tells whether there is a process with local models, here or elsewhere. */
 export const usesLocalModels = (settings: Settings): boolean =>
   settings.models.urls.length > 0 || needsModelsProcess(settings);
 
 /**
- * Whether the process with local models must run on this host: a setting names a model, or there is a file that a named cache
- * may name.
+ * Tells whether the process with local models must run on this host: a setting names a model, or there is a file that a
+ * named cache may name.
  */
 export function needsModelsProcess(settings: Settings): boolean {
   const { embedder, completer, reranker, caches, models } = settings;

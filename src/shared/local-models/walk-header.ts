@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Real headers, most of which is the vocabulary, have some megabytes. */
+/** Real headers have some megabytes, most of it the vocabulary. */
 const MAX_HEADER_BYTES = 256 * 1024 ** 2;
 /** Items of all arrays together. Those of real headers are some for each token of the vocabulary. */
 const MAX_ITEMS = 8 * 1024 ** 2;
@@ -15,10 +15,9 @@ const STRING = 8;
 const ARRAY = 9;
 
 /**
- * Walks over the header of a file by the lengths and counts that it states itself, and throws where they lead beyond its end, or
- * beyond all reason. The reader of the engine's package believes counts: it would go on for hours, or end the process with an
- * array of what the file does have.
- * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+ * Walks over the header of a file by the lengths and counts that it states itself, and throws where they lead beyond its
+ * end, or beyond all reason. The reader of the engine's package believes counts: it would go on for hours, or end the
+ * process with an array of the data that the file does have. https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 export function walkHeader(path: string, size: number): void {
   const file = openSync(path, 'r');
@@ -54,7 +53,7 @@ function createCursor(file: number, end: number) {
   return {
     skip,
     uint32: () => buffer.readUInt32LE(take(4)),
-    /** What is no exact number any more is beyond every end. */
+    /** A number too large to be exact is beyond every end. */
     uint64: () => Number(buffer.readBigUInt64LE(take(8))),
   };
 }

@@ -13,11 +13,11 @@ const ALIVE_MILLISECONDS = 5_000;
 /** Mirrors are not waited for any longer than this. */
 const PREPARATION_MILLISECONDS = 30_000;
 
-/** What a worker asks before it publishes. */
+/** The questions of a worker before it publishes. */
 export interface MirrorPreparation {
   /** Begins to wait for a generation. Answers false when no mirror lives, so that there is nothing to wait for. */
   open(generation: string): Promise<boolean>;
-  /** Whether a mirror that lives has not loaded the generation yet, and there is still time. */
+  /** Tells whether a living mirror has not loaded the generation yet, and there is still time. */
   areLoading(generation: string): Promise<boolean>;
 }
 

@@ -29,22 +29,23 @@ interface EmbedInPartsOptions {
 
 /** Models count more tokens than we do, above all where they know few words of a language. */
 const SHARE_OF_WINDOW = 0.8;
-/** A refused part is cut to so much of its length. */
+/** The share of its length to which a refused part is cut. */
 const SHORTER = 0.6;
 /** Parts of fewer tokens say nothing. */
 const MIN_TOKENS = 16;
 
 /**
- * Embeds texts, and those that the model refuses as too long in parts of equal length: their vector is the mean of the parts',
- * weighted by length, brought to unit length. What the first refused texts have taught holds for all later ones.
+ * Embeds texts. Texts that the model refuses as too long are embedded in parts of equal length: their vector is the mean of
+ * the parts', weighted by length, brought to unit length. The window learnt from the first refused texts holds for all
+ * later ones.
  * @throws TextTooLongError when even short parts are refused
  */
 export function createEmbedInParts({ embed, maxInputs, onSmallWindow }: EmbedInPartsOptions) {
   const learned: Window = { tokens: Infinity };
   return async (texts: readonly string[], options: CallOptions): Promise<PartedEmbeddings> => {
     let tokens = learned.tokens;
-    // A window that is named is kept from the first refusal on, and one that is tried out once it has proved right. Later
-    // refusals teach nothing: a text of unusual signs must not have all others cut as short as itself.
+    // A window that is named is kept from the first refusal on, and a window that is tried out once it has proved right.
+    // Later refusals teach nothing: a text of unusual signs must not have all others cut as short as itself.
     const learn = (window: number) => {
       if (learned.tokens !== Infinity || window === Infinity) return;
       learned.tokens = window;

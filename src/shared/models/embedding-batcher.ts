@@ -9,12 +9,12 @@ type Send = (texts: readonly string[], options: CallOptions) => Promise<PartedEm
 interface EmbeddingBatcherOptions {
   readonly send: Send;
   readonly limits: BatchLimits;
-  /** How long a text waits for others while a request is under way. Nothing waits when none is. */
+  /** The time for which a text waits for others while a request is under way. Nothing waits when none is. */
   readonly maxWaitMilliseconds: number;
   readonly maxInFlight: number;
 }
 
-/** How much one request may contain. */
+/** The greatest size of one request. */
 interface BatchLimits {
   readonly inputs: number;
   readonly tokens: number;
@@ -118,7 +118,7 @@ function abortAbandoned(inFlight: ReadonlySet<Request>): void {
   }
 }
 
-/** How many texts from the front of the queue one request takes; at least one, however long it is. */
+/** Returns the number of texts from the front of the queue that one request takes; at least one, however long it is. */
 function batchLength(queue: readonly Entry[], limits: BatchLimits): number {
   let tokens = 0;
   let length = 0;

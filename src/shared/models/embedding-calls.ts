@@ -10,13 +10,13 @@ export interface MeasuredText {
   readonly tokens: number;
 }
 
-/** The texts of one call, and what is known of them. */
+/** The texts of one call, and their vectors so far. */
 export interface Call {
   readonly vectors: Float32Array[];
   missing: number;
   /** Null once a reply did not tell its tokens. */
   tokens: number | null;
-  /** For each text, whether it was embedded in parts. */
+  /** Tells of each text whether it was embedded in parts. */
   readonly inParts: boolean[];
   isSettled: boolean;
   succeed(): void;

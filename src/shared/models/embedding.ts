@@ -5,7 +5,10 @@ import { createEmbeddingBatcher } from './embedding-batcher.js';
 import type { MeasuredText } from './embedding-calls.js';
 
 export interface EmbeddingOptions {
-  /** How long texts wait for others while requests are under way; about as long as a request to the provider takes. */
+  /**
+   * The time for which texts wait for others while requests are under way; about as long as a request to the provider
+   * takes.
+   */
   readonly maxWaitMilliseconds: number;
   /** Requests to the provider at the same time with texts of documents; four times as many may be with queries. */
   readonly maxInFlight?: number;
@@ -18,8 +21,8 @@ export interface Embedding {
   readonly model: string;
   dimensions(options?: CallOptions): Promise<number>;
   /**
-   * Returns one vector for each text, in order. `tokens` is what was billed, or else the callers' own count; `inParts` says of
-   * each text whether it is longer than the model reads, so that its vector is the mean of its parts'.
+   * Returns one vector for each text, in order. `tokens` is the number billed, or else the callers' own count; `inParts`
+   * says of each text whether it is longer than the model reads, so that its vector is the mean of its parts'.
    * @throws UnavailableError when the provider cannot answer; IngestError when it refuses one of these texts
    */
   embedDocuments(

@@ -1,13 +1,16 @@
 import { ContentFilterError } from '../errors.js';
 import { BadReplyError } from '../provider-http/bad-reply-error.js';
 
-/** Why a completion ended: the model was done, it was cut at its length, or the provider withheld the rest. */
+/** The reason for the end of a completion: the model was done, it was cut at its length, or the provider withheld the rest. */
 export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
 export type FinishReason = (typeof FINISH_REASONS)[number];
 
-/** What providers call a cut at the length. */
+/** The names that providers give a cut at the length. */
 const CUT = ['length', 'max_tokens', 'max_output_tokens', 'model_length', 'model_context_window_exceeded'];
-/** What OpenAI, Azure, Anthropic, Bedrock, Google, Cohere and Mistral call a completion of which a filter withheld something. */
+/**
+ * The names that OpenAI, Azure, Anthropic, Bedrock, Google, Cohere and Mistral give a completion that a filter has partly
+ * withheld.
+ */
 const FILTERED = [
   'content_filter',
   'content_filtered',
@@ -20,7 +23,7 @@ const FILTERED = [
   'spii',
   'error_toxic',
 ];
-/** What they call an answer that asks for a tool to be called. */
+/** The names of an answer that asks for a tool to be called. */
 const TOOLS = ['tool_calls', 'function_call', 'tool_use', 'tool_call'];
 
 /** @param reason in any provider's word; words that are not known are an end */

@@ -100,7 +100,7 @@ interface PromptLimits {
 interface FittedPrompt {
   /** The prompt with the passages that the answer uses, the last one perhaps cut. */
   readonly prompt: Prompt;
-  /** The tokens that are left for the completion, at most what was asked for. */
+  /** The tokens that are left for the completion, at most the requested number. */
   readonly maxTokens: number;
 }
 
@@ -108,7 +108,10 @@ interface FittedPrompt {
 const FRAME_TOKENS = 32;
 /** Stands for the fence in counts, since all fences take the same number of tokens. */
 const ANY_FENCE = '0'.repeat(24);
-/** A model whose tokenizer makes more tokens than ours, or that reads less than the settings say, gets so much of a prompt. */
+/**
+ * The share of a prompt that a model gets whose tokenizer makes more tokens than ours, or that reads less than the settings
+ * say.
+ */
 const SHORTER = 0.6;
 /** A completion has room for a sentence. */
 const MIN_COMPLETION_TOKENS = 16;
@@ -145,8 +148,8 @@ const countFixed = async ({ question }: Prompt, countTokens: CountTokens): Promi
   FRAME_TOKENS + (await countLongText(renderInstructions(ANY_FENCE) + renderQuestion(question), countTokens));
 
 /**
- * A shorter form of a prompt that the model has refused as too long: what the window that it names holds, else three fifths of
- * what was sent, down to the beginning of one passage.
+ * Returns a shorter form of a prompt that the model has refused as too long: as much as the window that it names holds,
+ * else three fifths of the refused prompt, down to the beginning of one passage.
  * @throws ImpossibleError when it cannot become shorter
  */
 export async function shortenPrompt(
@@ -187,7 +190,7 @@ async function fitPassages(
       const frame = countTokens(renderPassage({ ...passage, text: '' }, index, ANY_FENCE));
       const left = room - tokens - frame;
       if (left < MIN_PASSAGE_TOKENS) break;
-      // The cut is made in the text without markers, which is what will be sent: breaking them twice changes nothing.
+      // The cut is made in the text without markers, which will be sent: breaking them twice changes nothing.
       const cut = { ...passage, text: cutToTokens(breakTurnMarkers(passage.text), left, countTokens) };
       return { passages: [...kept, cut], tokens: room };
     }

@@ -2,9 +2,9 @@ import { isBuiltin } from 'node:module';
 
 /** A class of an installed package, as settings name it. */
 export interface ProviderClass {
-  /** What is installed, such as `@langchain/openai`. */
+  /** The installed package, such as `@langchain/openai`. */
   readonly packageName: string;
-  /** What is imported: the package, or one of its entries, such as `@langchain/community/embeddings/jina`. */
+  /** The import: the package, or one of its entries, such as `@langchain/community/embeddings/jina`. */
   readonly specifier: string;
   readonly className: string;
 }
@@ -15,7 +15,7 @@ const CLASS_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
  * Reads `<package>:<Class>`. Only names of packages and of their entries pass: no path, no address and no module of Node
- * itself, so that a setting can load nothing but what was installed. @returns null for anything else
+ * itself, so that a setting can load installed packages alone. @returns null for anything else
  */
 export function parseProviderClass(text: string): ProviderClass | null {
   const [specifier = '', className = '', ...rest] = text.split(':');

@@ -27,7 +27,7 @@ interface Remembered {
  * shorter time of an answer would tell one that another had asked the same. Queries are kept as digests. The least recent
  * queries of the least recent caller are forgotten first. All vectors are of the one model of `embedding`.
  *
- * @param options.seconds how long a vector is remembered
+ * @param options.seconds the time for which a vector is remembered
  */
 export function rememberQueries(
   embedding: Pick<Embedding, 'embedQuery'>,

@@ -4,20 +4,21 @@ import { dropOldest } from '../tools/drop-oldest.js';
 const PAUSE_SECONDS = 5;
 /** A provider that asks for a longer wait is asked again after this. */
 const MAX_PAUSE_SECONDS = 60;
-/** So many callers are remembered. */
+/** The number of callers that are remembered. */
 const MAX_CALLERS = 1_000;
 
 interface Failure {
   /** The wait that the provider asked for; null when it asked for none. */
   readonly pauseSeconds: number | null;
-  /** Whether it may be due to what the caller asked for, which nobody else asks for. */
+  /** True if the cause may be the caller's own request, which nobody else makes. */
   readonly isUnusual: boolean;
 }
 
 /**
- * Tells when a provider is not worth a try, so that one that is down costs few searches their whole deadline. A failure
- * counts for its caller alone, because what one caller asks for may be what fails. With that of a second caller it counts for
- * all, unless the provider has answered somebody in between; and so does a wait that the provider asks for.
+ * Tells when a provider is not worth a try, so that a provider that is down costs few searches their whole deadline. A
+ * failure counts for its caller alone, because the request of that caller may be the cause. After the failure of a second
+ * caller it counts for all, unless the provider has answered somebody in between; and so does a wait that the provider asks
+ * for.
  */
 export interface RerankPauses {
   isPaused(callerId: string): boolean;
@@ -29,7 +30,7 @@ export function createRerankPauses({ pauseSeconds = PAUSE_SECONDS } = {}): Reran
   /** When the pause of each caller ends, and the one of all, by the clock of `performance.now()`. */
   const ends = new Map<string, number>();
   let endOfAll = 0;
-  /** Who has seen a failure since the last answer. */
+  /** The caller who has seen a failure since the last answer. */
   let failed: string | null = null;
   const after = (seconds: number) => performance.now() + 1_000 * seconds;
   return {

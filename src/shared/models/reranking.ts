@@ -7,8 +7,8 @@ import { untilAborted } from '../tools/until-aborted.js';
 import { createRerankPauses, type RerankPauses } from './rerank-pauses.js';
 
 /**
- * Why there are no scores: they took too long; the provider failed, or is given a rest after it has; or too many of this
- * process wait for it.
+ * The reason why there are no scores: they took too long; the provider failed, or is given a rest after it has; or too many
+ * of this process wait for it.
  */
 export type SkipReason = 'timeout' | RerankFailure | 'paused' | 'busy';
 export type RerankOutcome = 'applied' | SkipReason;
@@ -17,7 +17,7 @@ export interface RerankTask {
   readonly callerId: string;
   readonly query: string;
   readonly documents: readonly string[];
-  /** How long it may take. */
+  /** The time that it may take. */
   readonly milliseconds: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -28,18 +28,18 @@ export type Reranked =
 
 /** Reranking as searches use it: it never fails, unless by the caller's signal. */
 export interface Reranking {
-  /** How many hits of a search are reranked at least, where there are so many. */
+  /** The least number of hits of a search that are reranked, where there are as many. */
   readonly candidates: number;
   readonly deadlineMilliseconds: number;
-  /** Whether it is worth a try now. Where it is not, that is an outcome. */
+  /** Tells whether it is worth a try now. Where it is not, that is an outcome. */
   mayBegin(callerId: string): boolean;
   rerank(task: RerankTask): Promise<Reranked>;
 }
 
 interface RerankingOptions extends Pick<Reranking, 'candidates' | 'deadlineMilliseconds'> {
-  /** Called with what became of each try and, unless there was none, how long it took. */
+  /** Called with the outcome of each try and, unless there was none, its duration. */
   readonly onOutcome: (outcome: RerankOutcome, seconds: number | null) => void;
-  /** Called with what a provider did wrong. */
+  /** Called with the error of a provider. */
   readonly onFailure: (error: unknown, reason: SkipReason) => void;
   readonly pauseSeconds?: number;
 }
@@ -149,7 +149,7 @@ function toBusy(cause: unknown): never {
   throw new SkippedError('busy', cause);
 }
 
-/** Null for what is no failure of the provider. */
+/** Returns the reason of an error; null for an error that is no failure of the provider. */
 function reasonOf(error: unknown): SkipReason | null {
   if (error instanceof SkippedError) return error.reason;
   if (error instanceof RerankError) return error.failure;
@@ -172,7 +172,7 @@ function noteFailure(
     case 'busy':
       return;
     case 'refused':
-      // It is about what was sent. The next request may have something else.
+      // The refusal is about this request. The next one may be another.
       break;
     case 'timeout':
     case 'unavailable':

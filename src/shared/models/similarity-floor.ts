@@ -2,8 +2,8 @@ import type { CallOptions } from '../ports.js';
 import type { Embedding } from './embedding.js';
 
 /**
- * Texts that have nothing to do with each other. What a model takes them for is where its similarities begin: some models
- * never go below .7.
+ * Texts that have nothing to do with each other. A model's similarities begin where it rates them: some models never go
+ * below .7.
  */
 const UNRELATED = [
   'The train to the coast leaves at nine from platform four.',

@@ -1,14 +1,14 @@
 import type { CallOptions, Completer, Embedder, Embeddings, Reranker } from '../ports.js';
 import { isTracing, traced, tracedStream, type Span, type SpanOptions } from '../tracing/tracing.js';
 
-/** Who makes what a model says: a kind of the settings, and the address of a server. */
+/** The provider of a model's answers: a kind of the settings, and the address of a server. */
 export interface ModelProvider {
   readonly name: string;
   /** Null for one in this process. */
   readonly baseUrl: string | null;
 }
 
-/** The attributes of OpenTelemetry's conventions for generative AI. What is asked and answered is in none. */
+/** Returns the attributes of OpenTelemetry's conventions for generative AI. None holds questions or answers. */
 const optionsOf = (operation: string, model: string, { name, baseUrl }: ModelProvider): SpanOptions => ({
   ...(baseUrl === null ? {} : { kind: 'client' }),
   attributes: {

@@ -1,5 +1,5 @@
 /**
- * What chat templates of open models are made of, by family: tokens that begin and end texts, turns, tools and thoughts, as
+ * The markers of chat templates of open models, by family: tokens that begin and end texts, turns, tools and thoughts, as
  * their tokenizers publish them (`tokenizer_config.json`). A closing form (`</s>`, `[/INST]`) is meant with each, and any
  * number where one has a number. Whatever has the shape `<|…|>` or `[|…|]`, with any bar, is a marker without being listed:
  * ChatML, Llama 3 and 4, DeepSeek, Phi, Granite, Command R, Harmony, EXAONE and many others write theirs so.
@@ -51,7 +51,7 @@ const UNPAIRED = /[[\]](?=(?:~!?b|e~)[[\]])/gi;
 /**
  * Makes plain text of markers that end a turn or begin another in a chat template: their brackets become some that no
  * template has, `‹s›` for `<s>` and `⟦INST⟧` for `[INST]`. Servers may read markers even within a message, and models may
- * take for one what differs in case, spaces, width or bars. What is broken once stays as it is.
+ * take a text for one that differs in case, spaces, width or bars. A broken marker stays as it is.
  */
 export function breakTurnMarkers(text: string): string {
   return text

@@ -80,5 +80,5 @@ function standardOutput(onExit: LoggerOptions['onExit']): DestinationStream {
   return onExit ? createLogOutput({ sink, onExit }) : sink;
 }
 
-/** A logger of the same lines for fields none of which can hold a secret: looking for one takes most of the time of a line. */
+/** Makes a logger of the same lines for fields that cannot hold a secret: looking for one takes most of the time of a line. */
 export const withoutRedaction = (logger: Logger): Logger => logger.child({}, { redact: [] });

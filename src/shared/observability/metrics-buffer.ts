@@ -4,7 +4,7 @@ import { keys } from '../redis/keys.js';
 import { bucketOf, fieldOf, type WorkerMetrics } from './worker-metrics.js';
 
 export interface MetricsBuffer extends WorkerMetrics {
-  /** Adds what was noted to the sums in Redis. What could not be sent is kept for the next time. */
+  /** Adds the noted values to the sums in Redis. Values that could not be sent are kept for the next time. */
   flush(): Promise<void>;
   /** Stops the timer and flushes a last time. */
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export function createMetricsBuffer(
 
 type Sums = ReadonlyMap<string, number>;
 
-/** What was noted since it was last taken. */
+/** Keeps the values noted since they were last taken. */
 function createNotes() {
   let noted = new Map<string, number>();
   return {

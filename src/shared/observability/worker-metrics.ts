@@ -4,7 +4,7 @@ import { keys } from '../redis/keys.js';
 import { DURATION_BUCKETS } from './duration-buckets.js';
 import type { MetricFamily, MetricSample } from './prometheus.js';
 
-/** What workers measure. Label values come from fixed sets: names of queues, jobs, outcomes and failure codes. */
+/** The metrics of workers. Label values come from fixed sets: names of queues, jobs, outcomes and failure codes. */
 const definitions = {
   quire_jobs_total: {
     type: 'counter',
@@ -74,7 +74,7 @@ type NameOf<Type> = {
 }[keyof Definitions];
 type Labels<Name extends keyof Definitions> = Readonly<Record<Definitions[Name]['labels'][number], string>>;
 
-/** Notes what happened. This is cheap and never fails. */
+/** Notes events of workers. This is cheap and never fails. */
 export interface WorkerMetrics {
   add<Name extends NameOf<'counter'>>(name: Name, labels: Labels<Name>, by?: number): void;
   observe<Name extends NameOf<'histogram'>>(name: Name, labels: Labels<Name>, seconds: number): void;
@@ -90,12 +90,12 @@ export function fieldOf(
   labels: Readonly<Record<string, string>>,
   part = '',
 ): string {
-  // A missing label becomes empty, since noting what happened never fails.
+  // A missing label becomes empty, since noting an event never fails.
   const values = definitions[name].labels.map((label) => (labels[label] ?? '').replace(/[^\w.-]/g, '_'));
   return [name, ...values, part].join('|');
 }
 
-/** Reads the sums that workers have sent, without those that this version does not know. */
+/** Reads the sums that workers have sent, without sums that this version does not know. */
 export async function readWorkerMetrics(redis: Redis): Promise<MetricFamily[]> {
   const stored = Object.entries(await redis.hGetAll(keys.metrics)).map(([field, value]) => ({
     parts: field.split('|'),
@@ -120,7 +120,10 @@ interface StoredValue {
   readonly value: number;
 }
 
-/** Makes a histogram. Stored buckets count what fell into each; shown buckets also count what fell into lower ones. */
+/**
+ * Makes a histogram. Stored buckets count the values that fell into each; shown buckets also count the values of lower
+ * ones.
+ */
 function histogram(name: string, values: readonly StoredValue[]): MetricSample[] {
   const series = new Map<string, StoredValue[]>();
   for (const value of values) {

@@ -14,14 +14,14 @@ export interface PageId {
   readonly chunk: number | null;
 }
 
-/** Why a page has no picture. `stale` means that its generation is no longer the published one. */
+/** The reason why a page has no picture. `stale` means that its generation is no longer the published one. */
 export interface RenderFailure {
   readonly code: FailureCode | 'stale';
   /** Safe to show. */
   readonly message: string;
 }
 
-/** What became of rendering a page. */
+/** The result of rendering a page. */
 export type RenderOutcome =
   { readonly type: 'rendered'; readonly bytes: number } | ({ readonly type: 'failed' } & RenderFailure);
 
@@ -40,7 +40,7 @@ const LATE = {
   code: 'timeout',
   message: 'Rendering it took too long, so that it is not tried again for an hour.',
 } as const satisfies RenderOutcome;
-/** What failed by our fault may succeed soon. */
+/** The time after which a page that failed by our fault may be tried again, since it may succeed soon. */
 const OUR_FAILURE_MILLISECONDS = 3_000;
 
 export type PagePictures = ReturnType<typeof createPagePictures>;
@@ -65,10 +65,10 @@ export function createPagePictures(redis: Redis) {
       const png = await binary.hGet(keyOf(id), 'png');
       return png instanceof Buffer ? png : null;
     },
-    /** Keeps a picture of at most `MAX_PICTURE_BYTES`, and wakes those who wait for it. */
+    /** Keeps a picture of at most `MAX_PICTURE_BYTES`, and wakes the requests that wait for it. */
     keep: (id: PageId, png: Buffer) =>
       write(redis, id, { code: '', message: '', png, milliseconds: KEPT_MILLISECONDS }),
-    /** Notes that there is no picture, and wakes those who wait for it. */
+    /** Notes that there is no picture, and wakes the requests that wait for it. */
     fail: async (id: PageId, { code, message }: RenderFailure) => {
       const isLate = code === 'timeout';
       if (isLate) await notePage(redis, keys.latePages(id.generation), id);
@@ -77,18 +77,18 @@ export function createPagePictures(redis: Redis) {
       const told = isLate ? LATE.message : message;
       await write(redis, id, { code, message: told, png: Buffer.alloc(0), milliseconds });
     },
-    /** Whether this page of a version, with whatever chunk marked, has given way to others before. */
+    /** Tells whether this page of a version, with whatever chunk marked, has given way to others before. */
     isSlow: async ({ generation, page }: Pick<PageId, 'generation' | 'page'>): Promise<boolean> =>
       (await redis.sIsMember(keys.slowPages(generation), String(page))) === 1,
     noteSlow: (id: Pick<PageId, 'generation' | 'page'>) => notePage(redis, keys.slowPages(id.generation), id),
-    /** Wakes those who wait for a picture that is there already. */
+    /** Wakes the requests that wait for a picture that is there already. */
     announce: async (id: PageId): Promise<void> => {
       await redis.publish(keys.changed, keyOf(id));
     },
   };
 }
 
-/** The key of a picture, which is also what is published when it is there. */
+/** Returns the key of a picture, which is also the message that it is there. */
 export const keyOf = ({ generation, page, chunk }: PageId): string =>
   keys.pagePicture(generation, page, chunk);
 
@@ -121,7 +121,10 @@ async function write(redis: Redis, id: PageId, { code, message, png, millisecond
   });
 }
 
-/** Those that expire soonest make room. There are some hundred at most, so that walking through them takes Redis little time. */
+/**
+ * Writes a picture. Pictures that expire soonest make room. There are some hundred at most, so that walking through them
+ * takes Redis little time.
+ */
 const writeScript = defineScript<number>(`${SERVER_TIME}
 local key, all, channel = KEYS[1], KEYS[2], KEYS[3]
 local bytes, max_bytes, max_pictures, life = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -40,7 +40,7 @@ export function createPageWaits(redis: Redis, { all, perCaller }: PageWaitLimits
     leave: async (callerId: string, id: string): Promise<void> => {
       await redis.zRem(keys.pageWaits, memberOf(callerId, id));
     },
-    /** Whether the request with this id still waits. */
+    /** Tells whether the request with this id still waits. */
     isWaiting: async (callerId: string, id: string): Promise<boolean> => {
       const keysAndArguments = { keys: [keys.pageWaits], arguments: [memberOf(callerId, id)] };
       return (await lookScript.run(redis, keysAndArguments)) === 1;
@@ -48,7 +48,7 @@ export function createPageWaits(redis: Redis, { all, perCaller }: PageWaitLimits
   };
 }
 
-/** Ids are equally long, so that what follows is the caller. */
+/** Ids are equally long, so that the rest is the caller. */
 const memberOf = (callerId: string, id: string): string => `${id} ${toMember(callerId)}`;
 
 const OWN_ARE_MANY = 1;

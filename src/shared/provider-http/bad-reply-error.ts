@@ -1,4 +1,4 @@
-/** The provider's reply is not what it should be. The message quotes nothing of it. */
+/** The provider's reply is not as it should be. The message quotes nothing of it. */
 export class BadReplyError extends Error {
   constructor(problem: string) {
     super(`the provider's reply ${problem}`);

@@ -4,15 +4,15 @@ export interface BoundedFetchOptions {
   readonly bytes: number;
   /** The limit for one line. A client that reads lines must not rely on the type that the reply says it has. */
   readonly lineBytes: number;
-  /** What sends requests; `fetch` by default. */
+  /** The function that sends requests; `fetch` by default. */
   readonly send?: typeof fetch | undefined;
 }
 
 const NEWLINE = 0x0a;
 
 /**
- * Fetches like `fetch`, but ends replies that have no end, and follows no redirect: the provider's address is a setting, and
- * what comes from there must not choose another host inside our network.
+ * Fetches like `fetch`, but ends replies that have no end, and follows no redirect: the provider's address is a setting,
+ * and its replies must not choose another host inside our network.
  */
 export function createBoundedFetch({ send = fetch, ...max }: BoundedFetchOptions): typeof fetch {
   return async (input, init) => {
@@ -23,7 +23,7 @@ export function createBoundedFetch({ send = fetch, ...max }: BoundedFetchOptions
   };
 }
 
-/** Passes bytes on, and fails with a BadReplyError when there are too many, of which `lineBytes` in one line. */
+/** Passes bytes on, and fails with a BadReplyError when there are too many in all, or more than `lineBytes` in one line. */
 function limit(max: Pick<BoundedFetchOptions, 'bytes' | 'lineBytes'>) {
   let bytes = 0;
   let lineBytes = 0;

@@ -5,7 +5,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 const text = z.string().nullish().catch(null);
 const code = z.union([z.string(), z.number()]).nullish().catch(null);
-/** One failed check as FastAPI, and what is built on it, tells it. */
+/** One failed check as FastAPI, and servers built on it, tell it. */
 const issueSchema = z.object({
   type: text,
   loc: z.array(z.union([z.string(), z.number()])).catch([]),
@@ -40,7 +40,7 @@ const bodySchema = z.object({
   detail: issuesSchema.nullish().catch(null),
 });
 
-/** What a provider says of a request that it refuses, in the form of OpenAI's errors. */
+/** The answer of a provider to a request that it refuses, in the form of OpenAI's errors. */
 interface ProviderError {
   readonly message: string;
   readonly type: string | null;
@@ -49,7 +49,7 @@ interface ProviderError {
   readonly param: string | null;
 }
 
-/** Reads the forms in which servers of OpenAI's protocol tell an error. Null for what is none of them. */
+/** Reads the forms in which servers of OpenAI's protocol tell an error. Null for any other body. */
 function readProviderError(body: string): ProviderError | null {
   const parsed = bodySchema.safeParse(parseJson(body));
   if (!parsed.success) return null;
@@ -75,7 +75,7 @@ function plain(message: string, { type, code: told, param }: Told): ProviderErro
 
 type Issue = z.infer<typeof issueSchema>;
 
-/** The outermost field that the checks name: what stands below it, or the place of a text in a list, is no parameter. */
+/** Returns the outermost field that the checks name: a field below it, or the place of a text in a list, is no parameter. */
 function paramOf(issues: readonly Issue[]): string | null {
   const names = issues.flatMap(({ loc }) => loc.filter((part) => part !== 'body').slice(0, 1));
   return names.find((name) => typeof name === 'string') ?? null;
@@ -92,8 +92,8 @@ function parseJson(body: string): unknown {
 }
 
 /**
- * Gives refusals of a provider the form of OpenAI's errors. Its client reads no other, and would keep only their status of
- * what Mistral or a server of FastAPI says.
+ * Gives refusals of a provider the form of OpenAI's errors. Its client reads no other form, and would keep only the status
+ * of refusals by Mistral or a server of FastAPI.
  */
 export function withReadableErrors(send: typeof fetch): typeof fetch {
   return async (input, init) => {

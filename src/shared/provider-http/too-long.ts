@@ -1,4 +1,4 @@
-/** What a provider says of a text that is longer than its model reads. */
+/** The answer of a provider about a text that is longer than its model reads. */
 export interface TooLong {
   /** Tokens that the model reads, by its own count; null where the provider does not say it. */
   readonly window: number | null;
@@ -14,8 +14,8 @@ const CODES = ['context_length_exceeded', 'exceed_context_size_error', 'string_a
 
 const NUMBER = String.raw`([\d][\d,]{0,12})`;
 /**
- * How OpenAI, vLLM, llama.cpp, text-embeddings-inference, text-generation-inference, LM Studio, Ollama, Anthropic, Google,
- * Mistral, Cohere, Voyage and Jina say it. Most name the number of tokens.
+ * The words of OpenAI, vLLM, llama.cpp, text-embeddings-inference, text-generation-inference, LM Studio, Ollama, Anthropic,
+ * Google, Mistral, Cohere, Voyage and Jina. Most name the number of tokens.
  */
 const FORMS = [
   String.raw`maximum (?:context|model|sequence|input) length (?:is|of) ${NUMBER}`,

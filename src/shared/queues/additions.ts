@@ -137,7 +137,7 @@ export function retagOf(data: z.infer<typeof retagJob>): Addition {
   return { lane: 'maintenance', flow: flowOf('retag', data.callerId), jobs };
 }
 
-/** A document of which attachments are left to remove or to make. */
+/** A document whose attachments are left to remove or to make. */
 export interface AttachmentWork {
   readonly documentId: string;
   readonly callerId: string;
@@ -164,7 +164,7 @@ export function renderOf(data: z.infer<typeof renderJob>): Addition {
   return { lane: 'ingestion-pages', flow: flowOf('render', data.callerId), jobs };
 }
 
-/** How many documents a cache is to have. */
+/** The number of documents that a cache is to have. */
 export interface CacheSize {
   readonly documents: number;
 }
@@ -209,10 +209,10 @@ function ingestCost({ pending }: DocumentRecord): number {
   return Math.min(MAX_COST, 1 + Math.floor((pending?.sizeBytes ?? 0) / COST_BYTES));
 }
 
-/** So much of a file is read in a second, more or less. */
+/** The part of a file that is read in a second, more or less. */
 const BYTES_A_SECOND = 1024 * 1024;
 
-/** Where a job that has begun goes on, and what that costs. */
+/** The lane where a begun job goes on, and the cost of that. */
 export interface NextTurn {
   readonly lane: LaneName;
   readonly flow: string;

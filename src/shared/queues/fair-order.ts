@@ -86,9 +86,8 @@ return priorities
 `);
 
 /**
- * Moves waiting jobs in ascending order, so that those moved stay ahead of those that are not
- * yet, and new jobs, which are tagged in the new time, never come after both. The positions of
- * callers are forgotten, except the latest turn of all.
+ * Moves waiting jobs in ascending order, so that moved jobs stay ahead of the others, and new jobs, which are tagged in the
+ * new time, never come after both. The positions of callers are forgotten, except the latest turn of all.
  */
 const rebaseScript = defineScript<number>(`${PRELUDE}
 local late, max_moved, prefix = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]

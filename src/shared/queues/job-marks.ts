@@ -1,10 +1,10 @@
-/** Our fields in the hash of a job, beside those of BullMQ. They go with the job. */
+/** Our fields in the hash of a job, beside BullMQ's. They go with the job. */
 export const jobMarks = {
   /** Deaths of workers, after the first one, while they ran this job alone. */
   deathsAlone: 'quire:deathsAlone',
-  /** How often the file that the job reads has given its parser to another caller's. */
+  /** The number of times that the job's file has given its parser to another caller's. */
   gaveWay: 'quire:gaveWay',
-  /** What the job was put off for when it last was. */
+  /** The reason for which the job was last put off. */
   waitsFor: 'quire:waitsFor',
 } as const;
 

@@ -6,9 +6,9 @@ import type { Addition } from './additions.js';
 import type { LaneName } from './lanes.js';
 
 /**
- * How a trace goes with jobs: the `traceparent` of the span that adds them is where BullMQ keeps such a context, in the form
- * of its package for OpenTelemetry. BullMQ's own spans are not made: it has one for each look into a queue. Earlier releases
- * pass over the field, and a job without it begins no trace.
+ * The form in which a trace goes with jobs: the `traceparent` of the span that adds them is where BullMQ keeps such a
+ * context, in the form of its package for OpenTelemetry. BullMQ's own spans are not made: it has one for each look into a
+ * queue. Earlier releases pass over the field, and a job without it begins no trace.
  */
 const carrierSchema = z.object({ traceparent: z.string() });
 

@@ -45,8 +45,8 @@ interface CreateJobsOptions {
 export type Jobs = ReturnType<typeof createJobs>;
 
 /**
- * Adds jobs, each in its caller's turn. Adding a job that waits or runs already
- * changes nothing, because its id says what it does.
+ * Adds jobs, each in its caller's turn. The id of a job names its work, so that adding a job that waits or runs already
+ * changes nothing.
  */
 export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
   const queues = createQueues(connection, onError);
@@ -76,7 +76,7 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     addEmbeds: (of: Fence, batches: readonly number[], origin: JobOrigin & { total: number }) =>
       add(embedsOf(of, batches, origin)),
     addCleans: (generations: readonly string[], callerId: string) => add(cleansOf(generations, callerId)),
-    /** Adds the jobs that make or remove what is still to be made or removed of a document's attachments. */
+    /** Adds the jobs that do the work left on a document's attachments: making or removing documents. */
     addAttachmentWork: async (record: WithAttachmentWork, { requestId }: { requestId: string }) => {
       const [removal] = removalsOf(record);
       const { id: documentId, published } = record;
@@ -88,11 +88,11 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
       add(retagOf({ documentId, mark, ...origin })),
     /** Returns the priority with which a long job continues after its turn has ended. */
     nextTurn: (kind: 'clean' | 'retag', callerId: string) => nextOf(order, nextTurnOf(kind, callerId)),
-    /** The same for a document whose parser was given to another caller, after so many seconds. */
+    /** The same for a document whose parser was given to another caller, after this many seconds. */
     nextReading: (callerId: string, seconds: number) => nextOf(order, nextReadingOf(callerId, seconds)),
     addCacheBuild: (data: z.infer<typeof cacheJob>, size: CacheSize) => add(cacheBuildOf(data, size)),
     addRender: (data: z.infer<typeof renderJob>) => add(renderOf(data)),
-    /** Whether each of the wanted jobs waits, runs or will be tried again. This takes one round trip. */
+    /** Tells whether each of the wanted jobs waits, runs or will be tried again. This takes one round trip. */
     areLive: (wanted: readonly { readonly lane: LaneName; readonly id: string }[]) => areLive(redis, wanted),
   };
 }

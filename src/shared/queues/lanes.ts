@@ -1,7 +1,7 @@
 import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
 import { QUEUE_PREFIX } from '../redis/keys.js';
 
-/** The queues, divided by what their jobs use: processor, provider, model, or only bookkeeping. */
+/** The queues, divided by the resource of their jobs: processor, provider, model, or only bookkeeping. */
 export const QUEUES = ['ingestion', 'embedding', 'cache', 'usage', 'maintenance'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
@@ -9,9 +9,9 @@ export type QueueName = (typeof QUEUES)[number];
 export const GROWING_QUEUES: readonly QueueName[] = ['ingestion', 'embedding', 'cache'];
 
 /**
- * The lanes, each of which is a BullMQ queue, with what their jobs do, as the board shows it. Quick files and small caches
- * have lanes of their own, so that they never wait for slow ones, and so have groups of short texts, so that a single text
- * never waits for them, and pages that callers wait to see.
+ * The lanes, each a BullMQ queue, with the work of their jobs, as the board shows it. Quick files and small caches have
+ * lanes of their own, so that they never wait for slow ones, and so have groups of short texts, so that a single text never
+ * waits for them, and pages that callers wait to see.
  */
 const lanes = {
   ingestion:
@@ -26,7 +26,7 @@ const lanes = {
   maintenance: 'sweeps, removes chunks and sources that nothing refers to, and rewrites tags after changes',
 } as const satisfies Record<string, string>;
 export type LaneName = keyof typeof lanes;
-/** What the jobs of each lane do. */
+/** The work of the jobs of each lane. */
 export const LANE_PURPOSES: Readonly<Record<LaneName, string>> = lanes;
 // @NOTE the keys of a literal are its lanes; TypeScript knows them as strings only
 export const LANES = Object.keys(lanes) as LaneName[];
@@ -35,7 +35,7 @@ export const LANES = Object.keys(lanes) as LaneName[];
 export const queueOf = (lane: LaneName): QueueName =>
   QUEUES.find((queue) => lane === queue || lane.startsWith(`${queue}-`)) ?? 'maintenance';
 
-/** Where the job of a group may be: where it begins, and where it waits for a provider. */
+/** The lanes where the job of a group may be: where it begins, and where it waits for a provider. */
 export const GROUP_LANES = ['ingestion-groups', 'embedding'] as const;
 
 /** The options of all jobs. Finished jobs stay for the dashboard for a limited time. */

@@ -17,7 +17,7 @@ export function openJobs(options: Parameters<typeof createJobs>[0], waiting: Wai
       return jobs;
     } catch (error) {
       // Closing says goodbye to Redis, which fails while it is away: a queue that had connected would go on connecting for
-      // ever. Nothing waits for its end, of which a queue that is being closed may never tell.
+      // ever. Nothing waits for the end, which a queue that is being closed may never report.
       void Promise.allSettled(LANES.map((name) => jobs.queue(name).disconnect()));
       // The first error is the reason to open the queues again.
       await Promise.allSettled([jobs.close()]);

@@ -7,13 +7,13 @@ const requestId = z.string();
 /** Payloads hold only ids, since dashboards show them. */
 export const ingestJob = z.object({ ...fence, requestId });
 export const embedJob = z.object({ ...fence, batch: z.number(), batches: z.number(), requestId });
-/** In whose turns a job goes on; jobs of earlier versions did not say. */
+/** The caller in whose turns a job goes on; jobs of earlier versions did not name one. */
 const callerId = z.string().default('');
 /** New short texts of one caller that are ingested together, all of them the first attempt at the first version. */
 export const ingestGroupJob = z.object({ documentIds: z.array(z.string()), callerId: z.string(), requestId });
 export const cleanJob = z.object({ generation: z.string(), callerId });
 export const retagJob = z.object({ documentId: z.string(), mark: z.number(), callerId, requestId });
-/** Either removes documents of attachments of contents that were replaced, or makes those of attachments that wait for room. */
+/** Either removes documents of attachments of replaced contents, or makes documents of attachments that wait for room. */
 export const attachmentsJob = z.object({ documentId: z.string(), requestId });
 /** `chunk` is the number of the chunk that is marked on the page; `wait` is the wait of the request that asks for the page. */
 export const renderJob = z.object({
@@ -27,11 +27,11 @@ export const renderJob = z.object({
 });
 export const cacheJob = z.object({ ownerId: z.string(), name: z.string(), build: z.string(), requestId });
 
-/** The ids of jobs say what they do, so that a job that waits or runs already is not added again. */
+/** The ids of jobs name their work, so that a job that waits or runs already is not added again. */
 export const jobIds = {
   ingest: ({ documentId, version, attempt }: Fence) =>
     `ingest-${documentId}-${String(version)}-${String(attempt)}`,
-  /** In the lane of groups, or in that of embedding once a provider is to be asked. */
+  /** The job is in the lane of groups, or in the embedding lane once a provider is to be asked. */
   ingestGroup: (group: string) => `ingest-group-${group}`,
   embed: ({ documentId, version, attempt }: Fence, batch: number) =>
     `embed-${documentId}-${String(version)}-${String(attempt)}-${String(batch)}`,

@@ -106,7 +106,7 @@ export function defineFrequentScript<Reply>(source: string) {
   };
 }
 
-/** Removes indentation, empty lines and comments of their own lines, of which the server would make a digest each time. */
+/** Removes indentation, empty lines and comments of their own lines, which the server would digest each time. */
 const withoutMargins = (source: string): string =>
   source
     .split('\n')

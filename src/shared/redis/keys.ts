@@ -25,7 +25,7 @@ export const keys = {
   restoring: `${prefix}restoring`,
   /** Set: fields of chunk hashes with vectors that nothing uses any more. */
   garbageVectors: `${prefix}garbage:vectors`,
-  /** String: the random id of this installation, which tells what it keeps elsewhere from what others keep there. */
+  /** String: the random id of this installation, which tells its objects elsewhere from objects of others. */
   installation: `${prefix}installation`,
   /** String: the random id of this data set. A mirror starts over when it changes. */
   epoch: `${prefix}epoch`,
@@ -46,14 +46,14 @@ export const keys = {
    */
   ingests: `${prefix}ingests`,
   ingestsByCaller: `${prefix}ingests:callers`,
-  /** Hashes: document → bytes of Redis that it will take while it is ingested, and those for which it waits. */
+  /** Hashes: document → bytes of Redis that it will take while it is ingested, and document → bytes for which it waits. */
   reservedRoom: `${prefix}reserved-room`,
   waitingForRoom: `${prefix}waiting-for-room`,
   /** Sorted set: caller (as in `ingests`) → time in ms until which they count as one who waits for room. */
   callersWaitingForRoom: `${prefix}waiting-for-room:callers`,
   /**
    * Sorted set: documents that have waited for long → time in ms since which they stand in the line for a turn. Hash with a
-   * short life: the one whose turn it is, and what is known of its turn.
+   * short life: the document that has its turn, and the facts about the turn.
    */
   lineForRoom: `${prefix}waiting-for-room:line`,
   turnForRoom: `${prefix}waiting-for-room:turn`,
@@ -112,7 +112,7 @@ export const keys = {
   usageDirty: `${prefix}usage:dirty`,
   /** Hash: `operation|status` → finished operations of all users. */
   usageTotals: `${prefix}usage:totals`,
-  /** Hash: sums of what workers have measured. */
+  /** Hash: sums of the measurements of workers. */
   metrics: `${prefix}metrics`,
   /** String: the number of a worker's last batch that was added to these sums. */
   metricsBatch: (worker: string) => keyOf('metrics:batch', worker),
@@ -140,9 +140,9 @@ export const keys = {
   /** Set: the owners that have a key below. And a set of callers who ask for all groups of an owner, or of all owners (`*`). */
   accessGroupOverflows: `${prefix}audience-overflows`,
   accessGroupOverflow: (owner: string) => keyOf('audience-overflow', owner),
-  /** Hash: what a caller has said of documents that others share with them, and the name of this state of it. */
+  /** Hash: the choices of a caller about documents that others share with them, and the name of this state of them. */
   sharing: (callerId: string) => keyOf('sharing', callerId),
-  /** Hash that lives for a day: what is remembered of a caller's request with an `Idempotency-Key`. */
+  /** Hash that lives for a day: the memory of a caller's request with an `Idempotency-Key`. */
   idempotency: (callerId: string, key: string) => keyOf('idempotency', callerId, key),
   /** Hash: hour since 1970 → bytes that this caller's requests of that hour take above. */
   idempotencyBytes: (callerId: string) => keyOf('idempotency-bytes', callerId),
@@ -152,7 +152,7 @@ export const keys = {
   contentHashesFilled: `${prefix}content-hashes-filled`,
   /** Hash: how far in the change log documents of an earlier version have got the filter tags of this one. */
   filterTagsRenewed: `${prefix}filter-tags-renewed:2`,
-  /** Hash: documents, bytes of sources and chunks of an owner. The same of all owners, and what quotas have refused. */
+  /** Hash: documents, bytes of sources and chunks of an owner. The same of all owners, and the refusals by quotas. */
   owned: (ownerId: string) => keyOf('owned', ownerId),
   ownedTotals: `${prefix}owned-totals`,
   /** Hash: how far in the change log documents of an earlier version have been counted above. */

@@ -20,7 +20,7 @@ export interface LeaseOptions {
 export async function takeLease(redis: Redis, options: LeaseOptions): Promise<Lease | null> {
   const { key, pauseKey, pauseMilliseconds, milliseconds } = options;
   const token = randomUUID();
-  // Counted from before the request, the lease ends by our clock no later than by that of Redis.
+  // Counted from before the request, the lease ends by our clock no later than by the clock of Redis.
   let until = performance.now() + milliseconds;
   const taken = await takeScript.run(redis, {
     keys: [key, pauseKey],

@@ -5,23 +5,26 @@ import type { Redis } from './client.js';
 /** The memory of Redis in bytes, as it counts it itself against its `maxmemory`. */
 export interface MemoryState {
   readonly used: number;
-  /** From this number on nothing is written that makes Redis grow; infinite without a `maxmemory`. */
+  /** The number from which nothing is written that makes Redis grow; infinite without a `maxmemory`. */
   readonly share: number;
   /** The `maxmemory`, from which on Redis refuses writes; infinite without one. */
   readonly max: number;
 }
 
-/** What Redis is short of. */
+/** The resource that Redis is short of. */
 export type Shortage = 'memory' | 'disk';
 
 /** Looks at the room that Redis has, in memory and on its disk, a few times a second at most, however many callers ask. */
 export interface MemoryWatch {
   state(): Promise<MemoryState>;
-  /** What writes that make Redis grow have to wait for: memory, or the disk on which it keeps what it holds. */
+  /**
+   * Returns the shortage that writes which make Redis grow have to wait for: of memory, or of the disk on which it keeps
+   * its data.
+   */
   shortage(): Promise<Shortage | null>;
-  /** Whether such writes have to wait. */
+  /** Tells whether such writes have to wait. */
   isShort(): Promise<boolean>;
-  /** Whether Redis refuses commands that need memory, or is about to. Queues stand still then. */
+  /** Tells whether Redis refuses commands that need memory, or is about to. Queues stand still then. */
   isFull(): Promise<boolean>;
 }
 
@@ -30,8 +33,8 @@ const KNOWN_MILLISECONDS = 250;
 const FULL_SHARE = 0.99;
 
 /**
- * @param share the share of `maxmemory` that growth may use; the rest is for what removes
- * @param disk that of Redis' data, if it is one of this machine
+ * @param share the share of `maxmemory` that growth may use; the rest is for removals
+ * @param disk the disk of Redis' data, if it is one of this machine
  */
 export function createMemoryWatch(redis: Redis, share: number, disk: DiskWatch | null = null): MemoryWatch {
   const state = shareResult(KNOWN_MILLISECONDS, async (): Promise<MemoryState> => {

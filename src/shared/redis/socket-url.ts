@@ -9,7 +9,10 @@ interface RedisSocket {
 /** As node-redis reads it: `unix://[user[:password]@]/path/of/socket[?db=n]`. */
 const SOCKET_URL = /^unix:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?(\/[^?#]*)(?:\?db=(\d{1,5}))?$/;
 
-/** Returns what a `unix://` address names, in the words of ioredis, which knows no such address; null for any other address. */
+/**
+ * Returns the socket that a `unix://` address names, in the words of ioredis, which knows no such address; null for any
+ * other address.
+ */
 export function parseSocketUrl(url: string): RedisSocket | null {
   const [, username = '', password = '', path = '', db] = SOCKET_URL.exec(url) ?? [];
   if (path === '') return null;

@@ -1,22 +1,22 @@
 /** The two scores of a candidate. */
 export interface Scores {
-  /** Of the vectors. */
+  /** The score by vectors. */
   readonly similarity: number;
   /** By words. */
   readonly share: number;
 }
 
-/** So many of the nearest are compared with as many of those that score highest by words. */
+/** The number of nearest candidates that are compared with as many candidates of the highest scores by words. */
 const COMPARED = 10;
 
 /**
- * How far the vectors find what the words find: what the nearest candidates score by words, as a part of what the best by
- * words score, from 0 (the nearest hold none of the words) to 1 (they hold as much as any). Nothing disagrees where no
+ * Returns the agreement of vectors and words: the scores by words of the nearest candidates, as a part of the scores of the
+ * best by words, from 0 (the nearest hold none of the words) to 1 (they hold as much as any). Nothing disagrees where no
  * candidate holds a word.
  *
- * A model that does not know the language of the documents puts texts near that have nothing to do with the query, and these
- * hold few of its words. One that knows it mostly puts texts near that hold some of them, even where it finds more than the
- * words say.
+ * A model that does not know the language of the documents puts texts near that have nothing to do with the query, and
+ * these hold few of its words. A model that knows it mostly puts texts near that hold some of them, even where it finds
+ * more than the words say.
  */
 export function agreementOf(candidates: readonly Scores[]): number {
   const best = candidates.map(({ share }) => share).sort((a, b) => b - a);

@@ -2,9 +2,9 @@ import type { Candidate } from '../ports.js';
 import { compareCandidates } from './candidates.js';
 
 /**
- * Yields the candidates of at least `minScore`, best first, ties by document and then chunk number. The `k` best and
- * those that tie with the last of them are sorted at once. The others are sorted only when the reader goes on, because
- * comparing hundreds of candidates takes ten times as long as the native sort of their scores.
+ * Yields the candidates of at least `minScore`, best first, ties by document and then chunk number. The `k` best and any
+ * ties with the last of them are sorted at once. The others are sorted only when the reader goes on, because comparing
+ * hundreds of candidates takes ten times as long as the native sort of their scores.
  */
 export function* bestFirst(
   candidates: readonly Candidate[],

@@ -11,13 +11,13 @@ import { packedLength, readCounts } from '../text/packed-terms.js';
  * `tf` and `qtf` are how often a term occurs in the chunk and in the query.
  */
 
-/** How soon a term that is repeated in a chunk stops to count for more. */
+/** The saturation of a term: how soon its repetition in a chunk stops to count for more. */
 const K1 = 1.2;
-/** How much of that depends on the length of the chunk, from 0 to 1. */
+/** The share of that which depends on the length of the chunk, from 0 to 1. */
 const B = 0.75;
 /**
- * A term that the query repeats more often does not weigh more. Up to here it weighs as often as it is said, because what
- * a long query repeats is its subject.
+ * A term that the query repeats more often does not weigh more. Up to here it weighs as often as it is said, because the
+ * repeated terms of a long query are its subject.
  */
 const MAX_REPEATS = 8;
 
@@ -43,7 +43,10 @@ export function coveredShare(
   return Math.min(1, Math.max(0, share));
 }
 
-/** What a term's count in a chunk is compared with: it grows with the length of the chunk. Lengths are in terms. */
+/**
+ * Returns the number that a term's count in a chunk is compared with: it grows with the length of the chunk. Lengths are in
+ * terms.
+ */
 export function lengthDamping(length: number, averageLength: number): number {
   return K1 * (1 - B + (B * length) / averageLength);
 }

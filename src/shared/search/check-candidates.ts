@@ -18,7 +18,7 @@ export interface Dropped {
 /**
  * Decides for each candidate whether it is a hit, in their order.
  *
- * @param event that of an answer that is whole when all of these are hits
+ * @param event the event of an answer that is whole when all of these are hits
  */
 export type CheckCandidates = (
   candidates: readonly Candidate[],
@@ -95,7 +95,7 @@ export async function takeHits(
   return { hits, dropped };
 }
 
-/** @param seen generations that were taken before; those of this batch are added */
+/** @param seen generations that were taken before; the generations of this batch are added */
 function nextBatch(
   ordered: Iterator<Candidate>,
   { size, per, seen }: { size: number; per: SearchRequest['per']; seen: Set<string> },

@@ -2,11 +2,11 @@ import type { DataState } from '../ports.js';
 import { keys } from '../redis/keys.js';
 
 /**
- * Whether the candidates of a search are of the present state of the data. An index need not ask Redis for that before it
- * answers: the step that reads the hits finds it out, without a round trip of its own.
+ * Tells whether the candidates of a search are of the present state of the data. An index need not ask Redis for that
+ * before it answers: the step that reads the hits finds it out, without a round trip of its own.
  */
 export interface Confirmation {
-  /** For the index; undefined once candidates were outdated, since the next ones are to be certain. */
+  /** The function for the index; undefined once candidates were outdated, since the next ones are to be certain. */
   readonly onUnconfirmed: ((state: DataState) => void) | undefined;
   /** The state to compare with the present one; null when nothing is left to be confirmed. */
   readonly state: DataState | null;

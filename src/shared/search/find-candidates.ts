@@ -8,11 +8,14 @@ import type { SearchRequest } from './request.js';
 /** Candidates with the scores that the ranking gives them, in any order. */
 export interface Found {
   readonly candidates: readonly Candidate[];
-  /** Whether there may be more than these. */
+  /** True if there may be more than these. */
   readonly isCutOff: boolean;
-  /** So many of them must be left without those that are dropped, because they were chosen by another score. */
+  /** The number of candidates that must be left without the dropped ones, because they were chosen by another score. */
   readonly needed: number;
-  /** One of each generation that went away while its chunks were scored, so that what replaced it may not be among these. */
+  /**
+   * One candidate of each generation that went away while its chunks were scored, so that its replacement may not be among
+   * these.
+   */
   readonly gone: readonly Candidate[];
 }
 
@@ -32,13 +35,16 @@ interface FindContext {
 }
 
 /**
- * Candidates beyond `k`, since some may have changed meanwhile, an engine may cut off equal ones arbitrarily, and words find
- * chunks by what they score by themselves, before their sections count.
+ * Candidates beyond `k`, since some may have changed meanwhile, an engine may cut off equal ones arbitrarily, and words
+ * find chunks by their own scores, before their sections count.
  */
 const SPARE = 16;
 /** Pages of documents begin with this many candidates for each hit, because a document may have several chunks among them. */
 const CHUNKS_A_DOCUMENT = 4;
-/** With a hybrid ranking, so many of the nearest may turn out best, and so many of those that hold the words. */
+/**
+ * The least numbers of nearest candidates, and of candidates that hold the words, that may turn out best with a hybrid
+ * ranking.
+ */
 const MIN_HYBRID_NEAREST = 400;
 const MIN_HYBRID_WORDS = 50;
 
@@ -61,7 +67,7 @@ async function findByWords({ index, request, confirmation }: FindContext, width:
   const { onUnconfirmed } = confirmation;
   const asked = { query, callerId, filter, minScore, limit, enough, onUnconfirmed, signal };
   const candidates = await index.words.search(asked);
-  // Of a least score there may be more than were enough.
+  // With a least score, `enough` candidates may be only some of all.
   return { candidates, isCutOff: candidates.length >= (minScore > 0 ? enough : limit), needed, gone: [] };
 }
 
@@ -78,7 +84,7 @@ async function findNearest({ index, ranker, request, embed }: FindContext, width
   };
 }
 
-/** Takes the nearest and those that hold the words, and scores them as far as both scores of all of them say. */
+/** Takes the nearest and the candidates that hold the words, and scores them as far as both scores of all of them say. */
 async function findHybrid(context: FindContext, width: number): Promise<Found> {
   const { index, ranker, request, embed } = context;
   const { callerId, filter, signal, query, k } = request;
@@ -106,10 +112,10 @@ interface ScoredTwice extends Scores {
   readonly chunk: ChunkOfDocument;
 }
 
-/** What went away in between lacks a score. */
+/** Tells whether a chunk is still there. A chunk that went away in between lacks a score. */
 const isThere = ({ similarity, share }: Scores) => !Number.isNaN(similarity) && !Number.isNaN(share);
 
-/** Adds to each of the nearest and of those that hold the words what it lacks of the other score. */
+/** Adds the missing other score to each of the nearest and of the candidates that hold the words. */
 async function scoreTwice(
   { index, request: { callerId, query, signal } }: Pick<FindContext, 'index' | 'request'>,
   found: {

@@ -2,7 +2,7 @@ import type { Whereabouts } from '../chunks/whereabouts.js';
 import type { AccessLists } from '../access/access.js';
 import type { MatchableDocument } from '../document.js';
 
-/** What answers need of a record. Its access lists may be far longer than all the rest. */
+/** The part of a record that answers need. Its access lists may be far longer than all the rest. */
 export type FoundRecord = Omit<MatchableDocument, keyof AccessLists>;
 
 /** A chunk that the caller may read, by the record as it was when the answer was built. */

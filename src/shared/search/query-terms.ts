@@ -7,7 +7,7 @@ import { inverseDocumentFrequency, queryTermWeight } from './bm25.js';
 export interface TermStatistics {
   readonly chunks: number;
   readonly totalLength: number;
-  /** How many chunks hold each term; terms that none holds may be missing. */
+  /** The number of chunks that hold each term; terms that none holds may be missing. */
   readonly frequencies: ReadonlyMap<number, number>;
 }
 

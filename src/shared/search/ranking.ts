@@ -2,19 +2,19 @@ import type { CallOptions } from '../ports.js';
 import { analyzeQuery } from '../text/analyze-text.js';
 import { agreementOf, type Scores } from './agreement.js';
 
-/** What scores candidates: their vectors, the query's terms that they hold, or both. */
+/** The scores of candidates: by their vectors, by the query's terms that they hold, or by both. */
 export const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
 export type Ranking = (typeof RANKINGS)[number];
 
 /** Makes the score of a chunk, in [0, 1], of the similarity of the vectors and the score by words. */
 export type Combine = (similarity: number, share: number) => number;
 
-/** Scores candidates. It does not read what it does not rank by. */
+/** Scores candidates. It does not read the parts that it does not rank by. */
 export interface Ranker {
   readonly ranking: Ranking;
   /**
-   * Returns what scores the candidates of a search. The weight of a hybrid score may follow from how far their two scores
-   * agree; else the score of a chunk does not depend on the other candidates.
+   * Returns the function that scores the candidates of a search. The weight of a hybrid score may follow from how far their
+   * two scores agree; else the score of a chunk does not depend on the other candidates.
    */
   combineFor(candidates: readonly Scores[]): Combine;
 }
@@ -42,9 +42,9 @@ export function createHybridRanker(weight: number): Ranker {
 }
 
 /**
- * A hybrid ranker whose weight follows from the query and from how far the candidates' scores agree.
+ * Makes a hybrid ranker whose weight follows from the query and from how far the candidates' scores agree.
  *
- * @param floor the similarity that unrelated texts have with the model: what counts is what is above it
+ * @param floor the similarity that unrelated texts have with the model: only the similarity above it counts
  */
 export function createFittingRanker(query: string, floor: number): Ranker {
   const terms = analyzeQuery(query).counts.size;
@@ -60,9 +60,10 @@ function weighted(weight: number, floor: number): Combine {
 }
 
 /**
- * The share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a model tells
- * them apart. Where the nearest hold little of what the best by words hold, the model may not know the language, and its
- * vectors count for less. Chosen on 16 and confirmed on 28 measurements with two models, see bench/results/quality.md.
+ * Returns the share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a
+ * model tells them apart. Where the nearest hold little of the words that the best by words hold, the model may not know
+ * the language, and its vectors count for less. Chosen on 16 and confirmed on 28 measurements with two models, see
+ * bench/results/quality.md.
  */
 function similarityWeight(terms: number, agreement: number): number {
   const disagreement = 1 - Math.min(1, agreement / ENOUGH_AGREEMENT);
@@ -71,14 +72,14 @@ function similarityWeight(terms: number, agreement: number): number {
   return vectors / (vectors + words);
 }
 
-/** A query of so many different terms is ranked half by them, where nothing speaks against the vectors. */
+/** A query of this many different terms is ranked half by them, where nothing speaks against the vectors. */
 const HALF_AT_TERMS = 8;
-/** From here on, the vectors find enough of what the words find: meaning finds more than words. */
+/** From here on, the vectors find enough of the chunks that the words find: meaning finds more than words. */
 const ENOUGH_AGREEMENT = 0.5;
-/** What vectors count for, beside the words, where the nearest hold none of these. */
+/** The weight of vectors, beside the words, where the nearest hold none of these. */
 const MIN_TRUST = 0.15;
 
-/** What is to be ranked. */
+/** The request that is to be ranked. */
 interface RankingRequest {
   readonly ranking?: Ranking | undefined;
   readonly query: string;
@@ -90,7 +91,7 @@ export type ChooseRanker = (request: RankingRequest) => Ranker | Promise<Ranker>
 
 export function createRankers(options: {
   readonly standard: Ranking;
-  /** The share of the vectors in every hybrid score; `auto` for one that fits the query, see `similarityWeight`. */
+  /** The share of the vectors in every hybrid score; `auto` for a share that fits the query, see `similarityWeight`. */
   readonly hybridWeight: number | 'auto';
   /** Resolves with the similarity that unrelated texts have with the model. */
   readonly floor: (options: CallOptions) => Promise<number>;

@@ -9,9 +9,9 @@ export interface SearchRequest {
   readonly callerId: string;
   readonly query: string;
   readonly filter: Filter | null;
-  /** Of the lists that the filter heeds. A search throws SharingChangedError where they are others by now. */
+  /** The guard of the lists that the filter heeds. A search throws SharingChangedError where they are others by now. */
   readonly guard?: SharingGuard | null;
-  /** How many hits to return at most. */
+  /** The greatest number of hits to return. */
   readonly k: number;
   readonly minScore: number;
   /** The standard ranking when absent. */
@@ -19,8 +19,8 @@ export interface SearchRequest {
   /** With `document`, each document comes once, with its best chunk. */
   readonly per: 'chunk' | 'document';
   readonly signal?: AbortSignal;
-  /** Gets all hits so far whenever there are more. What it throws ends the search. */
+  /** Gets all hits so far whenever there are more. An error of it ends the search. */
   readonly onHits?: (hits: readonly Hit[]) => void;
-  /** Is appended along with the read of the hits, where that makes the answer whole. For searches of chunks. */
+  /** Appended along with the read of the hits, where that makes the answer whole. For searches of chunks. */
   readonly event?: AnswerEvent | undefined;
 }

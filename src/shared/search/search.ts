@@ -56,12 +56,12 @@ export function createSearch(parts: {
   };
 }
 
-/** Whether what was dropped took the places of candidates that might be among the best. */
+/** Tells whether dropped candidates took the places of candidates that might be among the best. */
 function lacksAny({ candidates, needed }: Found, dropped: readonly Dropped[]): boolean {
   return dropped.length > 0 && candidates.length - dropped.length < needed;
 }
 
-/** Looks again where what was found is not of the present data, or nothing was read that could have told. */
+/** Looks again where the result is not of the present data, or no read could have told. */
 async function withCertainty<Result>(
   look: () => Promise<Result>,
   confirmation: Confirmation,
@@ -76,10 +76,13 @@ async function withCertainty<Result>(
   return look();
 }
 
-/** So many of the generations that have gone are looked at, since one that was replaced is enough to begin again. */
+/** The number of gone generations that are looked at, since one that was replaced is enough to begin again. */
 const MAX_GONE = 100;
 
-/** What has gone and does not serve its document any more. What serves it has no score for another reason. */
+/**
+ * Candidates whose generation was replaced since the index answered. A generation that still serves lacks its score for
+ * another reason.
+ */
 async function replacedOf(gone: readonly Candidate[], check: CheckCandidates): Promise<Dropped[]> {
   const checked = await check(gone.slice(0, MAX_GONE));
   return checked.flatMap((each, i) =>
@@ -87,7 +90,7 @@ async function replacedOf(gone: readonly Candidate[], check: CheckCandidates): P
   );
 }
 
-/** Whether a document serves a generation of which there is no candidate, so that neither its old nor its new hits are there. */
+/** Tells whether a document serves a generation without a candidate, so that neither its old nor its new hits are there. */
 export function wasOvertaken(candidates: readonly Candidate[], dropped: readonly Dropped[]): boolean {
   if (dropped.length === 0) return false;
   const found = new Set(candidates.map(({ generation }) => generation));

@@ -3,16 +3,19 @@ import { packedLength, readCounts } from '../text/packed-terms.js';
 import { coveredShare, lengthDamping } from './bm25.js';
 
 /*
- * The score of a chunk by words is the mean of its own score and of that of its section: the chunks of the document around
- * it, taken as one text. One chunk of a text knows less than the text: what the question names may stand in the paragraph
- * before. A document of up to `SECTION_CHUNKS` chunks is one section, so that a chunk of a short document counts by what
- * it says itself and by what the whole document says; a chunk that is alone scores what it scored by itself.
+ * The score of a chunk by words is the mean of its own score and the score of its section: the chunks of the document
+ * around it, taken as one text. One chunk of a text knows less than the text: the paragraph before may hold the words that
+ * the question names. A document of up to `SECTION_CHUNKS` chunks is one section, so that a chunk of a short document
+ * counts by its own text and by the text of the whole document; a chunk that is alone keeps its own score.
  *
  * A section of n chunks is compared with chunks of the average length times the fourth root of n: a long text may repeat a
  * word more often, but not n times as often, as more of it is about something else.
  */
 
-/** So many chunks of a document in a row are a section, the first from chunk 0 on. It bounds what a score reads. */
+/**
+ * The number of chunks of a document in a row that are a section, the first from chunk 0 on. It bounds the reads of a
+ * score.
+ */
 export const SECTION_CHUNKS = 8;
 /**
  * A search by words looks at this many times as many of the chunks that score highest by themselves where too few of the first
@@ -28,7 +31,7 @@ export function sectionOf(number: number): number {
   return number - (number % SECTION_CHUNKS);
 }
 
-/** What a chunk scores at least by itself that scores this much when its section counts. */
+/** Returns the least own score of a chunk whose score together with its section is this. */
 export function leastOwnShare(score: number): number {
   return Math.max(0, 2 * score - 1 - ROUNDING);
 }
@@ -61,9 +64,9 @@ export function createSectionShare(query: TermWeights): (chunks: readonly Uint8A
   };
 }
 
-/** What the chunks of a section hold together. */
+/** The terms that the chunks of a section hold together. */
 interface Together {
-  /** How often each term of the query occurs. */
+  /** The number of occurrences of each term of the query. */
   readonly counts: Uint32Array;
   /** In terms. */
   readonly length: number;

@@ -1,6 +1,9 @@
 import type { FileSettings } from './schema.js';
 
-/** Whether vectors come from another process, which may be slow or away, and to which a request costs more than its texts. */
+/**
+ * Tells whether vectors come from another process, which may be slow or away, and to which a request costs more than its
+ * texts.
+ */
 export function isRemoteEmbedder(embedder: FileSettings['embedder']): boolean {
   switch (embedder) {
     case 'builtin':

@@ -200,7 +200,7 @@ export function readSettings({
     reportingVariables: reportingVariables(env),
   };
   const broken = settingsRules
-    // Nothing is known about what an unreadable file meant to set.
+    // Nothing is known about the values that an unreadable file meant to set.
     .filter((rule) => unreadable.length === 0 && !rule.names.some((name) => bad.has(name)))
     .filter((rule) => rule.broken(settings, needs))
     .map((rule) => rule.problem(settings));

@@ -1,4 +1,4 @@
-/** Whether a host name or an address (with or without brackets) can only be reached from this machine. */
+/** Tells whether a host name or an address (with or without brackets) can only be reached from this machine. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   return (

@@ -3,7 +3,7 @@ import type { Settings } from './schema.js';
 
 const orNone = (most: number): number | null => (most === 0 ? null : most);
 
-/** What an owner may have, by the settings. */
+/** Returns the quotas of an owner, by the settings. */
 export const quotasOf = ({ quota }: Pick<Settings, 'quota'>): Quotas => ({
   documents: orNone(quota.documents),
   bytes: orNone(quota.bytes),

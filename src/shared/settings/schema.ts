@@ -76,12 +76,12 @@ export interface EnvironmentSettings {
   readonly localUriPassword: string | null;
   readonly openaiApiKey: string | null;
   readonly rerankerApiKey: string | null;
-  /** `embedding.options` and `completion.options`, with what they name of the environment. Never to be shown. */
+  /** `embedding.options` and `completion.options`, with the values that they name of the environment. Never to be shown. */
   readonly constructorOptions: {
     readonly embedding: ConstructorOptions;
     readonly completion: ConstructorOptions;
   };
-  /** Variables of the environment that let LangChain pass on what it is asked. */
+  /** Variables of the environment that let LangChain pass its requests on. */
   readonly reportingVariables: readonly string[];
 }
 

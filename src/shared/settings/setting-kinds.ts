@@ -3,7 +3,7 @@ import { parseProviderClass } from '../models/provider-class.js';
 import { parseSocketUrl } from '../redis/socket-url.js';
 import { parseOptions } from './constructor-options.js';
 
-/** How a setting is written in the environment, and how it is described. */
+/** The form of a setting in the environment, and its description. */
 export interface SettingNote {
   readonly kind: 'text' | 'integer' | 'number' | 'boolean' | 'list';
   readonly description: string;

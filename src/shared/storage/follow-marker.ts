@@ -11,25 +11,25 @@ const AGAIN_MILLISECONDS = 500;
 /** A process that starts at the same time needs less. */
 const LONG_MILLISECONDS = 10_000;
 /**
- * How long the marker of a running API may be elsewhere. It is longer than an announcement lasts: an API that died before
- * its storage was emptied or moved must not keep others from starting.
+ * The time for which the marker of a running API may be elsewhere. It is longer than an announcement lasts: an API that
+ * died before its storage was emptied or moved must not keep others from starting.
  */
 const PATIENCE_MILLISECONDS = 20_000;
 
 export interface MarkerSight {
   /** Null while Redis or the storage is unavailable. */
   readonly place: MarkerPlace | null;
-  /** Whether it has been elsewhere for so long that it will not come here any more. */
+  /** True if it has been elsewhere for so long that it will not come here any more. */
   readonly isLost: boolean;
 }
 
 interface FollowOptions {
   readonly look: () => Promise<MarkerPlace>;
-  /** Whether the process may start with what it sees. */
+  /** Tells whether the process may start where it sees the marker so. */
   readonly mayStart: (sight: MarkerSight) => boolean;
   /** Called with each later look. */
   readonly onLook: (sight: MarkerSight) => void;
-  /** Says that an API keeps source files elsewhere, and what to change. */
+  /** Says that an API keeps source files elsewhere, and how to mend that. */
   readonly message: string;
   readonly logger: Logger;
   readonly signal?: AbortSignal;

@@ -7,7 +7,7 @@ import type { DraftObjects } from './draft-objects.js';
 
 const ANNOUNCED_MILLISECONDS = 15_000;
 
-/** Where the marker is: in this process's storage, in another one that a running API uses, or in none that is used. */
+/** The place of the marker: in this process's storage, in another one that a running API uses, or in none that is used. */
 export type MarkerPlace = 'here' | 'elsewhere' | 'nowhere';
 
 /**
@@ -103,6 +103,6 @@ async function holds(storage: ObjectStorage, key: string): Promise<boolean> {
 }
 
 async function* content(): AsyncGenerator<Uint8Array> {
-  // The object is not empty, since an empty file might be what a full disk left.
+  // The object is not empty, since a full disk might leave an empty file.
   yield await Promise.resolve(Buffer.from('Quire keeps its source files here.\n'));
 }

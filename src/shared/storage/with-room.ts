@@ -1,7 +1,7 @@
 import type { DiskWatch } from '../disk/disk-watch.js';
 import type { ObjectStorage } from '../ports.js';
 
-/** How much of an object is written before the disk is looked at again. */
+/** The bytes of an object that are written before the disk is looked at again. */
 const BYTES_BETWEEN = 2 ** 20;
 
 /** A storage that takes an object only while its disk has room, before it begins and as long as the object arrives. */

@@ -11,7 +11,7 @@ export interface BatchTerms {
   readonly frequencies: readonly number[];
 }
 
-/** Whose term statistics hold a batch. A count that is under way holds the terms less than `below`. */
+/** The owner whose term statistics hold a batch. A count that is under way holds the terms less than `below`. */
 export type CountState =
   | { readonly kind: 'none' }
   /** It is decided that nobody's statistics hold it, since the owner may not read the document. */
@@ -19,11 +19,11 @@ export type CountState =
   | { readonly kind: 'counted'; readonly owner: string }
   | { readonly kind: 'counting' | 'forgetting'; readonly owner: string; readonly below: number };
 
-/** Whether somebody's statistics hold the batch or a part of it. */
+/** Tells whether somebody's statistics hold the batch or a part of it. */
 export const isHeld = (state: CountState): state is Extract<CountState, { readonly owner: string }> =>
   state.kind !== 'none' && state.kind !== 'nobody';
 
-/** Whether nothing is left to do for a batch that is to be counted for `owner`, or for nobody when null. */
+/** Tells whether nothing is left to do for a batch that is to be counted for `owner`, or for nobody when null. */
 export function isSettled(state: CountState, owner: string | null): boolean {
   return owner === null ? state.kind === 'nobody' : state.kind === 'counted' && state.owner === owner;
 }
@@ -65,8 +65,8 @@ export function sumTerms(packed: readonly Uint8Array[]): BatchTerms {
 }
 
 /**
- * The next step on the way to a batch that is counted for `owner`, or for nobody; null when it is. What is being
- * forgotten or is counted for another owner is forgotten first.
+ * Returns the next step on the way to a batch that is counted for `owner`, or for nobody; null when it is. A batch that is
+ * being forgotten, or is counted for another owner, is forgotten first.
  */
 export function settleStep(batch: BatchTerms, state: CountState, owner: string | null): CountStep | null {
   if (isSettled(state, owner)) return null;

@@ -48,7 +48,7 @@ export function readState([counted, part]: readonly (string | null | undefined)[
   return { kind: part.startsWith('+') ? 'counting' : 'forgetting', owner, below };
 }
 
-/** The arguments of the function below: fields, state before and after, and what changes, with terms in groups. */
+/** Returns the arguments of the function below: fields, state before and after, and the changes, with terms in groups. */
 export function stepArguments(batch: number, step: CountStep): string[] {
   return [
     ...countFields(batch),

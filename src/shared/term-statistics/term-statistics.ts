@@ -22,7 +22,7 @@ interface CountedChunk {
   readonly named?: string;
 }
 
-/** What a record says about whose statistics are to hold its chunks. */
+/** The owner whose statistics are to hold the chunks, by a record. */
 export interface Wanted {
   readonly documentId: string;
   readonly revision: number;
@@ -124,7 +124,7 @@ async function takeSteps(redis: Redis, batch: BatchName, { next, run }: Steps): 
 
 const ANY_NAME = '*';
 
-/** Whether the step begins a count, so that nothing was under way before. */
+/** Tells whether the step begins a count, so that nothing was under way before. */
 const begins = ({ from }: CountStep) => from.kind !== 'counting' && from.kind !== 'forgetting';
 
 async function readStatistics(

@@ -2,8 +2,8 @@ import { listQueryTerms, listTerms } from './list-terms.js';
 import type { TermList } from './term-tally.js';
 
 /**
- * How often each term, known by its 32-bit hash, occurs in a text. `length` is the sum of the counts, without terms that are kept
- * aside.
+ * The count of each term, known by its 32-bit hash, in a text. `length` is the sum of the counts, without terms that are
+ * kept aside.
  */
 export interface TermCounts {
   readonly length: number;

@@ -8,9 +8,9 @@ const MAX_UNIT_BYTES = 3;
 /** Longer pieces, in bytes, are counted with a queue. */
 const MAX_SCANNED = 256;
 
-/** What the counting of one piece works on; grows with the longest piece. */
+/** The bytes of the piece being counted; they grow with the longest piece. */
 let bytes = new Uint8Array(0);
-/** Where the parts of the piece start, and behind them its end. */
+/** The starts of the parts of the piece, and behind them its end. */
 let starts = new Int32Array(0);
 /** The rank of the token that each part would form together with the next. */
 let pairs = new Int32Array(0);

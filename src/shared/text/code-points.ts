@@ -1,4 +1,7 @@
-/** What a scan of texts tells apart: the kind of each code point, from 1 on, which is found out when it is first seen. */
+/**
+ * The kinds that a scan of texts tells apart: the kind of each code point, from 1 on, which is found out when it is first
+ * seen.
+ */
 export interface Kinds {
   readonly known: Uint8Array;
   readonly classify: (character: string) => number;
@@ -21,7 +24,7 @@ export function kindOf({ known, classify }: Kinds, text: string, position: numbe
   return found;
 }
 
-/** How many UTF-16 units the character at a position of a text takes. */
+/** Returns the number of UTF-16 units of the character at a position of a text. */
 export function widthAt(text: string, position: number): number {
   const unit = text.charCodeAt(position);
   if (unit < 0xd800 || unit >= 0xdc00) return 1;

@@ -1,4 +1,4 @@
-/** Where a hash begins, to which units are added. */
+/** The start of a hash, to which units are added. */
 export const HASH_START = 0x811c9dc5;
 
 /** Adds the UTF-16 units of `text` from `start` to `end` to a hash (FNV-1a). */

@@ -11,7 +11,7 @@ import { isUnspaced, MAX_WORD_LENGTH, splitWord, type Accents, type Terms } from
 /** Recent texts are remembered, since a text is analysed for its vector, its terms and its ranking in a short time. */
 const MAX_RECENT_UNITS = 2 ** 20;
 const MAX_RECENT_LENGTH = 16_384;
-/** What a list takes beside its text, as a number of units. */
+/** The size of a list beside its text, as a number of units. */
 const LIST_UNITS = 1_024;
 const recent = new Map<string, TermList>();
 let recentUnits = 0;
@@ -41,7 +41,7 @@ function forgetOldest(): void {
 }
 
 const tally = createTally();
-/** By whether accents count, since they make other terms of a word. */
+/** The known words with and without accents, which make other terms of a word. */
 const known: Partial<Record<Accents, KnownWords>> = {};
 
 function countTerms(text: string): TermList {
@@ -66,7 +66,7 @@ const accentsOf = (normal: string): Accents => (hasTones(normal) ? 'kept' : 'fol
 
 interface PieceKind {
   readonly accents: Accents;
-  /** Whether it is several words, or one with signs. */
+  /** True for several words, or one with signs. */
   readonly isCompound: boolean;
 }
 
@@ -87,8 +87,8 @@ const MAX_RECENT_QUERIES = 16;
 const recentQueries = new Map<string, TermList>();
 
 /**
- * Lists the terms of a query: those of a text, but stop words only where it has nothing else, and single characters of scripts
- * without spaces only where there are no two in a row.
+ * Lists the terms of a query: the terms of a text, but stop words only where it has nothing else, and single characters of
+ * scripts without spaces only where there are no two in a row.
  */
 export function listQueryTerms(query: string): TermList {
   const before = recentQueries.get(query);

@@ -1,7 +1,7 @@
 import { addNumber, createNumberQueue, takeLowest, type NumberQueue } from './number-queue.js';
 import { NO_RANK, rankOf, type TokenRanks } from './token-ranks.js';
 
-/** A pair is kept as one number, by which pairs are in their order: its rank times this, plus where it is. */
+/** A pair is kept as one number that orders pairs: its rank times this, plus its place. */
 const PLACES = 2 ** 32;
 
 /** The parts of a piece. A part is named by the byte that it starts at. */
@@ -9,7 +9,7 @@ interface Parts {
   readonly ranks: TokenRanks;
   readonly bytes: Uint8Array;
   readonly length: number;
-  /** Where the part before starts, and where the part behind: behind the last one is the end of the piece. */
+  /** The starts of the part before and of the part behind: behind the last one is the end of the piece. */
   readonly before: Int32Array;
   readonly behind: Int32Array;
   /** The rank of the token that each part would form together with the next. */

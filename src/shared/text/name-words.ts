@@ -1,11 +1,11 @@
-/** Longest names that are read; what is behind says nothing that the rest does not. */
+/** The length of names that are read; a longer rest says nothing new. */
 const MAX_UNITS = 256;
-/** Where digits and letters meet, which people write apart when they ask: `report2024` is found by `report 2024`. */
+/** The borders of digits and letters, which people write apart when they ask: `report2024` is found by `report 2024`. */
 const DIGIT_BORDER = /(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu;
 
 /**
- * The words of a file's name, as a text whose terms are looked for: the name as it is, which the analysis takes apart at
- * `_`, `-`, `.` and capitals, and the pieces of those parts in which letters and digits stand together.
+ * Returns the words of a file's name, as a text whose terms are looked for: the name as it is, which the analysis takes
+ * apart at `_`, `-`, `.` and capitals, and the pieces of its parts in which letters and digits stand together.
  */
 export function nameWords(filename: string): string {
   const name = filename.slice(0, MAX_UNITS).toWellFormed().normalize('NFC');

@@ -1,4 +1,4 @@
-/** Numbers of which the lowest is taken first: a binary heap. */
+/** Gives the lowest number first: a binary heap. */
 export interface NumberQueue {
   /** The first `size` of them. The children of the number at `i` are at `2 i + 1` and `2 i + 2`, and are not lower. */
   readonly numbers: Float64Array;

@@ -72,7 +72,7 @@ export function readTerms(packed: Uint8Array, tell: (term: number, count: number
     tell(packedTerm(packed, index), packedCount(packed, size, index));
 }
 
-/** How many terms there are; 0 when nothing was packed. */
+/** Returns the number of terms; 0 when nothing was packed. */
 export function packedSize(packed: Uint8Array): number {
   return packed.length === 0 ? 0 : sizeOf(packed);
 }
@@ -112,7 +112,7 @@ export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8
   }
 }
 
-/** Whether these bytes can be read as packed terms. */
+/** Tells whether these bytes can be read as packed terms. */
 export function isPacked(bytes: Uint8Array): boolean {
   return bytes[0] === PACKED_VERSION && bytes.length % BYTES_A_TERM === 0;
 }

@@ -20,7 +20,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** What is found for a piece that is not remembered. Values are not negative. */
+/** The result for a piece that is not remembered. Values are not negative. */
 export const UNKNOWN = -1;
 
 /**
@@ -55,7 +55,7 @@ export function findSpan(table: SpanTable, text: string, start: number, end: num
   return UNKNOWN;
 }
 
-/** Whether a piece can be remembered without forgetting others. */
+/** Tells whether a piece can be remembered without forgetting others. */
 export function hasRoom({ starts, units, size }: SpanTable, { start, end }: Span): boolean {
   return size + 1 < starts.length && (starts[size] ?? 0) + end - start <= units.length;
 }
@@ -67,7 +67,7 @@ export function forgetSpans(table: SpanTable): void {
 
 /**
  * Remembers the value of a piece for which there is room, and which is not remembered.
- * @returns false for one that would make lookups slow
+ * @returns false for a piece that would make lookups slow
  */
 export function addSpan(table: SpanTable, { text, start, end }: Span, value: number): boolean {
   const { slots, hashes, starts, units, values } = table;

@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
 
-/** Every term of a text once, known by its 32-bit hash, with its number of occurrences. `length` is the sum of the counts of those that measure it. */
+/**
+ * Every term of a text once, known by its 32-bit hash, with its number of occurrences. `length` is the sum of the counts of
+ * the terms that measure it.
+ */
 export interface TermList {
   readonly length: number;
   readonly terms: Uint32Array;
@@ -59,14 +62,14 @@ export function addSilently(tally: TermTally, term: number): void {
   if (tally.size === terms.length) grow(tally);
 }
 
-/** What was added, as lists of its own. */
+/** Returns the added terms, as lists of their own. */
 export const listTally = ({ terms, counts, size, length }: TermTally): TermList => ({
   length,
   terms: terms.slice(0, size),
   counts: counts.slice(0, size),
 });
 
-/** The terms of two lists, where those of the second count `times` as often. */
+/** Returns the terms of two lists. The terms of the second count `times` as often. */
 export function addList(list: TermList, added: TermList, times: number): TermList {
   const counts = new Map(Array.from(list.terms, (term, i) => [term, list.counts[i] ?? 0]));
   added.terms.forEach((term, i) => {

@@ -11,7 +11,7 @@ const LETTERS = 6;
 const LETTER_A = 97;
 const BLANK = 32;
 
-/** What tokens are written to. */
+/** The buffer that tokens are written to. */
 let letters = Buffer.alloc(0);
 
 /** The token by which a full-text index knows a term. */

@@ -36,12 +36,12 @@ export function queryVector({ counts }: TermCounts): Float32Array {
   return divide(sums, norm(sums));
 }
 
-/** What a count of a term in a text of this length weighs. */
+/** Returns the weight of a term's count in a text of this length. */
 export function saturated(count: number, length: number): number {
   return count / (count + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / MIDDLE_LENGTH));
 }
 
-/** What a term adds to the inner product of a vector and a text, for each unit that its count weighs. */
+/** Returns the share of a term in the inner product of a vector and a text, for each unit of its count's weight. */
 export function termProduct(vector: Float32Array, term: number): number {
   let sum = 0;
   for (let hash = 1; hash <= HASHES; hash += 1) {
@@ -54,7 +54,7 @@ export function termProduct(vector: Float32Array, term: number): number {
 
 const scratch = new Float64Array(TERM_VECTOR_DIMENSIONS);
 
-/** By what a document's sums are divided to make its vector, from its packed term counts. */
+/** Returns the divisor that makes a document's vector of its sums, from its packed term counts. */
 export function divisorOf(packed: Uint8Array): number {
   scratch.fill(0);
   const length = packed.length === 0 ? 0 : packedLength(packed);
@@ -73,7 +73,7 @@ function addTerm(sums: Float64Array, term: number, weight: number): void {
 
 const hashed = (term: number, hash: number): number => mixBits(term + Math.imul(hash, 0x9e3779b9));
 
-/** Recent terms and what they say, by the last bits of the term, since a text is made a vector of in half the time then. */
+/** Recent terms and their informativeness, by the last bits of the term, which halves the time of making a vector. */
 const REMEMBERED = 2 ** 14;
 const rememberedTerms = new Float64Array(REMEMBERED).fill(-1);
 const rememberedValues = new Float64Array(REMEMBERED);

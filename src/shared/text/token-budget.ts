@@ -2,12 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type CountTokens = (text: string) => number;
 
-/** Whether a text fits without counting, as most texts do: no token is shorter than a byte. */
+/** Tells whether a text fits without counting, as most texts do: no token is shorter than a byte. */
 function surelyFits(text: string, maximum: number): boolean {
   return text.length <= maximum && Buffer.byteLength(text) <= maximum;
 }
 
-/** For a larger maximum, a start is found in one pass that adds up slices, which may be off by a few tokens. */
+/**
+ * The largest maximum that is counted exactly from the start. For a larger one, a start is found in one pass that adds up
+ * slices, which may be off by a few tokens.
+ */
 const MAX_EXACT = 1024;
 const SLACK = 16;
 const CUT_SLICE_LENGTH = 1024;
@@ -69,7 +72,7 @@ function isWithinPair(text: string, index: number): boolean {
 
 const SLICE_LENGTH = 16_384;
 
-/** Counts without blocking the process: a slice at a time, cut at blanks, so that the sum is that of the whole text. */
+/** Counts without blocking the process: a slice at a time, cut at blanks, so that the sum is exact for the whole text. */
 export async function countLongText(text: string, countTokens: CountTokens): Promise<number> {
   let count = 0;
   for (let start = 0; start < text.length;) {

@@ -26,8 +26,8 @@ export interface CountedPieces {
 }
 
 /**
- * Counts the tokens of `text` in cl100k_base. A run of over 128 characters without a border
- * is counted in parts, each of which may be off by one.
+ * Counts the tokens of `text` in cl100k_base. A run of over 128 characters without a border is counted in parts, and the
+ * count of each part may be off by one.
  */
 export function countTokens(text: string): number {
   let total = 0;
@@ -56,7 +56,7 @@ export function countPieces(text: string, start: number, limit: number): Counted
 }
 
 /**
- * Counts a text of at most `most` tokens of which every run is one piece, as nearly all short texts are; null for any other
+ * Counts a text of at most `most` tokens whose runs are one piece each, as in nearly all short texts; null for any other
  * text, which is not looked at to its end.
  */
 export function countFittingText(text: string, start: number, most: number): number | null {
@@ -94,7 +94,10 @@ export function countTokensExactly(text: string): number {
   return total;
 }
 
-/** Whether the piece may have been cut from a longer run. Runs are cut close to the longest piece, not always exactly there. */
+/**
+ * Tells whether the piece may have been cut from a longer run. Runs are cut close to the longest piece, not always exactly
+ * there.
+ */
 export function mayBePart(start: number, end: number): boolean {
   return end - start > MAX_PIECE_LENGTH / 2;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The tokens of an encoding, each of which is named by its rank: the lower, the earlier its bytes are joined. The table is a
- * file that is used as it was read (`scripts/build-assets.mjs` makes it), so that a process has it within milliseconds.
+ * The tokens of an encoding, each named by its rank: the lower, the earlier its bytes are joined. The table is a file that
+ * is used as it was read (`scripts/build-assets.mjs` makes it), so that a process has it within milliseconds.
  */
 export interface TokenRanks {
   /** A hash table with linear probing: ranks, and -1 where there is none. Its length is a power of two. */
@@ -12,7 +12,7 @@ export interface TokenRanks {
   readonly bytes: Uint8Array;
   /** The length of the longest token. */
   readonly longest: number;
-  /** What was found for two bytes; 0 where nothing was looked for yet. */
+  /** The result for two bytes; 0 where nothing was looked for yet. */
   readonly ofTwo: Int32Array;
 }
 
@@ -71,7 +71,7 @@ export function rankOf(ranks: TokenRanks, bytes: Uint8Array, from: number, to: n
   }
 }
 
-/** The same for the two bytes from `from` on. Every piece begins as single bytes, and most are those of a few letters. */
+/** The same for the two bytes from `from` on. Every piece begins as single bytes, and most pieces are a few letters. */
 export function rankOfTwo(ranks: TokenRanks, bytes: Uint8Array, from: number): number {
   const both = ((bytes[from] ?? 0) << 8) | (bytes[from + 1] ?? 0);
   const known = ranks.ofTwo[both] ?? 0;

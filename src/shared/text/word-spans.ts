@@ -6,7 +6,7 @@ const DIGIT = 3;
 const MARK = 4;
 const EMOJI = 5;
 
-/** Signs that look like letters of their own, other than those of trade marks. */
+/** Signs that look like letters of their own, other than trade marks. */
 const PICTURE =
   /[\p{Emoji_Presentation}\p{Regional_Indicator}]|(?=[\u2600-\u{1ffff}])\p{Extended_Pictographic}/u;
 
@@ -21,7 +21,7 @@ const kindAt = (text: string, position: number): number =>
   position >= 0 && position < text.length ? kindOf(kinds, text, position) : BETWEEN;
 const isWordKind = (kind: number): boolean => kind === LETTER || kind === DIGIT || kind === MARK;
 
-/** Where the first word from `from` on begins; the text's length when there is none. */
+/** Returns the start of the first word from `from` on; the text's length when there is none. */
 export function wordStart(text: string, from: number): number {
   let position = from;
   while (position < text.length && kindOf(kinds, text, position) === BETWEEN)
@@ -32,7 +32,10 @@ export function wordStart(text: string, from: number): number {
 const APOSTROPHE = 0x27;
 const CURLY_APOSTROPHE = 0x2019;
 
-/** Where a word ends: a run of letters, digits and marks, with the letters that follow an apostrophe; or one emoji or flag. */
+/**
+ * Returns the end of a word: a run of letters, digits and marks, with the letters that follow an apostrophe; or one emoji
+ * or flag.
+ */
 export function wordEnd(text: string, start: number): number {
   if (kindOf(kinds, text, start) === EMOJI) return emojiEnd(text, start);
   let end = start;
@@ -61,8 +64,8 @@ const PLUS = 0x2b;
 const BLANK = 0x20;
 
 /**
- * Where the words end that are joined to the one that begins at `start` and ends at `end`, with the signs of `C++` and `C#`.
- * It is `end` for most words.
+ * Returns the end of the words that are joined to the word from `start` to `end`, with the signs of `C++` and `C#`. It is
+ * `end` for most words.
  */
 export function compoundEnd(text: string, start: number, end: number): number {
   // Nearly all words end here, so that this is quick.
@@ -78,7 +81,7 @@ export function compoundEnd(text: string, start: number, end: number): number {
   return unit === NUMBER_SIGN && isShort && !isWordKind(kindAt(text, last + 1)) ? last + 1 : last;
 }
 
-/** Signs that join words, and those that join only digits. */
+/** Signs that join words, and signs that join only digits. */
 const JOINS_WORDS = new Set(Array.from('-‐_.&', (sign) => sign.charCodeAt(0)));
 const JOINS_DIGITS = new Set(Array.from(":/,'", (sign) => sign.charCodeAt(0)));
 
@@ -96,7 +99,7 @@ const FULL_STOP = 0x2e;
 /** After these a full stop begins a name (`.NET`). */
 const OPENING = /[\s("'`[{*|]/u;
 
-/** Whether a full stop before a word belongs to it, as in `.NET` and `.gitignore`. */
+/** Tells whether a full stop before a word belongs to it, as in `.NET` and `.gitignore`. */
 export function isDotted(text: string, start: number): boolean {
   if (text.charCodeAt(start - 1) !== FULL_STOP || kindAt(text, start) !== LETTER) return false;
   return start === 1 || OPENING.test(text.charAt(start - 2));
@@ -104,7 +107,7 @@ export function isDotted(text: string, start: number): boolean {
 
 const PARAGRAPH = '§';
 
-/** Whether a number is that of a paragraph: `§ 12`, `§12`. */
+/** Tells whether a number is the number of a paragraph: `§ 12`, `§12`. */
 export function isParagraph(text: string, start: number): boolean {
   if (kindAt(text, start) !== DIGIT) return false;
   const before = text.charAt(start - 1);
@@ -112,8 +115,8 @@ export function isParagraph(text: string, start: number): boolean {
 }
 
 /**
- * Whether a word in capitals stands among words that are not (`the IT department`, `vitamin A`), or alone. A single letter at
- * the beginning of a sentence says nothing.
+ * Tells whether a word in capitals stands among words that are not (`the IT department`, `vitamin A`), or alone. A single
+ * letter at the beginning of a sentence says nothing.
  */
 export function standsOut(text: string, start: number, end: number): boolean {
   if (start === 0 && end === text.length) return end > 1;

@@ -9,7 +9,7 @@ export const MAX_WORD_LENGTH = 40;
 
 /** The terms of a piece of a text. */
 export interface Terms {
-  /** Those by which texts are found and measured. */
+  /** The terms by which texts are found and measured. */
   readonly named: readonly number[];
   /** Further names of the same, which do not count in the length. */
   readonly joined: readonly number[];
@@ -40,7 +40,7 @@ export function isUnspaced(word: string): boolean {
 /** Most words: letters and digits of ASCII, with no capital but the first letter. There is nothing to split. */
 const PLAIN = /^[A-Za-z]?[a-z0-9]*$/u;
 
-/** Whether words are as they are without accents, or are told apart by them, as in Vietnamese. */
+/** The treatment of accents: words are taken without them, or are told apart by them, as in Vietnamese. */
 export type Accents = 'folded' | 'kept';
 
 /** Splits a word into terms: none but a stop word, several for a compound identifier or an unspaced script. */
@@ -114,14 +114,14 @@ const ENGLISH_ENDINGS = new Set(['s', 're', 've', 'll', 'd', 'm']);
 
 const CAPITAL_STARTS = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u;
 
-/** The parts of a word at its capitals, but those of one or two letters, which say nothing. */
+/** Returns the parts of a word at its capitals, without parts of one or two letters, which say nothing. */
 function partsOf(word: string): string[] {
   if (word.length > MAX_WORD_LENGTH) return [];
   const parts = word.split(CAPITAL_STARTS);
   return parts.length === 1 ? [] : parts.filter((part) => part.length > 2);
 }
 
-/** A part of so many letters beside bits is no word of its own: `mRNA`, `clpC`. */
+/** A part of this many letters beside bits is no word of its own: `mRNA`, `clpC`. */
 const LONE_PART = 3;
 
 /** `parseHttpHeader` is found by its whole name and by its parts. */
@@ -129,7 +129,7 @@ function splitCapitals(word: string): string[] {
   return lonePart(word) === null ? [word, ...partsOf(word)] : [word];
 }
 
-/** What a name is also found by that its query does not ask for, since the name would count twice. */
+/** Returns the part that a name is also found by. Its query does not ask for it, since the name would count twice. */
 function lonePart(word: string): string | null {
   if (PLAIN.test(word)) return null;
   const [part = '', other] = partsOf(word);
@@ -143,9 +143,8 @@ const LATIN_STEM = 9;
 const OTHER_STEM = 7;
 
 /**
- * Cuts Porter's stem to a number of letters. In most languages, what follows them distinguishes
- * forms of a word rather than words (McNamee et al., SIGIR 2009; German nDCG@10 rose by .018,
- * English stayed the same). Numbers and codes keep every digit.
+ * Cuts Porter's stem to a number of letters. In most languages, the rest distinguishes forms of a word rather than words
+ * (McNamee et al., SIGIR 2009; German nDCG@10 rose by .018, English stayed the same). Numbers and codes keep every digit.
  */
 function stemWord(word: string): string {
   const stem = stemmer(word);

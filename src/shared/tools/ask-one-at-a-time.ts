@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Calls `read` only when it has answered before, so that what does not answer keeps one thread waiting and not all of them.
- * Who asks gets `otherwise` after a while.
+ * Calls `read` only when it has answered before, so that a disk that does not answer keeps one thread waiting and not all
+ * of them. Callers get `otherwise` after a while.
  */
 export function askOneAtATime<Result>(
   read: () => Promise<Result>,

@@ -1,7 +1,7 @@
 /** A signal that aborts when the caller's signal does, or when there was no news for a while. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Whether it aborted because there was no news. */
+  /** True if it aborted because there was no news. */
   readonly isOver: boolean;
   /** Starts to wait for news again. */
   extend(): void;

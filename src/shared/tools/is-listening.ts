@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { systemErrorCode } from '../system-error-code.js';
 
-/** Whether a living process listens on a local socket, which is a file or an abstract name of Linux (`\0…`). */
+/** Tells whether a living process listens on a local socket, which is a file or an abstract name of Linux (`\0…`). */
 export async function isListening(path: string): Promise<boolean> {
   const socket = connect(path);
   try {

@@ -1,4 +1,7 @@
-/** What JSON leaves as it is though terminals obey it (C1 controls), or though some readers end a line there. */
+/**
+ * Characters that JSON leaves as they are though terminals obey them (C1 controls), or though some readers end a line
+ * there.
+ */
 const TOLD_APART = /[\u007f-\u009f\u2028\u2029]/g;
 
 /** A value as one line of JSON. Whatever its texts are, no reader finds another line in it, and no terminal a command. */

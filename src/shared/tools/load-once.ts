@@ -1,5 +1,5 @@
 /**
- * Loads what a process seldom needs when it is first asked for; all calls share the result. A load that has failed is
+ * Loads a seldom needed part of a process when it is first asked for; all calls share the result. A load that has failed is
  * repeated by the next call.
  */
 export function loadOnce<Value>(load: () => Promise<Value>): () => Promise<Value> {

@@ -1,4 +1,4 @@
-/** A sum for each name, such as what each caller holds. Names whose sum is 0 take no memory. */
+/** A sum for each name, such as the bytes that each caller holds. Names whose sum is 0 take no memory. */
 export interface Tally {
   of(name: string): number;
   add(name: string, by: number): void;

@@ -19,12 +19,12 @@ import {
 import type { Logger } from '../observability/logger.js';
 import type { Settings } from '../settings/schema.js';
 
-/** So many spans wait at most; more are dropped, so that a collector that is away costs no memory. */
+/** The number of spans that wait; more are dropped, so that a collector that is away costs no memory. */
 const MAX_WAITING = 2_048;
 const SENT_AT_ONCE = 512;
 const SEND_EVERY_MILLISECONDS = 2_000;
 const SEND_MILLISECONDS = 5_000;
-/** What is left is sent for so long when the process stops. */
+/** The time for which the rest is sent when the process stops. */
 const CLOSE_MILLISECONDS = 1_500;
 const WARN_EVERY_MILLISECONDS = 60_000;
 
@@ -132,7 +132,7 @@ async function closeSoon(provider: TracerProvider): Promise<void> {
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, CLOSE_MILLISECONDS);
   });
-  // What cannot be sent is lost: nobody waits for it.
+  // Spans that cannot be sent are lost: nobody waits for them.
   await Promise.race([provider.shutdown().catch(() => undefined), late]);
   clearTimeout(timer);
 }

@@ -15,7 +15,7 @@ const INTERRUPTIONS = [
 /** A code that work ended with. Any other string may be a message, which may quote a document. */
 const CODE = /^[\w.-]{1,40}$/;
 
-/** What kind of error it is: its code or its name, since messages may quote a document. */
+/** Returns the kind of an error: its code or its name, since messages may quote a document. */
 export function errorTypeOf(error: unknown): string {
   if (typeof error === 'string') return CODE.test(error) ? error : 'string';
   if (!(error instanceof Error || types.isNativeError(error))) return typeof error;

@@ -20,7 +20,7 @@ import { errorTypeOf, isInterruption } from './failures.js';
 import { parseTraceparent, toTraceparent } from './traceparent.js';
 import type { Span, SpanOptions, TraceOrigin, TracePlace, Tracer } from './tracer.js';
 
-/** Where work runs, and links that the next span of it gets. */
+/** The context that work runs in, and links that its next span gets. */
 interface Scope {
   readonly context: Context;
   readonly links: readonly Link[];
@@ -87,7 +87,7 @@ function originOf(from: TraceOrigin | null): SpanContext | null {
   return { ...context, traceState: createTraceState(from.tracestate.slice(0, MAX_TRACE_STATE)) };
 }
 
-/** What the specification asks of everybody to pass on. */
+/** The length that the specification asks everybody to pass on. */
 const MAX_TRACE_STATE = 512;
 
 function toStart({ kind, attributes, startedAtMs }: SpanOptions): StartOptions {
@@ -109,7 +109,7 @@ function toSpan(span: OpenSpan, within: Span['within']): Span {
     },
     fail: (error) => {
       span.setAttribute('error.type', errorTypeOf(error));
-      // What only gives way to others, or was not waited for, is no failure.
+      // Work that only gives way to others, or that nobody waits for, has not failed.
       if (!isInterruption(error)) span.setStatus({ code: SpanStatusCode.ERROR });
     },
     end: () => {

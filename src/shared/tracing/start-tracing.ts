@@ -3,17 +3,17 @@ import type { Logger } from '../observability/logger.js';
 import type { Settings } from '../settings/schema.js';
 import { traceIds, useTracer } from './tracing.js';
 
-/** Whether traces are made. */
+/** Tells whether traces are made. */
 export const areTracesWanted = ({ traces }: Pick<Settings, 'traces'>): boolean =>
   traces.endpoint !== '' && !traces.disabled && traces.sampler !== 'always_off';
 
-/** Fields of log lines by which they are found in their traces; absent where there are none. */
+/** Fields by which log lines are found in their traces; absent where there are none. */
 export const traceFieldsOf = (settings: Pick<Settings, 'traces'>): (() => object) | undefined =>
   areTracesWanted(settings) ? () => ({ ...traceIds() }) : undefined;
 
 /**
  * Begins to make traces where the settings want them. Otherwise nothing is loaded.
- * @returns a function that sends what is left, in a second or two at most
+ * @returns a function that sends the rest, in a second or two at most
  */
 export async function startTracing(
   settings: Pick<Settings, 'traces'>,

@@ -4,7 +4,7 @@ import type { SpanContext } from '@opentelemetry/api';
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const NONE = /^0+$/;
 
-/** Reads the header `traceparent` as W3C Trace Context says. Null for one that is not valid. */
+/** Reads the header `traceparent` as W3C Trace Context says. Null for an invalid one. */
 export function parseTraceparent(header: string): SpanContext | null {
   const [, version = '', traceId = '', spanId = '', flags = '', more] = FORM.exec(header.trim()) ?? [];
   const isKnown = version !== '' && version !== 'ff' && (version !== '00' || more === undefined);

@@ -1,8 +1,8 @@
-/** What a span says of itself: ids, sizes, names of models and states. Never content, queries or names of files. */
+/** The attributes of a span: ids, sizes, names of models and states. Never content, queries or names of files. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanOptions {
-  /** What the span is to the other side of a call; part of this process's own work by default. */
+  /** The role of the span in a call; part of this process's own work by default. */
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer';
   readonly attributes?: Attributes;
   /** When it began, if that was not now. */
@@ -16,7 +16,7 @@ export interface Span {
   /** Says that the work failed, by the kind of the error alone: messages may quote a document. */
   fail(error: unknown): void;
   end(): void;
-  /** Runs what is part of this work. */
+  /** Runs a part of this work. */
   within<Result>(work: () => Result): Result;
 }
 
@@ -25,13 +25,13 @@ export interface TracePlace {
   readonly traceparent: string;
 }
 
-/** What makes spans where traces are wanted. */
+/** The interface of makers of spans, where traces are wanted. */
 export interface Tracer {
   /** A span of the trace in which this runs; null where it runs in none. */
   begin(name: string, options: SpanOptions): Span | null;
   /** A span of work that another process or caller asked for. */
   beginFor(traceparent: string, name: string, options: SpanOptions): Span;
-  /** The first span of a trace, which refers to what its caller calls itself. */
+  /** Begins the first span of a trace, which refers to the name that its caller has for itself. */
   beginTrace(name: string, options: SpanOptions & { readonly from: TraceOrigin | null }): Span;
   /** Null where nothing of the trace is kept, or there is none. */
   place(): TracePlace | null;
@@ -43,6 +43,6 @@ export interface Tracer {
 export interface TraceOrigin {
   readonly traceparent: string;
   readonly tracestate?: string | undefined;
-  /** Whether the trace of the caller is continued, with what it says of sampling. Otherwise it is only referred to. */
+  /** True if the trace of the caller is continued, with its sampling. Otherwise it is only referred to. */
   readonly isContinued: boolean;
 }

@@ -3,8 +3,8 @@ import type { Span, SpanOptions, TracePlace, Tracer, TraceOrigin } from './trace
 export type { Span, SpanOptions, TracePlace } from './tracer.js';
 
 /**
- * The tracer of this process, as OpenTelemetry's own interface has one: what is traced is all over the code, and does not
- * depend on it. Null where no traces are wanted, and then everything here does nothing.
+ * The tracer of this process, as OpenTelemetry's own interface has one: traced code is everywhere, and does not depend on
+ * it. Null where no traces are wanted, and then everything here does nothing.
  */
 let tracer: Tracer | null = null;
 
@@ -58,14 +58,14 @@ export async function tracedBy<Result>(span: Span, work: (span: Span) => Promise
   }
 }
 
-/** Yields what a source yields, as a span from the first item that is asked for until the last. */
+/** Yields the items of a source, as a span from the first item that is asked for until the last. */
 export function tracedStream<Item>(
   name: string,
   options: SpanOptions,
   open: (span: Span) => AsyncIterable<Item>,
 ): AsyncIterable<Item> {
   if (tracer === null) return open(nothing);
-  // Whoever takes the first item may be elsewhere.
+  // The consumer of the first item may be elsewhere.
   const place = tracePlace();
   return streamOf(() => withinTraces([place], () => beginSpan(name, options)), open);
 }
@@ -95,7 +95,7 @@ async function* streamOf<Item>(
   }
 }
 
-/** Where this runs; null without a trace that is kept. */
+/** Returns the place in the trace where this runs; null without a trace that is kept. */
 export const tracePlace = (): TracePlace | null => tracer?.place() ?? null;
 
 /** Does work for several callers at once: as part of the first trace, and with links to the others. */

@@ -1,4 +1,4 @@
-/** How good a position is as a border between two chunks; higher is better. */
+/** The worth of a position as a border between two chunks; higher is better. */
 export const BORDER = {
   /** The border would split a visible character, or the next chunk would begin with white space. */
   unfit: 0,
@@ -66,7 +66,7 @@ function judgedBorder(text: string, position: number): Border {
     return /[、，；：]$/u.test(before) ? BORDER.clause : BORDER.character;
   }
   const lines = gap.split(/\r\n|[\n\r\u2028\u2029\f]/u).length - 1;
-  // A heading belongs to what follows it.
+  // A heading belongs to the text behind it.
   if (lines > 0 && HEADING.test(solid)) return BORDER.word;
   if (lines > 1) return BORDER.paragraph;
   if (WIDE_SENTENCE_END.test(solid)) return BORDER.sentence;

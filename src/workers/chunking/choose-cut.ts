@@ -8,7 +8,7 @@ import { fillWindow, type Window } from './token-window.js';
 /** UTF-16 units that are counted as one run in a few milliseconds. */
 const MAX_COUNTED_RUN = 2048;
 
-/** A text, and what is known of it. */
+/** A text with its layout. */
 export interface SourceText {
   readonly text: string;
   readonly layout: Layout;
@@ -85,7 +85,7 @@ function findCut(
   let bestValue = -1;
   for (let index = last; index > 0 && bestValue < BORDER.paragraph; index -= 1) {
     const before = at(prefix, index);
-    // A border that fills less than half a chunk is never better than one that fills more.
+    // A border that fills less than half a chunk is never better than a border that fills more.
     if (bestValue >= MIN_OUTSIDE && before * 2 < size) break;
     const position = cutPosition(text, window, index);
     // It would end a chunk of white space.
@@ -115,7 +115,7 @@ export function cutPosition(text: string, { borders }: Window, index: number): n
   return next - position > 1 && leadsPiece(text, position) ? position + 1 : position;
 }
 
-/** Counts the tokens of what a cut at `position` takes from piece `index`, alone or together with the blanks before it. */
+/** Counts the tokens that a cut at `position` takes from piece `index`, alone or together with the blanks before it. */
 function leadTokens(
   text: string,
   { borders, counts }: Window,
@@ -173,7 +173,7 @@ function longestFit(text: string, ends: readonly number[], size: number) {
   return { length, tokenCount: countTokens(text.slice(0, length)) };
 }
 
-/** Where the first code points end, each of which has at least a token. */
+/** Returns the ends of the first code points, each of which has at least a token. */
 function codePointEnds(text: string, most: number): number[] {
   const ends: number[] = [];
   let end = 0;

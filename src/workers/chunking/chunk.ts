@@ -11,7 +11,7 @@ export interface Chunk {
   readonly tokenCount: number;
   /** UTF-16 units at the start of `text` that are repeated from before. All `text.slice(overlap)` joined are the document. */
   readonly overlap: number;
-  /** Where the chunk begins and ends in the document, in UTF-16 units, without a header of a table that it repeats. */
+  /** The bounds of the chunk in the document, in UTF-16 units, without a header of a table that it repeats. */
   readonly start: number;
   readonly end: number;
 }
@@ -38,7 +38,7 @@ export function chunkText(text: string, options: ChunkOptions, layout: Layout = 
   const chunks: Chunk[] = [];
   let start = begin;
   for (const next of [...borders, end]) {
-    // Positions stay those of the document.
+    // Positions count from the start of the document.
     chunkPart({ whole: text.slice(0, next), start, layout, options }, chunks);
     start = next;
   }
@@ -107,7 +107,7 @@ function headerOf(layout: Layout, start: number, { size }: ChunkOptions): Header
 
 interface Beginning {
   readonly start: number;
-  /** Where the text begins that the chunk before does not hold. */
+  /** The start of the text that the chunk before does not hold. */
   readonly freshFrom: number;
   readonly header: Header;
 }

@@ -9,23 +9,23 @@ export interface RowSpan {
   readonly header: string;
 }
 
-/** What is known of a text beside its characters. All positions are in UTF-16 units, in ascending order. */
+/** The facts about a text beside its characters. All positions are in UTF-16 units, in ascending order. */
 export interface Layout {
-  /** Where chunks must begin. */
+  /** The positions where chunks must begin. */
   readonly parts: readonly number[];
-  /** Where headings end, so that what they head begins. */
+  /** The ends of headings, where their content begins. */
   readonly headingEnds: ReadonlySet<number>;
   readonly rows: readonly RowSpan[];
 }
 
 export const NO_LAYOUT: Layout = { parts: [], headingEnds: new Set(), rows: [] };
 
-/** The worth of a border within a row, as a share of what it is worth in other text. It is less than that of any border outside. */
+/** The worth of a border within a row, as a share of its worth in other text. Any border outside of rows is worth more. */
 const IN_ROW = 0.01;
 /** Every border outside of rows is worth at least this much. */
 export const MIN_OUTSIDE = 0.1;
 
-/** Judges the position between two characters as `borderAt` does, and keeps rows whole and headings with what they head. */
+/** Judges the position between two characters as `borderAt` does, and keeps rows whole and headings with their content. */
 export function borderWithin({ rows, headingEnds }: Layout, text: string, position: number): number {
   const border = borderAt(text, position);
   if (border > BORDER.word && headingEnds.has(position)) return BORDER.word;
@@ -34,7 +34,7 @@ export function borderWithin({ rows, headingEnds }: Layout, text: string, positi
   return row && row.start < position ? border * IN_ROW : border;
 }
 
-/** What the chunk that begins at `position` must repeat, since it begins with a later row of a table. */
+/** Returns the header that the chunk beginning at `position` must repeat, where it begins with a later row of a table. */
 export function headerAt({ rows }: Layout, position: number): string {
   return rowAt(rows, position)?.header ?? '';
 }

@@ -121,7 +121,7 @@ async function publishGeneration(
   return 'published';
 }
 
-/** Counts what was not read of a file that searches can find now. */
+/** Counts the gaps of a file that searches can find now. */
 function countGaps(metrics: WorkerMetrics, receipt: Receipt | null): void {
   for (const [reason, count] of Object.entries(receipt?.gap_counts ?? {}))
     metrics.add('quire_extraction_gaps_total', { reason }, count);

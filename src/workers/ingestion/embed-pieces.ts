@@ -54,7 +54,7 @@ export function countLaterGaps(metrics: Pick<WorkerMetrics, 'add'>, gaps: number
   if (gaps > 0) metrics.add('quire_extraction_gaps_total', { reason: EMBEDDED_IN_PARTS.reason }, gaps);
 }
 
-/** Adds to the chunks of a short text what they have beside their texts: hashes, vectors and terms. */
+/** Adds hashes, vectors and terms to the chunks of a short text. */
 export function wholeChunks(
   pieces: readonly ChunkText[],
   { vectors, naming }: { readonly vectors: readonly TextVector[]; readonly naming: Naming },

@@ -45,7 +45,7 @@ export type ReadContent = (
   },
 ) => Promise<ReadDocument>;
 
-/** The chunks of a document, and what was read of it. */
+/** The chunks of a document, and its receipt. */
 export interface ReadDocument {
   readonly chunks: readonly ChunkText[];
   readonly receipt: Receipt;
@@ -54,7 +54,7 @@ export interface ReadDocument {
 }
 
 interface Attachments {
-  /** Which files that a document carries become documents. */
+  /** Returns the files within a document that become documents. */
   readonly limitsOf: (record: DocumentRecord) => AttachmentLimits | undefined;
   readonly make: MakeAttachments;
 }
@@ -88,11 +88,11 @@ export function createIngestJob(parts: IngestParts) {
   return async (fence: Fence, { requestId, signal, givesWayAfter }: Call): Promise<Outcome> => {
     const known = await records.read(fence.documentId);
     if (!known) return 'stale';
-    // A short text in place of a mail still has to remove what was made of that.
+    // A short text in place of a mail still has to remove the attachments of the mail.
     const isShort = (known.attachments ?? []).length === 0;
     const outcome = isShort ? await ingestShort?.(fence, known, { signal }) : null;
     if (outcome) return outcome;
-    // A run that is over must not reserve room for one that is still to come.
+    // A run that is over must not reserve room for a run that is still to come.
     if (!isCurrent(known, fence)) return 'stale';
     const refused = await refuseAgain(parts, known, fence);
     if (refused) return refused;
@@ -111,7 +111,7 @@ export function createIngestJob(parts: IngestParts) {
   };
 }
 
-/** Makes documents of what a document carries, writes its own texts, and has them embedded. */
+/** Makes documents of a document's attachments, writes its own texts, and has them embedded. */
 async function writeDocument(
   parts: IngestParts,
   record: DocumentRecord,

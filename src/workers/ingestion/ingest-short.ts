@@ -37,10 +37,9 @@ export type IngestShort = ReturnType<typeof createIngestShort>;
 
 /**
  * Ingests a short text in one job, for embedders that run in this process. This saves a job, a child process and two
- * changes of the record. Nothing is written before everything is computed, and then all of it in the step that publishes
- * it, so the record stays queued until then, even if the process dies.
- * Resolves with null for documents that have to pass the embedding queue: files, long texts, and those that an earlier run
- * has sent there.
+ * changes of the record. Everything is computed first, and then written in the step that publishes it, so the record stays
+ * queued until then, even if the process dies. Resolves with null for documents that have to pass the embedding queue:
+ * files, long texts, and documents that an earlier run has sent there.
  */
 export function createIngestShort(parts: Dependencies) {
   const { records, readText, failDocument } = parts;
@@ -67,7 +66,8 @@ export function createIngestShort(parts: Dependencies) {
     for (let record: DocumentRecord | null = known; ; record = await records.read(fence.documentId)) {
       if (!record || !isCurrent(record, run)) return 'stale';
       if (record.status !== 'queued') return null;
-      // Otherwise its access, metadata or name was changed in the meantime, and what follows from these is computed again.
+      // Otherwise its access, metadata or name was changed in the meantime, and the fields that follow from these are
+      // computed again.
       const done = await writeAndPublish(parts, record, made);
       if (done !== 'changed') return done;
     }
@@ -79,7 +79,7 @@ interface Made {
   readonly vectors: readonly TextVector[];
 }
 
-/** Resolves with null for a text of so many terms that they are counted in several steps, which only the other way has. */
+/** Resolves with null for a text with more terms than one step counts. Only the other way counts in several steps. */
 async function writeAndPublish(
   { vectors, metrics, requireMemory, publish: commit }: Dependencies,
   record: DocumentRecord,

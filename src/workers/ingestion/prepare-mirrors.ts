@@ -12,10 +12,10 @@ const ASK_AGAIN_MILLISECONDS = 250;
 const NEARLY_SHORT = 0.9;
 
 /**
- * Has the mirrors of exact indexes load a whole generation before it is published, so that no search waits for that.
- * While Redis is nearly short of memory this is left out: a document that waits holds two generations, of which publishing
- * frees one, and once Redis is short its lane is paused, so that it would wait until others have made room.
- * @throws NotYetError while they do so, for a limited time
+ * Has the mirrors of exact indexes load a whole generation before it is published, so that no search waits for that. While
+ * Redis is nearly short of memory this is left out: a waiting document holds two generations, and publishing frees one.
+ * Once Redis is short its lane is paused, so that it would wait until others have made room.
+ * @throws NotYetError while the mirrors load, for a limited time
  */
 export type PrepareMirrors = (record: DocumentRecord, chunkCount: number) => Promise<void>;
 
@@ -52,6 +52,6 @@ async function isNearlyShort(memory: Pick<MemoryWatch, 'state'>): Promise<boolea
   return used > NEARLY_SHORT * share;
 }
 
-/** Whether the newest attempt is whole, and mirrors were told to load it. */
+/** Tells whether the newest attempt is whole, and mirrors were told to load it. */
 export const isPrepared = (record: DocumentRecord): boolean =>
   record.prepared?.generation === generationId(record);

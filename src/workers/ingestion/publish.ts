@@ -17,8 +17,8 @@ import { expectedTags, shownNow } from './write-tags.js';
 export type Publish = (record: DocumentRecord, transition: Transition) => Promise<boolean>;
 
 /**
- * The last step of an ingest: publishes, adds jobs that remove what is replaced, and counts metrics. A document whose chunks
- * are more than its owner's quota leaves fails instead.
+ * Publishes, as the last step of an ingest, adds jobs that remove the replaced data, and counts metrics. A document whose
+ * chunks are more than its owner's quota leaves fails instead.
  */
 export function createPublish({
   records,
@@ -72,7 +72,7 @@ const onlyWhole =
   (record) => {
     const change = transition(record);
     const { generation = null, chunkCount = 0 } = change?.record?.published ?? {};
-    // What the same step writes is whole.
+    // Chunks that the same step writes are whole.
     if (!change?.record || generation === null || change.whole) return change;
     const expected = [
       { generation, field: 'chunks', value: String(chunkCount) },

@@ -15,19 +15,19 @@ export function tagsWhenPublished(record: DocumentRecord): string {
   return documentTags(record.pending ? { ...record, published: record.pending, pending: null } : record);
 }
 
-/** What chunks are found and filtered by that their document tells. */
+/** The facts of a document by which its chunks are found and filtered. */
 export interface Shown {
   readonly tags: string;
   readonly naming: Naming;
 }
 
-/** What the chunks of the published generation show. */
+/** Returns the facts that the chunks of the published generation show. */
 export const shownNow = (record: DocumentRecord): Shown => ({
   tags: documentTags(record),
   naming: namingOf(record.published),
 });
 
-/** What the chunks of the pending content show. */
+/** Returns the facts that the chunks of the pending content show. */
 export const shownWhenPublished = (record: DocumentRecord): Shown => ({
   tags: tagsWhenPublished(record),
   naming: namingOf(record.pending ?? record.published),
@@ -36,8 +36,9 @@ export const shownWhenPublished = (record: DocumentRecord): Shown => ({
 export const marksOf = ({ tags, naming }: Shown): ChunkMarks => ({ tags, named: nameMark(naming.filename) });
 
 /**
- * Writes the tags that `shownBy` returns for the record to the first `count` chunks of a generation, and the terms of those
- * whose file has another name now. All chunks get those of the same revision: when they change meanwhile, it begins again.
+ * Writes the tags that `shownBy` returns for the record to the first `count` chunks of a generation, and the terms of
+ * chunks whose file has another name now. All chunks get the tags of the same revision: when the tags change meanwhile, it
+ * begins again.
  * @returns false for a generation that was discarded, or a document that was removed
  */
 export async function writeAllTags(
@@ -76,7 +77,7 @@ export async function writeAllTags(
 
 type TaggedChunks = Pick<Chunks, 'taggedUpTo' | 'writeTags' | 'readOtherNames'>;
 
-/** Makes the terms of those of some chunks of a batch that hold another name of their file; null without any. */
+/** Makes the terms of the chunks of a batch that hold another name of their file; null without any. */
 async function renamingOf(
   chunks: Pick<Chunks, 'readOtherNames'>,
   { generation, numbers, naming }: { generation: string; numbers: readonly number[]; naming: Naming },

@@ -15,13 +15,13 @@ import { rewriteRedisFiles } from './rewrite-redis-files.js';
 const LOOK_EVERY_MILLISECONDS = 1_000;
 /** A shortage that passes by itself is waited for: removals under way, or a document that is published in place of another. */
 const SHORT_MILLISECONDS = 3_000;
-/** What was taken back is removed meanwhile, so that one document at a time loses what it has. */
+/** Data that was taken back is removed meanwhile, so that one document at a time loses its data. */
 const PAUSE_MILLISECONDS = 3_000;
 /** A document that was begun in vain waits for this much more room than it had. */
 const MORE = 1.5;
 /** Documents without a reservation are small, or Redis has lost it: several are taken at once. */
 const UNRESERVED_ONES = 50;
-/** So many are looked at in a step, of which there may be tens of thousands, most of them queued. */
+/** The number of documents that are looked at in a step. There may be tens of thousands, most of them queued. */
 const LOOK_AT_ONCE = 1_000;
 
 interface TakingParts {
@@ -39,9 +39,10 @@ interface Parts extends TakingParts {
 }
 
 /**
- * Takes back what half-written documents hold while Redis is short of memory, so that no document stands still with room that
- * others could use. Queues are paused then, so that documents cannot give back by themselves. The document of the caller who
- * has reserved most goes first. It waits in the queue, without holding anything, until there is more room than it had.
+ * Takes back the memory of half-written documents while Redis is short of memory, so that no document stands still with
+ * room that others could use. Queues are paused then, so that documents cannot give back by themselves. The document of the
+ * caller who has reserved most goes first. It waits in the queue, without holding anything, until there is more room than
+ * it had.
  */
 export function startMakingRoom(parts: Parts): { close(): void } {
   const { memory, logger } = parts;
@@ -54,7 +55,7 @@ export function startMakingRoom(parts: Parts): { close(): void } {
     }
     shortSince ??= performance.now();
     if (performance.now() - shortSince < SHORT_MILLISECONDS) return;
-    // What is taken back makes room in memory, but nothing smaller of a file that is appended to.
+    // Taking documents back makes room in memory, but does not shrink a file that is appended to.
     await (shortage === 'memory' ? makeRoom(parts) : rewriteRedisFiles(parts));
   };
   return lookRegularly(LOOK_EVERY_MILLISECONDS, look, (error) => {
@@ -79,7 +80,10 @@ export async function makeRoom(parts: TakingParts): Promise<void> {
   }
 }
 
-/** Documents that have reserved room: those of the caller who has most of it first, and of these the largest first. */
+/**
+ * Returns documents that have reserved room: first the documents of the caller who has most of it, and of these the largest
+ * first.
+ */
 async function reservedDocuments(redis: Redis): Promise<string[]> {
   const reserved = Object.entries(await redis.hGetAll(keys.reservedRoom));
   if (reserved.length === 0) return [];
@@ -100,7 +104,7 @@ async function reservedDocuments(redis: Redis): Promise<string[]> {
     .map(({ id }) => id);
 }
 
-/** The newest go first, so that what is nearly whole comes to its end. */
+/** Takes back the newest documents first, so that nearly whole ones come to their end. */
 async function takeBackUnreserved(parts: TakingParts): Promise<void> {
   const { redis, records } = parts;
   const unfinished = await redis.zRange(keys.unfinished, 0, -1, { REV: true });

@@ -4,19 +4,19 @@ import { keys } from '../../shared/redis/keys.js';
 import { SERVER_TIME } from '../../shared/redis/server-time.js';
 import { documentOfSource } from '../../shared/storage/object-key.js';
 
-/** How long a draft is kept, which is longer than any upload may take. */
+/** The time for which a draft is kept, which is longer than any upload may take. */
 const DRAFT_MILLISECONDS = 2 * 86_400_000;
 
-/** How long an object without a record is kept while the disk is nearly full. */
+/** The time for which an object without a record is kept while the disk is nearly full. */
 const SHORT_MILLISECONDS = 60_000;
 
-/** The lists of objects without a record: those that a record once referred to, and those that none ever did. */
+/** The lists of objects without a record: objects that a record once referred to, and drafts, to which no record ever did. */
 export type ObjectList = 'unreferenced' | 'drafts';
 
 export interface ObjectLists {
-  /** Returns keys whose time has come, those that have waited longest first. */
+  /** Returns keys whose time has come, the longest waiting ones first. */
   due(list: ObjectList, limit: number): Promise<string[]>;
-  /** Whether a record refers to the object after all, or it is the storage's marker. */
+  /** Tells whether a record refers to the object after all, or it is the storage's marker. */
   isReferred(key: string): Promise<boolean>;
   /** Takes an object off its list, because it is gone or referred to. */
   forget(list: ObjectList, key: string): Promise<void>;

@@ -9,7 +9,7 @@ const AT_ONCE = 8;
 const MAX_MILLISECONDS = 10_000;
 /** An object that cannot be removed is tried again after this time, so that it does not hold up the others. */
 const POSTPONED_MILLISECONDS = 60_000;
-/** After so many failures without a success the storage is considered unavailable, and the run ends. */
+/** After this many failures without a success the storage is considered unavailable, and the run ends. */
 const HOPELESS_FAILURES = 2 * AT_ONCE;
 
 export interface Removal {

@@ -30,8 +30,8 @@ interface RetagRequest {
 }
 
 /**
- * Updates the tags of a document's chunks, what they hold of its file's name, and its owner's term statistics. The
- * generation holds its progress, so that a job that is run again continues there.
+ * Updates the tags of a document's chunks, their terms of its file's name, and its owner's term statistics. The generation
+ * holds its progress, so that a job that is run again continues there.
  * @param afterStep called after each batch
  */
 export function createRetagJob(parts: RetagParts) {

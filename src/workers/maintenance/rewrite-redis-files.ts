@@ -5,9 +5,9 @@ import { keys } from '../../shared/redis/keys.js';
 
 /** Writing the files anew takes the disk minutes where they are large. */
 const PAUSE_MILLISECONDS = 600_000;
-/** With less than this behind the last rewriting, another one saves nothing. */
+/** The growth since the last rewriting below which another one saves nothing. */
 const MIN_GROWTH = 65_536;
-/** This part of what stays free has to be left even if the new files become as large as the old ones. */
+/** The part of the spare bytes that has to be left even if the new files become as large as the old ones. */
 const LEFT_OF_SPARE = 1 / 4;
 
 interface Parts {
@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /**
- * Lets Redis write its append-only files anew while their disk is short. What was removed leaves them only then, and Redis by
+ * Lets Redis write its append-only files anew while their disk is short. Removed data leaves them only then, and Redis by
  * itself waits until they are twice as large as before, which they never become while nothing that grows is taken.
  */
 export async function rewriteRedisFiles({ redis, disks, logger }: Parts): Promise<void> {

@@ -17,9 +17,9 @@ interface PageTurnOptions {
 export type PageTurns = ReturnType<typeof createPageTurns>;
 
 /**
- * The two places in which a worker renders pages. In the first, whoever has used least goes first, and a page that takes long
- * gives way. In the second, callers take turns and a page is left to finish, so that it waits for two pages of each other caller
- * at most, whoever has used less and however many of those come.
+ * Makes the two places in which a worker renders pages. In the first, whoever has used least goes first, and a page that
+ * takes long gives way. In the second, callers take turns and a page is left to finish, so that it waits for two pages of
+ * each other caller at most, whoever has used less and however many of them come.
  */
 export function createPageTurns({
   contestedMilliseconds = CONTESTED_MILLISECONDS,

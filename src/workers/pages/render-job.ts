@@ -48,8 +48,8 @@ export type RenderJob = z.infer<typeof renderJob>;
 
 /**
  * Renders a page of a document's published version for a request that waits for it, unless it is there already. A page that
- * takes long gives way to others once, and is then left to finish. Whether the caller may see it is checked by the API, before
- * it asks and before it sends the picture.
+ * takes long gives way to others once, and is then left to finish. The API checks that the caller may see it, before it
+ * asks and before it sends the picture.
  */
 export function createRenderPage(parts: RenderParts) {
   return async (job: RenderJob, signal: AbortSignal): Promise<Outcome> => {

@@ -23,7 +23,7 @@ const chunkSchema = z.strictObject({
   section: z.array(z.string().max(MAX_HEADING_CHARACTERS)).max(MAX_HEADINGS),
 });
 
-/** What a parser may say of a document. Documents of attachments are only known to the worker, which makes them. */
+/** The receipt that a parser may report. Only the worker knows documents of attachments, since it makes them. */
 const reportedReceipt = receiptSchema.extend({
   parser: name,
   parser_version: name,
@@ -74,12 +74,13 @@ const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('broken'), id, message: name }),
 ]);
 
-/** What a child may say of a task. It is ready once, before its first one. */
+/** The messages of a child about a task. It is ready once, before its first one. */
 export type TaskMessage = Exclude<ChildMessage, { type: 'ready' }>;
 
 /**
- * Checks what a parser process says, since a file may have taken it over.
- * @returns null for a message of an earlier task, of which the present one is innocent; undefined for one that no parser sends
+ * Checks a message of a parser process, since a file may have taken it over.
+ * @returns null for a message of an earlier task, of which the present one is innocent; undefined for a message that no
+ *   parser sends
  */
 export function checkMessage(task: ChildTask, message: unknown): TaskMessage | null | undefined {
   const checked = messageSchema.safeParse(message).data;

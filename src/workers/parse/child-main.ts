@@ -100,8 +100,8 @@ channel.listen((task) => {
   // @NOTE the worker is our own code.
   void run(task as ChildTask);
 });
-// pdf.js leaves promises of damaged files behind that reject when nobody waits for them any more. They would end the process
-// while it reads the next document. What a parser waits for is told by its own error.
+// pdf.js leaves promises of damaged files behind that reject when nobody waits for them any more. They would end the
+// process while it reads the next document. A promise that a parser waits for is reported by the parser's own error.
 process.on('unhandledRejection', () => undefined);
 // A terminal sends SIGINT to the whole process group, but the pool decides when children end.
 process.on('SIGINT', () => undefined);

@@ -49,7 +49,7 @@ export interface ParserChildOptions {
   readonly memoryMegabytes: number;
   readonly launch: Launch;
   readonly workspace: Workspace;
-  /** What the child runs instead of the parser, for tests of what it may say. */
+  /** The script that the child runs instead of the parser, for tests of its messages. */
   readonly script?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export function startParserChild({
     nodeOptions: [...nodeOptions, `--max-old-space-size=${String(Math.floor(memoryMegabytes * HEAP_SHARE))}`],
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   });
-  // A task that is written to a child that has just ended fails; its exit says what happened.
+  // A task that is written to a child that has just ended fails; its exit tells the reason.
   child.stdin?.on('error', () => undefined);
   const exited = whenExited(child);
   let listener: (message: unknown) => void = () => undefined;

@@ -13,11 +13,11 @@ export interface Slot {
   idling: NodeJS.Timeout | undefined;
 }
 
-/** What a slot's child is needed for. */
+/** The need for a slot's child. */
 interface Use {
   /** The caller who brought the file, or the content whose pages are rendered. */
   readonly origin: string;
-  /** Whether compiled code reads the file. */
+  /** True if compiled code reads the file. */
   readonly isExposed: boolean;
 }
 
@@ -46,7 +46,10 @@ export function createChildSlots(options: ChildrenOptions) {
   const spare = createSlot();
   let lastTaskId = 0;
   return {
-    /** Lends slots to tasks. Of those that suit alike, the one used last is lent, so that children not needed become idle. */
+    /**
+     * Lends slots to tasks. Among slots that suit alike, the last used one is lent, so that children that are not needed
+     * become idle.
+     */
     queue: createFairQueue(slots, spare, suits),
     nextTaskId: (): number => (lastTaskId += 1),
     /** Returns the child of a slot for one more document. Starts one if there is none or it has exited. */
@@ -81,7 +84,10 @@ export function createChildSlots(options: ChildrenOptions) {
 
 const createSlot = (): Slot => ({ child: null, documents: 0, exposedTo: null, idling: undefined });
 
-/** Best is a child that only files of this origin can use, and worst one that would have to be replaced by another. */
+/**
+ * Rates a slot for a task. The best slot has a child that only files of this origin can use, and the worst one a child that
+ * would have to be replaced.
+ */
 const suits = ({ exposedTo }: Slot, origin: string): number => {
   if (exposedTo === null) return 1;
   return exposedTo === origin ? 2 : 0;

@@ -7,8 +7,8 @@ import { PROGRESS_MILLISECONDS, type ChildMessage, type ChildTask, type ParseTas
 /** Most messages that a picture may come in. */
 const MAX_PARTS = 1_000;
 /**
- * What chunks may repeat of the ones before, for each character that they do not repeat: a few times what chunks have that
- * overlap as the settings say, because letters differ in their tokens.
+ * The characters that chunks may repeat of the ones before, for each character that they do not repeat: a few times the
+ * overlap of the settings, because letters differ in their tokens.
  */
 const MAX_REPEATED = 8;
 const REPEATED_ALLOWANCE = 16 * 1024 * 1024;
@@ -20,7 +20,10 @@ interface Limits {
   readonly onProgress?: ((share: number) => void) | undefined;
 }
 
-/** Collects what a child says of a task, within what a document of its size can be made into: a file may have taken it over. */
+/**
+ * Collects the messages of a child about a task, within the bounds of a document of its size: a file may have taken it
+ * over.
+ */
 export function createResultCollector(task: ChildTask, { timeoutMilliseconds, ...limits }: Limits) {
   const chunks: ChunkText[] = [];
   const picture: string[] = [];
@@ -54,7 +57,7 @@ export function createResultCollector(task: ChildTask, { timeoutMilliseconds, ..
   };
 }
 
-/** Counts the text of chunks, and what they repeat. */
+/** Counts the text of chunks, and their repeated text. */
 function createTextCount(task: ParseTask, sourceSize: number) {
   const { size, overlap, maxChunks = Infinity } = task.chunk;
   const most = mostText(task, sourceSize);

@@ -2,10 +2,10 @@ import { createDecayedUsage } from '../../shared/fair-scheduling/decayed-usage.j
 import { createTurns, type Standing } from '../../shared/fair-scheduling/turns.js';
 
 interface Taker {
-  /** Whether the task is quick, so that it may use the spare item. */
+  /** True if the task is quick, so that it may use the spare item. */
   readonly isQuick: boolean;
   readonly callerId: string;
-  /** What `suits` compares an item with. */
+  /** The origin that `suits` compares an item with. */
   readonly origin: string;
   readonly signal: AbortSignal | undefined;
 }
@@ -14,10 +14,11 @@ interface Taker {
 export interface Lent<T> {
   readonly item: T;
   /**
-   * Whether a slow task is to give the item to another caller's, which has used less.
+   * Tells whether a slow task is to give the item to another caller, who has used less.
    *
-   * @param milliseconds how long it has the item at least; of those that have one, the last gets no more than `MIN_MILLISECONDS`
-   * @param prepared how many milliseconds it took until the item could be used, which do not count
+   * @param milliseconds the least time for which it has the item; among tasks that have one, the last gets no more than
+   *   `MIN_MILLISECONDS`
+   * @param prepared the milliseconds until the item could be used, which do not count
    */
   readonly isWanted: (milliseconds: number, prepared?: number) => boolean;
   readonly giveBack: () => void;
@@ -29,11 +30,11 @@ const SLOW = 'slow';
 const QUICK = 'quick';
 
 /**
- * Lends items, each to one taker at a time. The caller that holds the fewest items is served first, then the one that has used
- * them least, then the one that has waited longest. While slow tasks hold all items, quick tasks may use `spare`, so that they
- * never wait for slow ones.
+ * Lends items, each to one taker at a time. The caller that holds the fewest items is served first, then the one that has
+ * used them least, then the one that has waited longest. While slow tasks hold all items, quick tasks may use `spare`, so
+ * that they never wait for slow ones.
  *
- * @param suits how well an idle item suits what it is taken for: the one with the highest number is lent, of several the one used last
+ * @param suits rates an idle item for an origin: the item with the highest number is lent, among equals the last used one
  */
 export function createFairQueue<T>(
   items: readonly T[],
@@ -74,7 +75,7 @@ export function createFairQueue<T>(
   };
 }
 
-/** How long a slow task has its item at least. That which began last gives way soon. */
+/** The least time for which a slow task has its item. The task that began last gives way soon. */
 const leastOf =
   (milliseconds: number, prepared: number) =>
   ({ isLast }: Standing): number =>

@@ -22,11 +22,11 @@ import { locateChunks } from './extraction/locate-chunks.js';
 import { mostText } from './extraction/text-limits.js';
 import type { ParseTask } from './protocol.js';
 
-/** What a document is made into. */
+/** The result of parsing and chunking a document. */
 export interface ParsedDocument {
   readonly chunks: readonly ChunkText[];
   readonly receipt: Receipt;
-  /** Files that it carries and of which documents are to be made. */
+  /** Files within it of which documents are to be made. */
   readonly attachments: readonly KeptAttachment[];
 }
 

@@ -29,12 +29,12 @@ export interface ParserPoolOptions {
   readonly memoryMegabytes: number;
   readonly launch: Launch;
   readonly workspace: Workspace;
-  /** What the children run instead of the parser; see `ParserChildOptions`. */
+  /** The script that the children run instead of the parser; see `ParserChildOptions`. */
   readonly script?: string | undefined;
   /** The maximum time for one document. */
   readonly timeoutMilliseconds: number;
   readonly maxChunks: number;
-  /** How files are read. */
+  /** The options by which files are read. */
   readonly readOptions?: ReadOptions | undefined;
   readonly chunk: { readonly size: number; readonly overlap: number };
   readonly logger?: { warn(fields: Record<string, unknown>, message: string): void } | undefined;
@@ -42,19 +42,19 @@ export interface ParserPoolOptions {
 
 export interface ParseRequest {
   readonly format: FileFormat;
-  /** What the client calls the file. */
+  /** The name that the client gives the file. */
   readonly filename?: string | null | undefined;
-  /** Which pages are read by text recognition, if the document says so itself. */
+  /** The pages read by text recognition, if the document says so itself. */
   readonly ocr?: OcrMode | undefined;
   /**
-   * Who brought the document. The caller for whom the fewest children work, and have worked least, is served first, and a child that has read a
-   * caller's files with compiled code reads no other's.
+   * The caller who brought the document. The caller for whom the fewest children work, and have worked least, is served
+   * first. A child that has read a caller's files with compiled code reads nobody else's.
    */
   readonly callerId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Is told now and then which share of the document's parts is read, from 0 to 1. */
+  /** Called now and then with the share of the document's parts that is read, from 0 to 1. */
   readonly onProgress?: ((share: number) => void) | undefined;
-  /** Which files that the document carries are kept; none when it is absent. */
+  /** The limits of the files within the document that are kept; none is kept when it is absent. */
   readonly attachments?: AttachmentLimits | undefined;
   /** After how many milliseconds it is given up for a file of another caller that waits; never without it. */
   readonly givesWayAfter?: number | undefined;

@@ -19,12 +19,12 @@ export const PROGRESS_MILLISECONDS = 500;
 export interface ParseTask {
   readonly id: number;
   readonly format: FileFormat;
-  /** What the client calls the file. */
+  /** The name that the client gives the file. */
   readonly filename?: string | null | undefined;
   readonly options?: ReadOptions | undefined;
-  /** Whether compiled code is left out that another child has crashed in. */
+  /** True if compiled code is left out, because another child has crashed in it. */
   readonly avoidsNativeCode?: boolean | undefined;
-  /** Which files that it carries are kept; none when it is absent. */
+  /** The limits of the files within it that are kept; none is kept when it is absent. */
   readonly attachments?: AttachmentLimits | undefined;
   readonly source: { readonly path: string } | { readonly text: string };
   readonly chunk: ChunkOptions;

@@ -27,7 +27,7 @@ export interface TaskEnd {
   readonly residentBytes: number;
 }
 
-/** What a child has when it fails. */
+/** The result of a child that fails. */
 const NOTHING = { receipt: null, attachments: [] };
 
 export interface RunLimits {
@@ -36,7 +36,7 @@ export interface RunLimits {
   readonly timeoutMilliseconds: number;
   /** The size of the file, or the length of the text, that the child reads. */
   readonly sourceSize: number;
-  /** Is told now and then which share of the document's parts is read, from 0 to 1. */
+  /** Called now and then with the share of the document's parts that is read, from 0 to 1. */
   readonly onProgress?: ((share: number) => void) | undefined;
 }
 
@@ -82,7 +82,7 @@ export async function runInChild(
 const speaksOfOther = () => new Error('a parser process speaks of a document that is over');
 const tookTooLong = () => new IngestError('timeout', 'Reading the document took too long.');
 
-/** How a task ends: its first end counts. A child that says anything after it is killed. */
+/** Makes the end of a task: its first end counts. A child that sends anything after it is killed. */
 function createEnd(child: ParserChild, taken: Pick<TaskEnd, 'chunks' | 'picture'>) {
   let resolve: (end: TaskEnd) => void = () => undefined;
   const promise = new Promise<TaskEnd>((settle) => {

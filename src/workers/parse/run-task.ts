@@ -8,7 +8,7 @@ import type { ParseTask, RenderTask } from './protocol.js';
 import { runInChild, type RunLimits, type TaskEnd } from './run-in-child.js';
 import { takeAttachments } from './take-attachments.js';
 
-/** A child is replaced after so many documents, which limits memory that libraries leak. */
+/** The number of documents after which a child is replaced, which limits memory that libraries leak. */
 const DOCUMENTS_PER_CHILD = 10_000;
 /** The formats that can be read without the compiled code that a child has crashed in. */
 const ALSO_WITHOUT_NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
@@ -41,7 +41,7 @@ interface TaskRequest {
 
 /**
  * Has a child work off one task. Ends the child if it is lost, uses much memory, or has parsed many documents.
- * @throws GaveWayError when it was given up for another caller's
+ * @throws GaveWayError when it was given up for another caller's task
  */
 export async function runTask(parts: TaskParts, task: NewTask, request: TaskRequest): Promise<TaskEnd> {
   const { children, ending } = parts;
@@ -79,7 +79,7 @@ interface SlotRequest extends TaskRequest {
   readonly onReady: () => void;
 }
 
-/** Has the child of a slot work off a task, again when it may have crashed of something else. */
+/** Has the child of a slot work off a task, and again when something else may have crashed it. */
 async function runInSlot(
   parts: TaskParts,
   task: NewTask,
@@ -98,7 +98,7 @@ async function runInSlot(
     });
   };
   let end = await run(task);
-  // What a child has read before can be what it crashes of, such as memory that compiled code has broken or kept.
+  // A child can crash of a file that it read before, for instance by memory that compiled code has broken or kept.
   if (end.isCrash && slot.documents > 1 && end.isExposed) end = await run(task);
   if (end.isCrash && isReadWithoutNative(task)) end = await run({ ...task, avoidsNativeCode: true });
   if (end.error === undefined) return end;
@@ -106,7 +106,7 @@ async function runInSlot(
 }
 
 interface SlotEnd extends TaskEnd {
-  /** Whether the child has read a file with compiled code: this one, or one before. */
+  /** True if the child has read a file with compiled code: this one, or one before. */
   readonly isExposed: boolean;
 }
 
@@ -133,7 +133,7 @@ async function runIn(
   });
   const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
   if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
-  // The caller gets what was read even when it has aborted meanwhile, since it removes the attachments.
+  // The caller gets the attachments read so far even when it has aborted meanwhile, since it removes them.
   if (end.error !== undefined) throwIfEnded(limits.signal, ending);
   if (end.isLost)
     options.logger?.warn(

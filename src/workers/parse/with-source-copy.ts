@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 interface Copying {
-  /** The folder for the copy: that of the parser pool. */
+  /** The folder for the copy, which is the folder of the parser pool. */
   readonly incoming: string;
   readonly signal: AbortSignal;
 }

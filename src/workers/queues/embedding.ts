@@ -6,7 +6,7 @@ import { failJob } from './fail-job.js';
 import { groupHandler } from './group-handler.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
-/** Where this process makes the vectors, more of them at once would only hold up others. */
+/** The greatest number of embedding jobs at once where this process makes the vectors; more would only hold up others. */
 const EMBEDDED_HERE_AT_ONCE = 8;
 
 export function serveEmbedding(context: WorkerContext): QueueService {

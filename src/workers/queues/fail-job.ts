@@ -5,7 +5,7 @@ import type { WorkerContext } from '../context.js';
 import type { JobFailReason } from '../lane-worker.js';
 import { MAX_DEATHS } from '../../shared/queues/job-marks.js';
 
-/** What an owner is told after the statement of what could not be done. */
+/** The reasons that an owner is told after the statement of the failure. */
 export const REASONS: Readonly<Record<JobFailReason, string>> = {
   failed: '',
   poison: `: the worker ended abnormally or stopped answering ${String(MAX_DEATHS)} times during it`,

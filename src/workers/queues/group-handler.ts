@@ -9,10 +9,10 @@ import { requireMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
 import { parseAndChunk } from '../parse/parse-and-chunk.js';
 
-/** What one step publishes takes Redis some milliseconds, also where each vector enters an index. */
+/** The size of one step of publishing, which takes Redis some milliseconds, also where each vector enters an index. */
 const STEP_CHUNKS = 64;
 const STEP_BYTES = 512 * 1024;
-/** As many texts as this process embeds in a few milliseconds. */
+/** The number of texts that this process embeds in a few milliseconds. */
 const EMBEDDED_AT_ONCE = 8;
 /** More than a group has, so that requests to a provider are as full as they can be. */
 const SENT_AT_ONCE = 1_000;

@@ -60,7 +60,7 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   };
 }
 
-/** What a job says, and how it is run. */
+/** Reads the data of a job, and adds how it is run. */
 function callOf<How extends object>({ data }: Job, how: How): [Fence, How & { readonly requestId: string }] {
   const { requestId, ...fence } = ingestJob.parse(data);
   return [fence, { ...how, requestId }];

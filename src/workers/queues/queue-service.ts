@@ -2,14 +2,14 @@ import type { LaneName } from '../../shared/queues/lanes.js';
 import type { SweepSchedule } from '../maintenance/sweep/schedule.js';
 import type { JobHandler } from '../lane-worker.js';
 
-/** How the jobs of one lane are run. */
+/** The jobs of one lane and how they are run. */
 export interface LaneService {
   readonly lane: LaneName;
   readonly handlers: Readonly<Record<string, JobHandler>>;
   readonly concurrency: number;
 }
 
-/** How the jobs of one queue are run. */
+/** The jobs of one queue and how they are run. */
 export interface QueueService {
   readonly lanes: readonly LaneService[];
   readonly sweepSchedule?: SweepSchedule;

@@ -18,7 +18,7 @@ import { FIRST_LOOK_MILLISECONDS } from '../parse/run-task.js';
 const JOBS_PER_PARSER = 3;
 /** The same of one caller. */
 const OWN_JOBS_PER_PARSER = 2;
-/** How long a job beyond those of its caller keeps the place in which it was taken. */
+/** The time for which a job beyond its caller's share keeps the place in which it was taken. */
 const WAIT_MILLISECONDS = 2_000;
 const AGAIN_MILLISECONDS = 50;
 
@@ -36,7 +36,7 @@ interface Parts {
   readonly records: Pick<Records, 'read'>;
   readonly jobs: Pick<Jobs, 'nextReading'>;
   readonly parsers: number;
-  /** How many jobs are run at once at most. */
+  /** The greatest number of jobs that are run at once. */
   readonly concurrency: number;
 }
 
@@ -46,7 +46,7 @@ interface Reading {
 }
 
 /**
- * How files that may take long are read in turns of their callers: one caller never has all places of the lane, and a file whose
+ * Reads files that may take long in turns of their callers. One caller never has all places of the lane. A file whose
  * parser was given to another caller is read anew in its caller's next turn, for longer.
  */
 export function createSlowFiles({ redis, records, jobs, parsers, concurrency: most }: Parts) {
@@ -56,7 +56,7 @@ export function createSlowFiles({ redis, records, jobs, parsers, concurrency: mo
   const gaveWay = createCounts(redis);
   const callerOfJob = async (job: Job) => {
     const record = await records.read(subject.parse(job.data).documentId);
-    // What is published is read once more for whom its attachments are made.
+    // Published content is read once more for the caller for whom its attachments are made.
     return record?.operation?.userId ?? record?.published?.carried?.callerId ?? record?.ownerId ?? '';
   };
   const run = async (
@@ -96,7 +96,7 @@ const countScript = defineScript<number>(
   { evenWhenFull: true },
 );
 
-/** How often the files of jobs have given way. */
+/** Counts how often the files of jobs have given way. */
 function createCounts(redis: Redis) {
   const keyOf = ({ queueName, id = '' }: Job) => queueKeys.job(queueName, id);
   return {

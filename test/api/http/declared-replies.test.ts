@@ -19,7 +19,7 @@ async function* each<Item>(item: Item): AsyncGenerator<Item> {
 }
 const bytes = { bytes: each(Buffer.from('a')), sizeBytes: 1, contentType: 'text/plain', filename: 'a' };
 
-/** What is wrong here is held by the compiler, which refuses a directive that has nothing to expect. */
+/** The compiler holds the expectation here: it refuses a directive that has nothing to expect. */
 test('a handler that answers what its route does not declare does not compile', () => {
   const routes = [
     defineRoute({

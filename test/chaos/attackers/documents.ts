@@ -4,7 +4,7 @@ import { ask, type Actor, type Arena, type Ask } from '../arena.js';
 import { askCalmly, forEachOf } from '../calm.js';
 import { listAll } from '../oracle/lists.js';
 
-/** What an attacker has, as far as it was answered. */
+/** The ids that an attacker has, as far as requests were answered. */
 export type Loot = string[];
 
 const created = z.object({ external_id: z.string() });

@@ -8,7 +8,7 @@ import { pause, untilOver } from './pause.js';
 
 interface HostileFile {
   readonly extension: string;
-  /** How often it is brought, beside the others; those that take all the time there is come seldom. */
+  /** The frequency with which it is brought, beside the others; files that take all the time there is come seldom. */
   readonly weight: number;
   readonly write: () => Uint8Array;
 }

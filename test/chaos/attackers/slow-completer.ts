@@ -17,7 +17,7 @@ const chat = z.object({
 /** A provider of completions that answers with the last words of the passages, slowly where that asks for it. */
 export async function startCompleter(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
-    // Who has asked may be killed at any time.
+    // The caller who asked may be killed at any time.
     answer(request, response).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');

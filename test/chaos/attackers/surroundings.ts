@@ -7,7 +7,7 @@ export const SMALL_REDIS = ['--maxmemory', '96mb'] as const;
 
 const DISK_MEGABYTES = { whole: 96, spare: 24 };
 
-/** What attacks need to get anywhere: little room, and a completer that can be slow. */
+/** The surroundings that attacks need to get anywhere: little room, and a completer that can be slow. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string>>;
   /** A small disk for everything but Redis; without one, a quota keeps uploads from the machine's. */
@@ -31,7 +31,7 @@ export async function surroundAttackers(): Promise<Surroundings> {
       QUIRE_COMPLETION_TIMEOUT_SECONDS: '30',
       OPENAI_API_KEY: 'none',
       QUIRE_API_PROBE_MODELS: 'false',
-      // What holds a parser for as long as it may is no reason to hold up the run.
+      // A file that holds a parser for as long as it may is no reason to hold up the run.
       QUIRE_INGEST_PARSE_SECONDS: '30',
     },
     dataDirectory: disk?.directory ?? null,

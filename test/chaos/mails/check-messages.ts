@@ -67,7 +67,7 @@ const listsOf = ({ readers, writers, admins }: DocumentRecord): string =>
 
 interface Sent {
   readonly records: readonly DocumentRecord[];
-  /** What each message carries, by its digest. */
+  /** The attachments of each message, by its digest. */
   readonly carriedBy: ReadonlyMap<string, readonly Carried[]>;
 }
 
@@ -123,7 +123,7 @@ async function settledRecords(arena: Arena, redis: Redis): Promise<DocumentRecor
   }
 }
 
-/** Who may read some of them finds these, and nothing of the others. */
+/** A reader of some of them finds these, and nothing of the others. */
 async function checkNeighbour(arena: Arena, records: readonly DocumentRecord[]): Promise<void> {
   const listed = (await listAll(arena, NEIGHBOUR)).toSorted();
   const readable = records.filter(({ readers }) => readers.includes(NEIGHBOUR)).map(({ id }) => id);

@@ -7,7 +7,7 @@ import { writeMessage, type Message } from './write-message.js';
 /** A document of a message, as far as it was answered. */
 export interface Posted {
   readonly id: string;
-  /** Whether its owner has asked for its removal, and was told that it is gone. */
+  /** The removal by its owner: asked for, or answered as done. */
   removal: 'none' | 'asked' | 'done';
   /** Changes of access that are under way, or were answered with an error or not at all: then one has to be repeated. */
   openAccess: number;

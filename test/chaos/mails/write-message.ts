@@ -12,7 +12,7 @@ export interface Message extends Content {
 export interface Carried {
   readonly name: string;
   readonly sha256: string;
-  /** What it carries itself, where it is a message. */
+  /** The attachments of a carried message. */
   readonly carried: readonly Carried[];
 }
 

@@ -6,7 +6,7 @@ import type { Outcome } from '../exchange.js';
 import { modelDocument, type LostIngest } from '../world.js';
 import { countIngest, MAX_REPEATS, metadataOf, newIngest, patience } from './ingest.js';
 
-/** What each item of a batch came to, by its place; of items that are missing nothing was heard. */
+/** The outcomes of a batch's items, by their places; nothing was heard of missing items. */
 type Heard = Map<number, WireOutcome>;
 
 /**
@@ -39,10 +39,10 @@ export async function ingestBatch(actor: Actor): Promise<void> {
   const isOpen = () => 'idempotency-key' in key && heardOpen(reply, heard, items.length);
   for (let repeats = 0; isOpen() && repeats < MAX_REPEATS; repeats += 1) {
     await sleep(500);
-    // What failed before it was stored is a record of its own, for each of the items.
+    // A failure before it was stored is a record of its own, for each of the items.
     arena.ledger.records(name, 'ingest_text').max += items.length;
     const again = await send({ headers: key });
-    // Where nobody listens any more, what came before still counts.
+    // An earlier answer still counts where nobody listens any more.
     if (again.outcome.type !== 'refused') reply = again;
     hear(actor, heard, { items, outcome: again.outcome, label });
   }
@@ -57,7 +57,7 @@ const bodyOf = (items: readonly LostIngest[]) =>
     access_control: access,
   }));
 
-/** Whether the request, or one of its items, is to be sent again. */
+/** Tells whether the request, or one of its items, is to be sent again. */
 function heardOpen({ outcome }: TimedOutcome, heard: Heard, count: number): boolean {
   if (outcome.type === 'broken') return true;
   if (outcome.type === 'answer' && [409, 503].includes(outcome.status)) return true;

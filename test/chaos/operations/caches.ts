@@ -146,7 +146,7 @@ interface Seen {
   readonly label: string;
 }
 
-/** Of the routes that answer 404 for an unknown cache. A 404 may also be for a document. */
+/** Checks answers of the routes that answer 404 for an unknown cache. A 404 may also be for a document. */
 function checkKnown(actor: Pick<Actor, 'arena' | 'name'>, cache: ModelCache, { asked, label }: Seen): void {
   const { outcome } = asked;
   if (outcome.type !== 'answer') return;

@@ -83,7 +83,7 @@ export async function cancelOrRetry(
   const { arena } = actor;
   const register = which === 'cancel' ? document.cancels : document.retries;
   const write = register.begin(true, arena.history.tick());
-  // Whether it began anything, its answer does not tell; nor which of the operations it is.
+  // Its answer does not tell whether it began anything, nor which of the operations it is.
   if (which === 'retry') arena.ledger.ingest(document.id).max += 1;
   for (const operation of which === 'retry' ? ['ingest_text', 'ingest_file'] : [])
     arena.ledger.begin(actor.name, operation);

@@ -28,7 +28,7 @@ export async function ingest(actor: Actor): Promise<void> {
   take(actor, asked, isRepeated ? await repeat(actor, asked, { first, send }) : await send(first));
 }
 
-/** What a caller ingests a content with. */
+/** The ingest of a content by a caller. */
 export function newIngest(actor: Actor, content: Content): LostIngest {
   return {
     owner: actor.name,
@@ -58,10 +58,10 @@ async function repeat(
   const { start } = reply;
   for (let repeats = 0; isOpen(reply) && repeats < MAX_REPEATS; repeats += 1) {
     await sleep(500);
-    // What failed before it was stored is a record of its own.
+    // A failure before it was stored is a record of its own.
     ledger.records(name, operationOf(asked.content)).max += 1;
     const again = await send({ headers: keyed });
-    // Where nobody listens any more, what came before still counts.
+    // An earlier answer still counts where nobody listens any more.
     if (again.outcome.type !== 'refused') reply = again;
   }
   return { ...reply, start };
@@ -70,7 +70,7 @@ async function repeat(
 const isOpen = ({ outcome }: TimedOutcome): boolean =>
   outcome.type === 'broken' || (outcome.type === 'answer' && [409, 503].includes(outcome.status));
 
-/** How long the caller asks the service to wait, and itself waits; a few go away without an answer. */
+/** The patience of a caller: the time that it asks the service to wait, and waits itself; a few go away without an answer. */
 export function patience({ random }: Actor): Pick<Ask, 'headers' | 'giveUpAfter'> {
   const prefer = random.weighted({ '': 5, 'respond-async': 3, 'wait=1': 1, 'wait=0': 1 });
   return {

@@ -124,7 +124,7 @@ export async function listDocuments(actor: Actor): Promise<void> {
 
 const counts = z.record(z.string(), z.number());
 
-/** What was answered before is counted already, and nothing that was not asked. */
+/** Reads the usage. Answered requests are counted already, and nothing else is. */
 export async function readUsage(actor: Actor): Promise<void> {
   const { arena, name } = actor;
   const operations = [

@@ -102,7 +102,7 @@ async function checkPublished(
     violate('what was published is found', `without a filter: ${JSON.stringify(first)}`);
 }
 
-/** What was deleted is gone on every way to it. */
+/** A deleted document is gone on every way to it. */
 export async function checkGone(arena: Arena, document: ModelDocument, api: number): Promise<void> {
   const { owner, id } = document;
   for (const view of ['', '/status', '/chunks', '/download']) {

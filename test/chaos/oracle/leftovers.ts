@@ -63,7 +63,7 @@ async function checkSources(arena: Arena, redis: Redis, records: readonly Docume
   const { history, cluster } = arena;
   const files = new Set(await filesBelow(join(cluster.dataDirectory, 'objects', 'objects')));
   for (const { id, published, pending } of records) {
-    // Those of short texts.
+    // The sources of short texts.
     const kept = new Set((await redis.hKeys(keys.document(id))).filter(isShortSource));
     for (const content of [published, pending]) {
       if (content && !files.delete(content.storageKey) && !kept.delete(content.storageKey))

@@ -76,7 +76,7 @@ describe('a backup that somebody else has written', () => {
     '2026-01/../../stolen',
     'a//b',
     '',
-    // What a bucket may hold besides sources of Quire.
+    // Objects that a bucket may hold besides sources of Quire.
     'marker',
     'invoices/2026.pdf',
     '2026-01/invoice.pdf',

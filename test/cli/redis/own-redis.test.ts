@@ -47,7 +47,7 @@ async function allArguments(): Promise<string> {
   return (await Promise.all(commands)).join('\n');
 }
 
-/** What comes of connecting as another user, who is in no group of ours. */
+/** The result of connecting as another user, who is in no group of ours. */
 function connectAsNobody(path: string): string {
   const script = `require('net').connect(${JSON.stringify(path)})
     .on('connect', () => { console.log('in'); process.exit(); }).on('error', (error) => console.log(error.code))`;

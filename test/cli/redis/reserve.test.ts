@@ -13,7 +13,7 @@ test('a reserve that is not whole is made whole, and is given up before the last
   if (!disk) return;
   try {
     const path = join(disk.directory, 'reserve');
-    // What is left of a start that was killed.
+    // The rest of a start that was killed.
     writeFileSync(path, 'x');
     const reserve = keepReserve(disk.directory);
     await reserve.make();

@@ -1,7 +1,7 @@
 import { observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
 import { closeAll, headOf, openMany } from '../connections.js';
 
-/** As many and as long ids as a list may have, which are 0.75 MB in three lists. */
+/** Makes as many and as long ids as a list may have, which are 0.75 MB in three lists. */
 const listOf = (letter: string): string[] =>
   Array.from({ length: 1_000 }, (_, i) => `${String(i)}-`.padEnd(250, letter));
 const full = { readers: listOf('r'), writers: listOf('w'), admins: listOf('a') };

@@ -33,7 +33,7 @@ async function ingestTiny({ as, isShort }: Target): Promise<void> {
   }
 }
 
-/** As many builds of large caches as workers do at once. @returns when the last of them has ended */
+/** Starts as many builds of large caches as workers do at once. @returns when the last of them has ended */
 async function startLarge(owner: Client): Promise<() => Promise<void>> {
   const names = Array.from({ length: 4 }, (_, n) => `large-${String(n)}`);
   const started = await Promise.all(names.map((name) => create(owner, name, ALL, 'respond-async')));

@@ -12,7 +12,7 @@ import {
   untilHeard,
 } from '../connections.js';
 
-/** Of the service under attack: nearly all that it can have, so that attacks from one address are strong. */
+/** The share of the service under attack: nearly all that it can have, so that attacks from one address are strong. */
 export const CONNECTIONS_PER_ADDRESS = 300;
 const MEGABYTES_8 = 8 * 1024 * 1024;
 /** Every byte is a chunk of its own. */

@@ -23,7 +23,7 @@ const each = (
   },
 });
 
-/** What reads the heads of requests and of the parts of forms, over HTTP. */
+/** Attacks on the readers of heads of requests and of the parts of forms, over HTTP. */
 export const headAttacks = [
   each('headers of 15,000 letters', headerAttacks, isSane),
   each('heads of parts, and boundaries', formAttacks, isSane),

@@ -7,7 +7,7 @@ import { observed, oneOf, statusOf, type Attack, type Target } from '../attack.j
 const SLOW_PAGES = 24;
 /** A page takes far longer than a renderer may. */
 const LAYERS = 40;
-/** What somebody else waits for a plain page at most, beside pages that take all the time there is. */
+/** The longest wait of somebody else for a plain page, beside pages that take all the time there is. */
 const WITHIN_SECONDS = 9;
 const LIGHT_CALLERS = 4;
 /** More than they ask for meanwhile. */
@@ -56,7 +56,7 @@ async function untilDrawn(target: Target, client: Client, id: string) {
     const status = await statusOf(pageOf(target, client, id, page));
     statuses.push(status);
     if (status === 200) break;
-    // Where others fill the machine, a page may take longer than there is time, and is refused for an hour.
+    // A page may take longer than there is time where others fill the machine, and is refused for an hour.
     if (status === 404) page += 1;
     else await sleep(1_000);
   }

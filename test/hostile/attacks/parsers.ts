@@ -3,7 +3,7 @@ import type { Client } from '../../support/client.js';
 import { endlessPdf } from '../../support/pdfs.js';
 import { observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
 
-/** What somebody else waits for a plain file at most, beside files that take all the time there is. */
+/** The longest wait of somebody else for a plain file, beside files that take all the time there is. */
 const WITHIN_SECONDS = { one: 14, many: 20 };
 
 const plainPdf = (word: string) =>

@@ -25,7 +25,7 @@ const filter = (name: string, filters: string): Attack => ({
   },
 });
 
-/** What meets a pattern or a parser in the API itself. */
+/** Attacks on the patterns and parsers of the API itself. */
 export const patternAttacks: readonly Attack[] = [
   ...(
     [

@@ -12,7 +12,7 @@ export const queueAttacks: readonly Attack[] = [
   {
     name: 'a caller who queues thousands of documents before another',
     patienceSeconds: 600,
-    // What is ingested meanwhile is data, which Redis and the exact index hold in memory.
+    // The texts ingested meanwhile are data, which Redis and the exact index hold in memory.
     growth: 3_000,
     run: async (target) => {
       const count = target.isShort ? 200 : 10_000;

@@ -20,7 +20,7 @@ async function flood(
   return [await statusOf(as(attacker).post('/ingest/batch', { documents }, { prefer: 'wait=60' }))];
 }
 
-/** What a caller sees in every way to see something. */
+/** The documents that a caller sees in every way to see some. */
 async function seenBy(client: Client, more: Record<string, unknown> = {}): Promise<string> {
   const asked = { query: QUERY, k: 20, ...more };
   const shared = typeof more['shared'] === 'string' ? `&shared=${more['shared']}` : '';

@@ -44,7 +44,7 @@ export const stalledReaders: Attack = {
   run: async ({ port, attacker, isShort, stalledSeconds }) => {
     const count = isShort ? 15 : 40;
     const connections = await askAndStop(port, attacker, count);
-    // What waits for memory has five seconds more.
+    // Answers that wait for memory have five seconds more.
     await sleep((stalledSeconds + 10) * 1_000);
     // A reader who has stopped reading learns of the end only by reading on.
     for (const { socket } of connections) socket.resume();

@@ -8,7 +8,7 @@ import { PHRASE_PLACES, PROMISED_PLACES } from '../../support/sample-places.js';
 import { useParsers } from '../../support/use-parsers.js';
 
 const samples = sampleFiles();
-/** What text recognition reads in files that hold nothing but pictures. */
+/** The text that recognition reads in files that hold nothing but pictures. */
 const RECOGNIZED: Readonly<Record<string, string>> = { 'tika__testOCR.pdf': 'Happy New Year 2003' };
 /** Formats that the samples must show. */
 const FORMATS = 'text markdown html csv xml rtf eml mbox msg pdf docx pptx xlsx odt ods odp epub'.split(' ');

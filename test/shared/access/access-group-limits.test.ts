@@ -25,7 +25,7 @@ describe('access groups of one owner', () => {
       const error = await rejection(createShared(listed('more', n), 'hostile'));
       expect(error).toMatchObject({ kind: 'invalid_field', field: 'access_control' });
     }
-    // What was refused left nothing with anybody.
+    // Refused groups left nothing with anybody.
     expect(await world.membersOf('more-3-5')).toEqual([]);
     const { id: fair } = await createShared(listed('fair', 0), 'friend');
     ids.push(fair, (await createShared(listed('x', 5), 'hostile')).id);
@@ -58,7 +58,7 @@ describe('access groups of one owner', () => {
     const set = keys.accessGroupsOf(readerTag('victim'));
     const [member = ''] = await world.membersOf('victim');
     const [owner = ''] = member.split(':');
-    // What the version before left of an access group beyond the limit.
+    // The remains of an access group beyond the limit by the version before.
     await redis.zRem(set, member);
     await redis.zAdd(set, [
       { score: 0, value: `${owner}:*` },

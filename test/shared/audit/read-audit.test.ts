@@ -34,7 +34,7 @@ async function printed(request: AuditRequest = {}): Promise<unknown[]> {
   return lines.map((each) => (JSON.parse(each) as { mark?: unknown }).mark);
 }
 
-/** How many files of the log this process has open; 0 where the system does not say. */
+/** The number of files of the log that this process has open; 0 where the system does not say. */
 async function openFiles(): Promise<number> {
   const names = await readdir('/proc/self/fd').catch(() => []);
   const paths = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));

@@ -14,7 +14,7 @@ const refused = (fields: Partial<RequestEntry> = {}): RequestEntry => ({
   ...fields,
 });
 
-/** How many of these entries have a line, and what is told of the others. */
+/** The number of these entries that have a line, and the report about the others. */
 function write(entries: Iterable<AuditEntry>) {
   const told: RefusalsEntry[] = [];
   const refusals = createRefusals((entry) => void told.push(entry));

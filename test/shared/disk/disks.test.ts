@@ -33,7 +33,7 @@ function open(options: { redisDirectory?: string; minFreeMegabytes: number }) {
   return openDisks(settings, pino({ level: 'silent' }));
 }
 
-/** What was found out is known for a moment. */
+/** The result of a look is kept for a moment. */
 const nextLook = () => sleep(60);
 
 test('as much stays free as the append-only files take, whichever version of Redis keeps them', async () => {

@@ -31,7 +31,7 @@ const plus = (a: Owned, b: Owned): Owned => ({
   chunks: a.chunks + b.chunks,
 });
 
-/** What each owner has as the records alone say it. */
+/** The amounts of each owner as the records alone say them. */
 async function recount(): Promise<Owned[]> {
   const found = new Map(OWNERS.map((owner) => [owner, NOTHING]));
   for (const key of await redis.keys(`${keys.documentPrefix}*`)) {
@@ -47,7 +47,7 @@ async function expectExact(): Promise<void> {
   expect((await readOwnedTotals(redis)).owned).toEqual(counted.reduce(plus, NOTHING));
 }
 
-/** What may become of a document, in any order. Each is applied to whatever it has become before. */
+/** The changes of a document, in any order. Each is applied to the result of the changes before. */
 const FATES: readonly ((record: DocumentRecord, size: number) => ReturnType<Transition>)[] = [
   (record) => transitions.startAttempt(record, { ...record, documentId: record.id }),
   (record, size) =>
@@ -87,7 +87,7 @@ describe('what an owner has', () => {
   test('is exact, whatever becomes of documents and in whatever order', async () => {
     const next = createNumbers();
     const documents = Array.from({ length: 30 }, (_, i) => make(i, next(1_000)));
-    // Those of one owner are written together.
+    // The documents of one owner are written together.
     const together = documents.filter(({ ownerId }) => ownerId === 'ann');
     const created = together.map((record) => ({ record }));
     expect(await records.createMany(created)).toEqual(created.map(() => null));

@@ -18,7 +18,7 @@ const ask = {
 };
 const others = fc.record({ type: fc.constantFrom('end' as const, 'leave' as const), which: fc.nat(50) });
 const steps = fc.array(fc.oneof(fc.record(ask), others), { maxLength: 80 });
-/** So many come that the queue is full for most of the time. */
+/** Enough requests come that the queue is full for most of the time. */
 const crowd = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record(ask) },
@@ -193,7 +193,7 @@ test('a full queue refuses the newest of the longest line, of equal ones of the 
         expect(more).toEqual([]);
         if (!refused) continue;
         expect(now).toBe(before.length);
-        // Who waited before, and who came and waits now, or was refused at once.
+        // The requests that waited before, and the one that came and waits now, or was refused at once.
         const wereThere = new Set([...before, ...driven.waiting, refused]);
         const allowed = mayBeRefused([...wereThere]);
         expect(allowed).toContain(refused);

@@ -26,7 +26,7 @@ function holds(
   return matches(matchable(metadata, changes), 'alice', parse(json));
 }
 
-/** Whether a filter with one operator on `n` holds for the value `n`. */
+/** Tells whether a filter with one operator on `n` holds for the value `n`. */
 function holdsFor(value: MatchableDocument['metadata'][string], condition: unknown) {
   return holds({ n: condition }, { n: value });
 }

@@ -60,7 +60,7 @@ describe('a key of a filter', () => {
       expect(holds({ 'system_metadata.owner': { $nin: ['mallory', 'bob'] } }, metadata, owned)).toBe(false);
       expect(holds({ 'system_metadata.owner': { $exists: true } }, metadata, owned)).toBe(true);
     }
-    // What metadata calls an owner is asked for as before.
+    // A metadata key with the name of an owner is asked for as before.
     expect(holds({ owner: 'victim' }, { owner: 'victim' }, { ownerId: 'mallory' })).toBe(true);
     expect(holds({ owner: { $exists: false } }, {}, { ownerId: 'mallory' })).toBe(true);
   });

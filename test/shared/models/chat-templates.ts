@@ -61,6 +61,6 @@ export const chatTemplates: Readonly<Record<string, string>> = {
   smolVlm: '<|im_start|>User: DATA<end_of_utterance>\nAssistant:',
 };
 
-/** What stands in brackets in a template, which is all that its tokenizer makes a token of. */
+/** The texts in brackets in a template, which are all that its tokenizer makes a token of. */
 export const markersOf = (template: string): string[] =>
   template.match(/\]~!?b[[\]]|\[e~\[|<{1,2}[^<>]+>{1,2}|\[[^[\]{}]+\]/g) ?? [];

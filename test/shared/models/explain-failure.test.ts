@@ -34,7 +34,7 @@ const refuse =
     response.end(JSON.stringify({ error: { message: 'the key sk-secret is not good', code: null } }));
   };
 
-/** What is said of a model at this address, whose adapter is the real one. */
+/** The problem reported of a model at this address, whose adapter is the real one. */
 async function problemOf(role: Role, baseUrl: string, patienceMilliseconds = 5_000): Promise<string> {
   const connection = { apiKey: 'sk-secret', baseUrl, model: 'm', timeoutMilliseconds: 5_000 };
   const adapters = {

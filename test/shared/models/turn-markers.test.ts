@@ -7,7 +7,7 @@ import { chatTemplates, markersOf } from './chat-templates.js';
 const templates = Object.entries(chatTemplates);
 const markers = [...new Set(Object.values(chatTemplates).flatMap(markersOf))];
 
-/** What a server would make of text that goes by its letters alone, whatever their case, width and spaces. */
+/** The text as a server sees it that goes by its letters alone, whatever their case, width and spaces. */
 const flatten = (text: string) =>
   text
     .normalize('NFKC')

@@ -9,7 +9,7 @@ const LANE = 'ingestion-quick';
 const MAX_PRIORITY = 2 ** 21 - 1;
 
 const { url, redis } = useTestRedis({ failFast: false });
-/** Of two API processes. */
+/** The jobs of two API processes. */
 let jobs: Jobs;
 let others: Jobs;
 
@@ -44,7 +44,7 @@ async function add(
   }
 }
 
-/** What a worker would take next, of `count` jobs, as BullMQ takes them. */
+/** The jobs that a worker would take next, `count` of them, as BullMQ takes them. */
 async function take(count: number): Promise<string[]> {
   const taken = await redis.zPopMinCount(queueKeys.prioritizedJobs(LANE), count);
   return taken.map(({ value }) => value.replace(/^ingest-(\w+)-1-1$/, '$1'));
@@ -58,7 +58,7 @@ test("a caller's n-th waiting document never goes before another's first", async
   await add('m', 1, 1);
   expect(await take(4)).toEqual(['h1', 'l1', 'm1', 'h2']);
   await add('k', 1, 3, { by: others });
-  // Whose first it is goes at the place of everybody's next.
+  // The first job of a caller goes at the place of everybody's next.
   expect(callers((await take(5)).toSorted())).toBe('hhklk'.split('').toSorted().join(''));
   expect(callers(await take(300))).toMatch(/^[hk]{1,3}h+$/);
 });
@@ -77,7 +77,7 @@ test('who was away has saved up nothing, and who was busy owes nothing', async (
   await add('h', 1, 200);
   await take(100);
   await add('l', 1, 20);
-  // Of the next forty about a half each: not all twenty of the one who was away.
+  // About half of the next forty for each: not all twenty of the caller who was away.
   const shared = callers(await take(20));
   expect(shared.match(/l/g)?.length).toBeGreaterThanOrEqual(9);
   expect(shared.match(/l/g)?.length).toBeLessThanOrEqual(11);

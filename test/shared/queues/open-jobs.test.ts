@@ -38,7 +38,7 @@ test('a Redis that dies while the queues connect is waited for like one that is 
   });
   expect(warnings).toHaveLength(1);
   await jobs.close();
-  // Those that were opened first, too: else they would connect again for ever.
+  // Queues that were opened first, too: else they would connect again for ever.
   await until(async () => (await redis.clientList()).length === 1, 15);
   await proxy.close();
   redis.destroy();

@@ -28,7 +28,7 @@ describeWithQueryEngine('on a Redis with the Query Engine', (engine) => {
   testFullRedis(() => startQueryEngine(engine));
 });
 
-/** What removes, takes rights away or only reads, at `maxmemory` with `noeviction`. */
+/** Tests work that removes, takes rights away or only reads, at `maxmemory` with `noeviction`. */
 function testFullRedis(start: () => Promise<TestRedis>): void {
   let server: TestRedis;
   let redis: Redis;
@@ -144,7 +144,7 @@ test('an owner has so many access groups that no record refers to, and others ar
   for (let list = 0; list < 100; list += 1) await register('one', list);
   expect(await rejection(register('one', 100))).toMatchObject({ kind: 'too_many' });
   await register('other', 100);
-  // What is there already takes nothing more.
+  // Groups that exist already take nothing more.
   await register('one', 5);
   expect(await groups.collect(Number.MAX_SAFE_INTEGER)).toBe(101);
   await register('one', 100);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { fromMember, keys, toMember } from '../../../src/shared/redis/keys.js';
 import { anyKey, clientString, namedKeys, type NamedKey } from '../../support/key-arbitraries.js';
 
-/** What Redis gets to see: strings leave as UTF-8, where halves of surrogate pairs are all the same. */
+/** The bytes that Redis gets to see: strings leave as UTF-8, where halves of surrogate pairs are all the same. */
 const sent = (text: string) => Buffer.from(text).toString('hex');
 
 const isPrefix = ({ name }: NamedKey) => name === 'documentPrefix' || name === 'chunkPrefix';

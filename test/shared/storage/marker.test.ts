@@ -49,7 +49,7 @@ async function worker(name: string) {
   running.push(await waitForStorage({ ...(await processWith(name)), advice, logger }, () => undefined));
 }
 
-/** What happens by itself when every API has been gone for a while. */
+/** Forgets the announcement, as happens by itself when every API has been gone for a while. */
 const forgetAnnouncement = () => redis.del(keys.storageMarkerAnnounced);
 
 const passes = async (name: string) => (await (await processWith(name)).marker.look()) === 'here';
@@ -71,7 +71,7 @@ test('an API and workers that come after it see one storage, in whatever number 
   const announced = await Promise.all(apis);
   await Promise.all(workers);
   for (const { storage } of announced) await expect(storage.check()).resolves.toBeUndefined();
-  // Those that came second have taken their markers back.
+  // The APIs that came second have taken their markers back.
   expect(await readdir(join(folder, 'one', 'objects', 'markers'))).toHaveLength(1);
 });
 

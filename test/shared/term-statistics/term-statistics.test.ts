@@ -43,7 +43,7 @@ async function wanted(owner: string | null, revision = 1) {
   return { documentId: 'd', revision, owner };
 }
 
-/** What statistics of these chunks alone are. */
+/** The statistics of these chunks alone. */
 function recount(terms: readonly Uint8Array[]): Record<string, string> {
   const counts = new Map<string, number>();
   const add = (field: string, by: number) => counts.set(field, (counts.get(field) ?? 0) + by);

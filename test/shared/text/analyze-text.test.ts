@@ -7,7 +7,7 @@ function termsOf(text: string): number[] {
   return [...analyzeText(text).counts.keys()].filter((term) => !isAside(term)).sort((a, b) => a - b);
 }
 
-/** Whether a query holds a term that only a text with the same word has. */
+/** Tells whether a query holds a term that only a text with the same word has. */
 function finds(query: string, text: string): boolean {
   const { counts } = analyzeText(text);
   return [...analyzeQuery(query).counts.keys()].some((term) => counts.has(term));

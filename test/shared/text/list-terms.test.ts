@@ -33,7 +33,7 @@ const letter = fc.constantFrom(
   '\ud800',
   '\udc00',
 );
-/** What stands around it changes the terms of a word in capitals, of a number and of Vietnamese. */
+/** The surroundings of a word in capitals, of a number and of Vietnamese change its terms. */
 const DEPENDENT = /(?<![a-z])[A-Z]{1,4}(?![A-Za-z])|§|(?:^|\s)\d|[\u1ea0-\u1ef9ơư]/u;
 const word = fc
   .oneof(

@@ -46,7 +46,7 @@ describe('what is sent to a collector', () => {
       OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0.2',
     });
-    // Of all ids, this one would be kept first, and it says that it is kept.
+    // This id would be kept first of all, and it says that it is kept.
     const traceparent = '00-00000000000000000000000000000001-00f067aa0ba902b7-01';
     for (let i = 0; i < 1_000; i += 1)
       tracer.beginTrace('request', { from: { traceparent, isContinued: false } }).end();
@@ -64,7 +64,7 @@ describe('what is sent to a collector', () => {
     const began = performance.now();
     await close();
     expect(performance.now() - began).toBeLessThan(4_000);
-    // What waits, and what is under way.
+    // The waiting spans, and the spans under way.
     expect(collector.spans.length).toBeLessThanOrEqual(2_048 + 512);
     expect(collector.spans.length).toBeGreaterThan(0);
     await collector.stop();

@@ -88,7 +88,7 @@ describe('the traceparent of a caller', () => {
   });
 });
 
-/** What ends work for a while, or because nobody waits for it any more. */
+/** Errors that end work for a while, or because nobody waits for it any more. */
 const INTERRUPTIONS = [
   new GaveWayError(),
   new NotYetError(1, 'room'),

@@ -5,7 +5,7 @@ import { mutate } from './mutate.js';
 import { createRandom } from './random.js';
 import { seedsOf } from './seeds.js';
 
-/** How many mutations of each format are tried; `QUIRE_FUZZ_FROM` is the number of the first. */
+/** The number of mutations of each format that are tried; `QUIRE_FUZZ_FROM` is the number of the first. */
 export function mutationCount(usual: number): number {
   return Number(process.env['QUIRE_FUZZ'] ?? usual);
 }
@@ -29,7 +29,7 @@ export function* mutants(format: FileFormat, count: number): Iterable<Mutant> {
   }
 }
 
-/** What a file ended with: `read`, the code of the error of a reader or of the pool, or what should never be thrown. */
+/** The end of a file: `read`, the code of the error of a reader or of the pool, or an error that should never be thrown. */
 export async function endOf(read: () => Promise<unknown>): Promise<string> {
   try {
     await read();

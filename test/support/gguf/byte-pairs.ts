@@ -5,7 +5,7 @@ const NORMAL = 1;
 const CONTROL = 3;
 const specials = ['<|endoftext|>', '<|im_start|>', '<|im_end|>'];
 
-/** How vocabularies of byte pairs write a byte: one that is printable as itself, the others from U+0100 on. */
+/** The spelling of bytes in vocabularies of byte pairs: a printable byte as itself, the others from U+0100 on. */
 function spellBytes(): string[] {
   const isShown = (byte: number) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
   let others = 0;

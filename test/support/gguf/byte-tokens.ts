@@ -30,9 +30,9 @@ const tokens: readonly Token[] = [
 const idOf = (text: string) => tokens.findIndex((token) => token.text === text);
 
 export const tokenCount = tokens.length;
-/** What ends a message of the chat. */
+/** The token that ends a message of the chat. */
 export const endOfMessage = idOf('<|im_end|>');
-/** What a model may say: the blank and the printable characters. */
+/** The first token that a model may say: the blank and the printable characters. */
 export const firstPrintable = idOf('\u2581');
 
 export const CHAT_TEMPLATE = `{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}`;

@@ -6,7 +6,7 @@ import type { GgufContent, GgufTensor, GgufValue } from './write-gguf.js';
 interface ChatOptions {
   readonly contextSize: number;
   readonly ends: boolean;
-  /** What tells how texts become tokens. */
+  /** The entries that tell how texts become tokens. */
   readonly tokens: Readonly<Record<string, GgufValue>>;
 }
 

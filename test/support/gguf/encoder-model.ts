@@ -38,7 +38,7 @@ export function encoderModel(
     },
     tensors: [
       build.matrix('token_embd.weight', [dimension, pieces.length], 1),
-      // What all texts have in common is small, or else all vectors look alike.
+      // The part that all texts have in common is small, or else all vectors look alike.
       build.rows('token_types.weight', [dimension, 2], 0.1),
       build.rows('position_embd.weight', [dimension, contextSize], 0.2),
       ...build.norm('token_embd_norm', dimension),
@@ -71,7 +71,7 @@ function createBuilder(noise: Noise) {
   });
   return {
     matrix,
-    /** What is added, instead of multiplied, must have 32 bits. */
+    /** Rows that are added, instead of multiplied, must have 32 bits. */
     rows,
     /** Multiplies by `[into]` rows; outputs are as large as inputs, times `gain`. */
     dense: (name: string, [from, into]: readonly [number, number], gain: number): GgufTensor[] => [

@@ -1,4 +1,4 @@
-/** What models of all kinds have. */
+/** The shape that models of all kinds have. */
 export interface ModelShape {
   readonly name: string;
   readonly seed: number;

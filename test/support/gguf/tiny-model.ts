@@ -9,7 +9,7 @@ export interface TinyModelOptions {
   readonly kind: 'embedding' | 'chat' | 'ranking';
   /** Models of other seeds have the same shape and other weights. */
   readonly seed?: number;
-  /** What the file says that it is called; its kind and seed by default. */
+  /** The name in the file; its kind and seed by default. */
   readonly name?: string;
   /** Width of the vectors, a multiple of 32; 64 by default. */
   readonly dimension?: number;
@@ -17,11 +17,11 @@ export interface TinyModelOptions {
   readonly layers?: number;
   /** Tokens that it was made for; 512 by default, and 8192 for chat. */
   readonly contextSize?: number;
-  /** What an embedding is made of: the mean of all tokens by default, or the first token. */
+  /** The source of an embedding: the mean of all tokens by default, or the first token. */
   readonly pooling?: 'mean' | 'cls';
   /** Tokens of the vocabulary of an embedding or ranking model that are in no text; none by default. */
   readonly unusedTokens?: number;
-  /** Whether a chat model may end an answer; without it, it speaks until it is stopped. */
+  /** True if a chat model may end an answer; without it, it speaks until it is stopped. */
   readonly ends?: boolean;
   /** The family whose expressions cut texts of a chat model into words; bytes without words by default. */
   readonly words?: string;

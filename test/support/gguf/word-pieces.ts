@@ -2,7 +2,7 @@ import type { GgufValue } from './write-gguf.js';
 
 const SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
 const LETTERS = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
-/** What a piece begins with that begins a word. */
+/** The beginning of a piece that begins a word. */
 const START = '\u2581';
 
 /**

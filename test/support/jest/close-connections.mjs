@@ -4,7 +4,7 @@
 /* global fetch */
 import EndingEnvironment from './environment.mjs';
 
-/** Where Node keeps what pools the connections of `fetch`. */
+/** The name under which Node keeps the pool of connections of `fetch`. */
 const POOL = Symbol.for('undici.globalDispatcher.1');
 
 export default class ClosingEnvironment extends EndingEnvironment {

@@ -10,7 +10,7 @@ const requireOfCli = createRequire(requireOfJest.resolve('@jest/core'));
 const requireOfConfig = createRequire(requireOfCli.resolve('jest-config'));
 const { TestEnvironment } = requireOfConfig('jest-environment-node');
 
-/** Those that were used since the last file ended. */
+/** The storages that were used since the last file ended. */
 const used = new Set();
 
 const { run } = AsyncLocalStorage.prototype;

@@ -1,11 +1,11 @@
-// In which order test files run that borrow services: those with the same kind of service one after another, so that one
-// service does for them.
+// Orders test files that borrow services: files with the same kind of service one after another, so that one service does
+// for them.
 import { readFileSync } from 'node:fs';
 
 const BORROWS = /\b(?:useService|describeOnEachSharedIndex)\(/;
 /** Kinds of `test/support/shared/environments.ts` that fewer files use; what else they borrow is EVERYDAY. */
 const RARE = ['EMBEDDING', 'COMPLETING', 'LIMITED', 'GUARDED'];
-/** What takes less comes after them. */
+/** Shorter files come after them. */
 const SHORT_MILLISECONDS = 10_000;
 
 /** @param sorted tests, those that take the longest first */

@@ -1,5 +1,5 @@
-// In which order Jest runs the test files: the longest first, so that none of them is left over for one worker at the end;
-// those that borrow services by the kind of service.
+// Orders Jest's test files: the longest first, so that none of them is left over for one worker at the end; files that
+// borrow services by the kind of service.
 import { createRequire } from 'node:module';
 import { groupByService } from './group-by-service.mjs';
 
@@ -8,7 +8,7 @@ const requireOfJest = createRequire(createRequire(import.meta.url).resolve('jest
 const requireOfCli = createRequire(requireOfJest.resolve('@jest/core'));
 const { default: Sequencer } = requireOfCli('@jest/test-sequencer');
 
-/** Where nobody has run them yet: seconds that files of a project take, and those that take far more. */
+/** The seconds of files that nobody has run yet, by project, and of the files that take far more. */
 const SECONDS = { pure: 1, redis: 3, long: 12, e2e: 10 };
 const MAX_LENGTH = {
   'hostile/hostile.test.ts': 130,

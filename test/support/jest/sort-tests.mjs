@@ -1,4 +1,4 @@
-// Which of Jest's projects a test file belongs to: what it imports says it, itself or by what it imports.
+// Tells which of Jest's projects a test file belongs to, by its imports and by theirs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

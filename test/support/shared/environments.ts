@@ -1,6 +1,6 @@
 /** Settings of the services that files share. Fewer kinds of them are fewer services to start. */
 
-/** What most tests are about; each of the settings is read by some of them, and none minds. */
+/** The settings of most tests; each of the settings is read by some of them, and none minds. */
 export const EVERYDAY = {
   // Not the default, so that tests see that it is read.
   QUIRE_SEARCH_HYBRID_WEIGHT: '0.25',

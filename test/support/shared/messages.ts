@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a test file asks for. */
+/** The service that a test file asks for. */
 export const wantedService = z.object({
   /** Settings beyond those that all tests have. */
   env: z.record(z.string(), z.string()),
@@ -10,7 +10,7 @@ export const wantedService = z.object({
 });
 export type WantedService = z.infer<typeof wantedService>;
 
-/** Who borrows: a file, and the Jest worker that runs it, one file at a time. */
+/** The borrower: a file, and the Jest worker that runs it, one file at a time. */
 export const borrower = z.object({ worker: z.string(), file: z.string() });
 export type Borrower = z.infer<typeof borrower>;
 
@@ -27,13 +27,13 @@ export const lentService = z.object({
 });
 export type LentService = z.infer<typeof lentService>;
 
-/** What a test file may ask the keeper. */
+/** The requests of a test file to the keeper. */
 export const request = z.discriminatedUnion('ask', [
   z.object({
     ask: z.literal('lend'),
     borrower,
     wanted: wantedService,
-    /** Where the file plays the provider. */
+    /** The address where the file plays the provider. */
     providerUrl: z.string().nullable(),
   }),
   /** All that a worker's file has borrowed, since it is over. */

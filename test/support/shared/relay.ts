@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface Relay {
   /** Its address, without a path. */
   readonly url: string;
-  /** Where new connections go from now on; null: they are closed. */
+  /** Sets the destination of new connections; null: they are closed. */
   setTarget(url: string | null): void;
   stop(): Promise<void>;
 }

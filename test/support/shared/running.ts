@@ -7,9 +7,9 @@ import { startRelay } from './relay.js';
 /** A service of the keeper, and what belongs to it. */
 export interface Running {
   readonly service: Service;
-  /** Whether all its processes are there. */
+  /** Tells whether all its processes are there. */
   isWhole(): boolean;
-  /** Who answers in place of its provider, if it has one; null: nobody. */
+  /** Sets the one who answers in place of its provider, if it has one; null: nobody. */
   setProvider(url: string | null): void;
   describe(): Omit<LentService, 'id' | 'number'>;
   stop(): Promise<void>;

@@ -3,7 +3,7 @@ import type { Borrower, Lending, LentService, WantedService } from './messages.j
 import { startRunning, type Running } from './running.js';
 
 /**
- * How many services are kept that no file uses at the moment. Each takes some 400 MB, and a thirtieth of a processor, so
+ * The number of kept services that no file uses at the moment. Each takes some 400 MB, and a thirtieth of a processor, so
  * that three minutes of waiting cost as much as a start.
  */
 const MAX_IDLE = 3;
@@ -14,7 +14,7 @@ interface Kept {
   readonly starting: Promise<Running>;
   /** Once it has started. */
   running: Running | null;
-  /** Who uses it. */
+  /** The present user of it. */
   borrower: Borrower | null;
 }
 
@@ -93,11 +93,11 @@ export function createServices() {
 
   return {
     lend,
-    /** What a worker's file has borrowed: it is over. */
+    /** Takes back the services of a worker's file, which is over. */
     takeBack: (worker: string) => {
       takeBack(worker);
     },
-    /** What its processes have logged. */
+    /** The logs of its processes. */
     output: (id: string) => {
       const { api, workers } = runningOf(id).service;
       return { api: api.output(), workers: workers.map((each) => each.output()) };

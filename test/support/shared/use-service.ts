@@ -18,7 +18,7 @@ export interface SharedService {
   readonly dataDirectory: string;
   readonly api: SharedProcess;
   readonly worker: SharedProcess;
-  /** What the API has logged, for other files too. */
+  /** The log of the API, for other files too. */
   readonly apiOutput: () => Promise<string>;
   /** The same of its worker. */
   readonly workerOutput: () => Promise<string>;

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** How many more steps there are before the process ends. */
+/** The number of steps before the process ends. */
 let stepsLeft = Infinity;
 const step = async <Result>(run: () => Promise<Result>): Promise<Result> => {
   if (stepsLeft <= 0) throw new Error('killed');
@@ -253,7 +253,7 @@ test('a mail that is cancelled at any moment keeps nothing that was made, and a 
     const before = (await records.read(parent.id))?.attachments ?? [];
     expect(before).toHaveLength(3);
     await records.update(parent.id, (record) => retry(record, makeOperation()));
-    // What was made before may be removed before, or after, others are there.
+    // Attachments made before may be removed before, or after, others are there.
     if (moment % 2 === 0) await removeReplaced({ documentId: parent.id });
     await makeAll(names);
     await removeReplaced({ documentId: parent.id });

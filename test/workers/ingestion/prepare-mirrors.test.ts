@@ -99,7 +99,7 @@ describe('while Redis is nearly short of memory', () => {
   });
 });
 
-/** What is known of the memory is a moment old. */
+/** Passes over NotYetError: the known state of the memory is a moment old. */
 function rethrowUnlessNotYet(error: unknown): void {
   if (!(error instanceof NotYetError)) throw error;
 }

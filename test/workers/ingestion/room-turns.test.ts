@@ -23,7 +23,7 @@ const small = piecesOf(100);
 const tiny = piecesOf(20);
 const large = piecesOf(350);
 
-/** What of it is free is counted in small documents. */
+/** The free part of it is counted in small documents. */
 let free: number;
 let unit: number;
 
@@ -40,7 +40,10 @@ const room = createRoom({
   turns: TURNS,
 });
 
-/** Whether a document gets room. What is larger than all there is waits here, because this Redis counts nothing as used. */
+/**
+ * Tells whether a document gets room. A document larger than all room waits here, because this Redis counts nothing as
+ * used.
+ */
 async function asks(record: DocumentRecord, pieces: readonly ChunkText[]): Promise<boolean> {
   try {
     await room.reserve(record, pieces);
@@ -131,7 +134,7 @@ test('very small documents pass one that has its turn, a 64th of it whenever so 
   const passed = await passing();
   expect(passed).toBeGreaterThanOrEqual(3);
   expect(passed).toBeLessThanOrEqual(350 / 64);
-  // Who wants more goes on waiting, and those that pass do not prolong the turn.
+  // A document that wants more goes on waiting, and passing ones do not prolong the turn.
   expect(await asks(await documentOf('eve'), tiny)).toBe(false);
   if (second) await end(second);
   expect(await asks(waiting, large)).toBe(false);

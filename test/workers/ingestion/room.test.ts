@@ -64,7 +64,7 @@ test('documents get room until all of it is promised; one that waits holds none 
   const waiting = await documentOf('bob');
   expect(await rejection(room.reserve(waiting, pieces))).toMatchObject(noRoom);
   await records.update(large[0]?.id ?? '', (each) => cancel(each));
-  // What came free is for whoever asks next.
+  // Freed room is for whoever asks next.
   await room.reserve(await documentOf('eve'), pieces);
   expect(await rejection(room.reserveAgain(waiting))).toMatchObject(noRoom);
   await records.update(large[1]?.id ?? '', (each) => cancel(each));
@@ -110,7 +110,7 @@ test('a long document is refused for good where its chunks pass the quota, also 
   await room.reserve(record, pieces);
 });
 
-/** What is done to a document that has begun, when Redis becomes short of memory. */
+/** Takes back a document that has begun, as when Redis becomes short of memory. */
 const takeBack = ({ id }: DocumentRecord) =>
   takeBackScript.run(redis, { keys: [keys.reservedRoom, keys.waitingForRoom], arguments: [id, '1.5'] });
 

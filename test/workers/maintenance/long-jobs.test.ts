@@ -89,7 +89,7 @@ async function change({ id, callerId }: { id: string; callerId: string }): Promi
 
 const isRetagged = async (id: string) => (await records.read(id))?.retag === 0;
 
-/** How many chunks of a generation have the tags that they are to have. */
+/** The number of chunks of a generation with the tags that they are to have. */
 async function taggedCount(id: string, generation: string): Promise<number> {
   const record = await records.read(id);
   return record ? chunks.taggedUpTo(generation, { tags: documentTags(record), named: '' }) : 0;

@@ -15,7 +15,7 @@ const pictures = createPagePictures(redis);
 const waits = createPageWaits(redis);
 const CONTESTED = 200;
 const PATIENCE = 1_500;
-/** How long a request for a page waits. */
+/** The time that a request for a page waits. */
 const WAIT = 3_000;
 let lastDocument = 0;
 
@@ -91,7 +91,7 @@ describe('pages that take long', () => {
     expect(await ask('other', 1)).toMatchObject({ end: 'done', outcome: { type: 'rendered' } });
     expect(performance.now() - began).toBeLessThan(5 * CONTESTED);
     expect(outcomes).toEqual(['gave_way', 'rendered']);
-    // What gave way is begun anew beside the page of the other, and the next one when nobody else waits any more.
+    // The page that gave way is begun anew beside the page of the other, and the next one when nobody else waits any more.
     await until(() => rendered.length === 4);
     expect(rendered.toSorted()).toEqual(['other', 'slow', 'slow', 'slow']);
   });

@@ -36,7 +36,7 @@ const failed = (changes: object) => ({
 const box = { page: 1, x: 0, y: 0, width: 1, height: 1 };
 const gap = { reason: 'empty', location: null, detail: 'x' };
 
-/** What a parser must not say, each as a list of messages. */
+/** Messages that a parser must not send, each as a list. */
 const RUBBISH: Readonly<Record<string, readonly unknown[]>> = {
   nothing: [null],
   'a number': [7],

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { useParserPool } from '../../support/use-parser-pool.js';
 
-// What is bounded because a file may take its parser over must not keep honest files out.
+// Bounds that exist because a file may take its parser over must not keep honest files out.
 const { startPool, file } = useParserPool();
 
 const WORDS =

@@ -76,7 +76,7 @@ describe('the parser pool, with PDFs', () => {
     expect([marked.width, marked.height]).toEqual([plain.width, plain.height]);
     const scale = plain.width / 612;
     const changed = marked.pixels.reduce((sum, value, at) => sum + (value === plain.pixels[at] ? 0 : 1), 0);
-    // Of red, green and blue, white loses green and blue.
+    // White loses green and blue of its red, green and blue.
     expect(changed / 2).toBeGreaterThan(0.7 * 60 * 20 * scale * scale);
     expect(changed / 2).toBeLessThan(1.3 * 60 * 20 * scale * scale);
     await expect(parser.render({ path, page: 3, content: 'a', boxes: [] })).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import { mapIterable } from '../response/async-iterables.js';
 import type { ApiReply } from '../response/reply.js';
 import { auditNotes } from './audit-trail.js';
 
-/** Returns the same reply, of which the audit log notes the documents as they are sent. */
+/** Returns the same reply. The audit log notes its documents as they are sent. */
 export function auditAnswer(request: IncomingMessage, reply: ApiReply): ApiReply {
   const notes = auditNotes(request);
   return notes ? noting(reply, (value) => noteNamed(notes, value)) : reply;

@@ -15,7 +15,7 @@ import { clientAddressOf } from '../client-address.js';
 
 export interface AuditOptions {
   readonly log: AuditLog;
-  /** Whether requests are refused while the log cannot be written. */
+  /** True if requests are refused while the log cannot be written. */
   readonly isRequired: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Trail extends AuditOptions {
 /** Empty where there is no audit log. */
 const trails = new WeakMap<IncomingMessage, Trail>();
 const RETRY_SECONDS = 5;
-/** What other servers call a request whose client left before its answer began. */
+/** The status that other servers give a request whose client left before its answer began. */
 const CLIENT_LEFT = 499;
 
 /** Writes a line for each request whose route names an action, when it is over. It comes after the access log. */
@@ -67,7 +67,7 @@ const entryOf = (notes: AuditNotes, action: RequestAction, { response, client, s
   cache: notes.cache ?? undefined,
 });
 
-/** Notes what a request asks for. @throws UnavailableError where the log is required and cannot be written */
+/** Notes the action of a request. @throws UnavailableError where the log is required and cannot be written */
 export function auditAction(request: IncomingMessage, action: RequestAction | null): void {
   const trail = trails.get(request);
   if (!trail) return;
@@ -84,7 +84,7 @@ export function auditCaller(request: IncomingMessage, caller: Pick<Caller, 'id' 
   notes.tokenId = caller?.tokenId ?? null;
 }
 
-/** Notes what the path names, whether the caller may know of it or not. */
+/** Notes the objects that the path names, whether the caller may know of them or not. */
 export function auditPath(request: Pick<Request, 'params'> & IncomingMessage): void {
   const notes = trails.get(request)?.notes;
   if (!notes) return;

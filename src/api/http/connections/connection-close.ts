@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /**
  * Prepares a server to announce its end: once `begin` is called, every response carries `Connection: close` (RFC 9112,
- * 9.6), including those already under way. Clients with persistent connections then open their next one elsewhere, and no
- * connection is closed while a request is on its way.
+ * 9.6), including responses already under way. Clients with persistent connections then open their next one elsewhere, and
+ * no connection is closed while a request is on its way.
  */
 export function createConnectionClose(server: Server): { begin: () => void } {
   const responding = new Set<ServerResponse>();

@@ -1,4 +1,4 @@
-/** What a connection found no room in: the share of its address, or all that this process can have. */
+/** The room that a connection lacked: the share of its address, or all that this process can have. */
 export type Shortage = 'address' | 'process';
 
 export interface ConnectionRoomOptions {
@@ -6,7 +6,7 @@ export interface ConnectionRoomOptions {
   readonly max: number;
   /** Connections of one address. */
   readonly perAddress: number;
-  /** Further connections: so many whose requests are read to be refused, and as many on which operators are served. */
+  /** Further connections: this many whose requests are read to be refused, and as many on which operators are served. */
   readonly reserve: number;
 }
 
@@ -20,16 +20,16 @@ export interface Guest {
 }
 
 /**
- * Who may have the connections of this process. An address has a share (as with `limit_conn` of nginx). A connection
- * without a request gives way to a new one of the same address where that has its share, and of any address where the
- * process is full, as a server may end it at any time (RFC 9112, 9.3). Where all have requests, a new connection comes
- * into the reserve, where the oldest one gives way.
+ * Divides the connections of this process. An address has a share (as with `limit_conn` of nginx). A connection without a
+ * request gives way to a new one of the same address where that has its share, and of any address where the process is
+ * full, as a server may end it at any time (RFC 9112, 9.3). Where all have requests, a new connection comes into the
+ * reserve, where the oldest one gives way.
  */
 export interface ConnectionRoom {
   enter(guest: Guest): void;
-  /** To be called when a connection has ended; one that gave way has left already. */
+  /** Called when a connection has ended; a connection that gave way has left already. */
   leave(guest: Guest): void;
-  /** Notes a request. Returns what there is no room in; null where there is, perhaps only by now. */
+  /** Notes a request. Returns the room that it lacks; null where there is room, perhaps only by now. */
   beginRequest(guest: Guest): Shortage | null;
   endRequest(guest: Guest): void;
   /** Keeps a connection of the reserve while an operator is served on it. */
@@ -40,14 +40,14 @@ export interface ConnectionRoom {
 /** The connections of one address, or of all. */
 interface Holding {
   readonly guests: Set<Guest>;
-  /** Those without a request. The one that has been so for longest comes first. */
+  /** The connections without a request, the longest idle one first. */
   readonly idle: Set<Guest>;
 }
 
 interface Account extends ConnectionRoomOptions {
   readonly all: Holding;
   readonly addresses: Map<string, Holding>;
-  /** Of the reserve, the oldest first: those that are to be refused, and those of operators. */
+  /** The connections of the reserve, the oldest first: connections to be refused, and connections of operators. */
   readonly refused: Set<Guest>;
   readonly operators: Set<Guest>;
 }
@@ -98,7 +98,7 @@ function openAccount({ max, perAddress, reserve }: ConnectionRoomOptions): Accou
   };
 }
 
-/** Returns what a connection finds no room in, after another one has given way where one could. */
+/** Returns the room that a connection lacks, after another one has given way where one could. */
 function shortageOf(account: Account, { address, isTrustedProxy }: Guest): Shortage | null {
   const { all, addresses, max, perAddress } = account;
   const own = addresses.get(address);

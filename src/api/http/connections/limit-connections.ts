@@ -8,7 +8,7 @@ import type { ConnectionRoom, Guest, Shortage } from './connection-room.js';
 import { refuseSocket } from './refuse-socket.js';
 
 const RETRY_SECONDS = 2;
-/** What is served to operators on connections of the reserve. */
+/** The paths that are served to operators on connections of the reserve. */
 const OPERATORS_PATH = /^\/(?:health|metrics|admin)(?:[/?]|$)/;
 
 export interface ConnectionLimits {
@@ -26,9 +26,9 @@ interface Line {
 }
 
 /**
- * Limits the connections of a server. All are accepted, so that those without room get an answer: 503 as soon as the head
- * of a request has arrived. Operators are served even then. The returned function answers such a request; it returns false
- * where the request is to be handled.
+ * Limits the connections of a server. All are accepted, so that connections without room get an answer: 503 as soon as the
+ * head of a request has arrived. Operators are served even then. The returned function answers such a request; it returns
+ * false where the request is to be handled.
  */
 export function limitConnections(
   server: Server,

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from '../request/body.js';
 
 const LINGER_MILLISECONDS = 2_000;
-/** How many requests discard input in one turn of the event loop. Each has about 64 KiB buffered. */
+/** The number of requests that discard input in one turn of the event loop. Each has about 64 KiB buffered. */
 const DISCARDS_PER_TURN = 8;
 
 /**
- * Closes a connection late when its response was sent before the whole body had arrived (a "lingering close", as in
- * nginx). What the client still sends is discarded for a while: closing at once would reset the connection, and the client
- * might never read the response.
+ * Closes a connection late when its response was sent before the whole body had arrived (a "lingering close", as in nginx).
+ * Further bytes of the client are discarded for a while: closing at once would reset the connection, and the client might
+ * never read the response.
  */
 export function closeLingering(request: IncomingMessage, response: ServerResponse): void {
   // On 'finish' it would be too late: Node.js then discards a body that nobody reads by itself, without any limit.

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 
-/** The server cannot listen at the address that the settings name; the message says why and what to change. */
+/** The server cannot listen at the address that the settings name; the message tells the reason and the remedy. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }

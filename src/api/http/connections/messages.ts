@@ -5,7 +5,7 @@ import express, { type Express } from 'express';
 export interface Messages {
   readonly IncomingMessage: typeof IncomingMessage;
   readonly ServerResponse: typeof ServerResponse;
-  /** Makes them what this application works with. To be called once, before it handles a request. */
+  /** Makes them the messages of this application. To be called once, before it handles a request. */
   readonly serve: (app: Express) => void;
 }
 

@@ -29,7 +29,7 @@ interface ApiServerOptions extends SlowClientLimits {
 }
 
 /**
- * Creates the HTTP server. It answers in JSON even what never becomes a request, such as a malformed head, and
+ * Creates the HTTP server. It answers in JSON even data that never becomes a request, such as a malformed head, and
  * disconnects clients that send or read too slowly.
  */
 export function createApiServer(
@@ -83,8 +83,8 @@ const requestTimedOut = () =>
   Object.assign(new Error('the request took too long'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
 /**
- * Refuses what never reaches the app: other expectations than `100-continue`, malformed requests, and tunnels. `responses`
- * holds the newest response of each connection, because nothing may be written into one that has begun.
+ * Refuses requests that never reach the app: other expectations than `100-continue`, malformed requests, and tunnels.
+ * `responses` holds the newest response of each connection, because nothing may be written into one that has begun.
  */
 function refuseOthers(server: Server, responses: WeakMap<Duplex, ServerResponse>): void {
   server.on('checkExpectation', (request, response) => {

@@ -17,8 +17,8 @@ export interface SlowClientLimits {
    */
   readonly maxUnsentBytes: number;
   /**
-   * Whose slow clients give way because somebody waits for the memory that their answers hold. A slow client took less
-   * than 150 KB a second of its answer when that was last measured, over `giveWayMilliseconds` (10 s).
+   * The answer memory whose slow clients give way while somebody waits for the memory of their answers. A slow client took
+   * less than 150 KB a second of its answer when that was last measured, over `giveWayMilliseconds` (10 s).
    */
   readonly answerMemory?: Pick<AnswerMemory, 'givesWay' | 'holds'>;
   readonly giveWayMilliseconds?: number;
@@ -30,7 +30,7 @@ const MIN_BYTES_PER_SECOND = 150_000;
 /** Clients that give way at each look, one a second. */
 const MAX_GIVING_WAY = 10;
 
-/** What is known of a client. Bytes are those it had accepted by then. */
+/** The last measurement of a client, with the bytes that it had accepted by then. */
 interface Mark {
   /** Its last progress. */
   at: number;
@@ -111,7 +111,7 @@ function updated(
   return isBehind ? [{ socket, mark }] : [];
 }
 
-/** The connections to end: stalled ones, those that hold too much together, and those that give way. */
+/** Returns the connections to end: stalled ones, connections that hold too much together, and connections that give way. */
 function tooSlow(behind: readonly Behind[], limits: SlowClientLimits): Set<Socket> {
   const stalledSince = performance.now() - limits.stalledMilliseconds;
   const isStalled = ({ mark }: Behind) => mark.at <= stalledSince;

@@ -13,7 +13,7 @@ export async function stopServer(server: Server, { drainSeconds }: { drainSecond
   server.close();
   // Connections that are kept alive become idle one after the other.
   const closeIdle = setInterval(() => {
-    // setImmediate lets Node.js first read what has arrived over them.
+    // setImmediate lets Node.js first read the bytes that have arrived over them.
     setImmediate(() => {
       server.closeIdleConnections();
     });
@@ -30,9 +30,9 @@ export async function stopServer(server: Server, { drainSeconds }: { drainSecond
 }
 
 /**
- * Accepts the connections that the operating system has already established: closing the listening socket would reset
- * them, and their requests would be lost. Each turn of the event loop accepts one connection (since libuv 1.45) and reads
- * what has arrived over the others.
+ * Accepts the connections that the operating system has already established: closing the listening socket would reset them,
+ * and their requests would be lost. Each turn of the event loop accepts one connection (since libuv 1.45) and reads from
+ * the others.
  */
 async function acceptWaitingConnections(server: Server): Promise<void> {
   let hasAccepted = true;

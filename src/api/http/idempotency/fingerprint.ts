@@ -9,7 +9,7 @@ export interface Place {
   readonly url: string;
 }
 
-/** What a request with a body of bytes is compared by: SHA-256 over its place and these bytes. */
+/** Returns the fingerprint of a request with a body of bytes: SHA-256 over its place and these bytes. */
 export function fingerprintBytes({ method, url }: Place, bytes: Uint8Array): string {
   return createHash('sha256')
     .update(`${JSON.stringify([method, url])}\n`)
@@ -17,18 +17,18 @@ export function fingerprintBytes({ method, url }: Place, bytes: Uint8Array): str
     .digest('base64url');
 }
 
-/** What a stream of lines is compared by before its lines are, each of them by itself. */
+/** Returns the fingerprint of a stream of lines, before its lines are compared, each of them by itself. */
 export const fingerprintLines = ({ method, url }: Place): string =>
   createHash('sha256')
     .update(`${JSON.stringify([method, url, 'lines'])}\n`)
     .digest('base64url');
 
 /**
- * Tells what an upload is compared by, once it has been received: SHA-256 over its place and over the digests of its parts,
+ * Tells the fingerprint of an upload, once it has been received: SHA-256 over its place and over the digests of its parts,
  * which are made while the parts stream by. Neither the boundary nor the order of the parts matters. Fields that the route
  * does not read do not count.
  *
- * @param onReceived may throw to refuse the upload; what was stored of it is removed then
+ * @param onReceived may throw to refuse the upload; the stored parts are removed then
  */
 export function fingerprintUpload(
   receive: ReceiveUpload,
@@ -51,7 +51,7 @@ export function fingerprintUpload(
   };
 }
 
-/** The same for a form with many files, whose order matters. What is not read of a file by the target is read here. */
+/** The same for a form with many files, whose order matters. Bytes of a file that the target does not read are read here. */
 export function fingerprintFiles(
   receive: ReceiveFiles,
   { method, url }: Place,
@@ -81,7 +81,7 @@ export function fingerprintFiles(
   };
 }
 
-/** The bytes of a file, of which whoever stops reading leaves the rest to be read later. */
+/** Returns the bytes of a file. A reader that stops leaves the rest to be read later. */
 function hashedToEnd({ filename, declaredType, bytes }: IncomingFile) {
   const hash = createHash('sha256').update(`${JSON.stringify([filename, declaredType])}\n`);
   const source = bytes[Symbol.asyncIterator]();

@@ -69,13 +69,13 @@ function createComparison(known: string | null) {
   };
 }
 
-/** Remembers what an action answers, and lets go of the key when it fails. */
+/** Remembers the answer of an action, and lets go of the key when it fails. */
 function createSettle(reservation: HeldReservation, signal: AbortSignal) {
   const remember = async (settled: ApiReply): Promise<ApiReply> => {
     // Lines create something as long as they are sent.
     if (settled.type === 'lines')
       return { ...settled, lines: onStreamEnd(settled.lines, () => reservation.release()) };
-    // A client that left has no answer yet. The next request makes one from what was created.
+    // A client that left has no answer yet. The next request makes one from the created objects.
     if (settled.type !== 'json' || settled.isPassing === true || signal.aborted) await reservation.release();
     else {
       const { status, headers = {}, body } = settled;

@@ -18,7 +18,7 @@ export function parseJson(bytes: Uint8Array, options: JsonOptions = {}): unknown
   }
 }
 
-/** @throws an error for malformed JSON, and for what is too deep or has too many keys or values */
+/** @throws an error for malformed JSON, and for JSON that is too deep or has too many keys or values */
 export function parseBounded(bytes: Uint8Array, { exactFrom = 2 }: JsonOptions = {}): unknown {
   const scan = scanJson(bytes, exactFrom);
   if (!scan) throw new SyntaxError('too deep, or too many keys or values');

@@ -6,7 +6,7 @@ import { invalidJson, parseJson, type JsonOptions } from './json.js';
 /** Parses a JSON body. @throws HttpError 422 in the format of pydantic 1 */
 export type ReadJson = (bytes: Buffer, options?: JsonOptions) => Promise<unknown>;
 
-/** What the thread is asked to parse. */
+/** The question to the thread that parses. */
 export interface JsonQuestion extends JsonOptions {
   readonly bytes: Uint8Array;
 }

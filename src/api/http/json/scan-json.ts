@@ -7,15 +7,15 @@ const MAX_KEYS = 10_000;
 /** Counts values in lists and objects. The largest valid request, with 100,000 document ids or a full filter, has fewer. */
 const MAX_VALUES = 200_000;
 
-/** Where something is in a text, in bytes. */
+/** The place of a value in a text, in bytes. */
 interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Counts depth, keys and values before anything is parsed, so that no body can hold up the process, and finds the numbers that
- * a double would change: `JSON.parse` does not tell what their digits were. Null for a body that has too much.
+ * Counts depth, keys and values before anything is parsed, so that no body can hold up the process, and finds the numbers
+ * that a double would change: `JSON.parse` does not tell their digits. Null for a body that has too much.
  */
 export function scanJson(bytes: Uint8Array, exactFrom: number): { readonly inexact: readonly Span[] } | null {
   const inexact: Span[] = [];
@@ -82,7 +82,7 @@ const belongsToNumber = (byte: number): boolean =>
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** What is no number counts as kept, so that parsing refuses it. */
+/** Tells whether a literal is kept. A literal that is no number counts as kept, so that parsing refuses it. */
 function isKept(bytes: Uint8Array, start: number, end: number): boolean {
   const literal = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
   return !NUMBER.test(literal) || isExact(literal);

@@ -3,7 +3,7 @@ import type { RequestAction } from '../../../shared/audit/actions.js';
 import type { Caller } from '../../auth/authentication.js';
 import { auditAction, auditCaller } from '../audit/audit-trail.js';
 
-/** What logs and metrics say about a request in addition to its status. */
+/** The facts that logs and metrics state about a request in addition to its status. */
 export interface RequestFacts {
   /** Pattern of the route, such as `/documents/{document_id}`; null when no route matched. */
   readonly route: string | null;
@@ -16,8 +16,8 @@ const facts = new WeakMap<IncomingMessage, RequestFacts>();
 export const requestFacts = (request: IncomingMessage): RequestFacts => facts.get(request) ?? NOTHING;
 
 /**
- * Notes the route of a request, and what a use of it is called in the audit log, which is null where nothing of anybody is read
- * or changed. The last call counts.
+ * Notes the route of a request, and the name of its use in the audit log, null where nothing of anybody is read or changed.
+ * The last call counts.
  * @throws UnavailableError where the audit log is required and cannot be written
  */
 export function noteRoute(request: IncomingMessage, route: string, action: RequestAction | null): void {

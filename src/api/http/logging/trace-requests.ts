@@ -44,7 +44,7 @@ function end(span: Span, request: IncomingMessage, response: ServerResponse): vo
   });
   if (route !== null) span.rename(`${request.method ?? ''} ${route}`);
   if (!response.writableFinished) span.set({ 'error.type': 'client_left' });
-  // What the client did wrong is no failure of the server.
+  // An error of the client is no failure of the server.
   if (response.statusCode >= 500) span.fail(String(response.statusCode));
   span.end();
 }

@@ -17,8 +17,8 @@ export interface BodyClaim {
 }
 
 /**
- * Limits the bytes of request bodies that this process holds at once, until their content is stored. Claims grow with what
- * has arrived, not with what was announced, and are refused rather than queued. So announcing a large body reserves
+ * Limits the bytes of request bodies that this process holds at once, until their content is stored. Claims grow with the
+ * arrived bytes, not with the announced ones, and are refused rather than queued. So announcing a large body reserves
  * nothing, and requests cannot deadlock.
  */
 export interface BodyBudget {
@@ -37,7 +37,10 @@ export interface BodyBudgetOptions {
   readonly maxBytes: number;
   /** The maximum for one caller, or for all anonymous callers together, so that a slow sender leaves room to others. */
   readonly shareBytes: number;
-  /** A body of which no 16 KiB have arrived for this long may be ended when another one needs its room. */
+  /**
+   * The time after which a body may be ended when another one needs its room, if fewer than 16 KiB of it have arrived
+   * meanwhile.
+   */
   readonly idleMilliseconds?: number;
 }
 
@@ -102,8 +105,8 @@ function findRoom({ small, large }: Account, { holder }: Claim, bytes: number): 
 }
 
 /**
- * Ends the body that has been idle for longest among those whose end makes room for a claim. Returns false when there is
- * none.
+ * Ends the body that has been idle for longest among the bodies whose end makes room for a claim. Returns false when there
+ * is none.
  */
 function endIdle(account: Account, claim: Claim, bytes: number): boolean {
   const { large, reading, idleMilliseconds } = account;
@@ -135,7 +138,7 @@ interface Claim {
   bytes: number;
   room: ByteShares | null;
   grownAt: number;
-  /** Whether the claim was ended to make room for another one. */
+  /** True if the claim was ended to make room for another one. */
   isOver: boolean;
 }
 

@@ -6,7 +6,7 @@ const MIN_BYTES_PER_SECOND = 500;
 const TICK_MILLISECONDS = 250;
 
 export interface Pace {
-  /** For so long, nothing need arrive at the beginning. */
+  /** The time in which nothing need arrive at the beginning. */
   readonly graceSeconds: number;
   /**
    * For so long at most, nothing need arrive later, however fast the body came before. Without it, whoever has sent a megabyte

@@ -43,7 +43,7 @@ export interface BodyOptions {
   readonly maxBytes: number;
   /** Called when nothing is left that could refuse the request before its bytes are read. */
   readonly onReading: () => void;
-  /** Grows with what arrives; its creator releases it. */
+  /** Grows with the arriving bytes; its creator releases it. */
   readonly claim: BodyClaim;
   readonly graceSeconds: number;
 }
@@ -51,7 +51,7 @@ export interface BodyOptions {
 export interface BodyReading extends BodyOptions {
   readonly ignored: IgnoredFields;
   readonly readJson: ReadJson;
-  /** Is called with the bytes of a JSON body before they are parsed. */
+  /** Called with the bytes of a JSON body before they are parsed. */
   readonly onBytes?: (bytes: Uint8Array) => void;
 }
 

@@ -1,9 +1,9 @@
 import { createTally } from '../../../shared/tools/tally.js';
 
-/** What is used up: the holder's own share, or the room of all holders together. */
+/** The room that is used up: the holder's own share, or the room of all holders together. */
 export type Missing = 'share' | 'all';
 
-/** Counts the bytes that holders have, and limits those of each holder and of all together. */
+/** Counts the bytes that holders have, and limits the bytes of each holder and of all together. */
 export interface ByteShares {
   /** Returns the limit that `bytes` more would exceed; null when they fit. */
   misses(holder: string, bytes: number): Missing | null;

@@ -2,7 +2,7 @@ import type { Precondition } from '../../../shared/documents/entity-tag.js';
 
 /**
  * Parses an `If-Match` header (RFC 9110, 13.1.1); null without one. Weak tags never match, since the comparison is strong.
- * A tag that lacks its quotes counts as one that has them.
+ * A tag that lacks its quotes counts as a quoted one.
  */
 export function parseIfMatch(header: string | undefined): Precondition | null {
   if (header === undefined) return null;

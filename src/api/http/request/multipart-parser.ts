@@ -35,7 +35,7 @@ export function createMultipartParser(headers: IncomingHttpHeaders, limits: Limi
   }
 }
 
-/** The text of a field. @param charset what the part's `encoding` says, which may be no charset; then it is UTF-8 */
+/** Returns the text of a field. @param charset the part's `encoding`, which may be no charset; then it is UTF-8 */
 export const fieldText = (bytes: Buffer, charset: string): string =>
   decodeAs(bytes, encodingOf(charset) ?? 'utf-8');
 

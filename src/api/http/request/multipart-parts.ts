@@ -6,13 +6,13 @@ import { fieldText } from './multipart-parser.js';
 
 export interface UploadTarget<Stored> {
   readonly maxFileBytes: number;
-  /** What a larger file is refused with. */
+  /** Makes the error that refuses a larger file. */
   readonly tooLarge: () => Error;
   /** The form fields that are read, with the most bytes of each; other fields are skipped. */
   readonly fields: Readonly<Record<string, number>>;
   /** Stores the part named `file` and must read all of its bytes. Reading throws when the upload breaks off. */
   readonly storeFile: (file: IncomingFile) => Promise<Stored>;
-  /** Is called for each form field, and may throw to refuse the upload. `value` is null when the field exceeds its limit. */
+  /** Called for each form field, and may throw to refuse the upload. `value` is null when the field exceeds its limit. */
   readonly onField?: (name: string, value: string | null) => void;
 }
 
@@ -22,7 +22,7 @@ export interface UploadState {
   readonly fields: Promise<void>[];
   failure: { readonly error: unknown } | null;
   readonly stop: (error: unknown) => void;
-  /** Is called with the name of each part that is not read. */
+  /** Called with the name of each part that is not read. */
   readonly onUnknown: (name: string) => void;
   /** Bytes of parts that are no longer in memory: they were passed on to storage, or dropped. */
   passedBytes: number;

@@ -60,7 +60,7 @@ export async function readBody(
   return { type: jsonTypeOf(route, mediaTypeOf(request)), value: await options.readJson(bytes) };
 }
 
-/** As the body of a route that takes no such patches, one is JSON like any other. */
+/** Returns the type of a JSON body. A merge patch is JSON like any other as the body of a route that takes no patches. */
 const jsonTypeOf = (route: Route, mediaType: string) =>
   route.request.mergePatch && mediaType === MERGE_PATCH ? 'merge-patch' : 'json';
 
@@ -157,7 +157,7 @@ function fillFrom(
   return filled;
 }
 
-/** Returns the parameters of the query string; the last value counts of one that is repeated. */
+/** Returns the parameters of the query string; the last value of a repeated one counts. */
 export function queryOf(url: string): Record<string, string> {
   const start = url.indexOf('?');
   return start === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(start + 1)));

@@ -18,12 +18,12 @@ export interface FilesTarget<Stored> {
   readonly maxFileBytes: number;
   /** The form fields that are read, with the most bytes of each; other fields are skipped. */
   readonly fields: Readonly<Record<string, number>>;
-  /** Those of the fields that may be a word that is no JSON. A list is JSON all the same. */
+  /** The fields that may be a word that is no JSON. A list is JSON all the same. */
   readonly words: readonly string[];
-  /** Is called with the text of each field. */
+  /** Called with the text of each field. */
   readonly onField?: (name: string, text: string) => void;
   /**
-   * Stores a file, which need not be read to its end: what is left is skipped. It rejects only where the form cannot go on.
+   * Stores a file, which need not be read to its end: the rest is skipped. It rejects only where the form cannot go on.
    * Reading throws when the upload breaks off.
    */
   readonly store: (file: IncomingFile) => Promise<Stored>;
@@ -36,8 +36,8 @@ export interface ReceivedFiles<Stored> {
 }
 
 /**
- * Reads a multipart body with many files once, with its parts in any order. Rejects only after each `store` has settled,
- * so that the caller can remove what was stored.
+ * Reads a multipart body with many files once, with its parts in any order. Rejects only after each `store` has settled, so
+ * that the caller can remove the stored files.
  * @throws HttpError 400 malformed, broken off or a field that is not JSON; 422 no files, or too many; TooLargeError
  */
 export type ReceiveFiles = <Stored>(target: FilesTarget<Stored>) => Promise<ReceivedFiles<Stored>>;

@@ -14,12 +14,12 @@ import {
 
 /**
  * Reads a multipart body once, with its parts in any order. Resolves with null when it holds no `file`. Rejects only after
- * `storeFile` has settled, so that the caller can remove what was stored.
- * @throws HttpError 400 malformed or broken off, 422 more than one file; TooLargeError; what the target throws
+ * `storeFile` has settled, so that the caller can remove the stored file.
+ * @throws HttpError 400 malformed or broken off, 422 more than one file; TooLargeError; errors of the target
  */
 export type ReceiveUpload = <Stored>(target: UploadTarget<Stored>) => Promise<Stored | null>;
 
-/** What form fields and part headers may take in addition to the file. */
+/** The bytes that form fields and part headers may take in addition to the file. */
 export const OVERHEAD_BYTES = 8 * 1024 * 1024;
 const MAX_FIELDS = 64;
 const MAX_FIELD_BYTES = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
  * Stops reading an iterator and passes `reason` on to its producer.
- * @throws what the producer throws instead of `reason`
+ * @throws an error of the producer instead of `reason`
  */
 export async function abandonIterator(iterator: AsyncIterator<unknown>, reason: unknown): Promise<void> {
   if (!iterator.throw) {

@@ -37,7 +37,7 @@ export const validationErrorBody = z
   .object({ detail: z.array(validationItem) })
   .meta({ id: 'ValidationError', description: 'All values of the request that are missing or invalid.' });
 
-/** All responses of a route by status: those that it declares, and the errors that any route of its kind may answer. */
+/** Returns all responses of a route by status: the declared ones, and the errors that any route of its kind may answer. */
 export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
   const { path, body } = route.request;
   const responses = new Map<number, ResponseShape>();

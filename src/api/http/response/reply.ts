@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { StreamedText } from '../../services/streamed-text.js';
 import { mapIterable } from './async-iterables.js';
 
-/** What a route declares for a status: the schema of its JSON body, or another kind of response. */
+/** The response that a route declares for a status: the schema of its JSON body, or another kind of response. */
 export type ResponseShape = z.ZodType | 'download' | 'png' | 'events';
 export type Responses = Readonly<Record<number, ResponseShape>>;
 
@@ -14,7 +14,7 @@ export interface JsonReply<Status, Body> extends Headers {
   readonly type: 'json';
   readonly status: Status;
   readonly body: Body;
-  /** Whether the same request may do more later, so that this answer is not remembered for an `Idempotency-Key`. */
+  /** True if the same request may do more later, so that this answer is not remembered for an `Idempotency-Key`. */
   readonly isPassing?: boolean;
 }
 
@@ -42,7 +42,7 @@ interface Download {
   readonly sizeBytes: number;
   readonly contentType: string;
   readonly filename: string;
-  /** Whether it is to be shown, and not saved. */
+  /** True if it is to be shown, and not saved. */
   readonly isInline?: boolean;
 }
 

@@ -16,7 +16,7 @@ const HEADERS = {
 const COMMIT_MILLISECONDS = 10_000;
 
 interface SendingEvents {
-  /** Aborts when the client goes away, or may no longer read what is sent. */
+  /** Aborts when the client goes away, or may no longer read the events. */
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
 }
@@ -64,7 +64,7 @@ export async function sendEvents(
   }
 }
 
-/** Says what a plain error would say, with its status. */
+/** Makes the event that says the same as a plain error, with its status. */
 function toStreamError(error: unknown): z.infer<typeof streamError> {
   const { status, detail } = describeError(error);
   const sentence = typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join('; ');

@@ -21,7 +21,7 @@ export interface Exchange {
   readonly hold: (bytes: number) => Promise<Lease>;
 }
 
-/** Sends what the handler of a request returned. HEAD gets the headers of GET without its body. */
+/** Sends the reply that the handler of a request returned. HEAD gets the headers of GET without its body. */
 export async function sendReply(exchange: Exchange, reply: ApiReply): Promise<void> {
   const { request, response, signal } = exchange;
   if (signal.aborted) {

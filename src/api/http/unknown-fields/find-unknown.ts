@@ -34,7 +34,10 @@ function hasFields(schema: z.core.$ZodType): boolean {
   return inner instanceof z.ZodObject || (inner instanceof z.ZodArray && hasFields(inner.element));
 }
 
-/** Takes away what says when a value may be missing and what becomes of it, and leaves what describes the value. */
+/**
+ * Takes away the wrappers that say when a value may be missing and how it is treated then, and leaves the description of
+ * the value.
+ */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   let inner = schema;
   for (;;) {
@@ -45,6 +48,9 @@ function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   }
 }
 
-/** A step that prepares a value stands before the schema of the value, and one that uses it behind. */
+/**
+ * Returns the schema that describes the value. A step that prepares a value stands before the schema of the value, and a
+ * step that uses it behind.
+ */
 const described = ({ def }: z.ZodPipe): z.core.$ZodType =>
   def.in instanceof z.ZodTransform ? def.out : def.in;

@@ -5,12 +5,12 @@ import { MAX_ITEMS } from '../validation/validation-errors.js';
 import { findUnknown, type UnknownField } from './find-unknown.js';
 import { nearestName } from './nearest-name.js';
 
-/** What becomes of fields that a route does not know, where a request does not say it. */
+/** The treatment of fields that a route does not know, where a request does not say it. */
 export type UnknownFields = 'ignore' | 'refuse';
 
 type Location = 'body' | 'query';
 
-/** Fields of existing clients for what Quire does not have. They are ignored where others are refused, too. */
+/** Fields of existing clients for features that Quire does not have. They are ignored where others are refused, too. */
 const CLIENT_FIELDS: ReadonlySet<string> = new Set([
   'rules',
   'use_reranking',
@@ -24,7 +24,7 @@ const CLIENT_FIELDS: ReadonlySet<string> = new Set([
 
 /** The fields of one request that its route does not know. They are refused, or the answer names them. */
 export interface IgnoredFields {
-  /** Looks through a part of the request. @returns what is to be refused, so that all failures are listed together */
+  /** Looks through a part of the request. @returns the fields to be refused, so that all failures are listed together */
   readonly check: (schema: z.ZodType, value: unknown, location: Location) => ValidationItem[];
   /** The same for one of many items. @throws HttpError 422 */
   readonly checkItem: (schema: z.ZodType, value: unknown, place: ItemPlace) => void;
@@ -32,7 +32,7 @@ export interface IgnoredFields {
   readonly note: (name: string, known: readonly string[]) => void;
   /** Returns the names of the fields of an item, once; undefined where there are none. */
   readonly takeItem: (index: number) => string[] | undefined;
-  /** Adds what is to be told of them to the headers of an answer. */
+  /** Adds the report about them to the headers of an answer. */
   readonly addTo: (headers: Readonly<Record<string, string>>) => Record<string, string>;
 }
 
@@ -42,7 +42,7 @@ interface ItemPlace {
   readonly list: string | null;
 }
 
-/** What the header `Prefer` says of fields that the route does not know; null when it does not say. */
+/** The preference in the header `Prefer` about fields that the route does not know; null when it has none. */
 interface Preference {
   readonly handling: 'strict' | 'lenient' | null;
 }
@@ -84,7 +84,7 @@ export function createIgnoredFields({ handling }: Preference, byDefault: Unknown
   };
 }
 
-/** Sorts unknown fields into those that are refused, which it returns, and those that are ignored. */
+/** Sorts unknown fields into refused ones, which it returns, and ignored ones. */
 const createSort =
   (isStrict: boolean) =>
   (unknown: Iterable<UnknownField>, location: Location, onIgnored: (loc: Loc) => void): ValidationItem[] => {
@@ -114,7 +114,10 @@ const MAX_NAME = 80;
 /** The most characters of a name in an error. */
 const MAX_SHOWN = 256;
 
-/** The names of ignored fields, each once, in the order in which they are found. `...` stands for what is too much. */
+/**
+ * Collects the names of ignored fields, each once, in the order in which they are found. `...` stands for names beyond the
+ * limit.
+ */
 function createNames() {
   const names = new Set<string>();
   return {

@@ -18,7 +18,7 @@ export function nearestName(name: string, known: readonly string[]): string | nu
 
 const plain = (name: string): string => name.toLowerCase().replace(/[-_\s]/g, '');
 
-/** How many letters have to be put in, left out, replaced or swapped with their neighbour (optimal string alignment). */
+/** Returns the number of letters to put in, leave out, replace or swap with their neighbour (optimal string alignment). */
 function distance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)];
   for (let i = 1; i <= a.length; i += 1) {

@@ -94,7 +94,7 @@ function holdsWholeCharacters(json: unknown): boolean {
 }
 
 /**
- * Reads JSON or, for existing clients, what Python prints for a dict. Empty text, `None` and `null` mean that there is no
+ * Reads JSON or, for existing clients, Python's print of a dict. Empty text, `None` and `null` mean that there is no
  * filter.
  */
 export function parseFilterText(text: string): { value: unknown } | { error: ValidationItem } {

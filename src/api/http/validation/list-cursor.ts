@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { LIST_KEYS, type ListOrder, type ListPosition } from '../../../shared/documents/list-order.js';
 
-/** Where a list goes on, in which order, and which list it is. */
+/** The place where a list goes on, its order, and the digest of which list it is. */
 export interface ListCursor {
   readonly order: ListOrder;
   readonly position: ListPosition;
-  /** Of what the list was asked for, so that it does not go on as another one. */
+  /** The digest of the list's request, so that it does not go on as another one. */
   readonly digest: string;
 }
 
@@ -26,7 +26,7 @@ export function writeCursor({ order, position: { value, id, rank }, digest }: Li
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** Null for what is no cursor. */
+/** Returns null for a text that is no cursor. */
 export function readCursor(text: string): ListCursor | null {
   if (text.length > MAX_CHARACTERS || !/^[\w-]+$/.test(text)) return null;
   try {
@@ -39,6 +39,6 @@ export function readCursor(text: string): ListCursor | null {
   }
 }
 
-/** What a list is asked for, in the 16 characters of a cursor. */
+/** Returns the digest of a list's request, in the 16 characters of a cursor. */
 export const listDigest = (asked: readonly unknown[]): string =>
   hash('sha256', JSON.stringify(asked), 'hex').slice(0, 16);

@@ -23,8 +23,8 @@ export const metadata = z
   .meta({ override: OBJECT_SCHEMA });
 
 /**
- * A change of single keys of the metadata (RFC 7396); null takes all of them away. What comes out must keep the limits.
- * The function that applies it throws HttpError 422.
+ * A change of single keys of the metadata (RFC 7396); null takes all of them away. The result must keep the limits. The
+ * function that applies it throws HttpError 422.
  */
 export const metadataMerge = z
   .custom<Metadata>(isPlainObject, { error: MESSAGES.dict })
@@ -44,8 +44,8 @@ export const metadataMerge = z
 type Loc = ValidationItem['loc'];
 
 /**
- * Returns what is wrong with a document's metadata. An empty object or list counts as a leaf. The check stops at
- * the first limit, so that a hostile value costs no more than a good one.
+ * Returns the faults of a document's metadata. An empty object or list counts as a leaf. The check stops at the first
+ * limit, so that a hostile value costs no more than a good one.
  */
 function checkMetadata(metadata: object): ValidationItem[] {
   const waiting: { value: unknown; loc: Loc }[] = [{ value: metadata, loc: [] }];

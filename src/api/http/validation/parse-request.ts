@@ -19,7 +19,7 @@ export function parseRequest<Schema extends z.ZodType>(
   throw new HttpError(422, toValidationItems(result.error.issues, location));
 }
 
-/** Parses like `parseRequest`, but adds what is wrong to a list, so that all failures of a request are told together. */
+/** Parses like `parseRequest`, but adds the failures to a list, so that all failures of a request are told together. */
 export const parseInto =
   (failures: ValidationItem[]) =>
   <Schema extends z.ZodType>(

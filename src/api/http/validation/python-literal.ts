@@ -24,7 +24,7 @@ const HEX_ESCAPES: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /**
- * Reads, in one pass, what Python prints for a dict of strings, numbers, booleans, None, lists and dicts with string keys
+ * Reads, in one pass, Python's print of a dict of strings, numbers, booleans, None, lists and dicts with string keys
  * (Python Language Reference, "Lexical analysis"). A number that a double does not hold is Infinity, as in `parseJson`.
  * @throws SyntaxError for anything else
  */

@@ -19,7 +19,7 @@ import { completionOptions, MAX_QUERY_CHARACTERS } from '../retrieval.js';
 
 const NAME_DESCRIPTION = 'The name of the cache.';
 const name = z.string().regex(CACHE_NAME).describe(NAME_DESCRIPTION);
-/** Where a cache is only looked up, a name that no cache can have is unknown rather than invalid. */
+/** A name for looking a cache up: a name that no cache can have is unknown rather than invalid. */
 export const anyName = z.object({ name: z.string().describe(NAME_DESCRIPTION) });
 const modelName = nonBlankString({ max: 256 });
 const MAX_DOCS = 100_000;

@@ -66,7 +66,7 @@ export function createCacheRoutes({ caches, room }: CacheRouteDependencies): Rou
   ];
 }
 
-/** Is asked before the body is read, as for ingests; caches do not count as waiting. */
+/** Asked before the body is read, as for ingests; caches do not count as waiting. */
 type RequireRoomForCaches = () => Promise<undefined>;
 
 type View = (cache: CacheRecord) => z.infer<typeof configuration>;

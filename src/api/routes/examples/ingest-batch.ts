@@ -7,7 +7,7 @@ const LAMP_ID = 'c93b6e05-d218-47fa-9c61-f5087ab3d4e1';
 const bill =
   'Bill of the caretaker for two spare keys of the office at 12 Mill Lane. The keys cost 40 euros.';
 
-/** What is answered for documents that are done, and before that. */
+/** Returns the answers for documents that are done, and before that. */
 const responsesFor = (...ids: readonly string[]) => ({
   200: ids.map((document_id, index) => ({ index, status: 'completed' as const, document_id })),
   202: ids.map((document_id, index) => ({ index, status: 'queued' as const, document_id })),

@@ -1,7 +1,7 @@
 import { handover, HANDOVER_ID, lease, LEASE_ID, leaseText } from './story.js';
 
 const search = { query: 'How much is the rent?', filters: { kind: 'lease' }, k: 2, min_score: 0.2 };
-/** Of a request with `rerank: true`. */
+/** The answer to a request with `rerank: true`. */
 const noReranker = {
   detail: 'There is no reranker: `rerank` needs the setting `reranker` of the service, which is "none"',
 };

@@ -102,7 +102,7 @@ export const queued = (document: DocumentView): DocumentView => ({
     progress: 0,
     chunk_count: 0,
     token_count: 0,
-    // Of a text nothing is left out; of a file it is known when it was read.
+    // Nothing of a text is left out; the gaps of a file are known when it was read.
     gaps: document.system_metadata.extraction === null ? 0 : null,
     extraction: null,
   }),

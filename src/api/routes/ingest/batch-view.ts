@@ -25,7 +25,7 @@ const ignored = z
   .optional()
   .describe('Names of fields of the item that are not known and were ignored; absent where there are none.');
 
-/** What became of one item. */
+/** The outcome of one item. */
 export const itemOutcome = z
   .union([
     z.object({
@@ -55,7 +55,7 @@ export function viewOutcome(outcome: ItemOutcome, names?: string[]): ItemOutcome
   return { index, status, document_id, error, ...told };
 }
 
-/** Whether the same item may get another outcome when it is sent again: it was not our time for it, or our fault. */
+/** Tells whether the same item may get another outcome when it is sent again: it was too early, or our fault. */
 export function mayEndOtherwise(outcome: ItemOutcome): boolean {
   if (outcome.type === 'document')
     return outcome.failure?.code === 'provider' || outcome.failure?.code === 'internal';
@@ -90,7 +90,7 @@ function viewError(thrown: unknown): z.infer<typeof itemError> {
   };
 }
 
-/** The kind of a 409, of which there are several. */
+/** Returns the kind of a 409, which has several. */
 function conflictOf(thrown: unknown): string | null {
   if (thrown instanceof DuplicateError) return 'value_error.duplicate';
   if (thrown instanceof DuplicateDeletedError) return 'try_later.deleted';

@@ -111,7 +111,7 @@ export const ingestFilesRoute = ({
     },
   });
 
-/** Reads a form to its end, for what it is compared by, and keeps nothing of it. */
+/** Reads a form to its end, for its fingerprint, and keeps nothing of it. */
 const skipFilesOf =
   (maxFiles: number, maxFileBytes: number) =>
   async (receiveFiles: ReceiveFiles): Promise<void> => {
@@ -140,7 +140,10 @@ function detailsOfOne(stated: Readonly<Record<string, unknown>>): FileDetails {
   }
 }
 
-/** What holds for all files is stored with each of them, and so may take no more than if it were written for each. */
+/**
+ * Requires that a value for all files may be stored with each of them: it may take no more than if it were written for
+ * each.
+ */
 function requireFitsAll(name: string, value: unknown, count: number): void {
   const bytes = isPlainObject(value) ? Buffer.byteLength(JSON.stringify(value)) : 0;
   if (bytes * count <= FIELD_BYTES) return;

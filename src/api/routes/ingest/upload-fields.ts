@@ -19,7 +19,7 @@ import type { FileUpdate } from '../../services/ingest/content-updates.js';
 import { OCR_MODES } from '../../../readers/index.js';
 import type { DocumentDetails } from '../../services/ingest/ingest.js';
 
-/** The most bytes of JSON in each field, white space and escapes included. The schemas bound what the JSON holds. */
+/** The most bytes of JSON in each field, white space and escapes included. The schemas bound its content. */
 export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
 
 /** Fields that are words, with their limits. All others are JSON objects. */
@@ -51,7 +51,7 @@ export function receiveFile(receiveUpload: ReceiveUpload): ReceiveFile<FileUpdat
 
 /**
  * Receives the file of an upload and the form fields beside it.
- * @throws HttpError 400 for a field that is not a JSON object, 422 for one that exceeds the limits
+ * @throws HttpError 400 for a field that is not a JSON object, 422 for a field that exceeds the limits
  */
 export function receiveDescribedFile(receiveUpload: ReceiveUpload): ReceiveFile<DocumentDetails> {
   return async (target) => {
@@ -61,7 +61,7 @@ export function receiveDescribedFile(receiveUpload: ReceiveUpload): ReceiveFile<
   };
 }
 
-/** Reads an upload to its end, for what it is compared by, and keeps nothing of it. */
+/** Reads an upload to its end, for its fingerprint, and keeps nothing of it. */
 export async function skipUpload(receiveUpload: ReceiveUpload, maxBytes: number): Promise<void> {
   const store = async ({ bytes }: IncomingFile) => {
     let skipped = 0;
@@ -79,7 +79,7 @@ async function receive<Stored>(
   { maxBytes, tooLarge, store }: FileTarget<Stored>,
   fields: Pick<UploadTarget<Stored>, 'fields' | 'onField'>,
 ): Promise<Stored> {
-  // The result is wrapped in a list because what is stored may itself be null.
+  // The result is wrapped in a list because the stored value may itself be null.
   const stored = await receiveUpload({
     ...fields,
     maxFileBytes: maxBytes,

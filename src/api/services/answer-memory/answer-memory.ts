@@ -9,7 +9,7 @@ const WAIT_MILLISECONDS = 5_000;
 export interface Wanted {
   readonly callerId: string;
   readonly bytes: number;
-  /** That of the request, by which its answer is known. */
+  /** The signal of the request, by which its answer is known. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -17,8 +17,8 @@ export interface Lease {
   /** Changes the size. Returns false, and changes nothing, if there is no room for it now. */
   resize(bytes: number): boolean;
   /**
-   * Gives back what the lease has, which the caller must have dropped, and waits for another size. It comes before
-   * answers that have nothing yet. If something was sent already, it waits without end.
+   * Gives back the bytes of the lease, whose content the caller must have dropped, and waits for another size. It comes
+   * before answers that have nothing yet. If something was sent already, it waits without end.
    * @throws UnavailableError when no memory becomes free in time
    */
   exchange(wanted: Omit<Wanted, 'callerId'> & { readonly isSent: boolean }): Promise<void>;
@@ -34,7 +34,7 @@ export interface AnswerMemory {
   hold(wanted: Wanted): Lease;
   /** Callers who hold more than one who waits, largest first: the slow connections of the first that has any should be cut off. */
   givesWay(): readonly string[];
-  /** Whether the answer to the request with this signal holds memory now. */
+  /** Tells whether the answer to the request with this signal holds memory now. */
   holds(answer: AbortSignal): boolean;
   figures(): { readonly held: number; readonly waiting: number };
 }
@@ -67,7 +67,7 @@ export function createAnswerMemory({
   };
 }
 
-/** @param options.bytes what was counted for it already */
+/** @param options.bytes the bytes that were counted for it already */
 function createLease(
   room: AnswerRoom,
   options: { readonly holder: Holder; readonly bytes: number; readonly waitMilliseconds: number },
@@ -94,7 +94,7 @@ function createLease(
       if (resize(wanted)) return;
       const bytes = room.capped(wanted);
       const waitMilliseconds = isSent ? null : options.waitMilliseconds;
-      // It stands in its line before others learn of what it gives back.
+      // It stands in its line before others learn of the bytes that it gives back.
       const granted = wait(room, { ...holder, bytes, kind: 'begun' }, { signal, waitMilliseconds });
       set(0);
       await granted;

@@ -3,7 +3,7 @@ import { createWaitingAnswers, type Holder, type Pass, type Waiter } from './wai
 
 /** The last part of the memory is reserved for callers who hold at most this much. */
 const FIRST_BYTES = 256 * 1024;
-/** Shares of the memory that all answers together, and those of one caller, may take. */
+/** Shares of the memory that all answers together, and the answers of one caller, may take. */
 const SHARES = {
   first: { all: 1, own: 0 },
   begun: { all: 7 / 8, own: 5 / 8 },
@@ -16,7 +16,7 @@ export type AnswerRoom = ReturnType<typeof createAnswerRoom>;
 /** An answer that asks for room. */
 type AnswerRequest = Omit<Waiter, 'grant' | 'answer'>;
 
-/** Counts what is held, and lets in those who wait. */
+/** Counts the held bytes, and lets in waiting answers. */
 export function createAnswerRoom(limitBytes: number) {
   let held = 0;
   const byCaller = createTally();
@@ -61,24 +61,30 @@ export function createAnswerRoom(limitBytes: number) {
   };
 }
 
-/** What is larger than a caller's share comes when the caller has nothing else, and counts as that share. */
+/**
+ * Returns the bytes that count for an answer. An answer that is larger than a caller's share comes when the caller has
+ * nothing else, and counts as that share.
+ */
 function capped(limitBytes: number, bytes: number): number {
   return Math.min(bytes, Math.floor(limitBytes * SHARES.large.own));
 }
 
-/** How much more an answer that has begun may take, when its caller holds `own` bytes and all callers together `held`. */
+/**
+ * Returns the further bytes that an answer that has begun may take, when its caller holds `own` bytes and all callers
+ * together `held`.
+ */
 function bytesLeft(limitBytes: number, { own, held }: { own: number; held: number }): number {
   const left = Math.min(limitBytes * SHARES.begun.own - own, limitBytes * SHARES.begun.all - held);
   return Math.max(0, Math.floor(left));
 }
 
-/** By which rules an answer may come in with which its caller has so much; null while that is too much. */
+/** Returns the rules by which an answer may come in with which its caller holds `own` bytes; null while that is too much. */
 function passFor(limitBytes: number, { own, kind }: { own: number; kind: Waiter['kind'] }): Pass | null {
   if (own <= FIRST_BYTES) return 'first';
   return own <= limitBytes * SHARES[kind].own ? kind : null;
 }
 
-/** What the one of them holds who holds least. */
+/** Returns the bytes of the waiting caller who holds least. */
 function leastHeld(waiters: readonly Waiter[], byCaller: Tally): number {
   return waiters.reduce((least, { callerId }) => Math.min(least, byCaller.of(callerId)), Infinity);
 }

@@ -11,7 +11,10 @@ interface Patience {
   readonly waitMilliseconds: number | null;
 }
 
-/** Resolves when there is room, which is then counted. @throws UnavailableError when none comes; what the signal aborts with */
+/**
+ * Resolves when there is room, which is then counted. @throws UnavailableError when none comes; the reason of the signal
+ * when it aborts
+ */
 export function wait(
   room: AnswerRoom,
   asked: Omit<Waiter, 'grant'>,

@@ -1,8 +1,8 @@
-/** In which order and by which rules those who wait come in; one waits for one of the last three. */
+/** The passes by which waiting answers come in, in their order; each waits for one of the last three. */
 export const PASSES = ['first', 'begun', 'small', 'large'] as const;
 export type Pass = (typeof PASSES)[number];
 
-/** Who holds memory: a caller, and the answer itself, which is known by the signal of its request. */
+/** The holder of memory: a caller, and the answer itself, which is known by the signal of its request. */
 export interface Holder {
   readonly callerId: string;
   readonly answer: AbortSignal | undefined;
@@ -15,18 +15,18 @@ export interface Waiter extends Holder {
 }
 
 export interface Admission {
-  /** By which rules a waiter may come in, as its caller stands; null while that caller holds too much itself. */
+  /** Returns the pass by which a waiter may come in, as its caller stands; null while that caller holds too much itself. */
   readonly passOf: (waiter: Waiter) => Pass | null;
   readonly hasRoom: (waiter: Waiter, pass: Pass) => boolean;
 }
 
-/** Those who wait for memory. */
+/** The lines of answers that wait for memory. */
 export interface AnswerLines {
   enter(waiter: Waiter): void;
   leave(waiter: Waiter): void;
   /** Lets in the first who may; false when there is none. */
   callNext(): boolean;
-  /** To be told when what a caller holds has changed. */
+  /** Called when the bytes that a caller holds have changed. */
   update(callerId: string): void;
   waitingOf(callerId: string): number;
   /** The first of each line whose caller may have it, and for which there is no room. */
@@ -115,7 +115,7 @@ function nextOf(ready: Ready, hasRoom: Admission['hasRoom']): Waiter | null {
 function placeLines(lines: Lines, { ready, passOf }: State): void {
   for (const [kind, line] of Object.entries(lines)) {
     const [head] = line;
-    // What has begun comes before what would take its room, and then perhaps have to begin again itself.
+    // An answer that has begun comes before one that would take its room, and then perhaps have to begin again itself.
     const mayGo = kind !== 'large' || lines.begun.size === 0;
     const pass = head && mayGo ? passOf(head) : null;
     for (const each of PASSES) if (each !== pass) ready[each].delete(line);

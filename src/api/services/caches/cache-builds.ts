@@ -29,7 +29,7 @@ export interface CacheRequest extends Omit<RequestContext, 'callerId'> {
 }
 
 export interface CacheSpecification extends Omit<CacheConfig, 'filters' | 'engine' | 'shared'> {
-  /** Which documents of others it takes; what the setting says where it is undefined. */
+  /** The documents of others that it takes; the setting holds where it is undefined. */
   readonly shared: Shared | undefined;
   readonly docs: readonly string[] | undefined;
   /** The filter that selects documents, and its JSON, which is stored for later updates. Both are null without a filter. */
@@ -49,7 +49,7 @@ export interface CacheBuildParts {
   readonly sharedViews: Pick<SharedViews, 'standard'>;
   readonly jobs: Jobs;
   readonly waiter: ChangeWaiter;
-  /** How long callers wait that do not state it. */
+  /** The time that callers wait who do not state one. */
   readonly waitSeconds: number;
   readonly logger: Logger;
 }
@@ -121,7 +121,10 @@ export async function awaitBuild(
 
 interface Wanted {
   readonly type: NonNullable<CacheBuild['operation']>['type'];
-  /** Returns what to build, given the cache at the moment when the build is recorded; null when there is nothing to build. */
+  /**
+   * Returns the build to make, given the cache at the moment when the build is recorded; null when there is nothing to
+   * build.
+   */
   readonly next: (cache: CacheRecord | null) => Pick<CacheBuild, 'config' | 'documentIds'> | null;
 }
 
@@ -145,7 +148,7 @@ async function startAndWait(
   noteDocuments(started.building.documentIds);
   const size = { documents: started.building.documentIds.length };
   await jobs.addCacheBuild({ ownerId, name, build: id, requestId }, size).catch((error: unknown) => {
-    // The record says what to build. The sweep adds a job for it when the queue is available again.
+    // The record tells the build. The sweep adds a job for it when the queue is available again.
     logger.warn({ requestId, err: error }, 'cache build not queued');
   });
   return waitForBuild(parts, request, { build: id, revision: started.revision, isOver: false });
@@ -153,7 +156,7 @@ async function startAndWait(
 
 interface StartedBuild {
   readonly build: string;
-  /** Of the cache when it was read, and whether the build was over by then. */
+  /** The revision of the cache when it was read, and whether the build was over by then. */
   readonly revision: number;
   readonly isOver: boolean;
 }
@@ -183,7 +186,7 @@ function buildFailed({ code, message }: CacheFailure): Error {
     : new ImpossibleError(message);
 }
 
-/** Adds documents to those that the cache has or is being built with. Null when the cache was deleted in the meantime. */
+/** Adds documents to the present or coming documents of the cache. Null when the cache was deleted in the meantime. */
 function extend(cache: CacheRecord | null, added: readonly string[]) {
   if (!cache) return null;
   const before =

@@ -111,7 +111,7 @@ async function* answer(
   yield* answerFrom(parts, request, await readCurrent(parts, request));
 }
 
-/** Whether the file of the model that holds a cache was replaced, or is gone. */
+/** Tells whether the file of the model that holds a cache was replaced, or is gone. */
 async function isOtherModel(
   { engines }: CacheQueryParts,
   { config }: BuiltCache,
@@ -144,7 +144,10 @@ async function* answerFrom(
   }
 }
 
-/** What a model has read may have been removed for room, or be of a model file that is another one now. */
+/**
+ * Tells whether a model's state is lost: it may have been removed for room, or belong to a model file that is another one
+ * now.
+ */
 function hasLostState({ name }: CacheEngine, { tokenCount }: BuiltCache, tokensReused: number): boolean {
   return name === 'llama' && tokensReused < tokenCount / 2;
 }
@@ -154,11 +157,11 @@ interface CurrentCache {
   readonly passages: readonly Passage[];
 }
 
-/** This often at most, texts go while what the cache holds is built without those before. */
+/** The number of times that texts may go while the cache is built without those before. */
 const MAX_RENEWALS = 3;
 
 /**
- * Reads a cache with the texts that its owner may read now. Where the cache holds what a model made of others, too, that is built
+ * Reads a cache with the texts that its owner may read now. A cache whose state a model made of other texts, too, is built
  * anew first.
  * @throws NotFoundError; ConflictError when the cache is not ready in time
  */

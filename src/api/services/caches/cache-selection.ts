@@ -16,7 +16,7 @@ export interface Selected {
   readonly filter?: Filter | null | undefined;
   /** Tokens that a cache can hold. A selection that cannot fit is not read to its end. */
   readonly maxTokens: number;
-  /** Which documents of others a cache takes. */
+  /** The documents of others that a cache takes. */
   readonly shared: Shared;
 }
 

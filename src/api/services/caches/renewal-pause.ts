@@ -2,7 +2,7 @@ import { dropOldest } from '../../../shared/tools/drop-oldest.js';
 
 /** Says when the lost state of a cache may be made again. */
 export interface RenewalPause {
-  /** @param cache what the cache is known by, whatever it is built of */
+  /** @param cache the name that the cache is known by, whatever it is built of */
   mayBegin(cache: string): boolean;
 }
 

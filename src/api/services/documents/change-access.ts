@@ -9,7 +9,7 @@ import { ForbiddenError, NotFoundError, TooManyError } from '../../../shared/err
 import { grows } from '../ingest/admission/memory-growth.js';
 import type { ChangeDocument, ChangeRequest } from './commit-change.js';
 
-/** After so many others that came in between, the caller is told to try again. */
+/** The number of changes by others in between, after which the caller is told to try again. */
 const MAX_ROUNDS = 10;
 const PAUSE_MILLISECONDS = 20;
 
@@ -28,10 +28,10 @@ export const patchedBy =
   };
 
 /**
- * Patches a document and gives its new access to those that were made of its attachments. It is announced in the record, so
- * that attachments of which documents are being made get it too. Then it is given to those that are there, and only then to
- * the document itself: an attachment is never open to somebody from whom the document was closed. When this is
- * interrupted, asking for it again does the rest.
+ * Patches a document and gives its new access to the documents of its attachments. The record announces it, so that
+ * attachments of which documents are being made get it too. Then it is given to the existing ones, and only then to the
+ * document itself: an attachment is never open to somebody from whom the document was closed. When this is interrupted,
+ * asking for it again does the rest.
  * @throws ForbiddenError, NotFoundError, TooManyError
  */
 export const changeAccess = (
@@ -45,13 +45,14 @@ export const changeAccess = (
   });
 
 /**
- * Takes a caller out of the lists of a document and of those that were made of its attachments, in the same way.
- * @throws ForbiddenError for whom no list names, ConflictError for the owner and the only admin; NotFoundError, TooManyError
+ * Takes a caller out of the lists of a document and of the documents of its attachments, in the same way.
+ * @throws ForbiddenError for a caller whom no list names, ConflictError for the owner and the only admin; NotFoundError,
+ *   TooManyError
  */
 export function leaveWithAttachments(parts: Parts, asked: ChangeRequest): ReturnType<ChangeDocument> {
   const { callerId } = asked;
   const ofAttachments = () => inAttachments;
-  // Of what the caller owns, or alone has charge of, among the attachments, nothing has to be left.
+  // A caller need not leave attachments that they own or alone have charge of.
   const inAttachments: Changes = {
     apply: (now) => (mayLeave(now, callerId) ? leave(now, callerId) : null),
     ofAttachments,
@@ -66,7 +67,10 @@ export function leaveWithAttachments(parts: Parts, asked: ChangeRequest): Return
   });
 }
 
-/** Gives a caller back what the lists of these documents would give them if they had not left; nothing where they have not. */
+/**
+ * Gives a caller the rights back that the lists of these documents would give them if they had not left; nothing where they
+ * have not.
+ */
 export function comeBackWithAttachments(parts: Parts, asked: ChangeRequest): ReturnType<ChangeDocument> {
   const changes: Changes = {
     apply: (now) => comeBack(now, asked.callerId),
@@ -78,17 +82,17 @@ export function comeBackWithAttachments(parts: Parts, asked: ChangeRequest): Ret
 const mayLeave = ({ ownerId, admins, ...lists }: DocumentRecord, callerId: string): boolean =>
   ownerId !== callerId && canRead(callerId, { admins, ...lists }) && admins.some((id) => id !== callerId);
 
-/** What becomes of the fields of a document as it is now. */
+/** The patch of a document's fields, by the document as it is now. */
 export type FieldsOf = (now: DocumentRecord) => Patch;
 
 interface Changes {
   /** Null where nothing changes. */
   readonly apply: (now: DocumentRecord) => Change | null;
-  /** How documents of attachments are changed with a document that was as it is said. */
+  /** Returns the changes of documents of attachments, for a document that was as given. */
   readonly ofAttachments: (before: DocumentRecord) => Changes;
 }
 
-/** What attachments get, and those of attachments. */
+/** The lists that attachments, and attachments of attachments, get. */
 interface Given {
   /** The document that is patched, as it was before. */
   readonly before: DocumentRecord;
@@ -127,8 +131,8 @@ async function changeWithAttachments(
       isOwn(now) ? finish(apply(now) ?? { record: now }) : null,
     );
     if (done.changed && !(await hasUnreached(parts, asked, { parent: done.record, reached }))) return done;
-    // Another change of access was announced meanwhile, or a document was made of an attachment, open to those alone who have
-    // access before and after the change. Unequal pauses keep two changes from hindering each other for ever.
+    // Another change of access was announced meanwhile, or a document was made of an attachment, open only to users who
+    // have access before and after the change. Unequal pauses keep two changes from hindering each other for ever.
     await pause(Math.random() * PAUSE_MILLISECONDS * round);
   }
   throw new TooManyError('Too many changes of access are still being made', { retryAfterSeconds: 2 });
@@ -164,7 +168,7 @@ async function giveToAttachments(
   return reached;
 }
 
-/** Whether there is an attachment by now that a change has not reached. */
+/** Tells whether there is an attachment by now that a change has not reached. */
 async function hasUnreached(
   parts: Parts,
   { callerId }: ChangeRequest,
@@ -198,8 +202,8 @@ async function ifThere<Result>(use: () => Promise<Result>): Promise<Result | nul
 }
 
 /**
- * The lists that an attachment gets: those of the document where the caller may change its access. Where others have taken it
- * over, it is only closed to those from whom the document is closed.
+ * Returns the lists that an attachment gets: the document's lists where the caller may change its access. Where others have
+ * taken it over, it is only closed to callers from whom the document is closed.
  */
 function inherited(
   attachment: DocumentRecord,

@@ -10,7 +10,7 @@ import { requireRight, documentNotFound, type DocumentRight } from './document-a
 export interface ChangeRequest {
   readonly documentId: string;
   readonly callerId: string;
-  /** Null where the right to change another document says what may be changed. */
+  /** Null where the right to change another document decides about the change. */
   readonly right: DocumentRight | null;
   /** The states in which alone the document may be changed; null or absent for any. */
   readonly precondition?: Precondition | null | undefined;

@@ -3,7 +3,7 @@ import type { DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ForbiddenError, NotFoundError } from '../../../shared/errors.js';
 
-/** What a caller wants to do with a document. */
+/** The right that a caller needs to a document. */
 export type DocumentRight = 'read' | 'write' | 'change access';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -134,7 +134,7 @@ async function retryDocument(
   return record && waitForDocument(record, isFinal, context);
 }
 
-/** Takes up attachments of a completed document again of which no documents could be made. They take no room yet. */
+/** Takes up the missed attachments of a completed document again. They take no room yet. */
 async function retryAttachments(
   { change, jobs }: Dependencies,
   asked: ChangeRequest,

@@ -11,7 +11,7 @@ import type { ReadJobNotes } from '../jobs/job-notes.js';
 /** The maximum number of batches whose jobs are shown. */
 const MAX_EMBED_JOBS = 20;
 
-/** What operators see of a document: ids, states, counts, times and its file name, and nothing of its content. */
+/** The view that operators have of a document: ids, states, counts, times and its file name, and nothing of its content. */
 export type DocumentInspection = Awaited<ReturnType<typeof inspect>>;
 export type InspectDocument = (id: string) => Promise<DocumentInspection | null>;
 

@@ -5,7 +5,7 @@ import type { ChangeDocument } from './commit-change.js';
 import { documentNotFound } from './document-access.js';
 import type { DocumentChanges } from './document-changes.js';
 
-/** What operators may do to any document, whoever may read it. All throw NotFoundError. */
+/** The changes that operators may make to any document, whoever may read it. All throw NotFoundError. */
 export interface OperatorChanges {
   retry(documentId: string, requestId: string): Promise<DocumentRecord | null>;
   cancel(documentId: string, requestId: string): Promise<DocumentRecord | null>;

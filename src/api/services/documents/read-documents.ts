@@ -22,23 +22,23 @@ export interface Page {
 export interface DocumentListing extends Page {
   readonly callerId: string;
   readonly filter: Filter | null;
-  /** Which documents of others are listed; what the setting says where it is undefined. */
+  /** The documents of others that are listed; the setting holds where it is undefined. */
   readonly shared?: Shared | undefined;
   readonly signal: AbortSignal;
   /** See `IndexListing`; the newest first, and all of them, where these are absent. */
   readonly name?: string | null;
   readonly order?: ListOrder;
   readonly after?: ListPosition | null;
-  /** Whether it is to be told how many documents match. */
+  /** True if the number of matching documents is to be told. */
   readonly isCounted?: boolean;
 }
 
 export interface ListedDocuments {
-  /** They are read and checked as they are consumed, a few at a time; those that are gone by then are left out. */
+  /** The records are read and checked as they are consumed, a few at a time; documents that are gone by then are left out. */
   readonly records: AsyncIterable<DocumentRecord>;
-  /** Where the list goes on; null at its end. */
+  /** The place where the list goes on; null at its end. */
   readonly next: ListPosition | null;
-  /** How many documents match, whatever the page; null where that was not asked for. */
+  /** The number of matching documents, whatever the page; null where that was not asked for. */
   readonly total: number | null;
 }
 
@@ -58,14 +58,14 @@ export interface Documents {
 const RECORD_BYTES = 24 * 1024;
 /** Memory for records that are read at once, if they are more than one. */
 const STEP_BYTES = 192 * 1024;
-/** How much of them is read from Redis at once. In memory they take some times as much. */
+/** The bytes of them that are read from Redis at once. In memory they take some times as much. */
 const READ_BYTES = STEP_BYTES / 3;
 /** Memory that is reserved for a chunk before it is read. */
 const CHUNK_BYTES = 8 * 1024;
 /** Memory for a chunk's id in a response, including its serialized form. */
 const CHUNK_ID_BYTES = 150;
 
-/** How many records are read and checked at a time, so that a page of large ones never blocks the event loop. */
+/** The number of records that are read and checked at a time, so that a page of large ones never blocks the event loop. */
 const CHECK_SIZE = 20;
 
 interface Dependencies {
@@ -122,7 +122,7 @@ async function* readListed(
   const bytes = Math.min(listing.limit * RECORD_BYTES, STEP_BYTES);
   const lease = await memory.reserve({ callerId, bytes, signal });
   try {
-    // What is not there any more is not replaced by documents from further down, which are on the next page.
+    // Documents that are gone are not replaced by documents from further down, which are on the next page.
     yield* check(records, ids, { listing, lease, stepBytes: bytes });
   } finally {
     lease.release();
@@ -132,7 +132,7 @@ async function* readListed(
 interface Checking {
   readonly listing: DocumentListing;
   readonly lease: Lease;
-  /** What the lease does not go below, so that most steps need not wait for room. */
+  /** The bytes that the lease does not go below, so that most steps need not wait for room. */
   readonly stepBytes: number;
 }
 
@@ -167,7 +167,7 @@ async function* check(
   }
 }
 
-/** The first of some records that were read, and those among them that belong into the answer. */
+/** The first of some records that were read, and the records among them that belong into the answer. */
 interface Step {
   readonly count: number;
   readonly found: readonly (DocumentRecord | null)[];

@@ -21,7 +21,7 @@ export interface DocumentExtraction {
 }
 
 /**
- * Reads what was read of a document's published version.
+ * Reads the receipt of a document's published version.
  * @throws ForbiddenError, NotFoundError; ConflictError while nothing is published
  */
 export type ReadExtraction = (request: DocumentRequest) => Promise<DocumentExtraction>;
@@ -66,7 +66,7 @@ async function readReceipt(
 const WAITS = 'The document of it is still to be made, as soon as there is room for one.';
 const MISSED = 'It could not be read any more when there was room for a document of it.';
 
-/** What became of attachments after the receipt was written. */
+/** Adds the fate of attachments after the receipt was written. */
 function withFates(receipt: Receipt, { published }: DocumentRecord): Receipt {
   const { waiting = [], missed = [] } = published?.carried ?? {};
   if (waiting.length + missed.length === 0) return receipt;

@@ -12,7 +12,7 @@ import { late, type RenderPage } from './render-page.js';
 /** The maximum time that a request waits for its page. */
 const WAIT_MILLISECONDS = 15_000;
 
-/** How often a new version may be published, or the picture expire, before it is sent. */
+/** The number of times that a new version may be published, or the picture expire, before it is sent. */
 const MAX_TRIES = 4;
 
 export interface PageRequest extends DocumentRequest {
@@ -87,7 +87,7 @@ function publishedPages({ published }: DocumentRecord, page: number): PublishedC
   return { ...published, generation };
 }
 
-/** What was found. It is told only if the caller may still read the same generation. */
+/** The result of the search for a picture. It is told only if the caller may still read the same generation. */
 type Found =
   | { readonly type: 'picture'; readonly png: Buffer; readonly lease: Lease }
   /** Another version is published, or the picture has expired. */

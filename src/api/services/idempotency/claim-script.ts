@@ -3,18 +3,18 @@ import { defineScript, type Redis } from '../../../shared/redis/client.js';
 import { SERVER_TIME } from '../../../shared/redis/server-time.js';
 
 /*
- * What is remembered of a request is a hash: `id` of what it creates, `run` that is at it, `until` when that run's lease ends
- * (Redis' time in ms), `fingerprint` of the request, `created` once something has the id, `answer` at the end, and `hour` in
- * whose sum of bytes it counts. Beside it, each caller has the sums of the last 25 hours, which end together with the keys
- * that they count.
+ * The memory of a request is a hash: `id` of the object that it creates, `run` that is at it, `until` when that run's lease
+ * ends (Redis' time in ms), `fingerprint` of the request, `created` once something has the id, `answer` at the end, and
+ * `hour` in whose sum of bytes it counts. Beside it, each caller has the sums of the last 25 hours, which end together with
+ * the keys that they count.
  */
 
-/** What Redis needs for a key, measured without its name and its answer. */
+/** The bytes that Redis needs for a key, measured without its name and its answer. */
 const KEY_BYTES = 400;
 
 export interface ClaimRequest {
   readonly run: string;
-  /** The id for what the request creates, if it has none yet. */
+  /** The id for the object that the request creates, if it has none yet. */
   readonly id: string;
   readonly fingerprint: string | null;
   readonly lease: number;
@@ -112,7 +112,7 @@ return 1
   { evenWhenFull: true },
 );
 
-/** Remembers the answer, and forgets what only runs need. */
+/** Remembers the answer, and forgets the fields that only runs need. */
 export const rememberScript = defineScript<number>(`
 if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
 redis.call('HINCRBY', KEYS[2], redis.call('HGET', KEYS[1], 'hour'), #ARGV[3])

@@ -8,7 +8,7 @@ import { packAnswer, unpackAnswer, type Answer } from './answers.js';
 import { claimReservation, releaseScript, rememberScript } from './claim-script.js';
 import { createLeases, LEASE_MILLISECONDS, type Leases } from './leases.js';
 
-/** For how long a key is remembered, from its first request on. */
+/** The time for which a key is remembered, from its first request on. */
 const LIFE_MILLISECONDS = 86_400_000;
 
 export interface KeyedRequest {
@@ -18,17 +18,20 @@ export interface KeyedRequest {
   readonly fingerprint: () => string | null;
 }
 
-/** The right of this run to do what a request asks for. One of the two functions must end it. Neither throws. */
+/** The right of this run to do the work of a request. One of the two functions must end it. Neither throws. */
 export interface HeldReservation extends Reservation {
-  /** Remembers the answer to the request. One that is too large is made again from what the request has created. */
+  /**
+   * Remembers the answer to the request. An answer that is too large is made again from the objects that the request has
+   * created.
+   */
   remember(answer: Answer): Promise<void>;
   /** Lets go of the key: it is free again, unless something was created under its id. */
   release(): Promise<void>;
 }
 
 /**
- * What to do with a request. `fingerprint` is that of the first request with the key, where it is known; it has been compared
- * unless that of this request is not known yet.
+ * The claim of a request. `fingerprint` belongs to the first request with the key, where it is known. It has been compared
+ * unless the fingerprint of this request is not known yet.
  */
 export type Claim =
   /** Another body, or another route. */
@@ -36,7 +39,7 @@ export type Claim =
   | { readonly type: 'answered'; readonly answer: Answer; readonly fingerprint: string | null }
   | {
       readonly type: 'claimed';
-      /** Where it has created something already, the answer to that is not known. */
+      /** The reservation. Where it has created something already, the answer to that is not known. */
       readonly reservation: HeldReservation;
       readonly fingerprint: string | null;
     };
@@ -49,13 +52,14 @@ export interface Idempotency {
 export interface IdempotencyParts {
   readonly redis: Redis;
   readonly logger: Logger;
-  /** How much is remembered of the requests of one caller at most, in bytes of Redis, by an estimate. */
+  /** The bytes of Redis, by an estimate, that are remembered of the requests of one caller at most. */
   readonly limitBytes: number;
 }
 
 /**
  * Answers a request that is sent again with the same `Idempotency-Key` like the first one, in all processes. The truth is
- * what the request creates: it is written in one step with the note that it was created, so that no crash comes between.
+ * the object that the request creates: it is written in one step with the note that it was created, so that no crash comes
+ * between.
  */
 export function createIdempotency({ redis, logger, limitBytes }: IdempotencyParts): Idempotency {
   const leases = createLeases(redis, logger);
@@ -120,7 +124,7 @@ function hold(
     await rememberScript.run(redis, call(known(), packed));
   };
   const notRemembered = (error: unknown) => {
-    // Whoever asks again is answered from what was created.
+    // A repeated request is answered from the created objects.
     logger.warn({ err: error }, 'the answer to an idempotency key is not remembered');
     return null;
   };

@@ -19,7 +19,7 @@ export function createLeases(redis: Redis, logger: Logger): Leases {
     for (const [run, key] of held) {
       const call = { keys: [key], arguments: [run, String(LEASE_MILLISECONDS)] };
       renewScript.run(redis, call).catch((error: unknown) => {
-        // Another run may take over. What this one creates is refused then.
+        // Another run may take over. Objects that this one creates are refused then.
         logger.warn({ err: error }, 'the lease of an idempotency key was not renewed');
       });
     }

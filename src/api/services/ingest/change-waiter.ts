@@ -87,7 +87,7 @@ async function readUntilDone<Value>(
     const value = first ?? (await read());
     const left = end - performance.now();
     if (isDone(value) || left <= 0 || signal.aborted || stopping.aborted) return value;
-    // Timers drop fractions of a millisecond and may be a little early: one that is too early costs another read.
+    // Timers drop fractions of a millisecond and may be a little early: an early one costs another read.
     await bell.heard(Math.min(Math.ceil(left) + 1, POLL_MILLISECONDS));
   }
 }

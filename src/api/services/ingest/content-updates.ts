@@ -24,7 +24,7 @@ export interface TextUpdate {
 }
 
 export interface FileUpdate {
-  /** Which of its pages are read by text recognition; undefined when they are read as those of the content before. */
+  /** The pages that are read by text recognition; undefined when they are read as the pages of the content before. */
   readonly ocr: OcrMode | undefined;
 }
 

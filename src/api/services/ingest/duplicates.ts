@@ -12,11 +12,11 @@ import { DuplicateError } from '../../../shared/errors.js';
 import { defineScript, type Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
 
-/** What becomes of a content that the caller has already: another document, the one that is there, or a refusal. */
+/** The treatment of a content that the caller has already: another document, the existing one, or a refusal. */
 export const ON_DUPLICATE = ['new', 'return', 'reject'] as const;
 export type OnDuplicate = (typeof ON_DUPLICATE)[number];
 
-/** Finds documents by their content, among those that a caller owns and may read (see `contentMember`). */
+/** Finds documents by their content, among documents that a caller owns and may read (see `contentMember`). */
 export interface Duplicates {
   find(ownerId: string, sha256: string): Promise<DocumentRecord | null>;
   findText(ownerId: string, text: string): Promise<DocumentRecord | null>;
@@ -48,7 +48,7 @@ export function createDuplicates(redis: Redis, records: Pick<Records, 'readMany'
   };
 }
 
-/** What a text is found by. */
+/** Returns the digest that a text is found by. */
 export const sha256Of = (text: string): string => hash('sha256', text, 'hex');
 
 /** @throws DuplicateError when a document of this content is to be refused */
@@ -61,7 +61,7 @@ interface Parts {
   readonly records: Pick<Records, 'readMany'>;
 }
 
-/** Each entry is held against its record. One that does not fit any more is taken away. */
+/** Each entry is compared with its record. An entry that does not fit any more is taken away. */
 async function findByContent(
   { redis, records }: Parts,
   ownerId: string,

@@ -5,7 +5,7 @@ import type { NewRecord } from '../../../shared/documents/change.js';
 /** A job of this many short texts occupies a worker for some tens of milliseconds. */
 export const MAX_GROUP = 32;
 
-/** Puts new short texts of one caller into groups, each of which one job ingests. All others get jobs of their own. */
+/** Puts new short texts of one caller into groups. One job ingests a group; all others get jobs of their own. */
 export function groupShortTexts<Created extends NewRecord>(created: readonly Created[]): Created[] {
   const short = created.filter(({ source }) => source !== undefined);
   const groups = new Map<Created, string>();

@@ -12,15 +12,15 @@ export interface IncomingFile {
 export interface FileTarget<Stored> {
   /** Larger files are refused, if possible before their bytes are read. */
   readonly maxBytes: number;
-  /** What they are refused with. */
+  /** Makes the error that refuses them. */
   readonly tooLarge: () => Error;
   /** Must read all of the file's bytes. Reading throws when the transfer breaks off. */
   readonly store: (file: IncomingFile) => Promise<Stored>;
 }
 
 /**
- * Receives one file and the details that the caller sends with it. Rejects only after `store` has settled, so that what
- * was stored can be removed.
+ * Receives one file and the details that the caller sends with it. Rejects only after `store` has settled, so that the
+ * stored file can be removed.
  */
 export type ReceiveFile<Details> = <Stored>(
   target: FileTarget<Stored>,

@@ -1,7 +1,7 @@
-/** One of many items of a request: what it says, or why it is refused. `index` is its place in the request. */
+/** One of many items of a request: its content, or the reason why it is refused. `index` is its place in the request. */
 export type IncomingItem<Item> = {
   readonly index: number;
-  /** What a line of a stream with an `Idempotency-Key` is compared by. */
+  /** The digest that a line of a stream with an `Idempotency-Key` is compared by. */
   readonly digest?: string | undefined;
 } & ({ readonly item: Item; readonly error?: never } | { readonly error: unknown; readonly item?: never });
 

@@ -17,12 +17,12 @@ import { createStoreTogether, type StoreTogether } from './store-together.js';
 import { wasWritten } from './was-written.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
 
-/** What a caller states about a document in addition to its content. */
+/** The details that a caller states about a document in addition to its content. */
 export interface DocumentDetails {
   readonly metadata: Metadata;
   readonly accessControl: Partial<AccessLists>;
   readonly onDuplicate: OnDuplicate;
-  /** Which pages of a file are read by text recognition; undefined for what the settings say. */
+  /** The pages of a file that are read by text recognition; the setting holds where it is undefined. */
   readonly ocr: OcrMode | undefined;
 }
 
@@ -63,7 +63,7 @@ export function createIngest(parts: IngestParts): Ingest {
       const store = () => sources.storeText({ documentId, version: 1, ownerId: context.callerId }, text);
       const { content, source } = await accounting.begin(operation, store);
       const record = newRecord({ ...content, filename }, { ...details, documentId }, context);
-      // Where anything else is bound to the step that writes the record, it has a step of its own.
+      // A record has a step of its own where anything else is bound to the step that writes it.
       const mayShare = source && details.onDuplicate === 'new' && !context.reservation;
       const accepting = { ...details, context };
       return mayShare

@@ -14,7 +14,7 @@ export interface JobRequests {
   /** Removes the job of an attempt that ended while the job was waiting, so that useless jobs do not pile up. */
   forgetIngest(record: DocumentRecord): Promise<void>;
   retag(record: DocumentRecord, context: Pick<RequestContext, 'requestId' | 'callerId'>): Promise<void>;
-  /** Has documents made or removed that are still to be made or removed of a document's attachments. */
+  /** Has the documents made or removed that are left to make or remove for a document's attachments. */
   attachments(record: DocumentRecord, context: Pick<RequestContext, 'requestId'>): Promise<void>;
   clean(generations: readonly string[], callerId: string): Promise<void>;
 }

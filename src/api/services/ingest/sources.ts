@@ -20,10 +20,10 @@ import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming-fi
 export interface SourceOwner {
   readonly documentId: string;
   readonly version: number;
-  /** Who owns the document, and the bytes that it counts with already; none for a new one. */
+  /** The owner of the document, and the bytes that it counts with already; none for a new one. */
   readonly ownerId: string;
   readonly counted?: number;
-  /** Where it is one of many items: their allowances, which stay open until the records are written. */
+  /** The allowances of all items where it is one of many; they stay open until the records are written. */
   readonly items?: ItemAllowances;
 }
 
@@ -81,7 +81,7 @@ export function createSources(parts: Dependencies): Sources {
 const allow = ({ allowBytes }: Dependencies, { documentId, ownerId, counted = 0, items }: SourceOwner) =>
   allowBytes({ documentId, ownerId, counted }, items);
 
-/** Where a file goes, and how large it may be. */
+/** The destination of a file, and its greatest size. */
 interface Place {
   readonly storageKey: string;
   readonly version: number;
@@ -180,7 +180,7 @@ type SourceFacts = Omit<Content, 'createdAt' | 'generation' | 'chunkCount' | 'to
 function newContent(facts: SourceFacts): Content {
   const createdAt = new Date().toISOString();
   const content = { ...facts, createdAt, generation: null, chunkCount: 0, tokenCount: 0 };
-  // Of a text nothing is left out. What is left out of a file is known when it was read.
+  // Nothing of a text is left out. The gaps of a file are known when it was read.
   return facts.kind === 'text' ? { ...content, gaps: 0 } : content;
 }
 

@@ -30,8 +30,9 @@ interface StoreParts {
 }
 
 /**
- * Stores new short texts, those of one caller that arrive together in one step and with one job, as databases commit in
- * groups: while one step is under way, the texts that follow gather for the next. Nothing waits when none is under way.
+ * Stores new short texts. The texts of one caller that arrive together are stored in one step and with one job, as
+ * databases commit in groups: while one step is under way, the texts that follow gather for the next. Nothing waits when
+ * none is under way.
  */
 export function createStoreTogether(parts: StoreParts): StoreTogether {
   const gathering: Gathering = new Map();
@@ -48,10 +49,10 @@ export function createStoreTogether(parts: StoreParts): StoreTogether {
     });
 }
 
-/** By key, of which texts may share a step: those that gather for the next one. There is an entry while a step is under way. */
+/** Texts that gather for the next step, by the key of texts that may share one. There is an entry while a step is under way. */
 type Gathering = Map<string, Waiting[]>;
 
-/** Callers who wait for their documents go before those who do not, so that the two never share a job. */
+/** Callers who wait for their documents go before all others, so that the two never share a job. */
 const keyOf = ({ callerId, waitSeconds }: ShortText['context']): string =>
   `${waitSeconds === 0 ? 'patient' : 'waiting'}:${callerId}`;
 
@@ -63,7 +64,7 @@ async function storeAll(parts: StoreParts, gathering: Gathering, key: string): P
       const traces = texts.map(({ trace }) => trace);
       await withinTraces(traces, () => storeGroup(parts, texts));
     } catch (error) {
-      // Each of them hears of it, and those that follow are stored. Rejecting what is settled does nothing.
+      // Each of them hears of it, and the texts that follow are stored. Rejecting a settled promise does nothing.
       for (const { reject } of texts) reject(error);
     }
   }

@@ -50,7 +50,7 @@ export function createWaitForDocument({
   readonly records: Pick<Records, 'read' | 'readState'>;
   readonly waiter: ChangeWaiter;
   readonly logger: Logger;
-  /** How long callers wait that do not state it. */
+  /** The time that callers wait who do not state one. */
   readonly waitSeconds: number;
 }): WaitForDocument {
   return async (record, isDone, { signal, isNew = false, ...limits }) => {

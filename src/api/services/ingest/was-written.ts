@@ -2,8 +2,8 @@ import type { DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 
 /**
- * Whether Redis has written a record although its reply was lost; null while that is unknown. Then the bytes of its source
- * stay: the sweep removes them later if no record refers to them.
+ * Tells whether Redis has written a record although its reply was lost; null while that is unknown. Then the bytes of its
+ * source stay: the sweep removes them later if no record refers to them.
  */
 export async function wasWritten(
   records: Pick<Records, 'read'>,

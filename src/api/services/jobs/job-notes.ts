@@ -10,13 +10,13 @@ import { keys, queueKeys } from '../../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
 import { documentsOf, planRetry, type RetryPlan } from './job-subject.js';
 
-/** What operators see of a job beside its ids. */
+/** The facts about a job that operators see beside its ids. */
 export interface JobNotes {
-  /** The file name of its document; of a group, that of its first one. Null for one without a name. */
+  /** The file name of its document; for a group, the name of its first one. Null for a document without a name. */
   readonly filename: string | null;
-  /** Why it is not running; null for one that runs or has ended. */
+  /** The reason why it is not running; null for a job that runs or has ended. */
   readonly waits: string | null;
-  /** What a retry will do; null for one that has not failed. */
+  /** The effect of a retry; null for a job that has not failed. */
   readonly retry: string | null;
 }
 
@@ -57,7 +57,7 @@ async function whyWaiting(parts: NoteParts, { lane, job, state }: Seen): Promise
   return (await whyLaneStands(parts, lane)) ?? (await whyJobWaits(parts, { lane, job, state }));
 }
 
-/** What keeps all jobs of a lane waiting. */
+/** Returns the reason why all jobs of a lane wait. */
 async function whyLaneStands({ redis, jobs, memory }: NoteParts, lane: LaneName): Promise<string | null> {
   const queue = queueOf(lane);
   if (await jobs.queue(lane).isPaused()) return 'the queue is paused';

@@ -4,12 +4,12 @@ import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { cacheJob, embedJob, ingestJob } from '../../../shared/queues/payloads.js';
 
-/** What runs a job again can do; a job of upkeep, or of several documents, runs again as it is. */
+/** The effect of running a job again; a job of upkeep, or of several documents, runs again as it is. */
 export type RetryPlan =
   | { readonly kind: 'document'; readonly documentId: string; readonly attempt: number }
   | { readonly kind: 'cache'; readonly cache: z.infer<typeof cacheJob> }
   | { readonly kind: 'job' }
-  /** What the job was for is gone or has gone on without it. */
+  /** The document or cache of the job is gone or has gone on without it. */
   | { readonly kind: 'nothing'; readonly why: string };
 
 interface Stores {
@@ -17,7 +17,7 @@ interface Stores {
   readonly caches: Pick<CacheStore, 'read'>;
 }
 
-/** The documents that a job names: one, those of a group, or that of a generation. */
+/** The documents that a job names: one, the documents of a group, or the document of a generation. */
 const named = z.object({
   documentId: z.string().optional(),
   documentIds: z.array(z.string()).optional(),
@@ -34,7 +34,7 @@ export function documentsOf(data: unknown): readonly string[] {
 
 const DOCUMENT_JOBS: readonly string[] = ['ingest', 'embed'];
 
-/** Tells what a retry of a job that has failed will do. */
+/** Tells the effect of a retry of a job that has failed. */
 export async function planRetry(
   stores: Stores,
   job: { readonly name: string; readonly data: unknown },

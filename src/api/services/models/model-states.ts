@@ -12,7 +12,7 @@ export interface ModelState extends ModelInUse {
   /** Length of the vectors of an embedder; null before it is known, and for others. */
   readonly dimensions: number | null;
   readonly state: ProbeState;
-  /** Why it fails, and which setting to change; null otherwise. */
+  /** The reason why it fails, and which setting to change; null otherwise. */
   readonly problem: string | null;
 }
 
@@ -36,7 +36,7 @@ const MAX_PAUSE_MILLISECONDS = 300_000;
 
 /**
  * Logs which models are in use, and probes them in the background: once, or until they answer for the first time. Nothing
- * waits for that. @returns what is known of them now
+ * waits for that. @returns the known states of them now
  */
 export function watchModels(options: WatchOptions): () => ModelStates {
   const { used, probes, dimensions, logger } = options;

@@ -4,9 +4,9 @@ import type { SharedViews } from '../../../shared/access/sharing.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, InvalidFieldError } from '../../../shared/errors.js';
 
-/** What a caller has said of documents that others share with them. */
+/** The choices that a caller has made about documents that others share with them. */
 export interface CallerView extends SharingLists {
-  /** What holds where a request does not say. */
+  /** The choice that holds where a request does not say. */
   readonly standard: Shared;
 }
 
@@ -19,7 +19,7 @@ export interface CallerLists {
   /** Finds nothing of an owner any more. @throws ConflictError for the caller's own id; so does `acceptOwner` */
   blockOwner(callerId: string, owner: string): Promise<CallerView>;
   unblockOwner(callerId: string, owner: string): Promise<CallerView>;
-  /** Accepts all of an owner's documents, also those to come. */
+  /** Accepts all documents of an owner, future ones included. */
   acceptOwner(callerId: string, owner: string): Promise<CallerView>;
   forgetOwner(callerId: string, owner: string): Promise<CallerView>;
   acceptDocument(callerId: string, documentId: string): Promise<void>;

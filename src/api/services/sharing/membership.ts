@@ -11,7 +11,7 @@ import { beginToWait, type AwaitedDocument, type WaitForDocument } from '../inge
 import type { RequestContext } from '../request-context.js';
 import type { CallerLists } from './caller-lists.js';
 
-/** How readers part from documents of others, and come back. Both may be asked for again and again. */
+/** The ways in which readers part from documents of others, and come back. Both may be asked for again and again. */
 export interface Membership {
   /**
    * Takes the caller out of all lists of a document. Nobody else can bring them back.
@@ -19,8 +19,8 @@ export interface Membership {
    */
   leave(documentId: string, context: RequestContext): Promise<void>;
   /**
-   * Has a document of somebody else found where the caller finds only what they have accepted, and gives a caller who has left
-   * what the lists would give them. The wait ends when searches see it.
+   * Has a document of somebody else found where the caller finds only accepted ones, and gives a caller who has left the
+   * rights of the lists again. The wait ends when searches see it.
    * @throws ForbiddenError, NotFoundError, InvalidFieldError for too many
    */
   accept(documentId: string, context: RequestContext): Promise<AwaitedDocument>;

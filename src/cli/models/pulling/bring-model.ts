@@ -12,7 +12,7 @@ import { showProgress, type ProgressOutput } from './show-progress.js';
 export interface BringOptions {
   readonly signal: AbortSignal;
   readonly output: ProgressOutput;
-  /** How long a server may send nothing; 30 seconds. */
+  /** The time for which a server may send nothing; 30 seconds by default. */
   readonly patienceMs?: number;
   /** The pause before a broken connection is opened again; a second, and more each time. */
   readonly pauseMs?: number;
@@ -20,7 +20,7 @@ export interface BringOptions {
 
 export interface Target {
   readonly directory: string;
-  /** What the file must have, in hexadecimal digits; null where the user does not say. */
+  /** The hash that the file must have, in hexadecimal digits; null where the user does not say. */
   readonly sha256: string | null;
 }
 

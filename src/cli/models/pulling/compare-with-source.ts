@@ -8,7 +8,7 @@ import { openRemote } from './open-remote.js';
 import { TransferError } from './transfer-error.js';
 
 /**
- * Makes sure that the file of that name which is there is the one that was asked for.
+ * Makes sure that the existing file of that name is the requested one.
  * @throws UserError when it is another one
  */
 export async function compareWithSource(
@@ -32,7 +32,7 @@ export async function compareWithSource(
   );
 }
 
-/** What the source says of its file; null when it cannot be reached. */
+/** Asks the source for the facts about its file; null when it cannot be reached. */
 async function ask(
   remote: RemoteSource,
   target: Target,

@@ -13,7 +13,7 @@ export interface CopyOptions {
 
 /**
  * Copies a file of this machine into a draft; where the file system can, the two share their blocks until one is changed.
- * Never a link: what happens to the file later must not change the model.
+ * Never a link: later changes of the file must not change the model.
  * @throws UserError
  */
 export async function copyModel(path: string, draft: Draft, options: CopyOptions): Promise<void> {

@@ -2,10 +2,10 @@ import { statfs } from 'node:fs/promises';
 import { UserError } from '../../user-messages.js';
 import { inMegabytes } from '../megabytes.js';
 
-/** What is left free for everything else that writes there. */
+/** The bytes that are left free for everything else that writes there. */
 const SPARE_BYTES = 64 * 1024 ** 2;
 
-/** @throws UserError when the file system of a folder has no room for so many bytes and some more */
+/** @throws UserError when the file system of a folder has no room for this many bytes and some more */
 export async function assertRoom(directory: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;

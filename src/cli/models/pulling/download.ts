@@ -10,11 +10,11 @@ import { TransferError } from './transfer-error.js';
 
 export interface DownloadOptions {
   readonly signal: AbortSignal;
-  /** How long the server may send nothing. */
+  /** The time for which the server may send nothing. */
   readonly patienceMs: number;
   /** The pause before the first new try; it doubles with each that brings nothing. */
   readonly pauseMs: number;
-  /** Is called with what a source says, before anything of it is kept. Throws where it is not wanted. */
+  /** Called with the facts that a source announces, before anything of the file is kept. Throws where it is not wanted. */
   readonly onAnnounced: (announced: Announced, done: number) => Promise<void>;
   /** In bytes. */
   readonly onProgress: (done: number, total: number) => void;
@@ -22,7 +22,7 @@ export interface DownloadOptions {
 
 export interface Downloaded {
   readonly announced: Announced;
-  /** Of all that is in the draft, in hexadecimal digits. */
+  /** The hash of all bytes in the draft, in hexadecimal digits. */
   readonly sha256: string;
 }
 
@@ -31,12 +31,12 @@ const MAX_TRIES = 5;
 /** A file may be replaced once while it is pulled. */
 const MAX_RESTARTS = 1;
 
-/** A download under way: what is in the draft, and its hash, which grows along. */
+/** A download under way: the bytes in the draft, and their hash, which grows along. */
 interface Progress {
   announced: Announced | null;
   done: number;
   hash: Hash;
-  /** How often the source turned out to have another file than the one that was begun. */
+  /** The number of times that the source turned out to have another file than the begun one. */
   restarts: number;
 }
 
@@ -71,7 +71,7 @@ export async function download(
   return { announced: progress.announced, sha256: progress.hash.digest('hex') };
 }
 
-/** What is in the draft counts where it is of the same address, and a version of it was told. */
+/** Takes up a draft. Its bytes count where they are from the same address, and a version of the file was told. */
 async function takeUp(remote: RemoteSource, draft: Draft): Promise<Progress> {
   const announced = await draft.announced();
   const done = await draft.size();
@@ -90,7 +90,7 @@ interface Transfer {
   readonly progress: Progress;
 }
 
-/** Asks once, and takes what comes. */
+/** Asks once, and takes the bytes that come. */
 async function receive(transfer: Transfer, options: DownloadOptions): Promise<void> {
   const { remote, draft, progress } = transfer;
   const watch = watchForSilence(options);
@@ -154,7 +154,7 @@ async function append({ body, contentType, announced }: Opened, transfer: Transf
   if (progress.done < announced.size) throw new TransferError(`${remote.url.host} broke off`);
 }
 
-/** What goes wrong while a body is read lies at the connection. */
+/** Passes the body on. An error while it is read is an error of the connection. */
 async function* readBody(body: AsyncIterable<Uint8Array>, { url }: RemoteSource): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -165,7 +165,7 @@ async function* readBody(body: AsyncIterable<Uint8Array>, { url }: RemoteSource)
 
 const MAGIC = Buffer.from('GGUF');
 
-/** Whether bytes that stand at a place of a file can be those of a GGUF file. */
+/** Tells whether bytes at a place of a file can belong to a GGUF file. */
 function isGgufAt(place: number, bytes: Uint8Array): boolean {
   if (place >= MAGIC.length) return true;
   const expected = MAGIC.subarray(place, place + bytes.length);

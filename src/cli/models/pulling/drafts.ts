@@ -6,7 +6,7 @@ import { isModelName } from '../../../shared/local-models/model-files.js';
 import { onMissing } from '../../../shared/tools/on-missing.js';
 
 const announcedSchema = z.object({
-  /** Of the file's address. */
+  /** The key of the file's address. */
   key: z.string(),
   /** Differs when the server has another file; null where the server says nothing to tell them apart by. */
   version: z.string().nullable(),
@@ -15,13 +15,13 @@ const announcedSchema = z.object({
   /** In hexadecimal digits; null where the source does not tell it. */
   sha256: z.string().nullable(),
 });
-/** What a source says of a file before it sends it. */
+/** The facts about a file that a source announces before it sends it. */
 export type Announced = z.infer<typeof announcedSchema>;
 
-/** What was pulled of a model file so far. Hidden files, so that nobody takes them for models. */
+/** The part of a model file that was pulled so far. Drafts are hidden files, so that nobody takes them for models. */
 export interface Draft {
   readonly path: string;
-  /** What the part belongs to that is there; null where nothing is known of it. */
+  /** Returns the announced facts of the draft; null where nothing is known of it. */
   announced(): Promise<Announced | null>;
   size(): Promise<number>;
   /** Empties it for another file. */
@@ -62,7 +62,7 @@ export function draftOf(directory: string, name: string): Draft {
   };
 }
 
-/** The names of models of which a part is there, with what is known of each. */
+/** Lists the names of models of which a part is there, with the known facts of each. */
 export async function listDrafts(
   directory: string,
 ): Promise<{ name: string; size: number; announced: Announced | null }[]> {

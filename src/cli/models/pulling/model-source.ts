@@ -9,9 +9,12 @@ export interface RemoteSource {
   readonly url: URL;
   /** The access token of Hugging Face, for its own host alone. */
   readonly token: string | null;
-  /** Whether an `etag` of 64 hexadecimal digits is the SHA-256 of the file. */
+  /** True if an `etag` of 64 hexadecimal digits is the SHA-256 of the file. */
   readonly tellsHash: boolean;
-  /** What is the same when the same file is asked for again; signatures in a query are not part of it, nor can it be read. */
+  /**
+   * The key that stays the same when the same file is asked for again. Signatures in a query are not part of it, nor can it
+   * be read.
+   */
   readonly key: string;
 }
 
@@ -21,11 +24,11 @@ export type ModelSource = { readonly name: string } & (
 
 const HUGGING_FACE = 'https://huggingface.co';
 const PART_OF_SEVERAL = /-\d{5}-of-\d{5}\.gguf$/;
-/** A user's or an organisation's name, and that of a repository. */
+/** The names of a user or an organisation, and of a repository. */
 const REPOSITORY = /^[\w.-]{1,96}\/[\w.-]{1,96}$/;
 
 /**
- * Reads what `quire models pull` is told: `hf:user/repo:file`, an address, or a path.
+ * Reads the argument of `quire models pull`: `hf:user/repo:file`, an address, or a path.
  * @throws UserError
  */
 export function parseSource(text: string, name: string | undefined, env: Environment): ModelSource {
@@ -91,7 +94,7 @@ function lastPart(url: URL): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    // No name of a file can be made of it, which is what is then said.
+    // No file name can be made of it, which is the error that is then reported.
     return part;
   }
 }

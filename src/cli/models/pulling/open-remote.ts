@@ -7,7 +7,7 @@ import { TransferError } from './transfer-error.js';
 
 export interface Opened {
   readonly announced: Announced;
-  /** Where in the file the body begins: a server may ignore where it was asked for. */
+  /** The place in the file where the body begins: a server may ignore the requested place. */
   readonly offset: number;
   readonly contentType: string;
   readonly body: AsyncIterable<Uint8Array>;
@@ -30,7 +30,7 @@ export async function openRemote(
   let told: Pick<Announced, 'sha256'> & { size: number | null } = { sha256: null, size: null };
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     const response = await request(url, remote, { offset, signal });
-    // What another host says of the file is not asked for.
+    // Statements of another host about the file do not count.
     if (url.origin === remote.url.origin) told = toldBy(response.headers, remote, told);
     const location = response.headers.get('location');
     if (response.status < 300 || response.status > 399 || location === null)
@@ -41,7 +41,7 @@ export async function openRemote(
   throw new UserError(`${remote.url.host} sends from one address to the next without an end.`);
 }
 
-/** Where a redirect leads. What answers on this machine is not for other hosts to ask. @throws UserError */
+/** Returns the address that a redirect leads to. Services on this machine are not for other hosts to ask. @throws UserError */
 export function redirected(from: URL, location: string): URL {
   if (!URL.canParse(location, from.href))
     throw new UserError(`${from.host} sends to an address that is none.`);
@@ -122,7 +122,7 @@ async function openedFrom(response: Response, context: Context): Promise<Opened 
   }
 }
 
-/** @throws UserError where the length is not told, or is not that of the file */
+/** @throws UserError where the length is not told, or is not the length of the file */
 function sentRange(status: number, headers: Headers, { remote, told }: Context) {
   const range = rangeOf(status, headers);
   if (range === null) throw new UserError(`${remote.url.host} does not say how large the file is.`);

@@ -1,6 +1,6 @@
 import { inMegabytes } from '../megabytes.js';
 
-/** Where a progress is shown: a terminal, or anything else that takes lines. */
+/** The output that shows a progress: a terminal, or anything else that takes lines. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;

@@ -18,7 +18,7 @@ const TEXT = 'The committee met on Tuesday to discuss the new railway bridge acr
 const MAX_TOKENS = 48;
 const SHOWN_CHARACTERS = 200;
 
-/** A model may say anything; sane is one that says something. */
+/** Tries a chat model. A model may say anything; a sane one says something. */
 export async function tryChat(address: ModelsAddress, model: ModelDescription): Promise<Verdict> {
   const ask = createAsk(address, model);
   // Loads the model, which is not to be measured.
@@ -26,7 +26,7 @@ export async function tryChat(address: ModelsAddress, model: ModelDescription): 
   // Never read before, so that nothing of it is reused: the id stands in front.
   const prompt = `${randomUUID()} ${TEXT.repeat(10)}\nWhat did the committee discuss?`;
   const read = await ask(prompt, 1);
-  // Reads nothing any more but the last token: what it takes is the writing.
+  // The model reads nothing any more but the last token: the time is spent on writing.
   const written = await ask(prompt, MAX_TOKENS);
   const { prompt_tokens: all, prompt_tokens_details: reused } = read.usage;
   const { completion_tokens: count } = written.usage;

@@ -13,7 +13,7 @@ const SHOWN_CHARACTERS = 200;
 /** A model that thinks before it answers needs some tokens for that. */
 const MAX_TOKENS = 1_024;
 
-/** Whether a text is nearer to the one that answers it than to another. */
+/** Tells whether a text is nearer to the text that answers it than to another. */
 export async function tryRemoteEmbedder(embedder: Embedder): Promise<Verdict> {
   const { result, seconds } = await timed(async () => ({
     questions: await Promise.all(QUESTIONS.map((text) => embedder.embedQuery(text))),
@@ -39,7 +39,7 @@ export async function tryRemoteEmbedder(embedder: Embedder): Promise<Verdict> {
   };
 }
 
-/** A model may say anything; sane is one that says something. */
+/** Tries a completer. A model may say anything; a sane one says something. */
 export async function tryRemoteCompleter(completer: Completer): Promise<Verdict> {
   const passages = ANSWERS.map((text, chunkNumber) => ({ documentId: 'quire', chunkNumber, text }));
   const { result, seconds } = await timed(async () => {
@@ -59,7 +59,7 @@ export async function tryRemoteCompleter(completer: Completer): Promise<Verdict>
   };
 }
 
-/** Whether the text that answers scores higher than another. */
+/** Tells whether the text that answers scores higher than another. */
 export async function tryRemoteReranker(reranker: Reranker): Promise<Verdict> {
   const { result, seconds } = await timed(() => reranker.rerank(QUESTION, [...ANSWERS].reverse()));
   const [other, answer] = z.tuple([z.number(), z.number()]).parse(result.scores);

@@ -1,4 +1,4 @@
-/** What a trial of a model has found out. */
+/** The findings of a trial of a model. */
 export interface Verdict {
   readonly isSane: boolean;
   /** Lines for the user, each with its subject in front. */
@@ -14,6 +14,6 @@ export const inSeconds = (milliseconds: number) => (milliseconds / 1_000).toFixe
 export const perSecond = (count: number, milliseconds: number) =>
   Number(((count * 1_000) / milliseconds).toPrecision(3)).toLocaleString('en');
 
-/** The inner product of two vectors, of which one that is missing has nothing in common with any. */
+/** Returns the inner product of two vectors. A missing vector has nothing in common with any. */
 export const dot = (one: ArrayLike<number> = [], other: ArrayLike<number> = []): number =>
   Array.from(one).reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);

@@ -41,7 +41,7 @@ export interface PreparedState {
 interface NewStateRequest {
   readonly turns: readonly ChatTurn[];
   readonly id: string;
-  /** Whose it is: states of one group give way to each other first. */
+  /** The group of the state: states of one group give way to each other first. */
   readonly group: string;
   /** Another state that may hold a beginning of it. */
   readonly from?: string | undefined;
@@ -53,7 +53,7 @@ export interface ChatModel {
     request: ChatRequest,
     call: ModelTurnRequest & { readonly onText: (text: string) => void },
   ): Promise<ChatEnd>;
-  /** Reads the beginning of a conversation, up to the end of its last turn so far, and saves what the model then knows. */
+  /** Reads the beginning of a conversation, up to the end of its last turn so far, and saves the model's state after it. */
   prepare(
     request: NewStateRequest,
     call: ModelTurnRequest & { readonly onProgress: (read: number, of: number) => void },
@@ -68,7 +68,7 @@ interface Parts {
   readonly states: StateFiles;
   /** The model file that states belong to. */
   readonly fingerprint: string;
-  /** Is told each time that a conversation gives way to another. */
+  /** Called each time that a conversation gives way to another. */
   readonly onGaveWay: () => void;
 }
 
@@ -123,7 +123,7 @@ function checkLength(tokens: number, window: number): void {
   if (tokens + FREE_TOKENS > window) throw tooLong(`${String(tokens)} tokens`, tokens, window);
 }
 
-/** One for the answer, and one that the engine keeps free. */
+/** One token for the answer, and one that the engine keeps free. */
 const FREE_TOKENS = 2;
 
 function tooLong(length: string, tokens: number, window: number): ModelError {
@@ -144,9 +144,9 @@ function findState(parts: Parts, id: string | undefined): Promise<SavedState | n
 }
 
 interface Writing {
-  /** What was written so far. */
+  /** The tokens written so far. */
   readonly tokens: readonly Token[];
-  /** Writes on until the end of the answer. What the signal interrupts can be continued, also in another slot. */
+  /** Writes on until the end of the answer. An answer that the signal interrupts can be continued, also in another slot. */
   goOn(slot: Slot, signal: AbortSignal): Promise<Pick<ChatEnd, 'finishReason' | 'completionTokens'>>;
 }
 
@@ -186,7 +186,7 @@ function createWriting(
         },
       });
       show(visible.end());
-      // What is held back is never shown when the answer ends there.
+      // Text that is held back is never shown when the answer ends there.
       if (metadata.stopReason === 'maxTokens') return { finishReason: 'length', completionTokens: maxTokens };
       return { finishReason: 'stop', completionTokens: written.length };
     },

@@ -11,18 +11,18 @@ export interface ChatTurn {
 export interface ChatPrompt {
   /** Without the token that begins every text, which the engine adds. */
   readonly tokens: Token[];
-  /** What ends an answer, beside the model's own end of a turn. */
+  /** The stops that end an answer, beside the model's own end of a turn. */
   readonly stops: readonly (LlamaText | string | readonly (string | Token)[])[];
 }
 
 export interface ChatTemplate {
-  /** The name of the form in which conversations are written, which is a part of what a saved state depends on. */
+  /** The name of the form in which conversations are written. Saved states depend on it. */
   readonly name: string;
   /** Markers in texts are text: only the template makes tokens that mean more. */
   render(turns: readonly ChatTurn[]): ChatPrompt;
   /** The tokens with which every conversation begins whose last turn begins with this one's, whatever follows it. */
   renderBeginning(turns: readonly ChatTurn[]): Token[];
-  /** What a model that thinks first writes around its thoughts; null for others. */
+  /** The marks that a model which thinks first writes around its thoughts; null for others. */
   readonly thoughts: { readonly begin: string; readonly end: string } | null;
 }
 
@@ -71,7 +71,7 @@ function renderTurns(model: LlamaModel, wrapper: ChatWrapper, turns: readonly Ch
   };
 }
 
-/** Whether a marker is written, rather than implied by the form of the prompt. */
+/** Tells whether a marker is written, rather than implied by the form of the prompt. */
 const isText = (marker: string | LlamaText | object | undefined): marker is string | LlamaText =>
   typeof marker === 'string' || (marker !== undefined && 'values' in marker);
 

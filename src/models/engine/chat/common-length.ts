@@ -1,4 +1,4 @@
-/** How many items two lists have in common at their beginning. */
+/** Returns the number of items that two lists have in common at their beginning. */
 export function commonLength<Item>(one: readonly Item[], other: readonly Item[]): number {
   const end = Math.min(one.length, other.length);
   let length = 0;

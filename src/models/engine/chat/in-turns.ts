@@ -12,21 +12,21 @@ const FIRST_LOOK_MILLISECONDS = 500;
 interface Parts {
   readonly slots: Slots;
   readonly states: Pick<StateFiles, 'putAside'>;
-  /** Is told each time that a conversation gives way. */
+  /** Called each time that a conversation gives way. */
   readonly onGaveWay: () => void;
 }
 
 interface Conversation {
-  /** All tokens so far, those that were written included. */
+  /** Returns all tokens so far, written ones included. */
   readonly tokens: () => readonly Token[];
   readonly saved: SavedState | null;
   readonly call: ModelTurnRequest;
 }
 
 /**
- * Works in a slot in as many turns as it takes. When another goes first who waits, what the slot holds is put aside, and the work
- * is called again in the next turn, in a slot that holds it again: in numbers that are the same, unless there was no room to put
- * it aside.
+ * Works in a slot in as many turns as it takes. When another request that waits goes first, the state of the slot is put
+ * aside. The work is called again in the next turn, in a slot with the same state: in the same numbers, unless there was no
+ * room to put it aside.
  *
  * @param work ends soon after its signal aborts, by throwing, at a point from which it can go on
  */

@@ -1,9 +1,9 @@
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 
-/** What a model knows after it has read a text, in a file. */
+/** The state of a model after it has read a text, in a file. */
 export interface SavedState {
   readonly tokens: readonly Token[];
-  /** Replaces what the sequence holds. When that fails, the sequence holds nothing, and the state is removed. */
+  /** Replaces the content of the sequence. When that fails, the sequence holds nothing, and the state is removed. */
   load(sequence: LlamaContextSequence): Promise<void>;
 }
 

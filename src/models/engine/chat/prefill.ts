@@ -3,8 +3,8 @@ import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import { commonLength } from './common-length.js';
 
 /**
- * Prompts are read in steps that begin at multiples of this, whatever of them was read before: the engine adds up in another
- * order when a step has another length, and an answer must not depend on what was reused.
+ * Prompts are read in steps that begin at multiples of this, whatever part of them was read before: the engine adds up in
+ * another order when a step has another length, and an answer must not depend on reuse.
  */
 export const STEP = 64;
 
@@ -20,11 +20,11 @@ export async function prefill(
   { signal, onProgress }: PrefillCall,
 ): Promise<number> {
   const common = commonLength(sequence.contextTokens, tokens);
-  // What holds everything was read in these steps, too.
+  // A sequence that holds everything was read in these steps, too.
   const kept = common === tokens.length ? common : common - (common % STEP);
   if (kept < sequence.nextTokenIndex)
     await sequence.eraseContextTokenRanges([{ start: kept, end: sequence.nextTokenIndex }]);
-  // A model that cannot go back within what it has read begins anew.
+  // A model that cannot go back within its sequence begins anew.
   const reused = sequence.nextTokenIndex;
   for (let at = reused; at < tokens.length;) {
     signal.throwIfAborted();

@@ -6,7 +6,7 @@ import type { DiskWatch } from '../../../shared/disk/disk-watch.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { loadState, type SavedState } from './load-state.js';
 
-/** What a conversation had in its slot. */
+/** The state that a conversation had in its slot. */
 export interface StateAside extends SavedState {
   /** Removes it. */
   discard(): Promise<void>;
@@ -18,7 +18,7 @@ export type PutAside = (sequence: LlamaContextSequence) => Promise<StateAside | 
 /** More conversations that gave way at once are read anew, so that they do not fill the disk. */
 const MAX_ASIDE = 8;
 
-/** Files that are forgotten with the process: the next one removes what no manifest tells the use of. */
+/** Files that are forgotten with the process: the next one removes files whose use no manifest tells. */
 export function createPutAside(
   directory: string,
   { disk, logger }: { readonly disk: Pick<DiskWatch, 'requireRoom'>; readonly logger: Logger },

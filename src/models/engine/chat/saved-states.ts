@@ -11,14 +11,14 @@ import { chooseSpare, createStateIndex, type StateSummary } from './state-index.
 import { isOwnedBy, readManifest, writeManifest, type StateOwner } from './state-manifest.js';
 
 interface NewState extends StateOwner {
-  /** Whose it is: states of one group give way to each other first. */
+  /** The group of the state: states of one group give way to each other first. */
   readonly group: string;
   readonly tokens: readonly Token[];
   readonly sequence: LlamaContextSequence;
 }
 
 export interface StateFiles {
-  /** Keeps what a conversation had in its slot, for as long as another has that. */
+  /** Keeps the state that a conversation had in its slot, for as long as another has the slot. */
   readonly putAside: PutAside;
   /** Null for a state that is not there, not whole, or not of this owner. */
   find(id: string, owner: StateOwner): Promise<SavedState | null>;
@@ -31,9 +31,9 @@ const STATE = '.state';
 const MANIFEST = '.json';
 
 interface StateFileOptions {
-  /** Of all states together; when there are more, the least recently used ones of whoever has most go. */
+  /** The limit of all states together; beyond it, the least recently used states of the group with the most bytes go. */
   readonly maxBytes: number;
-  /** Is asked before a state is written. */
+  /** Asked before a state is written. */
   readonly disk: Pick<DiskWatch, 'requireRoom'>;
   readonly logger: Logger;
 }
@@ -81,8 +81,8 @@ export async function openStateFiles(
 }
 
 /**
- * Runs one task after the other: two runs of one build must not mix their files, and what is removed while it is saved must
- * not come back.
+ * Runs one task after the other: two runs of one build must not mix their files, and a state that is removed while it is
+ * saved must not come back.
  */
 function createQueue() {
   let last: Promise<unknown> = Promise.resolve();
@@ -93,7 +93,7 @@ function createQueue() {
   };
 }
 
-/** A state may be used from memory for long: what was used last is told by the time of its manifest. */
+/** Notes the use of a state, which may be used from memory for long: the time of its manifest tells the last use. */
 async function noteUse({ manifest }: StatePaths): Promise<number> {
   const now = new Date();
   // It may have been removed meanwhile.
@@ -118,7 +118,7 @@ async function removeFiles({ state, manifest }: StatePaths): Promise<void> {
   await rm(state, { force: true });
 }
 
-/** Writes the state, then what it is good for. Whatever ends the process meanwhile, no other state is taken for this one. */
+/** Writes the state, then its manifest. Whatever ends the process meanwhile, no other state is taken for this one. */
 async function saveState(
   disk: StateFileOptions['disk'],
   paths: StatePaths,
@@ -133,7 +133,7 @@ async function saveState(
   return { bytes };
 }
 
-/** Writes a state to the disk. Nothing is left of one that cannot be written. */
+/** Writes a state to the disk. Nothing is left of a state that cannot be written. */
 async function writeDraft(path: string, sequence: LlamaContextSequence): Promise<number> {
   try {
     await sequence.saveStateToFile(path);
@@ -144,7 +144,10 @@ async function writeDraft(path: string, sequence: LlamaContextSequence): Promise
   }
 }
 
-/** The states of a folder, which is made where it is not there. Removes what an ended process was writing, and what no manifest tells the use of. */
+/**
+ * Reads the states of a folder, which is made where it is not there. Removes files that an ended process was writing, and
+ * files whose use no manifest tells.
+ */
 async function openDirectory(directory: string): Promise<StateSummary[]> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const names = await readdir(directory);

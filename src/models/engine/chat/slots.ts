@@ -56,7 +56,7 @@ export async function openSlots({ contexts, turns, onRestored }: SlotOptions): P
   };
 }
 
-/** The free place that holds most of a prompt; among equals the one that has not been used for longest. */
+/** Returns the free place that holds most of a prompt; among equals the longest unused one. */
 function choose(places: readonly Place[], prompt: readonly Token[]): Place {
   const [best] = places
     .filter(({ isFree }) => isFree)

@@ -1,7 +1,7 @@
-/** What is known of a state without its files. */
+/** The facts about a state without its files. */
 export interface StateSummary {
   readonly id: string;
-  /** Whose it is. States of one group give way to each other first. */
+  /** The group of the state. States of one group give way to each other first. */
   readonly group: string;
   readonly tokens: number;
   readonly bytes: number;
@@ -36,8 +36,8 @@ interface Room {
 }
 
 /**
- * The states that are too many: always the least recently used one of the group with the most bytes, so that nobody who fills
- * the room removes what is others'. A state that is larger than all room goes alone.
+ * Returns the states beyond the limit: always the least recently used one of the group with the most bytes, so that nobody
+ * who fills the room removes states of others. A state that is larger than all room goes alone.
  */
 export function chooseSpare(states: readonly StateSummary[], { kept, maxBytes }: Room): StateSummary[] {
   const vast = states.find(({ id, bytes }) => id === kept && bytes > maxBytes);
@@ -60,7 +60,7 @@ export function chooseSpare(states: readonly StateSummary[], { kept, maxBytes }:
 
 interface Group {
   bytes: number;
-  /** What may go, the least recently used first. */
+  /** The states that may go, the least recently used first. */
   readonly oldest: StateSummary[];
 }
 

@@ -3,7 +3,7 @@ import type { Token } from 'node-llama-cpp';
 import { z } from 'zod';
 import { onMissing } from '../../../shared/tools/on-missing.js';
 
-/** What a state is good for. A state of anything else loads without an error, and answers nonsense. */
+/** The model that a state belongs to. A state of another model loads without an error, and answers nonsense. */
 export interface StateOwner {
   readonly fingerprint: string;
   /** The form in which conversations are written. */
@@ -30,10 +30,10 @@ const manifestSchema = z.object({
     .transform(decodeTokens),
 });
 
-/** What is known of a saved state: whose it is, how long its file is, and which tokens the model has read. */
+/** The facts about a saved state: its group, the length of its file, and the tokens that the model has read. */
 export interface StateManifest extends StateOwner {
   readonly id: string;
-  /** Whose it is: states of one group give way to each other first. */
+  /** The group of the state: states of one group give way to each other first. */
   readonly group: string;
   readonly bytes: number;
   readonly tokens: readonly Token[];

@@ -1,12 +1,12 @@
 export interface ThoughtFilter {
   /** Returns the part of the text so far that is surely no thought and was not returned yet. */
   push(text: string): string;
-  /** Returns what was held back at the end. */
+  /** Returns the text that was held back at the end. */
   end(): string;
 }
 
 /**
- * Leaves out what a model writes for itself before it answers.
+ * Leaves out the thoughts of a model before it answers.
  *
  * @param before the end of the prompt, which may open a thought already
  */
@@ -26,7 +26,7 @@ export function createThoughtFilter(
         const marker = isThinking ? end : begin;
         const at = held.indexOf(marker);
         if (at < 0) {
-          // What may be the beginning of a marker waits for its rest.
+          // Text that may be the beginning of a marker waits for its rest.
           const kept = overlapLength(held, marker);
           if (!isThinking) shown += held.slice(0, held.length - kept);
           held = held.slice(held.length - kept);

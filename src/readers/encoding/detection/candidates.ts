@@ -3,7 +3,7 @@ export interface Candidate {
   readonly encoding: string;
   /** The languages that were written in it. */
   readonly languages: readonly string[];
-  /** How much less often it is met than the most frequent one, in bits. */
+  /** The bits by which this encoding is rarer than the most frequent one. */
   readonly rarity: number;
 }
 

@@ -10,7 +10,7 @@ const SEARCHED_BYTES = 1_048_576;
 const MAX_REPETITIONS = 2;
 /** Encodings that differ by less are equally likely. */
 const CLOSE_BITS = 12;
-/** What a declaration is worth. */
+/** The weight of a declaration, in bits. */
 const DECLARED_BITS = 3;
 
 export interface Detection {
@@ -20,8 +20,9 @@ export interface Detection {
 }
 
 /**
- * Guesses the encoding of bytes that are no UTF-8 by what they say in each: the frequencies of pairs of letters and of
- * characters in the languages that were written in it make the probability of the text, and the most probable one wins.
+ * Guesses the encoding of bytes that are no UTF-8 by the text that they are in each encoding. The frequencies of pairs of
+ * letters and of characters in the languages of an encoding make the probability of the text, and the most probable
+ * encoding wins.
  */
 export function detectEncoding(buffer: Buffer): Detection {
   const sample = foreignPieces(buffer);
@@ -32,7 +33,7 @@ export function detectEncoding(buffer: Buffer): Detection {
   return { encoding: best.encoding, rival: rival?.encoding };
 }
 
-/** Whether bytes say more in one encoding than in another one. */
+/** Tells whether bytes are likelier text in one encoding than in another one. */
 export function isLikelier(buffer: Buffer, encoding: string, other: string): boolean {
   const [one, two] = [encoding, other].map((name) => CANDIDATES.find((each) => each.encoding === name));
   if (!one || !two) return false;
@@ -41,7 +42,7 @@ export function isLikelier(buffer: Buffer, encoding: string, other: string): boo
 }
 
 interface WideOptions {
-  /** Whether the bytes are wide in any case, and only their order is unknown. */
+  /** True if the bytes are wide in any case, and only their order is unknown. */
   readonly isCertain: boolean;
 }
 
@@ -70,7 +71,7 @@ function rankAll(candidates: readonly Candidate[], sample: Buffer): Ranked[] {
 interface Ranked {
   readonly encoding: string;
   readonly text: string;
-  /** How unlikely the text is, in bits; no less than the bound where it is above that. */
+  /** The improbability of the text, in bits; no less than the bound where it is above the bound. */
   readonly cost: number;
 }
 
@@ -106,7 +107,7 @@ function foreignPieces(buffer: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** With it, texts of DOS end. */
+/** The sign that ends texts of DOS. */
 const END_OF_FILE = 0x1a;
 const CONTROL_BITS = 22;
 const LAST_SEPARATOR = 0x2c;

@@ -1,6 +1,9 @@
 // Made by bench/make-encoding-tables.ts, which names the sources.
 
-/** Characters of languages that have thousands: those of the first string cost no bits, those of the next one bit, and so on. */
+/**
+ * Characters of languages that have thousands: a character of the first string costs no bits, one of the next string one
+ * bit, and so on.
+ */
 export const FREQUENT_CHARACTERS: Readonly<Record<string, readonly string[]>> = {
   ja: [
     '',

@@ -1,7 +1,7 @@
 /** Writing systems, as far as encodings differ by them. */
 export type Script = 'latin' | 'greek' | 'cyrillic' | 'hebrew' | 'arabic' | 'thai' | 'east-asian' | 'other';
 
-/** Where the letters of scripts are in Unicode, first and last. */
+/** The ranges of the letters of scripts in Unicode, first and last. */
 const RANGES: readonly (readonly [number, number, Script])[] = [
   [0x41, 0x24f, 'latin'],
   [0x300, 0x36f, 'latin'],

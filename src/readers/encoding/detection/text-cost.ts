@@ -8,7 +8,10 @@ const COMMON_SIGNS = new Set(
 );
 const COMMON_SIGN_BITS = 7;
 const RARE_SIGN_BITS = 13;
-/** Control characters, private characters, what no character has, lines and blocks of old screens, and a sign for any currency. */
+/**
+ * Control characters, private characters, numbers without a character, lines and blocks of old screens, and a sign for any
+ * currency.
+ */
 const NO_SIGN = /[\p{Cc}\p{Co}\p{Cn}\p{Cs}\ufffd\u2500-\u259f¤]/u;
 const NO_SIGN_BITS = 22;
 /** A sign that stands between two letters, where only apostrophes and the like do. */
@@ -24,7 +27,7 @@ const LETTER = /(?![ªº])[\p{L}\p{M}]/u;
 /** The stretches of a text that are not the same in all encodings, in words and signs. */
 export interface ForeignText {
   readonly words: ReadonlyMap<string, number>;
-  /** What the signs cost, in bits. */
+  /** The cost of the signs, in bits. */
   readonly signBits: number;
 }
 
@@ -50,8 +53,8 @@ function ownCost(sign: string): number {
 }
 
 /**
- * How unlikely a text is in the language that suits it best, in bits.
- * @param bound what is above it need not be known
+ * Returns the improbability of a text in the language that suits it best, in bits.
+ * @param bound a cost from which the exact value does not matter
  */
 export function textCost(
   { words, signBits }: ForeignText,

@@ -3,13 +3,13 @@ import { isControl } from '../control-bytes.js';
 import { likeliestWide } from './detect-encoding.js';
 
 const SAMPLE_BYTES = 65_536;
-/** Short texts may have so many zeros by chance. */
+/** Short texts may have this many zeros by chance. */
 const FEW_ZEROS = 2;
 
 /**
- * The encoding of bytes that are UTF-16 or UTF-32 without a byte order mark; undefined where nothing says that they are. Their
- * zeros (in East Asian text those of blanks) are all at even or all at odd places. Without zeros, they have control characters
- * or are no UTF-8, and are made of letters of one script.
+ * Returns the encoding of bytes that are UTF-16 or UTF-32 without a byte order mark; undefined where nothing indicates
+ * them. Their zeros (in East Asian text the zeros of blanks) are all at even or all at odd places. Without zeros, they have
+ * control characters or are no UTF-8, and are made of letters of one script.
  */
 export function wideEncoding(buffer: Buffer, declared: string | undefined): string | undefined {
   const head = withoutPadding(buffer.subarray(0, SAMPLE_BYTES));

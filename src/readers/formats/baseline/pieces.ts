@@ -8,7 +8,7 @@ export interface Piece {
   readonly shifts: readonly Shift[];
 }
 
-/** What is raised or lowered more often within itself is written as the innermost of these. */
+/** The deepest nesting of raised and lowered text; deeper text is written as the innermost level. */
 const MAX_SHIFTS = 4;
 
 /** Writes a text of pieces. Neighbours that are raised alike are one raised text, however a file divides it. */
@@ -18,7 +18,7 @@ export function writePieces(pieces: readonly Piece[]): string {
     : pieces.map(({ text }) => text).join('');
 }
 
-/** From the end, since how a raised text is written depends on what is written behind it. */
+/** Writes from the end, since the form of a raised text depends on the text behind it. */
 function writeLevel(pieces: readonly Piece[], level: number): string {
   const groups = groupsOf(pieces, level);
   let written = '';

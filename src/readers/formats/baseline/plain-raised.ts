@@ -23,7 +23,7 @@ const ROMAN = /(?:^|[^\p{L}\p{N}])(?:[IVX][IVXLC]{0,10}|[ivx][ivxlc]{1,10})$/u;
 const SINGLE_LETTER = /(?:(?:^|[^\p{L}\p{N}])\p{L}-?|\))$/u;
 const LAST_WORD = /(?:^|[^\p{L}\p{N}])(\p{L}{1,4})\.?$/u;
 
-/** Abbreviations of which only the first letters stand on the line. */
+/** Abbreviations with only their first letters on the line. */
 const ABBREVIATIONS = new Set(
   (
     'Mme Mmes Mlle Mlles Mr Mrs Ms Mgr Mgrs MM Messrs Me Mes Mc Mac Dr Drs Dre Dra Pr Prs Pre Prof Ste Stes St Sts ' +
@@ -39,10 +39,10 @@ const TRADE_MARKS: ReadonlyMap<string, string> = new Map([
 
 const STANDS_ALONE = { before: /(?:^|[\s\p{Ps}\p{Pi}])$/u, after: /^(?:$|[\s\p{Pe}\p{Pf}\p{Po}])/u } as const;
 const HAS_WORD = /\p{L}{3}/u;
-/** How much of the text before is looked at. */
+/** The length of the text before that is looked at. */
 const NEAR = 24;
 
-/** What a raised or lowered text is written as without a mark that it is one; undefined where it needs the mark. */
+/** Returns the plain form of a raised or lowered text, without a mark; undefined where the text needs the mark. */
 export function staysPlain(core: string, shift: Shift, around: Around): string | undefined {
   if (IN_BRACKETS.test(core)) return core;
   if ((shift === 'raised' ? SIGNS : LOWERED_SIGNS).test(core)) return core;

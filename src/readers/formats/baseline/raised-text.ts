@@ -2,9 +2,9 @@ import { staysPlain } from './plain-raised.js';
 import type { Around, Shift } from './shift.js';
 
 interface Script {
-  /** What each sign is, raised or lowered, in Unicode's block of superscripts and subscripts. */
+  /** The raised or lowered form of each sign, in Unicode's block of superscripts and subscripts. */
   readonly signs: ReadonlyMap<string, string>;
-  /** Stands before what Unicode has no sign for, as in UnicodeMath (Unicode Technical Note 28). */
+  /** The mark before a text for which Unicode has no sign, as in UnicodeMath (Unicode Technical Note 28). */
   readonly mark: string;
 }
 
@@ -20,14 +20,14 @@ function signsOf(shifted: string): ReadonlyMap<string, string> {
     ...Array.from(PLAIN, (plain, index) => [plain, signs[index] ?? plain] as const),
     ['-', shifted.charAt(PLAIN.indexOf('−'))],
     ['‐', shifted.charAt(PLAIN.indexOf('−'))],
-    // What is a sign of its kind already stays one.
+    // A sign that is already of its kind stays one.
     ...signs.map((sign) => [sign, sign] as const),
   ]);
 }
 
 /**
- * Writes raised or lowered text in the one way of all formats: `10⁶`, `treaty¹`, `5th`, `x^n`, `e^(a+b)`, `H₂O`, `x_i`, `a_(n+1)`.
- * Blanks at both ends, and ends of lines, stay outside of what is marked.
+ * Writes raised or lowered text in the one way of all formats: `10⁶`, `treaty¹`, `5th`, `x^n`, `e^(a+b)`, `H₂O`, `x_i`,
+ * `a_(n+1)`. Blanks at both ends, and ends of lines, stay outside of the mark.
  */
 export function shiftText(text: string, shift: Shift, around: Around): string {
   if (text.includes('\n')) {
@@ -57,13 +57,13 @@ function shiftCore(core: string, shift: Shift, around: Around): string {
 }
 
 /**
- * Writes the raised or lowered text of a formula, in which no letters are those of ordinals or abbreviations.
- * @param after what follows it
+ * Writes the raised or lowered text of a formula, in which no letters are ordinals or abbreviations.
+ * @param after the text that follows it
  */
 export const shiftInFormula = (text: string, shift: Shift, after = ''): string =>
   inSigns(text, shift) ?? markShifted(text, shift, after);
 
-/** What may stand between raised numbers, and signs of notes beside them. */
+/** Characters that may stand between raised numbers, and the signs of notes beside them. */
 const BETWEEN = /^[\s,;*∗†‡§¶‖#]$/u;
 const DASH = '–';
 const DIGIT = /\p{N}/u;
@@ -103,7 +103,7 @@ const WORD = /^\p{L}[\p{L}\p{M}]*$/u;
 const SIGN = /^(?:[\p{S}*†‡]|\p{Nd}+)$/u;
 const GOES_ON = /^[\p{L}\p{M}\p{Nd}]/u;
 
-/** @param after what follows, from which a word has to be told apart */
+/** @param after the text that follows, from which a word has to be told apart */
 function markShifted(core: string, shift: Shift, after: string): string {
   const { mark } = SCRIPTS[shift];
   const isBare = SIGN.test(core) || WORD.test(core);
@@ -111,7 +111,7 @@ function markShifted(core: string, shift: Shift, after: string): string {
   return mark + (isBracketed(core) ? core : `(${core})`);
 }
 
-/** Whether the first bracket of a text is closed by its last character. */
+/** Tells whether the last character of a text closes its first bracket. */
 function isBracketed(text: string): boolean {
   if (!text.startsWith('(') || !text.endsWith(')')) return false;
   let depth = 0;

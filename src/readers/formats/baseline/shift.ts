@@ -1,4 +1,4 @@
-/** Where a piece of text stands: above the line (superscript) or below it (subscript). */
+/** The place of a piece of text: above the line (superscript) or below it (subscript). */
 export type Shift = 'raised' | 'lowered';
 
 /** The text on both sides of a raised or lowered one, as far as it is known; a few dozen characters are enough. */

@@ -2,14 +2,14 @@ import type { Block } from '../../blocks/block.js';
 import { ENTRIES, plainText, readComponents, type Component, type Property } from './calendar-lines.js';
 import { recurrence, span } from './calendar-times.js';
 
-/** What the method of a calendar that is sent says of its entries. */
+/** The words for the entries of a calendar that is sent with a method. */
 const METHODS: ReadonlyMap<string, string> = new Map([
   ['CANCEL', 'cancelled'],
   ['COUNTER', 'proposed for another time'],
   ['DECLINECOUNTER', 'the proposed time was declined'],
 ]);
 
-/** Reads a calendar: for each entry what it is, when, where, and who takes part. */
+/** Reads a calendar: the kind of each entry, its time and place, and who takes part. */
 export function* calendarBlocks(text: string): Iterable<Block> {
   for (const calendar of readComponents(text)) {
     const method = METHODS.get(valueOf(calendar, 'METHOD').toUpperCase());
@@ -62,7 +62,7 @@ const peopleOf = ({ properties }: Component, name: string): string =>
     .filter((text) => text !== '')
     .join(', ');
 
-/** A person as mails name people, with what an attendee has answered. */
+/** Returns a person as mails name people, with the answer of an attendee. */
 function person({ parameters, value }: Property): string {
   const address = value.trim().replace(/^mailto:/i, '');
   const name = parameters.get('CN') ?? '';

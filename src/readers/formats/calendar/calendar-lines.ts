@@ -6,19 +6,19 @@ export interface Property {
   readonly name: string;
   /** Names in upper case. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** As it is written, with what stands behind backslashes. */
+  /** The value as it is written, with its escapes. */
   readonly value: string;
 }
 
-/** A part of a calendar, such as an event, with what stands within it. */
+/** A part of a calendar, such as an event, with the parts within it. */
 export interface Component {
-  /** Such as `VEVENT`. */
+  /** The name in capitals, such as `VEVENT`. */
   readonly name: string;
   readonly properties: readonly Property[];
   readonly components: readonly Component[];
 }
 
-/** What stands directly in a calendar, and never within another of them. */
+/** Components that stand directly in a calendar, and never within another one of them. */
 export const ENTRIES: ReadonlySet<string> = new Set(['VEVENT', 'VTODO', 'VJOURNAL']);
 /** An event has alarms; more components within others than that are in no calendar. */
 const MAX_DEPTH = 8;
@@ -28,8 +28,8 @@ const PARAMETER = /;([\w-]+)=(?:"([^"]*)"|([^";:]*))/g;
 const QUOTED = /^[^:]{0,1000};(?:ENCODING=)?QUOTED-PRINTABLE[;:]/i;
 
 /**
- * Reads the components of a calendar, whose long lines go on behind a blank. Lines that are none are left out, and what is
- * not closed, such as a zone of time, ends where the next entry begins.
+ * Reads the components of a calendar, whose long lines go on behind a blank. Lines that are no properties are left out. A
+ * component that is not closed, such as a time zone, ends where the next entry begins.
  */
 export function readComponents(text: string): readonly Component[] {
   const top: OpenComponent[] = [];
@@ -65,7 +65,7 @@ function* linesOf(text: string): Iterable<string> {
   if (parts.length > 0) yield parts.join('');
 }
 
-/** What stands before a value is no longer. */
+/** The greatest length of the text before a value. */
 const MAX_NAME_LENGTH = 2_000;
 
 function decodedValue(line: string, value: string, charset: string | undefined): string {
@@ -89,7 +89,7 @@ function propertyOf(line: string): Property | undefined {
     ]),
   );
   return {
-    // A name may have that of a group before it.
+    // A name may have the name of a group before it.
     name: name.slice(name.lastIndexOf('.') + 1).toUpperCase(),
     parameters: read,
     value: decodedValue(line, value, read.get('CHARSET')),

@@ -6,8 +6,8 @@ const UNITS = ['weeks', 'days', 'hours', 'minutes'] as const;
 const FREQUENCY = /(?:^|;)FREQ=(\w+)/i;
 
 /**
- * When something is, from its beginning to its end or for how long: `2024-03-05 09:00 to 10:00 (Europe/Berlin)`. Times are those
- * of the place that the calendar names, since nothing else tells what its readers go by.
+ * Writes a time from its beginning to its end or with its duration: `2024-03-05 09:00 to 10:00 (Europe/Berlin)`. Times are
+ * local to the place that the calendar names, since nothing else tells the clock of its readers.
  */
 export function span(start: Property | undefined, end: Property | undefined): string {
   const from = timeOf(start);
@@ -56,7 +56,7 @@ function durationOf(property: Property | undefined): string {
   return parts.length === 0 ? '' : `for ${parts.join(' ')}`;
 }
 
-/** How something comes again: `weekly` for `FREQ=WEEKLY;…`, with the rest as it is written. */
+/** Writes how an entry recurs: `weekly` for `FREQ=WEEKLY;…`, with the rest as it is written. */
 export function recurrence(rule: string): string {
   const frequency = FREQUENCY.exec(rule)?.[1];
   if (frequency === undefined) return '';

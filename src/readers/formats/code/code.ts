@@ -68,7 +68,7 @@ function declarationIn(line: string, { declaration }: Language): { indentation: 
   return declaration.test(solid.slice(0, MAX_DECLARATION_LENGTH)) ? { indentation: blank.length } : undefined;
 }
 
-/** Whether something of its own begins at a line: after an empty one, or with a word that begins such things. */
+/** Tells whether a part begins at a line: after an empty line, or with a word that begins such parts. */
 function startsPart(line: string, before: string | undefined, { starts }: Language): boolean {
   if (before === undefined || line === '' || /^[\s})\]]/.test(line)) return false;
   const isComment = COMMENT.test(line);
@@ -83,7 +83,7 @@ const beginsWith = (line: string, starts: readonly string[]): boolean =>
       (!/\w$/.test(start) || !/^\w/.test(line.slice(start.length, start.length + 1))),
   );
 
-/** Comments and decorators, which belong to what follows them. */
+/** Comments and decorators, which belong to the following lines. */
 const COMMENT = /^\s*(?:\/\/|\/\*|\*|#(?!include|define|if)|--(?!-)|;;|@\w)/;
 
 /** Removes the comment and decorators at the end of the lines, and returns them. */

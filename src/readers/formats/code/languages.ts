@@ -1,4 +1,4 @@
-/** What is known of a programming language to divide its source. */
+/** The facts about a programming language by which its source is divided. */
 export interface Language {
   /** Its common name. */
   readonly name: string;
@@ -19,8 +19,8 @@ const JVM =
   /^(?:(?:public|protected|private|internal|static|final|abstract|sealed|open|data|partial|inner|override)\s+){0,6}(?:class|interface|enum|record|struct|object|trait|@interface|fun)\s+\w/;
 
 /**
- * Separators after @langchain/textsplitters, which cuts source before lines that begin with these words; here without those
- * of control flow, which are lines within something, and with more languages.
+ * Separators after @langchain/textsplitters, which cuts source before lines that begin with these words. The words of
+ * control flow are left out, since they begin lines within a part, and more languages are added.
  */
 const LANGUAGES: readonly (readonly [extensions: string, Language])[] = [
   [

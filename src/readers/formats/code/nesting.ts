@@ -1,6 +1,6 @@
 const MAX_HEADING_DEPTH = 6;
 
-/** Tells levels of declarations by their indentation: one that is indented further is within the one before. */
+/** Tells levels of declarations by their indentation: a declaration that is indented further is within the one before. */
 export function createNesting(): { levelOf(indentation: number): number } {
   const open: number[] = [];
   return {

@@ -7,7 +7,7 @@ import { createTableWriter, type TableWriter } from '../tables/table-blocks.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** The line by which Excel is told the delimiter. It is no row. */
+/** The line that tells Excel the delimiter. It is no row. */
 const SEPARATOR_LINE = /^("?)sep=([^\r\n"])\1[ \t,;]*(?:\r\n|\n|\r|$)/i;
 
 /** Parses CSV into a table. The first row names the columns if it looks so, and `place.row` counts all rows from 1. */
@@ -53,8 +53,8 @@ function createRecordParser(text: string, delimiter: string): { parser: CsvParse
   });
   let bytesRead = 0;
   // csv-parse counts each record when it is complete. Options that tell as much (`info`, `onRecord`) make objects for each.
-  // The first record's length is that which is expected of all. Each is taken for the first one here, since csv-parse makes
-  // a costly error of any that is shorter or longer, although such records are allowed.
+  // The length of the first record is expected of all. Each record is taken for the first one here, since csv-parse makes a
+  // costly error of any that is shorter or longer, although such records are allowed.
   Object.defineProperty(parser.info, 'records', {
     get: () => 0,
     set: () => {

@@ -20,7 +20,7 @@ interface BookSheet {
 
 /**
  * Reads the style sheets of a book, each once, when a chapter links to it. Further links of a chapter to it change nothing.
- * Those outside of the book, and those beyond the bounds, are not read.
+ * Sheets outside of the book, and sheets beyond the bounds, are not read.
  */
 export function createBookSheets(zip: Zip): (chapter: string) => LoadStyleSheet {
   const known = new Map<string, BookSheet | undefined>();

@@ -10,15 +10,15 @@ export interface BookItem {
   readonly properties: string;
 }
 
-/** What the package document of a book says. */
+/** The content of a book's package document. */
 export interface PackageDocument {
   readonly title: string;
   readonly language: string;
-  /** The items in the order of reading; undefined for one that the manifest does not list. */
+  /** The items in the order of reading; undefined for an item that the manifest does not list. */
   readonly spine: readonly (BookItem | undefined)[];
   /** The items that hold the table of contents. */
   readonly contents: readonly BookItem[];
-  /** Whether the document ends early, so that chapters may be missing. */
+  /** True if the document ends early, so that chapters may be missing. */
   readonly isCut: boolean;
 }
 
@@ -45,7 +45,7 @@ export function readPackageDocument(zip: Zip): PackageDocument {
       const local = localName(name);
       if (local === 'item') addItem(attributes);
       if (local === 'itemref') spine.push(attributes['idref'] ?? '');
-      // Of several titles the first is that of the book.
+      // The first of several titles is the title of the book.
       current = (local === 'title' || local === 'language') && !texts.has(local) ? local : '';
       if (current !== '') texts.set(current, '');
     },
@@ -68,7 +68,7 @@ export function readPackageDocument(zip: Zip): PackageDocument {
   };
 }
 
-/** Where the container says that the package document is; else the first member that is called as one. */
+/** Returns the path of the package document as the container gives it; else the first member with such a name. */
 function packagePath(zip: Zip): string | undefined {
   const paths: string[] = [];
   if (zip.has(CONTAINER))

@@ -1,9 +1,9 @@
 import { oneLine } from '../../blocks/one-line.js';
 
-/** How the state of a checkbox, or of one button of a group, is written, as in task lists of Markdown. */
+/** Writes the state of a checkbox, or of one button of a group, as task lists of Markdown do. */
 export const checkMark = (state: 'on' | 'off'): string => (state === 'on' ? '[x]' : '[ ]');
 
-/** How the options of a list are written that are chosen; empty for none. */
+/** Writes the chosen options of a list; empty for none. */
 export const chosenText = (options: readonly string[]): string =>
   options
     .map((option) => oneLine(option))

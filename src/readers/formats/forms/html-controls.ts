@@ -1,12 +1,15 @@
 import { checkMark, chosenText } from './controls.js';
 import type { Attributes } from '../xml/read-markup.js';
 
-/** Kinds of fields whose value is not what somebody has filled in, or nobody may read. */
+/** Kinds of fields whose value nobody has filled in, or nobody may read. */
 const UNREAD = new Set(['hidden', 'password', 'submit', 'button', 'reset', 'image', 'file']);
 const STATES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
 const MAX_OPTIONS = 10_000;
 
-/** What an element shows by its attributes: the state of a box or button, or the text of a field; empty for nothing. */
+/**
+ * Returns the text that an element shows by its attributes: the state of a box or button, or the text of a field; empty for
+ * nothing.
+ */
 export function controlText(name: string, attributes: Attributes): string {
   const { role = '', type = 'text', value = '', checked } = attributes;
   if (name !== 'input') {

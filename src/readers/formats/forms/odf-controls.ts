@@ -5,7 +5,7 @@ import { checkMark, chosenText } from './controls.js';
 export interface OdfControls {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
-  /** What a control shows, with its label; empty where that is nothing, or nobody may read it. */
+  /** Returns the text that a control shows, with its label; empty where there is none, or nobody may read it. */
   textOf(id: string): string;
 }
 
@@ -63,7 +63,7 @@ function shownText(name: string, attributes: Attributes): string {
 /** Follows the form fields of old within text, which LibreOffice keeps as it finds them in Word files. */
 export interface FieldMarks {
   open(name: string, attributes: Attributes): void;
-  /** What a field shows that has ended; empty for another one. */
+  /** Returns the text of a field that has ended; empty when another element has ended. */
   close(name: string): string;
 }
 
@@ -90,7 +90,10 @@ export function createFieldMarks(): FieldMarks {
   };
 }
 
-/** What a content control shows (an extension of LibreOffice); undefined for one that shows its text. */
+/**
+ * Returns the text that a content control shows (an extension of LibreOffice); undefined for a control that shows its own
+ * text.
+ */
 export function contentControlText(attributes: Attributes): string | undefined {
   if (attributes['loext:checkbox'] === 'true')
     return checkMark(attributes['loext:checked'] === 'true' ? 'on' : 'off');

@@ -1,11 +1,11 @@
 import { checkMark } from './controls.js';
 
-/** Collects what a form field of old says of itself (RTF 1.9.1, `\\formfield`). */
+/** Collects the properties of a legacy form field (RTF 1.9.1, `\\formfield`). */
 export interface RtfFormField {
   control(word: string, parameter: number | undefined): void;
   /** Adds an entry of its list. */
   addEntry(text: string): void;
-  /** What the field that has ended shows; undefined for none, or one whose result is its text. */
+  /** Returns the text that the ended field shows; undefined without a field, or for one whose result is its text. */
   take(): string | undefined;
 }
 

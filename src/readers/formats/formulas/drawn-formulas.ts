@@ -3,7 +3,7 @@ import type { FormulaElement } from './linear.js';
 /** A formula in MathML that is not shown, and may be drawn by a picture behind it. */
 interface UnshownFormula {
   readonly text: string;
-  /** Why it is not shown. */
+  /** The reason why the formula is not shown. */
   readonly kind: string;
 }
 
@@ -11,9 +11,9 @@ interface UnshownFormula {
 export interface DrawnFormulas {
   open(attributes: FormulaElement['attributes']): void;
   close(): void;
-  /** Whether what is open draws a formula once more that is read as MathML. */
+  /** Tells whether an open element draws a formula once more that is read as MathML. */
   isOpen(): boolean;
-  /** Takes down what was read last. */
+  /** Notes what was read last. */
   note(read: 'formula' | 'text'): void;
   /** Keeps a formula that is not shown for the picture behind it. Returns false where no picture can be known for its own. */
   keep(formula: UnshownFormula): boolean;

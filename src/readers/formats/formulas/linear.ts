@@ -23,7 +23,7 @@ const BARS = /^([|‖])[^|‖]*\1$/u;
 /** A longer text is never taken for one operand, so that a formula is read in a time that grows with its length. */
 const MAX_OPERAND_LENGTH = 500;
 
-/** Puts brackets around a text that is more than one operand. What is in brackets already counts as one. */
+/** Puts brackets around a text that is more than one operand. A text in brackets already counts as one. */
 export function grouped(text: string): string {
   const whole = text.trim();
   if (whole.length <= 1 || (whole.length <= MAX_OPERAND_LENGTH && isOperand(whole))) return whole;
@@ -35,7 +35,7 @@ function isOperand(text: string): boolean {
   return OPERAND.test(text.replace(BRACKETED, '#'));
 }
 
-/** Whether the bracket that a text begins with is closed by its last character. */
+/** Tells whether the last character of a text closes the bracket that it begins with. */
 function isEnclosed(text: string): boolean {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -53,7 +53,7 @@ export function fraction(above: string, below: string): string {
   return `${grouped(above)}/${isPlain ? divisor : `(${divisor})`}`;
 }
 
-/** What stands above something else without a line, as in binomials: `n¦k`. */
+/** Writes one expression above another without a line, as in binomials: `n¦k`. */
 export const stacked = (above: string, below: string): string => `${grouped(above)}¦${grouped(below)}`;
 
 const ROOTS: ReadonlyMap<string, string> = new Map([
@@ -78,10 +78,10 @@ interface Scripts {
   readonly above?: string;
 }
 
-/** `x_i²`: an operand with what stands low and high behind it. */
+/** Writes an operand with scripts low and high behind it: `x_i²`. */
 export const withScripts = (base: string, scripts: Scripts): string => grouped(base) + scriptsOf(scripts);
 
-/** `₆¹⁴C`: an operand with what stands low and high in front of it. */
+/** Writes an operand with scripts low and high in front of it: `₆¹⁴C`. */
 export const withPrescripts = (base: string, scripts: Scripts): string => {
   const before = scriptsOf(scripts);
   return joined(before, grouped(base));
@@ -95,7 +95,7 @@ function scriptsOf({ below = '', above = '' }: Scripts): string {
   return written + (DEGREES.test(high) ? '°' : shiftInFormula(high, 'raised'));
 }
 
-/** `∑_(i=1)^n x_i`: a large operator, or a limit, before what it is applied to. */
+/** Writes a large operator, or a limit, before its operand: `∑_(i=1)^n x_i`. */
 export function withLimits(operator: string, limits: Scripts, operand = ''): string {
   const scripts = scriptsOf(limits);
   return `${operator.trim()}${scripts}${scripts === '' ? '' : ' '}${operand.trim()}`;
@@ -126,7 +126,7 @@ const ACCENTS: ReadonlyMap<string, string> = new Map([
 const COMBINING = /^\p{M}$/u;
 const LETTER = /^\p{L}\p{M}*$/u;
 
-/** The sign that makes an accent of what stands above a letter; undefined where that is none. */
+/** Returns the sign that makes an accent of the sign above a letter; undefined where that is none. */
 export const accentOf = (above: string): string | undefined =>
   COMBINING.test(above) ? above : ACCENTS.get(above);
 
@@ -153,13 +153,13 @@ export const underSign = (sign: string, base: string): string =>
 
 const BARE_SCRIPT = /[\^_][\p{L}\p{M}\p{Nd}]+$/u;
 const GOES_ON = /^[\p{L}\p{Nd}]/u;
-/** How much of a text before is looked at. */
+/** The length of the text before that is looked at. */
 const NEAR = 40;
 
 /** Puts a blank between two parts where they would be read as one. */
 const joined = (left: string, right: string): string => left + gapBetween(left, right) + right;
 
-/** What has to stand between two parts; empty where they can be told apart. */
+/** Returns the gap that keeps two parts apart; empty where nothing would join them. */
 export const gapBetween = (left: string, right: string): '' | ' ' =>
   GOES_ON.test(right) && BARE_SCRIPT.test(left.slice(-NEAR)) ? ' ' : '';
 

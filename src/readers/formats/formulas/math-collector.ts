@@ -7,7 +7,7 @@ interface OpenElement extends FormulaElement {
 
 /** Collects the elements of a formula in MathML from the events of a parser of markup. */
 export interface MathCollector {
-  /** Whether a formula is open. */
+  /** Tells whether a formula is open. */
   isOpen(): boolean;
   /** Takes the beginning of an element, of a formula itself, too. Returns false for one outside of formulas. */
   open(name: string, attributes: FormulaElement['attributes']): boolean;

@@ -2,17 +2,17 @@ import { gapBetween, type FormulaElement } from './linear.js';
 
 interface Token {
   readonly text: string;
-  /** Whether it is a word, such as the name of a function, and not letters that stand for numbers. */
+  /** True for a word, such as the name of a function, in contrast to letters that stand for numbers. */
   readonly isWord: boolean;
 }
 
-/** What says how two tokens belong together, and is not shown. */
+/** Invisible signs that say how two tokens belong together. */
 const APPLICATION = '\u2061';
 const TIMES = '\u2062';
 const SEPARATOR = '\u2063';
 const PLUS = '\u2064';
 
-/** Joins the elements of a row. Words stand apart from what is beside them, signs do not. */
+/** Joins the elements of a row. Words stand apart from their neighbours, signs do not. */
 export function writeTokens(
   elements: Iterable<FormulaElement>,
   write: (element: FormulaElement) => string,

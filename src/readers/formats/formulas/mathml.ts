@@ -40,7 +40,7 @@ const UNSEEN = new Set(
   'mphantom annotation annotation-xml maligngroup malignmark none mprescripts'.split(' '),
 );
 
-/** Whether an element is a row of several, without brackets of its own. */
+/** Tells whether an element is a row of several, without brackets of its own. */
 const isGroup = (element: FormulaElement | undefined): boolean =>
   element !== undefined && ['mrow', 'mstyle'].includes(element.name) && elementsOf(element).length > 1;
 
@@ -61,7 +61,7 @@ function withFractions(elements: readonly FormulaElement[]): FormulaElement[] {
   return found;
 }
 
-/** The elements of a row, without those that only hold others. */
+/** Yields the elements of a row, with containers replaced by their elements. */
 function* flat(element: FormulaElement, depth: number): Iterable<FormulaElement> {
   for (const child of withFractions(elementsOf(element))) {
     if (depth < MAX_NESTED && ROWS.has(child.name) && child.name !== 'mtd') yield* flat(child, depth + 1);
@@ -146,7 +146,7 @@ function writeFraction(
 /** Braces and arrows over or under several things. */
 const SPANNING = /^[⏞⏟⏜⏝⎴⎵︷︸]$/u;
 
-// Each part is written once, or the time would double with each one that is nested.
+// Each part is written once, or the time would double with each level of nesting.
 function writeOver(
   base: FormulaElement | undefined,
   above: FormulaElement | undefined,
@@ -168,7 +168,7 @@ function writeUnder(
   return /^[_¯‾―─\u0332]$/u.test(under) ? underlined(text) : scripted(text, { below: under });
 }
 
-/** A base, with pairs of what is low and high behind it, and in front of it behind `mprescripts`. */
+/** Writes a base with pairs of low and high scripts behind it, and in front of it where they follow `mprescripts`. */
 function writeMultiscripts(
   [base, ...rest]: readonly FormulaElement[],
   _element: FormulaElement,

@@ -23,7 +23,7 @@ import type { XmlElement } from '../ooxml/xml/stream-xml.js';
 export interface FormulaRun {
   readonly run: XmlElement;
   readonly text: string;
-  /** Whether it is a part that was deleted while changes were tracked. */
+  /** True for a part that was deleted while changes were tracked. */
   readonly isDeleted: boolean;
 }
 
@@ -112,7 +112,7 @@ const bothScripts = (element: XmlElement, writing: Writing) => ({
   above: part(element, 'm:sup', writing),
 });
 
-/** What the properties of an element say; undefined without it, empty for a property without a value. */
+/** Returns the value of an element's property; undefined without the property, empty for a property without a value. */
 function property(element: XmlElement, name: string): string | undefined {
   for (const child of element.children) {
     if (typeof child === 'string' || !child.name.endsWith(PROPERTIES)) continue;

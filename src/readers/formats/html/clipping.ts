@@ -1,6 +1,6 @@
 import type { Declarations } from './declarations.js';
 
-/** How text is cut off by the box that it is in. */
+/** The way in which a box cuts off its text. */
 export type Clipping = 'cut off' | typeof FOR_SCREEN_READERS;
 
 /** Text that pages move out of sight for people whom a program reads them aloud. They read it, so that it is no hidden text. */
@@ -20,7 +20,7 @@ const OUT_OF_FLOW = new Set(['absolute', 'fixed']);
 const NOTHING = /^[+-]?(?:0+(?:\.0*)?|\.0+)(?:px|pt|pc|in|cm|mm|q|r?em|ex|ch|v[hw])?$/;
 const UP_TO_A_PIXEL = /^(?:[01](?:\.0*)?|0?\.\d+)px$/;
 const PADDINGS = ['padding', 'padding-top', 'padding-bottom', 'padding-left', 'padding-right'];
-/** What may give a box another size than its width and height say. Their values are not followed. */
+/** Properties that may give a box another size than its width and height say. Their values are not followed. */
 const OTHER_SIZES = (
   'flex flex-grow flex-basis block-size inline-size min-block-size min-inline-size aspect-ratio ' +
   'padding-block padding-block-start padding-block-end padding-inline padding-inline-start padding-inline-end'
@@ -28,41 +28,47 @@ const OTHER_SIZES = (
 
 const isNothing = (value: string | undefined): boolean => value !== undefined && NOTHING.test(value);
 
-/** Whether sizes hold for an element; they do not for text within a line. */
+/** Tells whether sizes hold for an element; they do not for text within a line. */
 export function isBox(element: string, declared: Declarations): boolean {
-  // What overflows the body is that of the window.
+  // The window decides about content that overflows the body.
   if (element === 'body' || element === 'html') return false;
   if (OUT_OF_FLOW.has(declared.get('position') ?? '')) return true;
   const display = declared.get('display');
   return display === undefined ? BLOCKS.has(element) : BLOCK_DISPLAYS.has(display);
 }
 
-/** Whether an element changes by and by, as what a reader of the page can open does. */
+/** Tells whether an element changes by and by, as elements do that a reader of the page can open. */
 export const isTransient = (declared: Declarations): boolean =>
   ['transition', 'transition-property', 'transition-duration'].some(
     (name) => !['none', '0s', undefined].includes(declared.get(name)),
   );
 
-/** How an element cuts off what it holds; undefined where it shows some of it, or where that cannot be known. */
+/**
+ * Returns the way in which an element cuts off its content; undefined where it shows some of it, or where that cannot be
+ * known.
+ */
 export function clippingOf(element: string, declared: Declarations): Clipping | undefined {
   if (!isBox(element, declared) || isTransient(declared)) return undefined;
   const isOutOfFlow = OUT_OF_FLOW.has(declared.get('position') ?? '');
   if (isOutOfFlow && isTinyBox(declared)) return FOR_SCREEN_READERS;
   if (isClippedAway(declared, isOutOfFlow)) return 'cut off';
-  // A set of fields is never smaller than what it holds.
+  // A set of fields is never smaller than its content.
   if (element === 'fieldset' || OTHER_SIZES.some((name) => declared.has(name))) return undefined;
   const isFlat = isShut(declared, 'height', 'overflow-y') || isShut(declared, 'width', 'overflow-x');
   return isFlat && !isPadded(declared) ? 'cut off' : undefined;
 }
 
-/** The box of a pixel, or less, by which pages address screen readers. Browsers do not read out what has no size at all. */
+/**
+ * Tells whether a box has a pixel, or less: pages address screen readers by such boxes. Browsers do not read out a box
+ * without any size.
+ */
 function isTinyBox(declared: Declarations): boolean {
   const [width, height] = [declared.get('width') ?? '', declared.get('height') ?? ''];
   const isPixel = (value: string): boolean => UP_TO_A_PIXEL.test(value) && !NOTHING.test(value);
   return isOverflowHidden(declared, 'overflow-y') && (isPixel(width) || isPixel(height));
 }
 
-/** `clip` holds for what is out of the flow alone. */
+/** Tells whether clipping hides the content. `clip` holds for elements out of the flow alone. */
 function isClippedAway(declared: Declarations, isOutOfFlow: boolean): boolean {
   const path = declared.get('clip-path') ?? '';
   const inset = /^inset\(\s*(\d+(?:\.\d+)?)%\s*\)$/.exec(path)?.[1];

@@ -2,7 +2,7 @@ import type { ParserOptions } from 'htmlparser2';
 import { ShallowParser } from '../shallow-parser.js';
 import type { VisibilityTracker } from './visibility.js';
 
-/** Adds all style sheets of a page, also those behind its text. */
+/** Adds all style sheets of a page, including sheets behind its text. */
 export function collectStyles(
   markup: string,
   visibility: VisibilityTracker,

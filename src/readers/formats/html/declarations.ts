@@ -26,7 +26,7 @@ const ESCAPE = /\\(?:([\da-f]{1,6})\s?|([^\n]))/gi;
 /** Escaped signs of ASCII are moved here, so that they do not mean anything in selectors. */
 const ESCAPED = 0xe000;
 
-/** Reads what a `style` attribute or the body of a rule declares. */
+/** Reads the declarations of a `style` attribute or of the body of a rule. */
 export function parseDeclarations(text: string): Declarations {
   const declarations = new Map<string, string>();
   for (const declaration of withoutComments(text).split(';')) {
@@ -83,7 +83,7 @@ function stringEnd(css: string, start: number): number {
   return css.length;
 }
 
-/** Resolves escapes. @param isName whether signs keep apart from those that separate selectors */
+/** Resolves escapes. @param isName whether signs of the name are kept apart from the signs that separate selectors */
 export function unescaped(text: string, isName = false): string {
   if (!text.includes('\\')) return text;
   return text.replace(ESCAPE, (_all, code: string | undefined, sign: string | undefined) => {
@@ -93,7 +93,7 @@ export function unescaped(text: string, isName = false): string {
   });
 }
 
-/** A name whose signs, such as the colon of `md:block`, cannot be taken for those of selectors. */
+/** Replaces the signs of a name, such as the colon of `md:block`, so that they cannot be taken for signs of selectors. */
 export const protectedName = (name: string): string =>
   name.replace(/[!-,./:-@[-^`{-~]/g, (sign) => String.fromCodePoint(ESCAPED + (sign.codePointAt(0) ?? 0)));
 

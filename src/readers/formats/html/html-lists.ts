@@ -5,7 +5,7 @@ export const LISTS = new Set(['ul', 'ol']);
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** The lists that are open, and what stands before their items. */
+/** The open lists, and the marks before their items. */
 export interface HtmlLists {
   readonly depth: number;
   open(name: string, attributes: Attributes): void;
@@ -18,7 +18,7 @@ export interface HtmlLists {
 
 interface OpenList {
   next: number;
-  /** Whether items are numbered unless a style says otherwise. */
+  /** True if items are numbered unless a style says otherwise. */
   readonly isOrdered: boolean;
   readonly step: number;
   /** `1`, `a`, `A`, `i` or `I`. */
@@ -69,7 +69,7 @@ function markOf(list: OpenList | undefined, { value, type }: Attributes, style: 
   return shown === undefined ? '-' : `${shown}.`;
 }
 
-/** Whether a list counts down from the number of its items. */
+/** Tells whether a list counts down from the number of its items. */
 export const isCountdown = (name: string, { reversed, start }: Attributes): boolean =>
   name === 'ol' && reversed !== undefined && integerOf(start) === null;
 

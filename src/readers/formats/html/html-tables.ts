@@ -29,7 +29,7 @@ interface OpenTable {
   headerRows: number;
   isHead: boolean;
   hasHeaderCells: boolean;
-  /** Whether the open row has named columns only so far. */
+  /** True while the open row has only named columns. */
   isHeaderRow: boolean;
   isLayout: boolean;
   row: SpanningCell[];
@@ -37,8 +37,8 @@ interface OpenTable {
 }
 
 /**
- * Tells tables of data from those that arrange a page: these hold other tables, headings or long texts, or have one column.
- * The blocks of a table are held back until that is known.
+ * Tells tables of data from tables that arrange a page: these hold other tables, headings or long texts, or have one
+ * column. The blocks of a table are held back until that is known.
  */
 export interface HtmlTables {
   /** Takes a block of the flow. */

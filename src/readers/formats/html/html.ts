@@ -9,7 +9,7 @@ import { createHtmlReader } from './read-html.js';
 /** Browsers look at the first 1,024 bytes for an encoding, but pages of old have it behind long comments. */
 const PRESCAN_BYTES = 65_536;
 
-/** Parses HTML into blocks: headings, paragraphs, lists and tables. What nobody sees is left out and named. */
+/** Parses HTML into blocks: headings, paragraphs, lists and tables. Text that nobody sees is left out and named. */
 export function* parseHtml(bytes: Uint8Array, { options, receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('html', '1');
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
@@ -38,7 +38,7 @@ export function declaredInHtml(bytes: Uint8Array): string | undefined {
   );
 }
 
-/** Returns what `pattern` captures in the first matching tag of that name. It goes tag by tag, so that each is read once. */
+/** Returns the capture of `pattern` in the first matching tag of that name. It goes tag by tag, so that each is read once. */
 function attributeOf(markup: string, name: string, pattern: RegExp): string | undefined {
   const folded = markup.toLowerCase();
   let end = 0;

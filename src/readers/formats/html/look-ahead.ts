@@ -6,7 +6,7 @@ import type { VisibilityTracker } from './visibility.js';
 
 type Options = ParserOptions & { readonly dropped: ReadonlySet<string> };
 
-/** Takes from a page what must be known before its text is read: styles, and how many items there are. */
+/** Takes the facts from a page that must be known before its text is read: styles, and how many items there are. */
 export function lookAhead(
   { visibility, lists }: { readonly visibility: VisibilityTracker | undefined; readonly lists: HtmlLists },
   markup: string,

@@ -3,11 +3,11 @@ import { LISTS } from './html-lists.js';
 import { alphaOf, areAlike, cssColor, type Color } from '../visibility/colors.js';
 import { UNKNOWN, type Declarations } from './declarations.js';
 
-/** What of an element decides whether its text is seen. */
+/** The properties of an element that decide whether its text is seen. */
 export interface Look {
-  /** Why nothing inside is seen, whatever it says itself. */
+  /** The reason why nothing inside is seen, whatever the inside says itself. */
   readonly kind: string | undefined;
-  /** How a box cuts off all text in it that is not out of its flow. */
+  /** The way in which a box cuts off all text in it that is not out of its flow. */
   readonly clipping: Clipping | undefined;
   readonly isTiny: boolean;
   readonly isInvisible: boolean;
@@ -15,11 +15,11 @@ export interface Look {
   readonly color: Color | 'transparent' | undefined;
   /** Undefined where it cannot be known. */
   readonly background: Color | undefined;
-  /** Whether more than its colour is drawn of text, such as a shadow. */
+  /** True if more of text is drawn than its colour, such as a shadow. */
   readonly isDressed: boolean;
   /** The first font that is asked for; undefined where none is, or it cannot be known. */
   readonly font: string | undefined;
-  /** How items of lists are marked where a style says so; undefined elsewhere. */
+  /** The marks of list items where a style sets them; undefined elsewhere. */
   readonly listStyle: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export function reasonOf({ kind, ...look }: Look): string | undefined {
     : undefined;
 }
 
-/** @param element the name of the element, by which it is a box or a part of a line */
+/** @param element the name of the element, which tells whether it is a box or a part of a line */
 export function lookWithin(outer: Look, declared: Declarations, element: string): Look {
   const visibility = declared.get('visibility');
   const indent = declared.get('text-indent');
@@ -100,7 +100,7 @@ function listStyleOf(value: string | undefined, outer: string | undefined): stri
 const isSet = (value: string | undefined): boolean =>
   value !== undefined && !['', 'none', 'normal', 'border-box', 'initial'].includes(value);
 
-/** What is out of the flow may stand outside of the box that cuts the rest off. */
+/** Returns the clipping within an element. An element out of the flow may stand outside of the box that cuts the rest off. */
 function clippingWithin({ clipping }: Look, declared: Declarations, element: string): Look['clipping'] {
   const isLoose = ['absolute', 'fixed', UNKNOWN].includes(declared.get('position') ?? '');
   const outer = isLoose ? undefined : clipping;
@@ -130,7 +130,10 @@ function kindOf(declared: Declarations, element: string, isAnimated: boolean): s
   return isFar && clippingOf(element, declared) !== FOR_SCREEN_READERS ? 'off the page' : undefined;
 }
 
-/** Sizes below which text cannot be read, by their units. Those without an absolute size keep that of what holds them. */
+/**
+ * Sizes below which text cannot be read, by their units. A size without an absolute unit keeps the size of the outer
+ * element.
+ */
 const MIN_SIZE: ReadonlyMap<string, number> = new Map([
   ['pt', 2],
   ['px', 2],
@@ -175,7 +178,7 @@ function fillOf(value: string, outer: Color | undefined): Color | undefined {
   return cssColor(value) ?? (alphaOf(first) === 0 ? outer : cssColor(first));
 }
 
-/** Whether an element may lie over something else than what holds it. */
+/** Tells whether an element may lie over something else than its outer element. */
 function isMoved(declared: Declarations): boolean {
   if (['absolute', 'fixed', UNKNOWN].includes(declared.get('position') ?? '')) return true;
   if (['transform', 'translate', 'grid-area', 'grid-row'].some((name) => isSet(declared.get(name))))

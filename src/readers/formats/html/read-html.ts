@@ -28,22 +28,22 @@ import { createVisibility, type LoadStyleSheet, type VisibilityTracker } from '.
 
 export interface HtmlHead {
   readonly title: string;
-  /** What the root element says its language is; empty for nothing. */
+  /** The language that the root element declares; empty for none. */
   readonly language: string;
 }
 
 interface HtmlOptions {
   /** Decides about text that is not shown. Without it, all text is read. */
   readonly hidden?: HiddenTextWriter | undefined;
-  /** Reads what is in symbol fonts. Without it, or without `hidden`, fonts are not looked at. */
+  /** Reads text in symbol fonts. Without it, or without `hidden`, fonts are not looked at. */
   readonly signs?: SignReader | undefined;
-  /** Whether the title in the head is a part of the text; true by default. */
+  /** True if the title in the head is a part of the text; true by default. */
   readonly hasTitle?: boolean | undefined;
-  /** Whether tables of data become Markdown; true by default. Otherwise they are text that flows. */
+  /** True if tables of data become Markdown; true by default. Otherwise they are text that flows. */
   readonly hasTables?: boolean | undefined;
   /** Finds the style sheets that the markup links to. Without it, none is read: nothing is fetched. */
   readonly loadSheet?: LoadStyleSheet | undefined;
-  /** Whether elements may be closed in their tag, as in XML. */
+  /** True if elements may be closed in their tag, as in XML. */
   readonly isXhtml?: boolean | undefined;
 }
 
@@ -58,11 +58,11 @@ interface State {
   readonly flow: TextFlow;
   readonly tables: HtmlTables;
   readonly visibility: VisibilityTracker | undefined;
-  /** How many elements are open whose text is left out. */
+  /** The number of open elements whose text is left out. */
   dropped: number;
   /** The texts of the outermost of them, which is told if that is not closed. */
   leftOut: string[];
-  /** How many of these are drawings. */
+  /** The number of these that are drawings. */
   foreign: number;
   readonly ruby: ReturnType<typeof createRuby>;
   readonly math: MathCollector;
@@ -171,7 +171,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   const { alt } = attributes;
   if (name === 'img' && alt) addText(state, ` ${state.drawn.take(alt)?.text ?? alt} `);
   const control = controlText(name, attributes);
-  // What stands for a box that is not shown may be drawn in its place, or the box switches something.
+  // The text of a box that is not shown may be drawn in its place, or the box switches something.
   if (control !== '' && visibility?.reason() === undefined)
     addText(state, control.endsWith(']') ? ` ${control} ` : ` ${control}`);
   state.selects.open(name, attributes);
@@ -193,7 +193,7 @@ function endForeign(state: State): void {
 
 function closeElement(state: State, name: string): void {
   const { flow, tables, visibility, options } = state;
-  // What hides a formula is still open.
+  // The element that hides a formula is still open.
   if (state.math.isOpen() && state.dropped === 0) addFormula(state, state.math.close(name));
   if (name === 'select') writeOptions(state);
   visibility?.close();
@@ -225,7 +225,7 @@ function addFormula(state: State, text: string | undefined): void {
   state.drawn.note('formula');
 }
 
-/** Treats a formula that no picture shows as what it is: text that is not shown. */
+/** Treats a formula that no picture shows as hidden text. */
 function passUnshown({ drawn, options, flow, tables }: State): void {
   const formula = drawn.take();
   if (!formula || options.hidden?.accepts(formula.kind, formula.text) === false) return;
@@ -235,7 +235,7 @@ function passUnshown({ drawn, options, flow, tables }: State): void {
 
 const endFormula = (state: State): void => addFormula(state, state.math.end());
 
-/** Writes what is chosen in its line, or else each option in one of its own. */
+/** Writes the chosen options in their line, or else each option in a line of its own. */
 function writeOptions(state: State): void {
   const { texts, areChosen } = state.selects.end() ?? { texts: [], areChosen: false };
   for (const text of texts) {

@@ -2,7 +2,7 @@
 const READINGS = new Set(['rt', 'rp', 'rtc']);
 /** The characters that readings stand above. */
 const BASES = new Set(['rb', 'rbc']);
-/** What a reading may hold. Anything else shows that its end is missing. */
+/** Elements that a reading may hold. Any other element shows that the end of the reading is missing. */
 const PHRASING = new Set(
   'a b bdi bdo cite code em i mark q rt rp s small span strong sub sup u wbr'.split(' '),
 );
@@ -27,7 +27,7 @@ export function createRuby() {
         readings = 0;
       } else if (READINGS.has(name)) readings = Math.max(0, readings - 1);
     },
-    /** Whether text is a reading, which is not that of the document. */
+    /** Tells whether text is a reading, which is not text of the document. */
     isReading: () => readings > 0,
   };
 }

@@ -1,13 +1,13 @@
 import { unescaped } from './declarations.js';
 
-/** The last part of a selector: what an element must be for the rule to hold. */
+/** The last part of a selector: the properties that an element must have for the rule to hold. */
 export interface Subject {
   readonly element: string;
   readonly id: string;
   readonly classes: readonly string[];
-  /** Whether the selector asks for more, so that the rule may hold for such elements or not. */
+  /** True if the selector asks for more, so that the rule may hold for such elements or not. */
   readonly isVague: boolean;
-  /** Whether the rule is about what stands in front of or behind the content of the element. */
+  /** True if the rule is about content in front of or behind the content of the element. */
   readonly isBeside: boolean;
 }
 
@@ -47,7 +47,7 @@ function parseSelector(selector: string): Subject | undefined {
   };
 }
 
-/** The part of a selector by which its rule is found. */
+/** Returns the part of a selector that finds its rule. */
 export const keyOf = ({ element, id, classes: [name] }: Subject): string => {
   if (id !== '') return `#${id}`;
   if (name !== undefined) return `.${name}`;

@@ -7,7 +7,7 @@ const LOWERED = new Set(['sub']);
 
 /** Follows which of the open elements are raised and lowered. */
 export function createShifts() {
-  /** What holds in each open element. */
+  /** The shifts that hold in each open element. */
   const open: (readonly Shift[])[] = [];
   const current = (): readonly Shift[] => open.at(-1) ?? [];
   return {
@@ -29,7 +29,7 @@ const SHIFTS: ReadonlyMap<string, Shift> = new Map([
   ['super', 'raised'],
   ['sub', 'lowered'],
 ]);
-/** How far small text is moved that is raised or lowered and not only set a little higher, by units. */
+/** The least moves of small text that is raised or lowered, and not only set a little higher, by units. */
 const MIN_MOVES: ReadonlyMap<string, number> = new Map([
   ['em', 0.2],
   ['rem', 0.2],
@@ -44,7 +44,7 @@ const LENGTH = /^([+-]?(?:\d+(?:\.\d+)?|\.\d+))(em|rem|ex|%|px|pt)$/;
 const SMALLER = /^(?:0?\.\d+r?em|[1-8]?\d(?:\.\d+)?%|9[0-4](?:\.\d+)?%|smaller|(?:x{1,2}-)?small)$/;
 const ABSOLUTE = /^\d+(?:\.\d+)?(?:px|pt)$/;
 
-/** How its styles raise or lower an element. Cells and boxes are aligned otherwise. */
+/** Returns the shift that styles give an element. Cells and boxes are aligned otherwise. */
 export function styledShift(name: string, declared: Declarations): Shift | undefined {
   if (CELLS.has(name) || isBox(name, declared)) return undefined;
   const align = declared.get('vertical-align') ?? '';
@@ -71,7 +71,7 @@ function shiftBy(length: string, sign: 1 | -1): Shift | undefined {
   return move > 0 ? 'raised' : 'lowered';
 }
 
-/** What is raised or lowered is smaller than the text around it, as far as that is told. */
+/** Tells whether text is smaller than the text around it, as raised and lowered text is, as far as that is told. */
 function isSmall(declared: Declarations): boolean {
   const size = declared.get('font-size') ?? UNKNOWN;
   return SMALLER.test(size) || ABSOLUTE.test(size);

@@ -16,7 +16,7 @@ export interface StyleRules {
   add(sheet: StyleSheet): void;
   /** Says that there are style sheets that cannot be read. */
   addUnread(): void;
-  /** What the rules declare for an element. What rules that are not followed may change is unknown. */
+  /** Returns the declarations of the rules for an element. Properties that unread rules may change are unknown. */
   match(element: string, id: string, className: string): Declarations;
 }
 
@@ -32,8 +32,8 @@ interface Rules {
 }
 
 /**
- * Collects rules of style sheets. Those whose selectors are an element, classes and an id alone are followed. Of others,
- * and of those that hold on some screens, it is taken down which properties they may change of which elements.
+ * Collects rules of style sheets. Rules are followed whose selectors are an element, classes and an id alone. Of other
+ * rules, and of rules that hold on some screens, only the properties are noted that they may change of which elements.
  */
 export function createStyleRules(): StyleRules {
   const rules: Rules = {
@@ -91,7 +91,7 @@ function addRule({ bySelector, byKey, order }: Rules, subject: Subject, declarat
   return true;
 }
 
-/** Values that hide, so that a rule that may hold makes nothing else of what another one hides. */
+/** Values that hide. Where another rule hides already, a rule that may hold and hides changes nothing. */
 const HIDING = /^display!?:none$|^visibility!?:(?:hidden|collapse)$|^opacity!?:[0.]+%?$/;
 
 function addVague({ vague }: Rules, subject: Subject, declarations: Declarations): void {
@@ -123,7 +123,7 @@ function matchRules(
     .sort((left, right) => left.specificity - right.specificity || left.order - right.order);
   const values = new Map(matching.map(({ property, value }) => [property, isUnread ? UNKNOWN : value]));
   for (const key of keys) for (const property of vague.get(key) ?? []) values.set(property, UNKNOWN);
-  // What changes by and by may be opened by readers of the page.
+  // Readers of the page may open an element that changes by and by.
   if (isUnread) for (const property of ['background-color', 'transition']) values.set(property, UNKNOWN);
   return values;
 }

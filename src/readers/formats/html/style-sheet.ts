@@ -9,14 +9,14 @@ const MAX_DEPTH = 4;
 export interface SheetRule {
   readonly subjects: readonly Subject[];
   readonly declarations: Declarations;
-  /** Whether the rule may hold or not, as within `@media (min-width: 600px)`. */
+  /** True if the rule may hold or not, as within `@media (min-width: 600px)`. */
   readonly isVague: boolean;
 }
 
 /** A style sheet in its rules. */
 export interface StyleSheet {
   readonly rules: readonly SheetRule[];
-  /** Whether there are other rules, which were not read. */
+  /** True if there are other rules, which were not read. */
   readonly isCut: boolean;
 }
 

@@ -3,7 +3,7 @@ import { writePieces, type Piece } from '../baseline/pieces.js';
 import type { Shift } from '../baseline/shift.js';
 import { collapseBlanks, trimBlanks } from '../../blocks/one-line.js';
 
-/** What stands between two pieces of text. */
+/** The separator between two pieces of text. */
 export type Separator = '\n' | '\n\n' | ' | ';
 
 /** Joins pieces of text to blocks. Of several separators in a row the widest is used, and none at the beginning. */
@@ -11,7 +11,7 @@ export interface TextFlow {
   separate(separator: Separator): void;
   /** @param shifts how the text is raised and lowered, from the outermost */
   append(text: string, shifts?: readonly Shift[]): void;
-  /** Puts a mark, such as that of an item of a list, in front of the next text. */
+  /** Puts a mark, such as the mark of a list item, in front of the next text. */
   mark(text: string): void;
   /** Begins a row, whose first cell gets no separator. */
   beginRow(): void;

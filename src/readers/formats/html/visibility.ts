@@ -11,17 +11,17 @@ import { parseStyleSheet, type StyleSheet } from './style-sheet.js';
 export interface VisibilityTracker {
   open(name: string, attributes: Attributes): void;
   close(): void;
-  /** Why text here is not shown; undefined when it is. */
+  /** Returns the reason why text here is not shown; undefined when it is shown. */
   reason(): string | undefined;
-  /** How an element that was opened last is raised or lowered by its styles alone. */
+  /** Returns the shift that styles alone give the element that was opened last. */
   shift(): Shift | undefined;
   /** The font that text is in here, as far as it is known. */
   font(): string | undefined;
-  /** How an item of a list is marked here by its styles; undefined where none says so. */
+  /** Returns the mark of a list item here by its styles; undefined where no style sets one. */
   listStyle(): string | undefined;
   /** Adds the content of a `style` element. */
   addStyles(css: string, media: string | undefined): void;
-  /** Adds what a `link` element names, if that is a style sheet. */
+  /** Adds the sheet that a `link` element names, if it names one. */
   addLink(attributes: Attributes): void;
 }
 
@@ -44,7 +44,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
       shift = styledShift(name, declared);
       looks.push(declared.size === 0 && !LISTS.has(name) ? last() : lookWithin(last(), declared, name));
       const isLoose = ['absolute', 'fixed'].includes(declared.get('position') ?? '');
-      // What follows may lie upon an element that is out of the flow.
+      // The following elements may lie upon an element that is out of the flow.
       const around = looks.at(-2);
       if (isLoose && around && last().kind === undefined)
         looks[looks.length - 2] = { ...around, background: undefined };
@@ -70,7 +70,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
 const isStyleSheet = ({ rel = '', media = '' }: Attributes): boolean =>
   rel.toLowerCase().split(/\s+/).includes('stylesheet') && !/^\s*(?:print|speech)\s*$/i.test(media);
 
-/** Whether a sheet that is linked to holds on every screen. */
+/** Tells whether a linked sheet holds on every screen. */
 const isPlain = ({ rel = '', media = '' }: Attributes): boolean =>
   !/alternate/i.test(rel) && /^(?:all|screen)?$/i.test(media.trim());
 

@@ -36,10 +36,10 @@ export function* parseJson(bytes: Uint8Array, { receipt }: ReadContext): Iterabl
   yield { text: written.lines.join('\n'), place: { lines: { first, last: lineAt(text.trimEnd().length) } } };
 }
 
-/** So much of a file tells whether it is JSON Lines. */
+/** The part of a file that tells whether it is JSON Lines. */
 const LINES_SEEN = 65_536;
 
-/** Whether most lines of the beginning are whole lists or objects, and there are several: others may be broken. */
+/** Tells whether most lines of the beginning, of which there are several, are whole lists or objects: others may be broken. */
 function isJsonLines(text: string): boolean {
   const head = text.slice(0, LINES_SEEN).split('\n');
   if (text.length > LINES_SEEN) head.pop();
@@ -70,7 +70,7 @@ function* readJsonLines(text: string, receipt: ReceiptWriter): Iterable<Block> {
         lines,
       });
       written.finish();
-      // What comes next stands in none of the lists and objects that are still open.
+      // The next lines stand in none of the lists and objects that are still open.
       written = createValueLines([...written.lines, '']);
     }
     if (written.lines.length < LINES_AT_ONCE) continue;
@@ -91,10 +91,13 @@ function* linesOf(text: string): Iterable<string> {
   }
 }
 
-/** What JSON has beside strings, and the numbers that programs write although it has them not. */
+/** The values that JSON has beside strings, and the numbers that programs write although JSON has no such numbers. */
 const SCALAR = /^(?:true|false|null|-?(?:NaN|Infinity)|[-+.\d][-+.\deE]*)$/;
 
-/** Tells whether the line is JSON and all that it opens is closed. A line of text, and what stands in a string that is not closed, is read as it is. */
+/**
+ * Tells whether the line is JSON and all that it opens is closed. A line of text, or one within a string that is not
+ * closed, is read as it is.
+ */
 function readLine(line: string, written: ValueLines): boolean {
   const whole = line.trim();
   if (whole !== '' && !/^[{}[\],"]/.test(whole) && !SCALAR.test(whole)) {

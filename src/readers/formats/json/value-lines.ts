@@ -14,7 +14,7 @@ export interface ValueLines {
   finish(): void;
 }
 
-/** @param lines come before those that it writes */
+/** @param lines the lines that come before the written ones */
 export function createValueLines(lines: string[] = []): ValueLines {
   const open: string[] = [];
   let pending: string | undefined;

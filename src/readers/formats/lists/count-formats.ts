@@ -49,7 +49,7 @@ export function shownNumber(number: number, type: string): string {
   }
 }
 
-/** Writes a number as `list-style-type` of CSS says (CSS Counter Styles 3, 6); undefined for what is not known. */
+/** Writes a number in a `list-style-type` of CSS (CSS Counter Styles 3, 6); undefined for an unknown style. */
 export function styledNumber(number: number, style: string): string | undefined {
   switch (style) {
     case 'decimal':

@@ -32,7 +32,7 @@ interface Entry {
   readonly child: number;
   readonly start: number;
   readonly size: number;
-  /** Where its name is. */
+  /** The offset of the name. */
   readonly offset: number;
 }
 
@@ -100,7 +100,7 @@ function readTable(
   return table;
 }
 
-/** The links of a chain, of which there are at most `most`. */
+/** Returns the links of a chain, at most `most`. */
 function followChain(table: Int32Array, start: number, most: number): number[] {
   const chain: number[] = [];
   for (let next = start; next >= 0; next = table[next] ?? NONE) {

@@ -2,7 +2,7 @@ import { ReadError } from '../../read-error.js';
 
 /** Each line of a message is an object of its own to the library that reads it. */
 const MAX_LINES = 2_000_000;
-/** So is each piece of Base64 that ends with padding. In other encodings the sign costs nothing. */
+/** Each piece of Base64 that ends with padding is such an object, too. In other encodings the sign costs nothing. */
 const MAX_PADDINGS = 1_000_000;
 
 const LINE_FEED = 0x0a;
@@ -23,6 +23,6 @@ export function checkMailSize(bytes: Uint8Array): void {
     throw new ReadError('too_large', 'The e-mail has more than 1,000,000 pieces of Base64.');
 }
 
-/** Whether a sign is at the end of a line, which is counted already, or one of several. */
+/** Tells whether a sign is at the end of a line, which is counted already, or one of several. */
 const endsPiece = (next: number | undefined): boolean =>
   next === undefined || next === LINE_FEED || next === CARRIAGE_RETURN || next === EQUALS;

@@ -29,7 +29,7 @@ export function toReadableMail(bytes: Uint8Array, receipt?: ReceiptWriter): Buff
     : withHeadersInUtf8(buffer, charset);
 }
 
-/** Whether each letter takes two bytes: there is a mark, or every other one of the first bytes is zero. */
+/** Tells whether each letter takes two bytes: there is a mark, or every other one of the first bytes is zero. */
 function isWide(buffer: Buffer): boolean {
   const mark = buffer.length >= 2 ? buffer.readUInt16BE(0) : 0;
   if (mark === 0xfffe || mark === 0xfeff) return true;
@@ -44,13 +44,13 @@ function namedCharset(buffer: Buffer): string | undefined {
   return named ?? (buffer.includes('charset') ? '' : undefined);
 }
 
-/** Where a line is, without its end. */
+/** The bounds of a line, without its end. */
 interface Line {
   readonly start: number;
   readonly end: number;
 }
 
-/** Writes the headers anew that are no UTF-8, those of the message and of its parts. They are decoded together. */
+/** Rewrites the headers, of the message and of its parts, that are no UTF-8. They are decoded together. */
 function withHeadersInUtf8(buffer: Buffer, charset: string): Buffer {
   const lines = [...brokenHeaderLines(buffer)];
   if (lines.length === 0) return buffer;

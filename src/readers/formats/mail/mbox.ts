@@ -44,7 +44,7 @@ async function readOne(
   }
 }
 
-/** Where messages begin: at each line `From …` that follows an empty one, or is the first. */
+/** Returns the starts of messages: each line `From …` that follows an empty line, or is the first line. */
 function messageStarts(mailbox: Buffer): number[] {
   const starts: number[] = [];
   for (let at = mailbox.indexOf('From '); at !== -1; at = mailbox.indexOf('\nFrom ', at)) {
@@ -60,7 +60,7 @@ function followsEmptyLine(mailbox: Buffer, at: number): boolean {
   return before === LINE_FEED || (before === CARRIAGE_RETURN && mailbox[at - 3] === LINE_FEED);
 }
 
-/** Whether a line `From …` is more than the beginning of a sentence: it tells a time, or a header follows it. */
+/** Tells whether a line `From …` is more than the beginning of a sentence: it tells a time, or a header follows it. */
 function isSeparator(mailbox: Buffer, at: number): boolean {
   const lines = mailbox.toString('latin1', at, at + MAX_SEPARATOR_LENGTH).split('\n', 2);
   return /\d\d:\d\d/.test(lines[0] ?? '') || /^[\w-]{1,80}:/.test(lines[1] ?? '');

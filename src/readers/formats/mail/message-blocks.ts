@@ -11,9 +11,9 @@ const MAX_HEADING_DEPTH = 6;
 
 interface MessageOptions {
   readonly place?: Place | undefined;
-  /** Whether a chunk must begin with this message. */
+  /** True if a chunk must begin with this message. */
   readonly isPart?: boolean | undefined;
-  /** How many messages are around this one. */
+  /** The number of messages around this one. */
   readonly depth?: number | undefined;
 }
 

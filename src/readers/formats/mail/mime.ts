@@ -15,7 +15,7 @@ const SIGNATURES = new Set([
   'application/x-pkcs7-signature',
 ]);
 const SEALED = new Set(['application/pkcs7-mime', 'application/x-pkcs7-mime']);
-/** Headers of which a message has at least one. */
+/** Headers that show a message: every message has at least one of them. */
 const TELLING = new Set(
   'from to cc bcc subject date sender received message-id mime-version content-type return-path delivered-to reply-to'.split(
     ' ',
@@ -23,9 +23,9 @@ const TELLING = new Set(
 );
 
 interface MimeOptions {
-  /** Whether the bytes may have no headers of a message, as the content of a signature. */
+  /** True if the bytes may lack the headers of a message, as the content of a signature may. */
   readonly isPart?: boolean | undefined;
-  /** Is told of texts whose encoding is a guess. */
+  /** Notes texts whose encoding is a guess. */
   readonly receipt?: ReceiptWriter | undefined;
 }
 
@@ -61,7 +61,7 @@ export async function readMime(
   };
 }
 
-/** Whether the first text of a message is an encrypted one. */
+/** Tells whether the first text of a message is encrypted. */
 function isPgpMessage(body: MailBody): boolean {
   if (body.kind === 'parts') return body.parts.slice(0, 1).some(isPgpMessage);
   if (body.kind === 'alternative') return isPgpMessage(body.plain);
@@ -70,12 +70,12 @@ function isPgpMessage(body: MailBody): boolean {
 
 interface CarriedBy {
   readonly isEncrypted: boolean;
-  /** Whether the message has HTML, which may show pictures. */
+  /** True if the message has HTML, which may show pictures. */
   readonly hasHtml: boolean;
   readonly receipt: ReceiptWriter | undefined;
 }
 
-/** Divides what a message carries into files, messages and what encryption and signatures need. */
+/** Divides the parts of a message into files, messages and parts that encryption and signatures need. */
 function sortCarried(carried: readonly CarriedPart[], { isEncrypted, hasHtml, receipt }: CarriedBy) {
   const attachments: CarriedFile[] = [];
   const nested: (() => Promise<MailMessage>)[] = [];

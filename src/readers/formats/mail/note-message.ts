@@ -4,7 +4,7 @@ import type { ReadContext } from '../../parser.js';
 import type { MailMessage } from './message.js';
 import { oneLine } from '../../blocks/one-line.js';
 
-/** Takes down what the headers say of a file that is one message. */
+/** Notes the headers of a file that is one message. */
 export function noteMessage(message: MailMessage, { receipt }: ReadContext): void {
   receipt.setTitle(message.subject);
   if (message.language !== '') receipt.setLanguage(message.language);
@@ -31,10 +31,10 @@ const bareAddresses = (addresses: readonly string[]): string[] => [
   ),
 ];
 
-/** Without what cannot be stored, on one line. */
+/** Cuts to one line that can be stored. */
 const short = (text: string): string => oneLine(cleanText(text.slice(0, MAX_HEADER_CHARACTERS), false));
 
-/** The date as ISO 8601 in UTC; null for none, or one that filters could not compare. */
+/** Returns the date as ISO 8601 in UTC; null without a date, or for one that filters could not compare. */
 function toInstant(date: string): string | null {
   // A comment, such as the name of the zone, may follow it (RFC 5322).
   const [withoutComment = ''] = date.slice(0, 100).split('(');

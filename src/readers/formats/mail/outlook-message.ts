@@ -41,7 +41,7 @@ function unlessDamaged(read: () => MailMessage): MailMessage {
 function readFields(buffer: Buffer): { fields: FieldsData; content: Content } {
   const bytes = buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
   const open = (ansiEncoding: string | undefined) => {
-    // @NOTE the package is CommonJS, whose default export is a property of what it exports.
+    // @NOTE the package is CommonJS, whose default export is a property of its exports.
     const reader = new msgreader.default(bytes as ArrayBuffer);
     if (ansiEncoding !== undefined) reader.parserConfig = { ansiEncoding };
     const fields = reader.getFileData();
@@ -133,7 +133,10 @@ function htmlBesideText(fields: FieldsData): MailBody | undefined {
   }
 }
 
-/** Divides attachments into files and messages, and finds what a signature or encryption has made of the whole message. */
+/**
+ * Divides attachments into files and messages, and finds the form that a signature or encryption has given the whole
+ * message.
+ */
 function sortAttachments(fields: FieldsData, content: Content) {
   const isSealed = /^IPM\.Note\.(?:Secure|SMIME)(?!\.MultipartSigned)/i.test(fields.messageClass ?? '');
   const attachments: CarriedFile[] = [];

@@ -9,13 +9,13 @@ interface Element {
   readonly tag: number;
   readonly start: number;
   readonly end: number;
-  /** Where the next element begins. */
+  /** The start of the next element. */
   readonly next: number;
 }
 
 /**
- * Returns what an opaque S/MIME signature signs (RFC 8551, RFC 5652), so that it can be read without a check of who has
- * signed it; null when it is encrypted or something else.
+ * Returns the content that an opaque S/MIME signature signs (RFC 8551, RFC 5652), so that it can be read without a check of
+ * who has signed it; null when it is encrypted or something else.
  */
 export function signedContent(bytes: Uint8Array): Uint8Array | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -6,7 +6,7 @@ import { markdownBlocks } from './markdown-blocks.js';
 import { notebookSchema, type Cell, type Notebook } from './notebook-schema.js';
 import { outputTexts } from './output-texts.js';
 
-/** Reads a notebook of Jupyter: its cells in order, and what they have put out as text. */
+/** Reads a notebook of Jupyter: its cells in order, and their output as text. */
 export function* parseNotebook(bytes: Uint8Array, context: ReadContext): Iterable<Block> {
   const { receipt } = context;
   receipt.setParser('notebook', '1');

@@ -3,7 +3,7 @@ import { outputTextSchema, type Output } from './notebook-schema.js';
 
 /** Colours and other controls of terminals. */
 const TERMINAL = /\u001b\[[\d;?]*[A-Za-z]/g;
-/** What Python says of an object that has no text, such as a figure. */
+/** The text that Python shows for an object without a text, such as a figure. */
 const NAMELESS = /^<[\w. ]{1,200}(?: at 0x[\da-f]{1,32}| size \d{1,9}x\d{1,9} with \d{1,9} Axes)>$/i;
 
 /** The texts that a cell has put out. A picture without a text is a gap. */
@@ -21,7 +21,7 @@ function textOf({ text, data, ename, evalue }: Output): string {
   return (success ? written : undefined) ?? text ?? '';
 }
 
-/** A line that a progress bar has written again and again is what was there last. */
+/** Cleans the text of an output. A line that a progress bar has rewritten again and again keeps its last content. */
 const plain = (text: string): string =>
   text
     .replace(TERMINAL, '')

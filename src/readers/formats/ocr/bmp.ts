@@ -1,4 +1,4 @@
-/** The sizes of the header that Windows writes at least, of that of OS/2 1, and of those of OS/2 2. */
+/** The least size of the header that Windows writes, the size of the header of OS/2 1, and the sizes of OS/2 2. */
 const HEADER = 40;
 const OLD_HEADER = 12;
 const OS2_HEADERS: readonly number[] = [16, 64];
@@ -16,7 +16,7 @@ export function bmpSize(file: Buffer): { width: number; height: number } {
 }
 
 /**
- * A BMP with a header that text recognition reads: those of OS/2 are written anew as Windows writes them, from
+ * Returns a BMP with a header that text recognition reads: the headers of OS/2 are rewritten as Windows writes them, from
  * https://www.fileformat.info/format/os2bmp/egff.htm. @throws RangeError when it is damaged
  */
 export function readableBmp(file: Buffer): Buffer {
@@ -26,7 +26,7 @@ export function readableBmp(file: Buffer): Buffer {
   const header = Buffer.alloc(HEADER);
   file.copy(header, 0, FILE_HEADER, FILE_HEADER + Math.min(size, HEADER));
   header.writeUInt32LE(HEADER, 0);
-  // What OS/2 means by these numbers is something else for Windows.
+  // These numbers mean something else in OS/2 than in Windows.
   if (header.readUInt32LE(16) === 3 || header.readUInt32LE(16) === RLE_24)
     throw new RangeError('the compression is not read');
   return withNewHeader(file, header, 4);

@@ -9,7 +9,7 @@ export const gifSize = (file: Buffer): { width: number; height: number } => ({
   height: file.readUInt16LE(8),
 });
 
-/** Whether a GIF is an animation: it has a second picture. */
+/** Tells whether a GIF is an animation: it has a second picture. */
 export function isAnimated(file: Buffer): boolean {
   let images = 0;
   let at = 13 + paletteBytes(file[10]);

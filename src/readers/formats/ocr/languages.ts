@@ -25,7 +25,7 @@ export interface LanguageData {
 let folder: Promise<string> | undefined;
 const unpacked = new Map<string, Promise<boolean>>();
 
-/** The languages of which there is no data: neither in the build nor in an installed package. */
+/** Returns the languages without data, neither in the build nor in an installed package. */
 export function missingLanguages(languages: readonly string[]): string[] {
   return languages.filter(
     (language) => !dataFolders(language).some((folder) => existsSync(join(folder, packedName(language)))),
@@ -62,7 +62,10 @@ async function unpackLanguage(language: string, path: string): Promise<boolean> 
 
 const packedName = (language: string): string => `${language}.traineddata.gz`;
 
-/** Where data of a language may lie, the best first; nowhere for one that is neither built in nor installed. */
+/**
+ * Returns the folders where data of a language may lie, the best first; none for a language that is neither built in nor
+ * installed.
+ */
 function dataFolders(language: string): readonly string[] {
   if (!/^[A-Za-z_]{2,24}$/.test(language)) return [];
   const builtIn = BUILT_IN.includes(language) ? [import.meta.dirname] : [];

@@ -4,18 +4,18 @@ import type { TextItem } from '@llamaindex/liteparse';
 export type Angle = 0 | 90 | 180 | 270;
 
 /**
- * Pages that are read the right way up are surer than this, those upside down are not: .78 and more at 55 dots to the inch and
- * .95 at 150, against .37 to .63.
+ * Pages that are read the right way up are surer than this, pages upside down are not: .78 and more at 55 dots to the inch
+ * and .95 at 150, against .37 to .63.
  */
 const SURE = 0.7;
 /** Words of fewer letters, such as `I`, are taller than wide on upright pages, too. */
 const LONG_WORD = 3;
 
-/** How well a page was recognized in one direction. */
+/** The quality of the recognition of a page in one direction. */
 export interface Reading {
   /** From 0 (guessed) to 1 (sure). */
   readonly confidence: number;
-  /** Whether most words run upwards or downwards. */
+  /** True if most words run upwards or downwards. */
   readonly isSideways: boolean;
   /** Grows with the letters that were recognized, and how sure they are. */
   readonly score: number;
@@ -41,7 +41,10 @@ export function assess(items: readonly TextItem[]): Reading {
 
 export const isUpright = ({ confidence, isSideways }: Reading): boolean => !isSideways && confidence >= SURE;
 
-/** By how much more the page may be turned, the likelier first. A page that lies on its right side is recognized surely. */
+/**
+ * Returns further angles by which the page may be turned, the likelier first. A page that lies on its right side is
+ * recognized surely.
+ */
 export function otherAngles({ confidence, isSideways }: Reading): readonly Angle[] {
   if (!isSideways) return [180];
   return confidence >= SURE ? [90, 270] : [270, 90];

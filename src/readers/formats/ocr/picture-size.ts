@@ -6,12 +6,12 @@ import { angleOf, readDirectories, TAG, type TiffDirectory } from './tiff.js';
 /** Pictures count as pages of 150 dots to the inch. */
 export const POINTS_PER_PIXEL = 72 / 150;
 
-/** What the start of a picture says of it. */
+/** The facts about a picture that its start tells. */
 export interface PictureSize {
   /** As it is stored, in pixels. */
   readonly width: number;
   readonly height: number;
-  /** By how much it appears turned clockwise. */
+  /** The angle by which the picture appears turned clockwise. */
   readonly angle: Angle;
 }
 
@@ -57,7 +57,7 @@ function jpegSize(file: Buffer): PictureSize | undefined {
   return undefined;
 }
 
-/** What cameras say of a picture is a TIFF file, whose first directory says how they were held. */
+/** Reads how cameras were held. Their data about a picture is a TIFF file, whose first directory says it. */
 function exifAngle(segment: Buffer): Angle {
   if (segment.toString('latin1', 0, 6) !== 'Exif\0\0') return 0;
   const [first] = readDirectories(segment.subarray(6)).directories;

@@ -22,7 +22,7 @@ interface Picture {
   readonly size: PictureSize;
   /** A file of this picture alone. @throws when it is damaged */
   readonly file: () => Uint8Array;
-  /** How it is compressed if that is not read. */
+  /** The compression, if it is not read. */
   readonly unread: string | undefined;
 }
 

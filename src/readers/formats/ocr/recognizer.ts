@@ -12,27 +12,30 @@ import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } f
 
 /** Most pages of a document that are recognized, and the time for all of them. */
 const MAX = { pages: 500, seconds: 90 };
-/** Words that are less sure than this are noise, such as what is seen in photographs. */
+/** Words that are less sure than this are noise, such as words seen in photographs. */
 const MIN_CONFIDENCE = 0.3;
 const GUESSED =
   'What was recognized on this page is guessed and left out: its language or script may have no data.';
-/** After so many pages of a document that were better in no other direction, or not straightened, no more are tried so. */
+/**
+ * The number of pages of a document that another direction, or straightening, did not improve, after which no more are
+ * tried so.
+ */
 const MAX_IDLE_TURNS = 10;
 /** Tesseract finds less and less on pages that lie askew clockwise by more degrees than this, and nothing from about 3. */
 const MAX_ASKEW = 2;
-/** By how many degrees a page without text may lie askew. */
+/** The angle by which a page without text may lie askew, in degrees. */
 const LIKELY_SKEW = 4;
-/** On a page that was turned so, fewer words tell how it lies: it may have lain straight. */
+/** The number of pairs that tell how a page that was turned so lies: fewer than otherwise, since it may have lain straight. */
 const MIN_PAIRS_TURNED = 2;
 
 export interface Recognized {
-  /** Places are those of the upright page, straightened. */
+  /** The pieces of text, with their places on the upright, straightened page. */
   readonly pieces: readonly Piece[];
   /** From 0 (guessed) to 1 (sure). */
   readonly confidence: number;
-  /** How the page has to be turned to be upright; undefined for a page that is. */
+  /** The turn that makes the page upright; undefined for an upright page. */
   readonly turn: Turn | undefined;
-  /** By how many degrees the upright page lies askew, clockwise; 0 for one that is straight. */
+  /** The angle by which the upright page lies askew clockwise, in degrees; 0 for a straight page. */
   readonly skew: number;
   /** The size of the upright page in points. */
   readonly width: number;
@@ -43,7 +46,7 @@ interface PictureOfPage {
   readonly page: number;
   /** PNG, JPEG, TIFF, GIF, WebP, BMP as Windows writes it, or a PDF whose first page is read. */
   readonly picture: () => Promise<Uint8Array>;
-  /** By how much the content of the picture appears turned, by what the file says. */
+  /** The angle by which the content of the picture appears turned, as the file says. */
   readonly angle?: Angle;
   /** The size of the page in points as it is shown, which places are counted in. */
   readonly width: number;
@@ -59,7 +62,7 @@ interface RecognizerOptions {
 
 export type Recognizer = ReturnType<typeof createRecognizer>;
 
-/** Recognizes text in the pictures of one document, within bounds. What is left out is taken down as a gap. */
+/** Recognizes text in the pictures of one document, within bounds. Each omission is noted as a gap. */
 export function createRecognizer({ pdfium, options, receipt, most = MAX }: RecognizerOptions) {
   let data: Promise<LanguageData> | undefined;
   let pages = 0;
@@ -70,8 +73,8 @@ export function createRecognizer({ pdfium, options, receipt, most = MAX }: Recog
     isWanted: options.ocr !== 'off',
     isForced: options.ocr === 'force',
     /**
-     * Resolves with undefined when the picture holds no text, with `failed` when it cannot be read, and with `skipped` when it is
-     * not read: for a limit, without data of any language, or since it is in a script of which there is none.
+     * Resolves with undefined when the picture holds no text, with `failed` when it cannot be read, and with `skipped` when
+     * it is not read: for a limit, without data of any language, or for a script without data.
      */
     async recognize(page: PictureOfPage): Promise<Recognized | 'failed' | 'skipped' | undefined> {
       const location = { pages: { first: page.page, last: page.page } };
@@ -115,7 +118,7 @@ async function prepareData(languages: readonly string[], receipt: ReceiptWriter)
 
 interface Attempt {
   readonly angle: Angle;
-  /** By how many degrees the picture was turned anticlockwise, since it lies askew. */
+  /** The degrees by which the picture was turned anticlockwise, since it lies askew. */
   readonly lean: number;
   readonly size: Pick<ParsedPage, 'width' | 'height'>;
   readonly items: readonly TextItem[];
@@ -163,7 +166,7 @@ function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => 
   };
 }
 
-/** By how many degrees the picture should be turned anticlockwise to find more; 0 where it is found. */
+/** Returns the degrees by which the picture should be turned anticlockwise to find more; 0 where it should not be turned. */
 function leanOf({ items }: Attempt): number {
   if (items.length === 0) return LIKELY_SKEW;
   const skew = skewOf(toPieces(items));

@@ -105,7 +105,7 @@ const reverseBits = (data: Buffer): Buffer => Buffer.from(data.map((byte) => REV
 function jpegFilter(picture: TiffDirectory): Filter {
   const samples = picture.value(TAG.samples, 1);
   const isYcbcr = picture.value(TAG.photometric) === 6;
-  // What the strips share is a JPEG of tables alone: its end gives way to the strip, whose start is left out.
+  // The strips share a JPEG of tables alone: its end gives way to the strip, whose start is left out.
   const tables = picture.bytes(TAG.jpegTables).subarray(0, -2);
   return {
     entries: () =>

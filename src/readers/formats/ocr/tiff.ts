@@ -27,14 +27,14 @@ export const TAG = {
   jpegTables: 347,
 } as const;
 
-/** How far a picture appears turned clockwise, by its tag. The mirrored ones do not come from scanners. */
+/** The angles by which a picture appears turned clockwise, by its tag. Mirrored pictures do not come from scanners. */
 const ANGLES: Readonly<Partial<Record<number, Angle>>> = { 3: 180, 6: 270, 8: 90 };
 
 export const angleOf = (orientation: number): Angle => ANGLES[orientation] ?? 0;
 
 /** One picture of a TIFF file. */
 export interface TiffDirectory {
-  /** Where it starts in the file. */
+  /** The offset of its start in the file. */
   readonly offset: number;
   /** The first value of a tag, or the value that stands for an absent one. */
   readonly value: (tag: number, otherwise?: number) => number;
@@ -53,7 +53,7 @@ interface Entry {
 /** Bytes of a value of each type; others hold no numbers that are asked for. */
 const SIZES: Readonly<Partial<Record<number, number>>> = { 1: 1, 3: 2, 4: 4, 7: 1 };
 
-/** How a list of pictures ends: behind its last one, where it is damaged, or where no more are read. */
+/** The way in which a list of pictures ends: behind its last one, where it is damaged, or where no more are read. */
 type ListEnd = 'last' | 'damaged' | 'limit';
 
 /** The pictures of a file, which form a list that a hostile file may close to a ring. */

@@ -13,7 +13,7 @@ export interface OdfContext {
   readonly receipt: ReceiptWriter;
   readonly formulaOf: FormulaOf;
   readonly signs: SignReader;
-  /** Takes down that a member of the file ends early. */
+  /** Notes that a member of the file ends early. */
   noteCut(member: string): void;
 }
 
@@ -30,7 +30,7 @@ interface OpenedElement {
   readonly attributes: Attributes;
 }
 
-/** The text of a formula that an element holds. Takes down any other object of another program, such as a chart. */
+/** Returns the text of a formula that an element holds. Notes any other object of another program, such as a chart. */
 export function readObject(
   { name, attributes }: OpenedElement,
   { receipt, formulaOf }: OdfContext,

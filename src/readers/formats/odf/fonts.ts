@@ -39,7 +39,7 @@ export function createFonts() {
     bullet: (style: string | undefined, level: number): Bullet | undefined =>
       bullets.get(`${style ?? ''}/${String(level)}`),
     numbers: lists.numbers,
-    /** What properties say of the font of text. */
+    /** Returns the font of text, as properties say it. */
     lookOf: (attributes: Attributes): { readonly font?: string } => {
       const font = nameOf(attributes);
       return font === undefined ? {} : { font };

@@ -18,11 +18,11 @@ export interface GroundTracker {
   close(name: string): void;
   /** Undefined when it is not known. */
   readonly behind: () => Color | undefined;
-  /** Why nothing is seen of what is open; undefined when it is. */
+  /** Returns the reason why nothing of the open elements is seen; undefined when they are seen. */
   readonly reasonAround: () => string | undefined;
 }
 
-/** @param slideGround tells what is behind the text of shapes where there are slides */
+/** @param slideGround tells the ground behind the text of shapes where there are slides */
 export function createGrounds(styles: Styles, slideGround?: SlideGround): GroundTracker {
   const grounds: (Color | 'unknown')[] = [];
   const behind = (): Color | undefined => {

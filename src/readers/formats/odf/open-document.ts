@@ -27,7 +27,7 @@ export function openDocument(bytes: Uint8Array, receipt: ReceiptWriter): Zip {
   return zip;
 }
 
-/** Takes down the title and the language that the file says it has. */
+/** Notes the title and the language that the file states. */
 export function readMeta(zip: Zip, receipt: ReceiptWriter): void {
   if (!zip.has('meta.xml')) return;
   const values = new Map<string, string>();

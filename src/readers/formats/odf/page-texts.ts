@@ -6,7 +6,7 @@ import { createParagraphs } from './paragraphs.js';
 
 const PAGE_TEXT = /^style:(?:header|footer)(?:-left|-first)?$/;
 
-/** Reads what stands above and below the text of all pages, such as a letterhead. Each text is read once. */
+/** Reads the text above and below the text of all pages, such as a letterhead. Each text is read once. */
 export function* readPageTexts(zip: Zip, { styles, hidden, signs }: OdfContext): Iterable<Block> {
   if (!zip.has('styles.xml')) return;
   const texts = new Set<string>();

@@ -18,7 +18,7 @@ export interface OdfParagraph {
   readonly text: string;
   /** The level of a heading. */
   readonly heading?: number | undefined;
-  /** Whether it is a footnote or endnote of the paragraph before. */
+  /** True for a footnote or endnote of the paragraph before. */
   readonly isNote: boolean;
 }
 
@@ -28,17 +28,17 @@ interface ParagraphOptions {
   readonly signs: SignReader;
   /** The colour behind text now; undefined when it is not known. */
   readonly behind: () => Color | undefined;
-  /** How text looks now where neither its paragraph nor itself say it. */
+  /** Returns the look of text now where neither its paragraph nor the text itself says it. */
   readonly outerLook?: (() => Look) | undefined;
-  /** Why nothing is seen now of what holds the text. */
+  /** Returns the reason why the elements around the text are not seen now. */
   readonly reasonAround?: (() => string | undefined) | undefined;
-  /** Told of a field that asks for what nobody has filled in. */
+  /** Called for a field whose placeholder nobody has filled in. */
   readonly onEmptyField?: (() => void) | undefined;
   readonly onParagraph: (paragraph: OdfParagraph) => void;
 }
 
 const PARAGRAPHS = new Set(['text:p', 'text:h', 'svg:title', 'svg:desc']);
-/** Elements whose text is not that of the document, such as numbers of pages and readings above characters. */
+/** Elements whose text is not text of the document, such as numbers of pages and readings above characters. */
 const IGNORED = new Set([
   'text:page-number',
   'text:page-count',
@@ -54,7 +54,7 @@ const HIDDEN = new Map([
   ['table:tracked-changes', 'tracked deletion'],
   ['text:hidden-text', 'not displayed'],
 ]);
-/** At least as deep is what holds the elements that are read here. */
+/** The least depth of the elements around the ones that are read here. */
 const OUTER_DEPTH = 8;
 const MAX_SPACES = 8;
 const MAX_HEADING_DEPTH = 9;
@@ -137,7 +137,7 @@ function addText(state: State, text: string, { append, onParagraph }: TextTarget
   // The mark of a note is the text before its body.
   if (note && state.open.at(-1)?.isInNote === false) note.mark += text.trim();
   const line = text.replace(/[\t\n\r ]+/g, ' ');
-  // Where elements are nested too deeply to be followed, their text is in no paragraph.
+  // The text of elements that are nested too deeply to be followed is in no paragraph.
   if (state.depth >= MAX_DEPTH - OUTER_DEPTH && state.open.length === 0 && line.trim() !== '')
     onParagraph({ text: line.trim(), isNote: false });
   else append(line);
@@ -160,7 +160,7 @@ function createAppend(state: State, options: ParagraphOptions): (written: string
   };
 }
 
-/** Reads what controls of forms show: those that stand in a paragraph or by themselves, and those around text. */
+/** Reads the text of form controls: of controls that stand in a paragraph or by themselves, and of controls around text. */
 function openControl(
   state: State,
   { name, attributes, options }: OpenedElement,
@@ -178,7 +178,7 @@ function openControl(
   if (control === undefined) return;
   append(control);
   if (control === '') options.onEmptyField?.();
-  // Its text is only the sign for its state, or asks for what nobody has filled in.
+  // Its text is only the sign for its state, or a placeholder that nobody has filled in.
   state.ignored ||= state.depth;
 }
 

@@ -4,7 +4,7 @@ import { looksLikeHeader } from '../tables/header-rows.js';
 import type { OdfContext } from './context.js';
 import type { SheetEvent, SheetRow } from './sheet-events.js';
 
-/** How far from the top a row is looked for that names the columns. */
+/** The number of rows from the top among which the row is sought that names the columns. */
 const MAX_ROWS_ABOVE_HEADER = 8;
 
 type Sheet = Extract<SheetEvent, { kind: 'sheet' }>;

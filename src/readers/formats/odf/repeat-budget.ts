@@ -3,9 +3,9 @@ import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 /** Most characters that repeated cells and rows of a file may add. */
 const MAX_CHARACTERS = 4_000_000;
 
-/** Bounds what cells and rows that are written once, with a number of repetitions, amount to. */
+/** Bounds the sum of cells and rows that are written once, with a number of repetitions. */
 export interface RepeatBudget {
-  /** How often something is repeated of the times that the file states. */
+  /** Returns how many of the repetitions that the file states are made. */
   take(times: number, characters: number): number;
 }
 

@@ -15,7 +15,7 @@ export interface SheetRow {
   readonly isHidden: boolean;
 }
 
-/** What a spreadsheet consists of, in the order of the file. Rows belong to the sheet before them. */
+/** The parts of a spreadsheet, in the order of the file. Rows belong to the sheet before them. */
 export type SheetEvent =
   | { readonly kind: 'sheet'; readonly name: string; readonly isHidden: boolean }
   /** Text in shapes on the sheet. */
@@ -28,7 +28,7 @@ const HIDDEN_VISIBILITY = new Set(['collapse', 'filter']);
 
 /** Columns of more styles than this are taken to be ordinary. */
 const MAX_COLUMN_STYLES = 256;
-/** In the colour of paper. */
+/** The colour of a sheet, which is the colour of paper. */
 const SHEET_COLOR = WHITE;
 
 interface OpenRow {
@@ -47,9 +47,9 @@ interface OpenCell {
   readonly parts: string[];
   readonly attributes: Attributes;
   readonly look: Look;
-  /** Whether the file says what it shows, be it nothing. */
+  /** True if the file says what the cell shows, be it nothing. */
   hasParagraph: boolean;
-  /** Whether it shows something, be it hidden. */
+  /** True if the cell shows something, be it hidden. */
   hasText: boolean;
 }
 
@@ -165,7 +165,7 @@ function openCell(
   };
 }
 
-/** What a cell shows. One without a paragraph was written by a program that left that to its readers. */
+/** Returns the text that a cell shows. The program that wrote a cell without a paragraph left its text to readers. */
 function shownText({ parts, attributes, hasParagraph, hasText }: OpenCell, { hidden }: OdfContext): string {
   const shown = parts.join(' ');
   if (shown !== '' || hasText) return shown;

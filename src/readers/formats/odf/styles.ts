@@ -6,20 +6,20 @@ import { createFonts, type Bullet } from './fonts.js';
 import { lengthOf } from './lengths.js';
 import type { NumberStyle } from './lists/list-styles.js';
 
-/** What of a style decides whether text is seen. */
+/** The properties of a style that decide whether text is seen. */
 export interface Look {
   readonly isUndisplayed?: boolean | undefined;
   /** `auto` is a colour that can be seen. */
   readonly color?: Color | 'auto' | undefined;
-  /** What is behind text itself, or fills a cell, row or table. */
+  /** The colour behind text itself, or the fill of a cell, row or table. */
   readonly background?: Color | 'unknown' | undefined;
-  /** What fills a shape or a slide. */
+  /** The fill of a shape or a slide. */
   readonly fill?: Fill | undefined;
-  /** Whether a shape has more than a fill and a thin line. */
+  /** True if a shape has more than a fill and a thin line. */
   readonly hasEffects?: boolean | undefined;
-  /** Whether the look depends on what is in a cell. */
+  /** True if the look depends on the content of a cell. */
   readonly isConditional?: boolean | undefined;
-  /** Whether text stands above or below the line. */
+  /** The shift of text above or below the line. */
   readonly shift?: Shift | 'none' | undefined;
   /** In points. */
   readonly size?: number | undefined;
@@ -29,7 +29,7 @@ export interface Look {
 
 interface Style extends Look {
   readonly parent?: string | undefined;
-  /** Whether it undoes the background of the style that it is made from. */
+  /** True if it undoes the background of its parent style. */
   readonly isTransparent?: boolean;
 }
 
@@ -38,11 +38,14 @@ const MAX_PARENTS = 20;
 const LANGUAGE_OF_NOTHING = new Set(['', 'none', 'zxx']);
 
 export interface Styles extends MarkupHandler {
-  /** What a style of a family (`paragraph`, `text`, `table`, `drawing-page`) says, with the styles it is made from. */
+  /**
+   * Returns the look that a style of a family (`paragraph`, `text`, `table`, `drawing-page`) gives, together with its
+   * parent styles.
+   */
   look(family: string, name: string | undefined): Look;
   /** The sign before items of a list of this style, on a level from 1; undefined where nothing is said of it. */
   bullet(list: string | undefined, level: number): Bullet | undefined;
-  /** How the items of a list of this style are numbered, on a level from 1; undefined where they are not. */
+  /** Returns the numbering of the items of a list of this style, on a level from 1; undefined where they have no numbers. */
   numbers(list: string | undefined, level: number): NumberStyle | undefined;
   /** The colour of pages; undefined when it is not known. @param isFurniture whether at the head or foot of pages */
   pageColor(isFurniture?: boolean): Color | undefined;
@@ -108,16 +111,16 @@ function resolve(styles: ReadonlyMap<string, Style>, key: string): Look {
     isTransparent ||= style.isTransparent === true;
     next = style.parent;
   }
-  // The defaults of a family hold for what no style says.
+  // The defaults of a family hold where no style says anything.
   const defaults = styles.get(`${key.slice(0, key.indexOf('/'))}/`);
   return defaults && look.background === undefined ? withGround(look, defaults, true) : look;
 }
 
-/** What is behind text is not known where one style undoes the background of another, or only defaults have one. */
+/** Sets the background to unknown where one style undoes the background of another, or only defaults have one. */
 const withGround = (look: Look, lower: Look, isDoubtful: boolean): Look =>
   isDoubtful && lower.background !== undefined ? { ...look, background: 'unknown' } : look;
 
-/** What holds where `inner` is used within `outer`. */
+/** Returns the look that holds where `inner` is used within `outer`. */
 export function inherit(outer: Look, inner: Look): Look {
   return {
     isUndisplayed: inner.isUndisplayed ?? outer.isUndisplayed,
@@ -159,7 +162,7 @@ function shiftOf(position: string): Shift | 'none' {
   return height === 'sub' || Number.parseFloat(height) < 0 ? 'lowered' : 'none';
 }
 
-/** A thicker line, in millimetres, could be what text is read on. */
+/** The thickest line, in millimetres, that is no ground for text. */
 const THICKEST_LINE = 1.06;
 
 function hasEffects(attributes: Attributes): boolean {
@@ -180,7 +183,7 @@ function backgroundOf(color: string | undefined): Look['background'] {
   return cssColor(color.toLowerCase()) ?? 'unknown';
 }
 
-/** What fills a shape, or a slide: a colour, nothing, or something else such as a picture. */
+/** Returns the fill of a shape, or of a slide: a colour, nothing, or something else such as a picture. */
 function fillOf(attributes: Attributes): Fill | undefined {
   const kind = attributes['draw:fill'];
   if (kind === undefined) return undefined;
@@ -189,7 +192,7 @@ function fillOf(attributes: Attributes): Fill | undefined {
   return isMixed ? 'unknown' : (cssColor(attributes['draw:fill-color']?.toLowerCase() ?? '') ?? 'unknown');
 }
 
-/** Collects what pages are filled with. Where several kinds of pages differ, it is not known which one text stands on. */
+/** Collects the fills of pages. Where several kinds of pages differ, nobody knows on which of them a text stands. */
 function createPageColors() {
   const colors = new Set<Color | 'unknown'>();
   let hasFilledFurniture = false;
@@ -202,7 +205,7 @@ function createPageColors() {
     read(name: string, attributes: Attributes, isPage: boolean): void {
       if (isPage && name === 'style:page-layout-properties') add(attributes);
       else if (isPage) hasFilledFurniture ||= backgroundOf(attributes['fo:background-color']) !== undefined;
-      // What lies behind the text is not compared with its place.
+      // The place of a shape that lies behind the text is not compared with the place of the text.
       if (attributes['style:run-through'] === 'background' && attributes['style:wrap'] === 'run-through')
         colors.add('unknown');
     },
@@ -225,7 +228,10 @@ function languageOf(attributes: Attributes): string {
 /** Below this size, in points, text cannot be read. */
 const MIN_SIZE = 2;
 
-/** Why text is not seen; undefined when it is. @param behind the colour behind it; undefined when it is not known */
+/**
+ * Returns the reason why text is not seen; undefined when it is seen. @param behind the colour behind it; undefined when it
+ * is not known
+ */
 export function reasonHidden(look: Look, behind: Color | undefined): string | undefined {
   if (look.isUndisplayed === true) return 'not displayed';
   if (look.size !== undefined && look.size < MIN_SIZE) return 'smaller than 2 pt';

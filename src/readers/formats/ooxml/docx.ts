@@ -19,8 +19,8 @@ const PAGE_NUMBER =
   /^(?:(?:page|pages|pag|pág|pagina|página|seite|blatt|sida|side|sivu|oldal|strana|strona|стр|страница|p|pg|s|str)\.?\s)?\s?\d+(?:\s?(?:of|von|de|di|sur|van|av|z|из|\/)\s?\d+)?$/i;
 
 /**
- * Parses Word (docx) as a stream: headings, lists, tables, notes behind the paragraph that refers to them, text boxes, charts and
- * diagrams. What heads and feet of pages say follows once, at the end.
+ * Parses Word (docx) as a stream: headings, lists, tables, notes behind the paragraph that refers to them, text boxes,
+ * charts and diagrams. The text of heads and feet of pages follows once, at the end.
  */
 export async function* parseDocx(bytes: Uint8Array, context: ReadContext): AsyncIterable<Block> {
   const office = openPackage(bytes, WORD, context);
@@ -30,7 +30,7 @@ export async function* parseDocx(bytes: Uint8Array, context: ReadContext): Async
 /** Most bytes of XML of a Word file that another one imports. */
 const IMPORTED_LIMIT = 32 * 1024 * 1024;
 
-/** Reads a Word file within another one. What it imports itself is not read. */
+/** Reads a Word file within another one. Files that it imports itself are not read. */
 const readImported = (bytes: Uint8Array, context: ReadContext): Iterable<Block> =>
   readWord(openPackage(bytes, WORD, context, IMPORTED_LIMIT), context, () => undefined);
 

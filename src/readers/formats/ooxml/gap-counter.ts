@@ -2,7 +2,7 @@ import type { Gap, GapReason } from '../../receipt/receipt.js';
 import type { ReadContext } from '../../parser.js';
 import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 
-/** What readers of a file do not see, in the singular and the plural. */
+/** Kinds of text that readers of a file do not see, in the singular and the plural. */
 const HIDDEN = {
   vanished: ['character of hidden text', 'characters of hidden text'],
   background: ['character in the colour of its background', 'characters in the colour of their background'],
@@ -20,7 +20,7 @@ const HIDDEN = {
   column: ['hidden column', 'hidden columns'],
 } as const;
 
-/** What is not read. */
+/** Kinds of content that are not read. */
 const SKIPPED = {
   picture: ['picture', 'pictures'],
   object: ['embedded object', 'embedded objects'],
@@ -34,7 +34,7 @@ const SKIPPED = {
   ],
 } as const;
 
-/** What a damaged file lacks. */
+/** Kinds of content that a damaged file lacks. */
 const LOST = {
   text: ['cell whose text is missing in the file', 'cells whose text is missing in the file'],
 } as const;
@@ -51,13 +51,13 @@ export interface GapCounter {
   ): boolean;
   skip(kind: SkippedKind): void;
   lose(kind: keyof typeof LOST, location: Gap['location']): void;
-  /** Reads text in symbol fonts, and counts what it cannot read. */
+  /** Reads text in symbol fonts, and counts the signs that it cannot read. */
   readonly signs: SignReader;
-  /** Takes down what was counted: one gap for each kind and location. */
+  /** Reports the counts: one gap for each kind and location. */
   finish(): void;
 }
 
-/** Counts what is hidden or not read, so that a receipt names each kind once and not each piece of text. */
+/** Counts content that is hidden or not read, so that a receipt names each kind once and not each piece of text. */
 export function createGapCounter({ options, receipt }: ReadContext): GapCounter {
   const counts = new Map<
     string,

@@ -96,8 +96,8 @@ const usualSizeIn = (style: XmlElement | undefined): number =>
   );
 
 /**
- * The slides in the order in which they are shown, or by their names when the file has none of those that the presentation
- * names. Those that the file lacks are among them.
+ * Returns the slides in the order in which they are shown, or by their names when the file has none that the presentation
+ * names. Listed slides that the file lacks are among them.
  */
 function slideParts(office: OfficePackage, presentation: XmlElement | undefined): string[] {
   const relations = new Map(office.relations(office.mainPart).map(({ id, target }) => [id, target]));

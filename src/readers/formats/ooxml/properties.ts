@@ -2,10 +2,10 @@ import type { ReadContext } from '../../parser.js';
 import { childOf, textOf } from './xml/elements.js';
 import type { OfficePackage } from './package/office-package.js';
 
-/** What applications write where nobody has given a title. */
+/** Titles that applications write where nobody has given one. */
 const DEFAULT_TITLES: ReadonlySet<string> = new Set(['PowerPoint Presentation', 'Slide 1', 'Word Document']);
 
-/** Takes down the title and the language that the package states, and the name of this reader. */
+/** Notes the title and the language that the package states, and the name of this reader. */
 export function readProperties(office: OfficePackage, { receipt }: ReadContext): void {
   receipt.setParser('ooxml', '1');
   const part = office.relations('').find(({ type }) => type === 'core-properties')?.target;

@@ -77,7 +77,7 @@ function openWorkbook(office: OfficePackage, tree: XmlElement | undefined, conte
 
 interface Sheets {
   readonly sheets: readonly Sheet[];
-  /** The names of those that the workbook has and the package lacks. */
+  /** The names of the sheets that the workbook has and the package lacks. */
   readonly missing: readonly string[];
 }
 

@@ -39,7 +39,7 @@ export function isBold({ fontName = '', fontWeight = 0 }: TextItem): boolean {
 
 const isTurned = (rotation: number): boolean => Math.round(rotation / 90) % 2 === 1;
 
-/** How a page whose text mostly appears turned has to be read; undefined for an upright one. */
+/** Returns the turn by which a page whose text mostly appears turned has to be read; undefined for an upright one. */
 export function turnOf({ pageNum, textItems }: ParsedPage): Turn | undefined {
   const letters = new Map<number, number>();
   let all = 0;
@@ -53,7 +53,7 @@ export function turnOf({ pageNum, textItems }: ParsedPage): Turn | undefined {
   return undefined;
 }
 
-/** Where a rectangle of a page that was set upright stands on the page as it is shown. */
+/** Places a rectangle of a page that was set upright on the page as it is shown. */
 export function turnBack(
   box: Rectangle,
   { angle }: Pick<Turn, 'angle'>,

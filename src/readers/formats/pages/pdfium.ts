@@ -17,11 +17,14 @@ const BATCH_PAGES = 25;
 const LARGE_BYTES = 2 * 1024 * 1024;
 /** Batches that are read ahead. Only one is within PDFium at a time, but the layout of one is analysed beside it. */
 const READ_AHEAD = 2;
-/** A text of so many characters may have been cut: PDFium reads 32,767 of a string, and says nothing. */
+/** A text of this many characters may have been cut: PDFium reads 32,767 of a string, and says nothing. */
 export const MAX_TEXT_LENGTH = 32_000;
 const MAX_PAGES = 1_000_000;
 
-/** How every document is read. Without a path for the data of text recognition, the reader would download it. */
+/**
+ * The options by which every document is read. Without a path for the data of text recognition, the reader would download
+ * it.
+ */
 const OPTIONS = {
   ocrEnabled: false,
   tessdataPath: '/nonexistent',
@@ -58,12 +61,12 @@ export interface Pdfium {
     turns: readonly Turn[],
     how: Pick<Reading, 'withShapes'>,
   ) => Promise<readonly ParsedPage[]>;
-  /** How much of each of these pages is covered by pictures and drawings. */
+  /** Measures how much of each of these pages is covered by pictures and drawings. */
   readonly readCoverage: (
     bytes: Uint8Array,
     pages: readonly number[],
   ) => Promise<ReadonlyMap<number, PageComplexityStats>>;
-  /** Where the fields of forms stand on these pages. It takes time in proportion to the file, whatever the pages. */
+  /** Reads the places of form fields on these pages. The time grows with the file, whatever the pages. */
   readonly readFields: (
     bytes: Uint8Array,
     pages: readonly number[],
@@ -90,9 +93,9 @@ export interface Pdfium {
 }
 
 export interface Reading {
-  /** Whether the shapes that are drawn are read, too, which doubles the time of pages with many. */
+  /** True if the shapes that are drawn are read, too, which doubles the time of pages with many. */
   readonly withShapes: boolean;
-  /** Whether the fields of forms are read, too, with what is filled into them. */
+  /** True if the fields of forms are read, too, with their values. */
   readonly withFields: boolean;
 }
 
@@ -106,7 +109,7 @@ export interface Recognition {
   readonly language: string;
   /** The folder with the data of the language. */
   readonly folder: string;
-  /** By how much the content appears turned clockwise. Places are those of the upright page. */
+  /** The angle by which the content appears turned clockwise. Places are on the upright page. */
   readonly angle: 0 | Turn['angle'];
 }
 
@@ -222,7 +225,7 @@ function* batchesOf(
   }
 }
 
-/** The library copies what it is given with each call, unless that is the whole of a buffer. */
+/** Shares the memory of whole buffers with the library, which copies all other bytes with each call. */
 function shared(bytes: Uint8Array): Uint8Array {
   const { buffer, byteLength } = bytes;
   if (byteLength !== buffer.byteLength) return bytes;

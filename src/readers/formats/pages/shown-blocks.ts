@@ -8,17 +8,20 @@ import { setAskew } from './skew.js';
 /** A page whose texts are known. */
 export interface ReadPage {
   readonly number: number;
-  /** Of the page as it was read, upright. */
+  /** The width of the page as it was read, upright, in points. */
   readonly width: number;
   readonly height: number;
-  /** How it was set upright; undefined for a page that is. */
+  /** The turn that set the page upright; undefined for an upright page. */
   readonly turn: Turn | undefined;
-  /** By how many degrees it lay askew, clockwise, before it was straightened; 0 or absent for a straight page. */
+  /** The degrees by which it lay askew, clockwise, before it was straightened; 0 or absent for a straight page. */
   readonly skew?: number;
   readonly pieces: readonly Piece[];
 }
 
-/** The blocks of a page, whose boxes are those of the page as it is shown, also when it was set upright or straightened to be read. */
+/**
+ * Yields the blocks of a page. Their boxes are on the page as it is shown, also when it was set upright or straightened to
+ * be read.
+ */
 export function* shownBlocks(
   { number, pieces, turn, skew = 0, width, height }: ReadPage,
   bodySize: number,

@@ -2,35 +2,41 @@ import type { Rectangle } from '../../blocks/location.js';
 import { joinLines, rowsOf } from './layout/lines.js';
 import { around, median, rightOf, MAX_SPACE, type Piece } from './layout/piece.js';
 
-/** Degrees, clockwise, between which a page counts as askew: what is less is read well as it is, what is more was no scanner. */
+/**
+ * Degrees, clockwise, between which a page counts as askew: a page that lies less askew is read well as it is, one that
+ * lies more askew came from no scanner.
+ */
 const MIN = 0.3;
 const MAX = 10;
 /** Fewer words that stand beside each other tell nothing. */
 const MIN_PAIRS = 12;
-/** The heights of words without and with long letters differ by so much, as degrees between the middles of two words. */
+/** The heights of words without and with long letters differ by this much, as degrees between the middles of two words. */
 const UNEVEN = 1.5;
 const STEP = 0.5;
 /** Sizes that are told by boxes around words askew are as good as the usual one if they differ from it by no more than this. */
 const SAME_SIZE = 1.25;
-/** So many pieces are held against each, of those that begin where it ends. */
+/** The number of pieces that are compared with each one, among the pieces that begin where it ends. */
 const MAX_COMPARED = 200;
 
 interface Pair {
   readonly from: Piece;
   readonly to: Piece;
-  /** From the middle of one piece to that of the other, in degrees below the horizontal. */
+  /** The angle from the middle of one piece to the middle of the other, in degrees below the horizontal. */
   readonly angle: number;
   readonly distance: number;
 }
 
-/** A page that lies askew by so many degrees, clockwise around its middle. */
+/** A page that lies askew, by degrees clockwise around its middle. */
 export interface Skewed {
   readonly skew: number;
   readonly width: number;
   readonly height: number;
 }
 
-/** By how many degrees the lines of recognized words fall to the right; 0 where that is little, or few words agree. */
+/**
+ * Returns the degrees by which the lines of recognized words fall to the right; 0 for a small angle, or where few words
+ * agree.
+ */
 export function skewOf(pieces: readonly Piece[], fewestPairs = MIN_PAIRS): number {
   const pairs = pairsOf(pieces);
   const usual = mostUsual(pairs);
@@ -42,7 +48,7 @@ export function skewOf(pieces: readonly Piece[], fewestPairs = MIN_PAIRS): numbe
   return Math.abs(angle) >= MIN && Math.abs(angle) <= MAX ? angle : 0;
 }
 
-/** Each piece with those that begin where a word after it may. Some are on the lines above and below. */
+/** Pairs each piece with the pieces that begin where a word after it may. Some are on the lines above and below. */
 function pairsOf(pieces: readonly Piece[]): Pair[] {
   const size = median(pieces.map((piece) => piece.size));
   const sorted = pieces.filter(({ isTurned }) => !isTurned).toSorted((a, b) => a.x - b.x);
@@ -113,7 +119,7 @@ export function straightened(pieces: readonly Piece[], page: Skewed): Piece[] {
   const sin = Math.sin((Math.abs(page.skew) * Math.PI) / 180);
   const cos = Math.sqrt(1 - sin * sin);
   const straight = pieces.map((piece) => {
-    // A box around what lies askew is larger than that: this undoes it.
+    // A box around a text that lies askew is larger than the text: this undoes it.
     const width = (piece.width * cos - piece.height * sin) / (cos * cos - sin * sin);
     const height = (piece.height * cos - piece.width * sin) / (cos * cos - sin * sin);
     const { x, y } = turned(middleOf(piece), { ...page, skew: -page.skew });
@@ -145,7 +151,7 @@ function withEvenSizes(pieces: readonly Piece[]): Piece[] {
   });
 }
 
-/** The upright rectangle around what a rectangle of the straight page becomes on the page that lies askew. */
+/** Returns the upright rectangle around the form that a rectangle of the straight page has on the page that lies askew. */
 export function setAskew(box: Rectangle, page: Skewed): Rectangle {
   const [right, bottom] = [rightOf(box), box.y + box.height];
   const corners = [box.x, right].flatMap((x) => [box.y, bottom].map((y) => turned({ x, y }, page)));

@@ -1,15 +1,15 @@
 import type { Rectangle } from '../../blocks/location.js';
 import { holds, type Piece } from '../pages/layout/piece.js';
 
-/** What is recognized around a text, in points, is that text. */
+/** A text that is recognized around another text, within this many points, is the same text. */
 const AROUND = 2;
 /** Texts of fewer characters are read though the page has them already, since they may stand for something else. */
 const MIN_CHARACTERS = 4;
 
 /**
- * The texts of a page with those that were recognized in its pictures, beside them. What the file says itself is kept, since
- * recognition misreads, above all what is in another language. Only pages with few characters have pictures recognized, so
- * that each text can be held against each.
+ * Adds the texts that were recognized in a page's pictures to the texts of the page. The text of the file is kept, since
+ * recognition misreads, above all text in another language. Only pages with few characters have pictures recognized, so
+ * that each text can be compared with each.
  */
 export function addRecognized(pieces: readonly Piece[], recognized: readonly Piece[]): readonly Piece[] {
   const known = wordsOf(pieces.map(textOf).join(' '));

@@ -6,7 +6,7 @@ import { withItems } from './with-items.js';
 
 /** A page with more texts is left as it was read. */
 const MAX_ITEMS = 5_000;
-/** How pages are turned to be read again. */
+/** The angle by which pages are turned to be read again. */
 const ANGLE = 90;
 
 interface Source {
@@ -15,9 +15,9 @@ interface Source {
 }
 
 /**
- * PDFium's reader takes every number in the middle of a page's width for that of the page, and leaves it out of its texts
- * and tables, but not out of the plain text of the page. Pages that miss more than the number at their top or bottom are
- * read again on their side, where such a number does not stand in the middle.
+ * Adds numbers that PDFium's reader leaves out. It takes every number in the middle of a page's width for the page number,
+ * and leaves it out of its texts and tables, but not out of the plain text of the page. Pages that miss more than the
+ * number at their top or bottom are read again on their side, where such a number does not stand in the middle.
  */
 export async function addCentredNumbers(
   pages: readonly ParsedPage[],

@@ -1,6 +1,6 @@
 import { ReadError } from '../../read-error.js';
 
-/** What a document fails with that a reader cannot read. Readers report failed allocations as ordinary errors. */
+/** Makes the error of a document that a reader cannot read. Readers report failed allocations as ordinary errors. */
 export function pdfFailure(cause: unknown): ReadError {
   if (cause instanceof ReadError) return cause;
   const isMemory =
@@ -14,7 +14,7 @@ export function passwordNeeded(cause: unknown): ReadError {
   return new ReadError('encrypted', 'The PDF file is protected by a password.', { cause });
 }
 
-/** Such as for the certificates of those who may read it. */
+/** Refuses an unknown encryption, such as one for the certificates of readers. */
 export function unknownEncryption(cause: unknown): ReadError {
   return new ReadError('encrypted', 'The PDF file is encrypted in a way that is not read.', { cause });
 }

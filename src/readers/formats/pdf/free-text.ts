@@ -18,7 +18,7 @@ const MEAN_WIDTH = 0.45;
 interface Source {
   readonly pdfium: Pick<Pdfium, 'readNotes'>;
   readonly bytes: Uint8Array;
-  /** Knows what annotations show, which can differ from what they say. */
+  /** Reads the text that annotations show, which can differ from their contents. */
   readonly second: Pick<SecondReader, 'notes'>;
   readonly receipt: ReceiptWriter;
 }
@@ -54,7 +54,7 @@ interface ShownNote extends Note {
   readonly isHidden?: boolean;
 }
 
-/** The notes with the text that each shows, by which one looks for them: what a note says can be something else. */
+/** Returns the notes with the text that each shows, by which they are found: the contents of a note can be something else. */
 function asShown(
   notes: readonly Note[],
   typed: readonly TypedNote[],
@@ -66,11 +66,11 @@ function asShown(
     byContents.set(contents, [...(byContents.get(contents) ?? []), each]);
   }
   return notes.map((note, index) => {
-    // The two readers may differ in the encoding of what a note says.
+    // The two readers may differ in the encoding of a note's contents.
     const other = typed.length === notes.length ? typed[index] : undefined;
     const { shown } = byContents.get(compact(note.text))?.shift() ?? other ?? {};
     if (shown) return { ...note, text: shown.join('\n') };
-    // One that shows no text itself would be taken for what is printed below it.
+    // A note that shows no text itself would be taken for the text printed below it.
     return { ...note, isHidden: typed.length > 0 && (shown === undefined || isUpon(note, items)) };
   });
 }
@@ -89,7 +89,10 @@ const compact = (text: string): string => text.replace(/\s+/g, '');
 const touches = (one: Rectangle, other: Rectangle): boolean =>
   one.x < rightOf(other) && other.x < rightOf(one) && one.y < bottomOf(other) && other.y < bottomOf(one);
 
-/** The lines of a note, as texts of a light colour, so that they are held against a picture of the page and hidden ones are found. */
+/**
+ * The lines of a note, as texts of a light colour, so that they are compared with a picture of the page and hidden ones are
+ * found.
+ */
 function shownLines({ text, box, isHidden }: ShownNote): TextItem[] {
   const lines = linesOf(text);
   const height = Math.min(LINE_HEIGHT, box.height / lines.length);

@@ -20,10 +20,10 @@ export interface SeenPage {
 /** Milliseconds for which the pages of a file are drawn to look for text that nobody sees. */
 const MAX_MILLISECONDS = 10_000;
 
-/** How long the pages of one file may still be drawn in search of hidden text. */
+/** The remaining time for drawing pages of one file in search of hidden text. */
 export interface LookBudget {
   isSpent(): boolean;
-  /** Passes on what takes time, until it ends or the time is spent. */
+  /** Passes on slowly made items, until they end or the time is spent. */
   take<Item>(items: AsyncIterable<Item>): AsyncIterable<Item>;
 }
 
@@ -52,8 +52,8 @@ export function createLookBudget(receipt: ReceiptWriter): LookBudget {
 }
 
 /**
- * Parts the texts of pages into those that a reader sees and those too small, transparent, or of the colour of what is
- * around them, behind them or over them.
+ * Parts the texts of pages into texts that a reader sees, and texts that are too small, transparent, or of the colour of
+ * what is around them, behind them or over them.
  */
 export async function findHidden(
   pages: readonly ParsedPage[],
@@ -95,10 +95,10 @@ function partPage(
   return { page, visible: hidden.length > 0 ? visible : page.textItems, hidden };
 }
 
-/** A text, or a word of one, of which it is doubtful whether it is seen. */
+/** A text, or a word of one, that may not be seen. */
 interface Doubt {
   readonly word: TextItem;
-  /** Where to look. */
+  /** The box to look at. */
   readonly box: Rectangle;
   /** The colour that hides it if nothing else is there; absent where any does. */
   readonly colour?: string;
@@ -147,7 +147,7 @@ interface LookOptions {
   readonly bytes: Uint8Array;
   /** The time that is left to look. */
   readonly budget: LookBudget;
-  /** How pages were set upright. */
+  /** The turns that set pages upright. */
   readonly turns: ReadonlyMap<number, Turn>;
 }
 

@@ -17,7 +17,7 @@ import { tidyPage } from './tidy-page.js';
 
 /**
  * Parses PDF page by page, with PDFium where there is a build of it for this machine and it does not fail, else with
- * pdf.js. A page that cannot be read is left out and taken down.
+ * pdf.js. A page that cannot be read is left out and noted.
  */
 export const parsePdf: Parser = async function* (bytes, context) {
   const pdfium = context.avoidsNativeCode ? undefined : await loadPdfium();
@@ -75,7 +75,7 @@ async function describe(pdf: PdfjsDocument, receipt: ReceiptWriter): Promise<voi
   if (language !== undefined) receipt.setLanguage(language);
 }
 
-/** Takes down a page without text, of which this reader cannot tell whether it is a picture. */
+/** Reports a page without text, which may be a picture: this reader cannot tell. */
 function addWithoutText(
   { options, avoidsNativeCode, receipt }: ReadContext,
   location: Gap['location'],

@@ -27,7 +27,7 @@ import { createSupplementary } from './marks/supplementary.js';
 import { createSignFinder } from './marks/symbol-fonts.js';
 import { tidyPage } from './tidy-page.js';
 
-/** What `readNative` ends with when PDFium cannot open the file, and nothing was read. */
+/** The result of `readNative` when PDFium cannot open the file, and nothing was read. */
 export const cannotOpen = Symbol('cannot open');
 
 /** Reads a document with PDFium, by the layout of its pages. @throws ReadError when it is encrypted, or no page can be read */
@@ -181,7 +181,7 @@ async function readMissing(
   return pages;
 }
 
-/** Writes the blocks of pages, without what most of them repeat. */
+/** Writes the blocks of pages, without the texts that most of them repeat. */
 function createPageWriter(carried: Carried) {
   const furniture = createFurniture();
   const sizes = createBodySize();

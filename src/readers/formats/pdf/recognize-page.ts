@@ -18,7 +18,10 @@ interface Means {
   readonly coverage: Coverage;
 }
 
-/** What was recognized, if it is better than the text; `left out` where the receipt tells already why nothing could be. */
+/**
+ * Returns the recognized text, if it is better than the text of the page; `left out` where the receipt tells already why
+ * nothing could be recognized.
+ */
 export async function recognizeIfNeeded(
   text: string,
   { page, turn }: { page: ParsedPage; turn: Turn | undefined },

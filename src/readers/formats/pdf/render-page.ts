@@ -12,11 +12,12 @@ import { decodePng, encodePng, type Raster } from '../pictures/png.js';
 const DPI = 110;
 const MAX_PIXELS = 4_000_000;
 const MAX_BOXES = 2_000;
-/** The colour of a marker, in red, green and blue. What it covers is multiplied by it, so that black stays black. */
+/** The colour of a marker, in red, green and blue. The pixels under it are multiplied by it, so that black stays black. */
 const MARKER = [255, 232, 92];
 
 /**
- * Renders a page of a PDF, or a picture, of which a TIFF may hold several, as a PNG with `boxes` marked, which count points from its top left corner.
+ * Renders a page of a PDF, or a picture (a TIFF may hold several), as a PNG with `boxes` marked, which count points from
+ * its top left corner.
  * @throws ReadError when it cannot be rendered
  */
 export async function renderPage(

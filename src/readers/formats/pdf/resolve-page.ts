@@ -39,31 +39,31 @@ export interface Readers {
   readonly recognizer: Recognizer;
   readonly receipt: ReceiptWriter;
   readonly bytes: Uint8Array;
-  /** Whether the shapes that pages draw are read. */
+  /** True if the shapes that pages draw are read. */
   readonly withShapes: boolean;
   readonly hiddenText: HiddenText;
   /** The time that is left to look for hidden text. */
   readonly budget: LookBudget;
-  /** Whether the file may hold text that PDFium leaves out as invisible. */
+  /** True if the file may hold text that PDFium leaves out as invisible. */
   readonly mayBeInvisible: boolean;
-  /** Whether a page may hold raised or lowered text. */
+  /** Tells whether a page may hold raised or lowered text. */
   readonly mayBeShifted: (page: number) => Promise<boolean>;
-  /** Whether the file may hold text that was typed onto its pages as annotations. */
+  /** True if the file may hold text that was typed onto its pages as annotations. */
   readonly mayHaveFreeText: boolean;
-  /** The names of fonts whose codes are those of Unicode. */
+  /** The names of fonts whose codes are Unicode's. */
   readonly fonts: ReadonlySet<string>;
-  /** Whether the file may hold text that runs from top to bottom, which PDFium may scatter or leave out. */
+  /** True if the file may hold text that runs from top to bottom, which PDFium may scatter or leave out. */
   readonly mayBeVertical: boolean;
 }
 
 export interface BatchReaders extends Readers {
-  /** What covers the pages of the batch. */
+  /** The coverage of the pages of the batch. */
   readonly coverage: Coverage;
 }
 
 type Layout = Pick<ResolvedPage, 'pieces' | 'plain'>;
 
-/** Chooses what is read of a page: PDFium's text, that of pdf.js where it finds more, or what is recognized in its picture. */
+/** Chooses the text of a page: PDFium's, the text of pdf.js where it finds more, or the text recognized in its picture. */
 export async function resolvePage(
   seen: SeenPage,
   turn: Turn | undefined,
@@ -88,7 +88,7 @@ export async function resolvePage(
   return { number, width, height, turn, ...native };
 }
 
-/** Tells whether the text of the page is fine and has places, so that what was recognized in pictures is read beside it. */
+/** Tells whether the text of the page is fine and has places, so that text recognized in pictures is read beside it. */
 function mayStandBeside(
   text: string,
   { plain }: Layout,
@@ -125,7 +125,7 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   if (isFine && !readers.mayBeInvisible && !readers.mayBeVertical) return layout;
   const other = (await readers.second.text(page.pageNum)) ?? '';
   const isOther = readers.mayBeVertical && hidden.length === 0 && isScattered(text, other);
-  // PDFium may lack the text of columns, or that which nobody sees.
+  // PDFium may lack the text of columns, or invisible text.
   const isInvisible = isOther && (await readers.second.isPartlyInvisible(page.pageNum));
   if (isOther && !isInvisible) return { pieces: [], plain: joinColumns(other) };
   if (isFine && !readers.mayBeInvisible && !isInvisible) return layout;
@@ -154,13 +154,16 @@ async function columnsOf(
 
 const mayBeMisread = (text: string): boolean => /[\x81-\xfe]{2}/.test(text) && isMisread(text);
 
-/** The text itself is not in the receipt, because it may have been written for those that act upon what they read. */
+/**
+ * Reports hidden text. The text itself is not in the receipt, because it may have been written for models that act upon
+ * what they read.
+ */
 function noteHidden({ hiddenText, receipt }: Readers, page: number, text: string): void {
   const detail = `Text that is not shown: ${String([...text].length)} characters.`;
   if (hiddenText !== 'keep') receipt.addGap('hidden', detail, pageOf(page));
 }
 
-/** Treats lines that only the second reader finds as hidden: PDFium leaves out what is invisible or off the page. */
+/** Treats lines that only the second reader finds as hidden: PDFium leaves out text that is invisible or off the page. */
 function withInvisible(
   layout: Layout,
   { page, other }: { page: SeenPage['page']; other: string },

@@ -3,7 +3,7 @@ import type { Rectangle } from '../../blocks/location.js';
 import { around, holds } from '../pages/layout/piece.js';
 
 const MAX_LINES = 200;
-/** Points; what is smaller counts as hidden. */
+/** The least size of text that is read, in points; smaller text counts as hidden. */
 const MIN_READ_SIZE = 2;
 
 /** The lines of a text that are not blank; of very many, the last one has the rest. */
@@ -59,7 +59,7 @@ function change(table: LayoutCell[][], item: TextItem, text: string): void {
   if (row && cell) row[index] = { ...cell, text: cell.text.replace(before, () => text).trim() };
 }
 
-/** The table with further texts in those of its cells where they stand, if they stand in a row of it. */
+/** Returns the table with further texts in the cells where they stand, if they stand in a row of it. */
 function filled(block: LayoutBlock, items: readonly TextItem[]): LayoutBlock {
   const { bbox, header = [], rows = [] } = block;
   const within = items.filter((item) => bbox && holds(bbox, item));
@@ -98,7 +98,7 @@ const middleOf = ({ x, width }: Rectangle): number => x + width / 2;
 const isBeside = (row: Rectangle | undefined, box: Rectangle): boolean =>
   row !== undefined && holds({ ...row, x: box.x, width: box.width }, box);
 
-/** The column whose middle is nearest to that of a text. */
+/** Returns the column whose middle is nearest to the middle of a text. */
 function nearest(columns: readonly (Rectangle | undefined)[], box: Rectangle): number {
   const far = (column: Rectangle | undefined) =>
     column ? Math.abs(middleOf(column) - middleOf(box)) : Infinity;

@@ -58,7 +58,7 @@ interface Channel {
   readonly height: number;
   readonly channels: number;
   readonly channel: number;
-  /** How far its values are apart in the pixels, and where the first one goes. */
+  /** The distance of its values in the pixels, and the place of the first one. */
   readonly step: number;
   readonly first: number;
 }

@@ -1,4 +1,4 @@
-/** What control words and symbols stand for. */
+/** The characters that control words and symbols stand for. */
 export const CHARACTERS: ReadonlyMap<string, string> = new Map([
   ['tab', '\t'],
   ['line', '\n'],

@@ -21,7 +21,7 @@ const CODE_PAGES: ReadonlyMap<number, number> = new Map([
   [255, 850],
 ]);
 
-/** The encoding of a font's character set; undefined for that of the document. */
+/** Returns the encoding of a font's character set; undefined for the encoding of the document. */
 export function codePageOfCharset(charset: number): string | undefined {
   const number = CODE_PAGES.get(charset);
   return number === undefined ? undefined : encodingOfCodePage(number);

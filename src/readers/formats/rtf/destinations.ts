@@ -1,4 +1,4 @@
-/** What the text of a group is for. */
+/** The purpose of a group's text. */
 export type Destination =
   | 'body'
   | 'ignored'
@@ -13,7 +13,7 @@ export type Destination =
   | 'form'
   | 'formitem';
 
-/** The groups whose text is not simply a part of what holds them. */
+/** The groups whose text is not simply a part of their outer group. */
 const DESTINATIONS: ReadonlyMap<string, Destination> = new Map([
   ['fonttbl', 'fonts'],
   ['colortbl', 'colors'],
@@ -44,7 +44,7 @@ const DESTINATIONS: ReadonlyMap<string, Destination> = new Map([
 const READ_THOUGH_OPTIONAL = new Set(
   (
     'shpinst shptxt annotation ' +
-    // Formulas, and what they consist of.
+    // Formulas, and their parts.
     'mmath moMathPara moMath mr mf mnum mden mrad mdeg me msSup msSub msSubSup msPre msup msub mnary md mfunc mfName ' +
     'mlimLow mlimUpp mlim macc mbar mbox mborderBox mgroupChr mm mmr meqArr'
   ).split(' '),

@@ -1,15 +1,15 @@
 import type { Destination } from './destinations.js';
 import { FIRST_STATE, type GroupState } from './group-state.js';
 
-/** The groups that are open, and what holds in the innermost. */
+/** The open groups, and the state that holds in the innermost. */
 export interface GroupStack {
   current: GroupState;
   open(): void;
-  /** Returns what the text of the group was for, where what holds it is for something else. */
+  /** Returns the purpose of the group's text, where the outer group has another one. */
   close(): Destination | undefined;
 }
 
-/** Groups within more than this many are a part of what holds them. */
+/** Groups within more than this many are a part of their outer group. */
 const MAX_GROUP_DEPTH = 2_000;
 
 export function createGroupStack(): GroupStack {

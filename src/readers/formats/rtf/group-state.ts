@@ -1,11 +1,11 @@
 import type { Shift } from '../baseline/shift.js';
 import type { Destination } from './destinations.js';
 
-/** What holds until the end of a group. */
+/** The state that holds until the end of a group. */
 export interface GroupState {
   readonly destination: Destination;
   readonly font: number;
-  /** How many characters follow one that is written in Unicode, for readers that do not know it. */
+  /** The number of characters that follow one in Unicode, for readers that do not know it. */
   readonly fallbackLength: number;
   readonly isHidden: boolean;
   readonly isDeleted: boolean;
@@ -16,7 +16,7 @@ export interface GroupState {
   readonly hasBackground: boolean;
   readonly isInTextBox: boolean;
   readonly shift: Shift | undefined;
-  /** How far text is moved up, or down below zero, in half points. */
+  /** The distance by which text is moved up, or down below zero, in half points. */
   readonly position: number;
 }
 
@@ -36,7 +36,7 @@ export const FIRST_STATE: GroupState = {
 
 const isOn = (parameter: number | undefined): boolean => parameter !== 0;
 
-/** What a control word makes of the state; undefined when it does not change it. */
+/** Returns the state that a control word makes of another; undefined when it does not change it. */
 export function changeState(
   state: GroupState,
   word: string,
@@ -76,7 +76,7 @@ export function changeState(
   }
 }
 
-/** What stays of a state whose text is to be ordinary. */
+/** Returns the part of a state that stays when its text becomes ordinary. */
 const plain = ({ destination, fallbackLength, isInTextBox }: GroupState): GroupState => ({
   ...FIRST_STATE,
   destination,
@@ -98,12 +98,12 @@ const SHIFTS: ReadonlyMap<string, Shift> = new Map([
   ['super', 'raised'],
   ['sub', 'lowered'],
 ]);
-/** How far `\\up` and `\\dn` move text that do not say it, in half points. */
+/** The distance by which `\\up` and `\\dn` without a number move text, in half points. */
 const USUAL_MOVE = 6;
-/** Of its own size, how far text is moved that is raised or lowered and not only set a little higher. */
+/** The least move of text that is raised or lowered, and not only set a little higher, as a share of its size. */
 const MIN_MOVE = 0.25;
 
-/** Whether text in this state stands above or below the line. */
+/** Returns the shift of text in this state above or below the line. */
 export function shiftOf({ shift, position, size }: GroupState): Shift | undefined {
   if (shift !== undefined) return shift;
   if (Math.abs(position) < MIN_MOVE * size) return undefined;
@@ -115,11 +115,11 @@ const MIN_SIZE = 4;
 
 interface Surroundings {
   readonly isWhite: (color: number) => boolean;
-  /** Whether the paragraph stands on the page itself. */
+  /** True if the paragraph stands on the page itself. */
   readonly isOnPage: boolean;
 }
 
-/** Why text in this state is not seen; undefined when it is. */
+/** Returns the reason why text in this state is not seen; undefined when it is seen. */
 export function reasonHidden(state: GroupState, { isWhite, isOnPage }: Surroundings): string | undefined {
   if (state.destination === 'comment') return 'comment';
   if (state.isDeleted) return 'tracked deletion';

@@ -10,7 +10,7 @@ export interface RtfParagraphs {
   readonly writer: BlockWriter;
   readonly table: RtfTable;
   append(piece: Piece): void;
-  /** Heeds what a control word says of the paragraph. */
+  /** Heeds a control word about the paragraph. */
   control(word: string, parameter: number | undefined, styleHeading?: number): void;
   /** The mark of an item of a list, such as `1.` or a bullet. */
   setMark(mark: string): void;
@@ -18,7 +18,7 @@ export interface RtfParagraphs {
   addNote(text: string): void;
   endParagraph(): void;
   endCell(): void;
-  /** Whether the paragraph stands on the page itself, without a shade behind it. */
+  /** Tells whether the paragraph stands on the page itself, without a shade behind it. */
   isOnPage(): boolean;
   end(): void;
 }

@@ -5,7 +5,7 @@ export interface PendingBytes {
   add(bytes: Uint8Array, codePage: () => string): void;
   /** Leaves out that many characters, which repeat one in Unicode for readers that do not know it. */
   skip(count: number): void;
-  /** Whether a character that is written as a control word is one of those that are left out. */
+  /** Tells whether a character that is written as a control word is left out, and counts it then. */
   skipsCharacter(): boolean;
   /** The text of all bytes until now; undefined for none. */
   take(): string | undefined;

@@ -39,15 +39,15 @@ interface Reader extends RtfOptions {
 }
 
 interface State {
-  /** Whether a group has just begun, and whether readers may skip it. */
+  /** The start of a group: just begun, or optional, so that readers may skip it. */
   start: 'none' | 'begun' | 'optional';
   notes: number;
   pictures: number;
-  /** What a field shows by its instruction. */
+  /** The text that a field shows by its instruction. */
   answer: string | undefined;
-  /** Whether the field has told that, so that the result that follows says nothing more. */
+  /** True if the field has shown that text, so that the result that follows says nothing more. */
   isAnswered: boolean;
-  /** Whether signs of the current font come in the private use area, so that letters in it are not signs. */
+  /** True if signs of the current font come in the private use area, so that letters in it are not signs. */
   hasPrivateSigns: boolean;
 }
 
@@ -62,7 +62,7 @@ const newState = (): State => ({
 
 const PARAGRAPH_ENDS = new Set(['par', 'sect', 'page', 'column']);
 
-/** Makes blocks of tokens. Pictures, fields and what only programs need is left out as it comes. */
+/** Makes blocks of tokens. Pictures, fields and groups that only programs need are left out as they come. */
 export function createRtfReader(options: RtfOptions): RtfReader {
   const paragraphs = createParagraphs();
   const form = createFormField();
@@ -155,7 +155,7 @@ function control(reader: Reader, word: string, parameter: number | undefined): v
   if (!applyToTables(reader, word, parameter ?? 0)) applyControl(reader, word, parameter);
 }
 
-/** Puts what a field shows behind its instruction. */
+/** Puts the text of a field behind its instruction. */
 function addAnswer(reader: Reader): void {
   const { state } = reader;
   if (state.answer === undefined) return;
@@ -244,7 +244,7 @@ function addText(reader: Reader, written: string): void {
   if (destination === 'ignored' || destination === 'form') return;
   const isPlain = state.hasPrivateSigns && written < '\uf000';
   const isBullet = destination === 'mark' && /^[\uf020-\uf0ff]$/.test(written);
-  // LibreOffice does not name the font of bullets. In those of unknown fonts only that it is one is known.
+  // LibreOffice does not name the font of bullets. A bullet in an unknown font is only known to be one.
   const fontName = tables.fontName(font);
   const text = isPlain || (isBullet && !signsOf(fontName)) ? written : signs.read(written, fontName);
   const kind = reasonHidden(groups.current, {

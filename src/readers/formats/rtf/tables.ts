@@ -3,7 +3,7 @@ import type { DocumentTable } from '../tables/document-table.js';
 
 /** Collects rows of a table. RTF has no tables, only rows that follow each other. */
 export interface RtfTable {
-  /** Heeds what a control word says of the row and its cells. */
+  /** Heeds a control word about the row and its cells. */
   control(word: string, parameter: number | undefined): void;
   endCell(text: string): void;
   endRow(): void;
@@ -13,7 +13,7 @@ export interface RtfTable {
 
 interface CellDefinition {
   readonly isMergedUp: boolean;
-  /** Where it ends on the page, in twips. */
+  /** The right end of the cell on the page, in twips. */
   readonly right: number;
 }
 
@@ -67,7 +67,7 @@ export function createTable(): RtfTable {
   };
 }
 
-/** Gives cells the columns that they reach over, and repeats those that reach down from the row above. */
+/** Gives cells the columns that they reach over, and repeats cells that reach down from the row above. */
 function layOut(rows: readonly Row[]): SpanningCell[][] {
   const edges = sharedEdges(rows);
   let above = new Map<number, SpanningCell>();
@@ -87,8 +87,8 @@ function layOut(rows: readonly Row[]): SpanningCell[][] {
 }
 
 /**
- * The edges of the row with the most cells, where those of all rows are among them: a cell that ends at a later one than its
- * own reaches over several columns. Undefined where rows are divided each in its own way.
+ * Returns the edges of the row with the most cells, where the edges of all rows are among them: a cell that ends at a later
+ * edge than its own reaches over several columns. Undefined where rows are divided each in its own way.
  */
 function sharedEdges(rows: readonly Row[]): readonly number[] | undefined {
   const [first] = rows;

@@ -22,8 +22,8 @@ const isSpecial = (byte: number): boolean =>
   byte === BACKSLASH || byte === BRACE_OPEN || byte === BRACE_CLOSE || byte === 0x0a || byte === 0x0d;
 
 /**
- * Cuts RTF 1.9.1 into tokens. Binary data is skipped where it stands, and each byte is looked at once. It is not that of
- * rtf-stream-parser, which allocates as much as a file states for binary data and copies text at each line end.
+ * Cuts RTF 1.9.1 into tokens. Binary data is skipped where it stands, and each byte is looked at once. The tokenizer of
+ * rtf-stream-parser is not used: it allocates as much as a file states for binary data, and copies text at each line end.
  */
 export function* rtfTokens(bytes: Uint8Array): Iterable<RtfToken> {
   let at = 0;
@@ -74,7 +74,7 @@ function readSymbol(bytes: Uint8Array, start: number): ReadToken {
     const word = symbol === '\n' || symbol === '\r' ? 'par' : symbol;
     return { token: { kind: 'control', word, parameter: undefined }, end: start + 1 };
   }
-  // East Asian texts consist of such bytes, so that those in a row become one token.
+  // East Asian texts consist of such bytes, so that a row of them becomes one token.
   const run: number[] = [];
   let at = start - 1;
   while (bytes[at] === BACKSLASH && bytes[at + 1] === 0x27 && run.length < MAX_RUN_LENGTH) {

@@ -4,7 +4,7 @@ import { readSigns, signsOf } from './sign-reader.js';
 const TELLING = /^[☐☑☒✓✔✗✘]$/;
 
 /**
- * The mark before an item of a list, with a space: that of a plain bullet says nothing of it.
+ * Returns the mark before an item of a list, with a space. The mark of a plain bullet tells nothing about it.
  * @param sign the text of the bullet. @param font the name of its font; undefined where it is not known
  */
 export function bulletMark(sign: string, font?: string): string {

@@ -8,7 +8,7 @@ export interface SignReader {
    * counted. @param font the name of the font; undefined where it is not known
    */
   read(text: string, font: string | undefined): string;
-  /** Takes down how many signs were left out. */
+  /** Notes how many signs were left out. */
   report(): void;
 }
 
@@ -35,13 +35,13 @@ export function createSignReader(receipt: ReceiptWriter): SignReader {
   };
 }
 
-/** Where programs put the characters of symbol fonts, beside those without a meaning in Unicode. */
+/** The range where programs put the characters of symbol fonts, beside characters without a meaning in Unicode. */
 const PRIVATE = /[\uf020-\uf0ff]/;
 const PRIVATE_BASE = 0xf000;
 
-/** Symbol fonts of whose signs nobody has published what they are in Unicode. */
+/** Symbol fonts whose signs nobody has published in Unicode. */
 const UNKNOWN_SIGNS: SignTable = new Map();
-/** The families of symbol fonts, by what is left of their names without spaces, hyphens and styles. */
+/** The families of symbol fonts, by their names without spaces, hyphens and styles. */
 const FAMILIES: readonly (readonly [RegExp, SignTable])[] = [
   [/^(?:symbol(?:neu|mt|ps|std|neumt|set)*|standardsymbols(?:l|ps))$/, SIGN_TABLES.symbol],
   [/^wingdings1?$/, SIGN_TABLES.wingdings],
@@ -71,8 +71,8 @@ export function signsOf(font: string | undefined): SignTable | undefined {
 }
 
 /**
- * The signs of a text. Where some are in the private use area, the letters beside them are text.
- * @param table the signs of the font; undefined for a font that is none of those known as symbol fonts
+ * Returns the signs of a text. Where some are in the private use area, the letters beside them are text.
+ * @param table the signs of the font; undefined for a font that is no known symbol font
  */
 export function readSigns(text: string, table: SignTable | undefined): { text: string; lost: number } {
   let lost = 0;
@@ -99,7 +99,10 @@ function holdsWord(text: string): boolean {
   return /[aeiouy]/.test(word) && new Set(word).size > 2;
 }
 
-/** The sign of a character; undefined where that is not known. Spaces and what a font borrows from others stay. */
+/**
+ * Returns the sign of a character; undefined where that is not known. Spaces and signs that a font borrows from others
+ * stay.
+ */
 function signOf(character: string, table: SignTable | undefined): string | undefined {
   const code = character.charCodeAt(0);
   if (code <= 0x20 || code === 0xa0) return character;

@@ -1,9 +1,9 @@
 /**
- * What the characters of symbol fonts stand for, from 20 to FF in rows of sixteen: those of Wingdings and Webdings by
- * Unicode's table of 2012 (L2/12-368), of Symbol and Zapf Dingbats by Adobe's (symbol.txt, zdingbat.txt, at
- * unicode.org), with what Unicode has gained since for the parts of large brackets. Ticks, crosses, boxes to be ticked
- * and the arrows that Word makes of `-->` are written in their common forms (☑ for 🗹), since few fonts have the others.
- * `�` is where a font has nothing.
+ * The meanings of the characters of symbol fonts, from 20 to FF in rows of sixteen. The signs of Wingdings and Webdings
+ * follow Unicode's table of 2012 (L2/12-368), those of Symbol and Zapf Dingbats Adobe's (symbol.txt, zdingbat.txt, at
+ * unicode.org), with the parts of large brackets that Unicode has gained since. Ticks, crosses, boxes to be ticked and the
+ * arrows that Word makes of `-->` are written in their common forms (☑ for 🗹), since few fonts have the others. `�` is
+ * where a font has nothing.
  */
 type Rows = readonly string[];
 

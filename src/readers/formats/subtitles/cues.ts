@@ -1,6 +1,6 @@
 import { createCueText } from './cue-text.js';
 
-/** What is shown for a while. */
+/** Text that is shown for a while. */
 export interface Cue {
   /** Seconds from the beginning. */
   readonly start: number;
@@ -12,10 +12,10 @@ export interface Cue {
 
 const TIME =
   /^\s*((?:\d{1,5}:)?\d{1,2}:\d{1,2}[,.]\d{1,3})\s*-->\s*((?:\d{1,5}:)?\d{1,2}:\d{1,2}[,.]\d{1,3})(?!\d)/;
-/** Beginnings of what WebVTT has beside cues. Each lasts until an empty line. */
+/** Beginnings of the blocks that WebVTT has beside cues. Each lasts until an empty line. */
 const ASIDE = /^(?:WEBVTT|NOTE|STYLE|REGION)(?![^\s])/;
 
-/** Reads the cues of SubRip or WebVTT. What has no time is passed over. */
+/** Reads the cues of SubRip or WebVTT. Blocks without a time are passed over. */
 export function* readCues(text: string): Iterable<Cue> {
   const clean = createCueText();
   let current: { start: number; end: number; lines: string[]; line: number } | undefined;
@@ -39,7 +39,7 @@ export function* readCues(text: string): Iterable<Cue> {
   if (current) yield current;
 }
 
-/** Whether a line names or numbers the cue whose time is in the next line. */
+/** Tells whether a line names or numbers the cue whose time is in the next line. */
 function isName(all: readonly string[], index: number, isAfterBlank: boolean): boolean {
   if (!isAfterBlank && !/^\s*\d{1,9}\s*$/.test(all[index] ?? '')) return false;
   return TIME.test(all[index + 1] ?? '');

@@ -8,12 +8,12 @@ import { readCues, type Cue } from './cues.js';
 const PAUSE_SECONDS = 2;
 /** A paragraph that is longer ends with the sentence. */
 const LONG_PARAGRAPH = 1_000;
-/** How many lines of a cue may be those of the cue before. */
+/** The greatest number of lines that a cue may repeat of the cue before. */
 const MAX_REPEATED_LINES = 8;
 
 /**
- * Reads SubRip and WebVTT as what is said, without times and marks. Lines that a cue repeats of the one before, as captions
- * that roll up do, are written once.
+ * Reads the spoken text of SubRip and WebVTT, without times and marks. Lines that a cue repeats of the one before, as
+ * captions that roll up do, are written once.
  */
 export function* parseSubtitles(bytes: Uint8Array, { receipt }: ReadContext): Iterable<Block> {
   receipt.setParser('subtitles', '1');

@@ -1,4 +1,4 @@
-/** Columns side by side of which the same holds. */
+/** Neighbouring columns with the same value. */
 interface ColumnRange<Value> {
   readonly from: number;
   /** The column behind the last one. */
@@ -9,7 +9,7 @@ interface ColumnRange<Value> {
 export interface ColumnRanges<Value> {
   /** Adds columns from left to right. Neighbours with the same value are joined. */
   add(from: number, to: number, value: Value): void;
-  /** What was said of a column; undefined for nothing. It is found by halves, since a file may have many ranges and cells. */
+  /** Returns the value of a column; undefined for none. It is found by halves, since a file may have many ranges and cells. */
   of(column: number): Value | undefined;
 }
 

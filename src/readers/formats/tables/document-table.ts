@@ -5,7 +5,7 @@ import { spanCells, type SpanningCell } from './span-cells.js';
 
 export interface DocumentTable {
   readonly rows: readonly (readonly SpanningCell[])[];
-  /** How many of the first rows the file says name the columns; 0 when it says nothing. */
+  /** The number of first rows that, as the file says, name the columns; 0 when it says nothing. */
   readonly headerRows: number;
   readonly place?: Place | undefined;
 }

@@ -1,9 +1,9 @@
 const MAX_NAME_LENGTH = 80;
-/** What is written of numbers, amounts, dates and times. */
+/** The writing of numbers, amounts, dates and times. */
 const NUMERIC = /^[-+.,\d\s%$€£:/()]+$/;
 const YEAR = /^(?:1[89]|2[01])\d\d$/;
 
-/** Whether a row may hold the names of columns: several different short ones, and no numbers but years. */
+/** Tells whether a row may hold the names of columns: several different short ones, and no numbers but years. */
 export function looksLikeHeader(row: readonly string[]): boolean {
   const cells = row.map((cell) => cell.trim()).filter((cell) => cell !== '');
   const years = cells.filter((cell) => YEAR.test(cell)).length;

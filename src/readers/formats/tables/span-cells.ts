@@ -16,8 +16,8 @@ interface Placed {
 }
 
 /**
- * Lays out cells that reach over several columns and rows. What reaches over rows is repeated in each of them, and what
- * reaches over the columns of a header names each of these. Columns without any text are left out.
+ * Lays out cells that reach over several columns and rows. A cell that reaches over rows is repeated in each of them, and a
+ * cell that reaches over columns of a header names each of these. Columns without any text are left out.
  * @param headerRows how many of the first rows name the columns
  */
 export function spanCells(
@@ -45,7 +45,7 @@ export function spanCells(
 /** Gives each cell its column, and repeats the cells that reach over rows. */
 function placeCells(rows: readonly (readonly SpanningCell[])[]): Placed[][] {
   let reaching: (Placed & { readonly rowsLeft: number })[] = [];
-  // Repeated cells may be a few times as many as those of the file, so that a small file does not become a large table.
+  // Repeated cells may be a few times as many as the cells of the file, so that a small file does not become a large table.
   let allowance = 1_000;
   return rows.map((row) => {
     allowance += 8 * row.length - reaching.length;

@@ -7,7 +7,7 @@ interface Row {
 }
 
 interface TableOptions {
-  /** How many of the first rows name the columns; 1 by default. */
+  /** The number of first rows that name the columns; 1 by default. */
   readonly headerRows?: number | undefined;
 }
 

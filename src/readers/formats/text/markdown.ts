@@ -9,7 +9,7 @@ const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|\r?\n?$)/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const UNDERLINE = /^ {0,3}(?:=+|-+)\s*$/;
 const RULE = /^[\s|:-]+$/;
-/** What begins a block that no line below can make a heading of. */
+/** The beginning of a block that no line below can make a heading. */
 const NO_PARAGRAPH = /^(?: {4}|\t| {0,3}(?:[-*+>|]|\d{1,9}[.)]\s))/;
 
 interface Line {
@@ -36,7 +36,7 @@ export function* parseMarkdown(bytes: Uint8Array, { receipt }: ReadContext): Ite
   yield* finish(state);
 }
 
-/** The lines of the block that is open, and what they are in. */
+/** The lines of the open block, with the code block or table that they are in. */
 interface State {
   open: Line[];
   /** The mark of the code block that is open. */

@@ -1,4 +1,4 @@
-/** The lines of a text, each with what ends it, so that all of them joined are the text. */
+/** Yields the lines of a text, each with its end, so that all of them joined are the text. */
 export function* splitLines(text: string): Iterable<string> {
   const isMacintosh = !text.includes('\n');
   let start = 0;

@@ -6,7 +6,7 @@ export const WHITE: Color = '#ffffff';
 /** Nobody tells two colours apart whose red, green and blue all differ by less. */
 const MIN_DIFFERENCE = 12;
 
-/** Whether text of one colour cannot be seen on the other. */
+/** Tells whether text of one colour cannot be seen on the other. */
 export function areAlike(left: Color, right: Color): boolean {
   const [one, other] = [partsOf(left), partsOf(right)];
   return one.every((part, index) => Math.abs(part - (other[index] ?? 0)) < MIN_DIFFERENCE);
@@ -18,7 +18,7 @@ export function hexColor(text: string | undefined): Color | undefined {
   return digits === undefined ? undefined : `#${digits.toLowerCase()}`;
 }
 
-/** @param luminance makes another luminance, from 0 to 1, of that which the colour has */
+/** @param luminance makes another luminance, from 0 to 1, of the luminance of the colour */
 export function withLuminance(color: Color, luminance: (before: number) => number): Color {
   const parts = partsOf(color).map((part) => part / 255);
   const [most, least] = [Math.max(...parts), Math.min(...parts)];
@@ -42,7 +42,7 @@ const fromParts = (parts: readonly number[]): Color =>
 const partsOf = (color: Color): number[] =>
   [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 
-/** Names of colours in which text is hidden, and those that are common behind text. */
+/** Names of colours in which text is hidden, and of colours that are common behind text. */
 const NAMES: ReadonlyMap<string, Color> = new Map<string, Color>([
   ['white', WHITE],
   ['black', '#000000'],
@@ -103,7 +103,7 @@ export function cssColor(value: string): Color | undefined {
     : fromHue(Number.parseFloat(first), numberOf(second, 1), numberOf(third, 1));
 }
 
-/** How opaque a colour is, from 0 to 1; 1 where that is not understood. */
+/** Returns the opacity of a colour, from 0 to 1; 1 where it is not understood. */
 export function alphaOf(value: string): number {
   if (value === 'transparent') return 0;
   const [, one, two] = /^#(?:[\da-f]{3}([\da-f])|[\da-f]{6}([\da-f]{2}))$/.exec(value) ?? [];

@@ -1,9 +1,12 @@
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 
-/** Most layers of all pages of a file that are looked at to find what is behind and above texts. */
+/**
+ * The greatest number of layers, over all pages of a file, that are looked at to find the colours and shapes behind and
+ * above texts.
+ */
 const MAX_COMPARISONS = 10_000_000;
 
-/** How many layers of one file may still be compared. */
+/** The remaining comparisons of layers of one file. */
 export interface Comparisons {
   /** Takes one comparison; false when all are used up. */
   take(): boolean;

@@ -9,20 +9,20 @@ export interface Box {
   readonly height: number;
 }
 
-/** What fills a shape: a colour, nothing, or something whose colour is not known. */
+/** The fill of a shape: a colour, nothing, or something whose colour is not known. */
 export type Fill = Color | 'none' | 'unknown';
 
 /** Something drawn on a page or slide. */
 export interface Layer {
-  /** Where it is drawn; undefined where that is not known, so that it may be anywhere. */
+  /** The box that it is drawn in; undefined where that is not known, so that it may be anywhere. */
   readonly box: Box | undefined;
-  /** Where its text may be, which is its box unless it says more. */
+  /** The area where its text may be; its box by default. */
   readonly reach?: Box | undefined;
-  /** What is behind its own text. */
+  /** The fill behind its own text. */
   readonly fill: Fill;
-  /** Whether it fills the whole rectangle. */
+  /** True if it fills the whole rectangle. */
   readonly isWhole: boolean;
-  /** Whether nothing is seen through it. */
+  /** True if nothing is seen through it. */
   readonly isOpaque: boolean;
 }
 
@@ -30,14 +30,15 @@ export interface Layer {
 export const UNKNOWN_LAYER: Layer = { box: undefined, fill: 'unknown', isWhole: false, isOpaque: false };
 
 interface LayerOptions {
-  /** That of the page; undefined when it is not known. */
+  /** The colour of the page; undefined when it is not known. */
   readonly background: Color | undefined;
   readonly comparisons: Comparisons;
 }
 
 /**
- * Tells what is behind and above the layers of one page, the lowest first. A colour is behind a text when everything that may be
- * there has it, down to the page or to something that is behind all of the text. A layer without a known place may be anywhere.
+ * Tells the colours and layers behind and above the layers of one page, the lowest first. A colour is behind a text when
+ * everything that may be there has it, down to the page or to a layer that is behind all of the text. A layer without a
+ * known place may be anywhere.
  */
 export function createLayers(layers: readonly Layer[], { background, comparisons }: LayerOptions) {
   const reachOf = (index: number): Box | undefined => layers[index]?.reach ?? layers[index]?.box;
@@ -61,7 +62,7 @@ export function createLayers(layers: readonly Layer[], { background, comparisons
     /** The colour behind the text of a layer; undefined when it is not known. */
     behindText: (index: number): Color | undefined =>
       index < 0 ? undefined : colorBehind(reachOf(index), index),
-    /** Whether another layer hides the whole of this one. */
+    /** Tells whether another layer hides the whole of this one. */
     isCovered(index: number): boolean {
       const box = reachOf(index);
       if (!box) return false;

@@ -6,7 +6,7 @@ const GREY_WITH_ALPHA = 4;
 const COLORS_WITH_ALPHA = 6;
 const MIN_LENGTH = 33;
 
-/** Whether nothing can be seen through a PNG. Where it has transparency, its pixels are looked at. */
+/** Tells whether nothing can be seen through a PNG. The pixels of a PNG with transparency are looked at. */
 function isOpaquePng(bytes: Uint8Array): boolean {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.length < MIN_LENGTH) return false;

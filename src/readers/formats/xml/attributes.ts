@@ -7,24 +7,24 @@ export interface NamedText {
   readonly text: string;
 }
 
-/** Attributes of prose that are for programs: what identifies, links and arranges its elements. */
+/** Attributes of prose that are for programs: they identify, link and arrange its elements. */
 const TECHNICAL = new Set(
   'id class style role href src type version rend key ref rid ref-type linkend position orientation align valign frame rules border width cellpadding cellspacing cols rows colsep rowsep pgwide'.split(
     ' ',
   ),
 );
-/** Prefixes of what is said to programs in any XML. */
+/** Prefixes of attributes for programs in any XML. */
 const DECLARATIONS = new Set(['xml', 'xmlns', 'xsi']);
-/** How a text is written, in feeds. */
+/** The values by which feeds tell how a text is written. */
 const WRITTEN_AS = /^(?:text|x?html|[a-z]+\/[-+.\w]+)$/;
 /** Document types and namespaces of formats for prose (JATS, DocBook, DITA, TEI). */
 const PROSE_FORMATS = /DocBook|JATS|Journal (?:Archiving|Publishing)|BITS|DITA|tei-c|\bTEI\b/i;
 
-/** Whether the document type that a file begins with is one of prose. */
+/** Tells whether the document type that a file begins with is one of prose. */
 export const isProseType = (prolog: string): boolean =>
   PROSE_FORMATS.test(/<!DOCTYPE[^>[]*/i.exec(prolog)?.[0] ?? '');
 
-/** Whether an element says that it, and what is in it, is of a format for prose. */
+/** Tells whether an element declares that it, with its content, is in a format for prose. */
 export const beginsProse = (name: string, attributes: Attributes): boolean =>
   /^tei/i.test(name) ||
   'article-type' in attributes ||

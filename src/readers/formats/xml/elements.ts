@@ -46,16 +46,16 @@ const FORMULAS = new Set(['disp-formula', 'equation', 'informalequation', 'formu
 const CODE = new Set(['programlisting', 'screen', 'literallayout', 'code', 'pre']);
 
 interface Value extends NamedText {
-  /** The attributes of what has the text, which are written where it is a value of a record. */
+  /** The attributes of the element with the text, which are written where it is a value of a record. */
   readonly attributes: readonly NamedText[];
 }
 
 interface OpenElement {
   readonly name: string;
   readonly attributes: Attributes;
-  /** Whether it is in a format for prose. */
+  /** True if it is in a format for prose. */
   readonly isProse: boolean;
-  /** Whether it is a part of a table, whose attributes say how that is laid out. */
+  /** True if it is a part of a table, whose attributes describe the layout. */
   readonly isInTable: boolean;
   /** Its text and the texts of the elements in it, in order. */
   parts: Piece[];
@@ -85,7 +85,7 @@ export interface Elements extends MarkupHandler {
 }
 
 /**
- * Makes blocks of elements: of those among text one text, of others the values of a record.
+ * Makes blocks of elements: elements among text become one text, others the values of a record.
  * @param isProse whether the file is known to be of a format for prose
  */
 export function createElements(receipt: ReceiptWriter, isProse = false): Elements {
@@ -138,7 +138,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   if (!holder) state.receipt.setLanguage(attributes['xml:lang'] ?? '');
   if (holder?.hasElements === false && !holder.hasText && !state.tables.isOpen()) {
     const before = state.open.at(-2);
-    // What holds the record that begins here goes first.
+    // The values of the outer record go before the record that begins here.
     if (before && !before.hasText) writeValues(state.writer, before);
     holder.values.push(...asValues(valuesOf(holder)));
   }
@@ -168,7 +168,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   });
 }
 
-/** Writes what stands before a table, in all elements that hold it. */
+/** Writes the text before a table, in all elements that hold it. */
 function writeOpen({ open, writer }: State): void {
   for (const element of open) {
     if (element.hasText) {

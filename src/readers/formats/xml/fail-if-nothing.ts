@@ -1,7 +1,7 @@
 import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
 
-/** Passes blocks on. @throws ReadError `corrupt` when there are none, and what they are read from has ended early */
+/** Passes blocks on. @throws ReadError `corrupt` when there are none, and their source has ended early */
 export function* failIfNothing(blocks: Iterable<Block>, isCut: () => boolean, what: string): Iterable<Block> {
   let isEmpty = true;
   for (const block of blocks) {

@@ -3,7 +3,7 @@ import { decodeXml } from './decode-xml.js';
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** Takes what is found in markup, in its order. Each element that is opened is closed. */
+/** Takes the parts of markup, in its order. Each element that is opened is closed. */
 export interface MarkupHandler {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
@@ -14,7 +14,7 @@ export interface MarkupHandler {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Reads XML as a stream. @param take returns what the handler has made since the last call */
+/** Reads XML as a stream. @param take returns the items that the handler has made since the last call */
 export function readMarkup<Item>(
   pieces: Iterable<Uint8Array>,
   handler: MarkupHandler,
@@ -53,7 +53,7 @@ export function* readMarkupText<Item>(
   yield* take();
 }
 
-/** Reads XML whose handler keeps what it finds. */
+/** Reads XML whose handler keeps its findings. */
 export function scanMarkup(pieces: Iterable<Uint8Array>, handler: MarkupHandler): void {
   Array.from(readMarkup(pieces, handler, () => []));
 }

@@ -15,7 +15,7 @@ const ATTRIBUTES = ['rend', 'render', 'rendition', 'role', 'face'];
 const RAISED = /^#?sup(?:er(?:script)?)?$/i;
 const LOWERED = /^#?sub(?:script)?$/i;
 
-/** Whether an element raises or lowers its text. */
+/** Returns the shift that an element gives its text. */
 export function shiftOf(name: string, attributes: Attributes): Shift | undefined {
   const shift = ELEMENTS.get(name);
   if (shift !== undefined || !STYLED.has(name)) return shift;

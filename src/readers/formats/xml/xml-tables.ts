@@ -6,23 +6,23 @@ import type { Attributes } from './read-markup.js';
 const TABLES = new Set(['table', 'informaltable']);
 const ROWS = new Set(['tr', 'row']);
 const CELLS = new Set(['td', 'th', 'entry', 'entrytbl', 'cell']);
-/** What a table of HTML begins with, behind its caption. */
+/** The elements that begin a table of HTML, behind its caption. */
 const BEGINNINGS = new Set('colgroup col thead tbody tfoot tr'.split(' '));
 /** Most rows that name columns. */
 const MAX_HEADER_ROWS = 4;
 
 interface OpenTable {
-  /** How many elements are open around the one whose end is that of the table. */
+  /** The number of open elements around the one whose end is the end of the table. */
   readonly depth: number;
   readonly rows: SpanningCell[][];
   /** The columns of CALS, by their names. */
   readonly columns: Map<string, number>;
-  /** How many columns the spans of CALS reach over, by their names. */
+  /** The number of columns that the spans of CALS reach over, by their names. */
   readonly spans: Map<string, number>;
   headerRows: number;
   isHead: boolean;
   row: SpanningCell[];
-  /** Whether the open row has named columns only so far. */
+  /** True while the open row has only named columns. */
   isHeaderRow: boolean;
   cell: { readonly depth: number; readonly attributes: Attributes } | undefined;
 }
@@ -31,20 +31,20 @@ interface Opened {
   readonly name: string;
   readonly attributes: Attributes;
   readonly isProse: boolean;
-  /** How many elements are open around it. */
+  /** The number of open elements around it. */
   readonly depth: number;
   /** The name of the innermost of these. */
   readonly holder: string;
 }
 
-/** Collects tables in the names of HTML, CALS (DocBook, JATS) and, in prose, TEI. What is within a cell is its text. */
+/** Collects tables in the names of HTML, CALS (DocBook, JATS) and, in prose, TEI. The content of a cell is its text. */
 export interface XmlTables {
-  /** Whether an element is the beginning of a table. */
+  /** Tells whether an element is the beginning of a table. */
   begins(element: Opened): boolean;
   isOpen(): boolean;
   isInCell(): boolean;
   open(element: Opened): void;
-  /** Takes the end of an element. Returns the blocks of a table that ends with it. @param text that of the element */
+  /** Takes the end of an element. Returns the blocks of a table that ends with it. @param text the text of the element */
   close(depth: number, name: string, text: () => string): Iterable<Block> | undefined;
 }
 
@@ -102,7 +102,7 @@ function openInTable(table: OpenTable, { name, attributes, depth }: Opened): voi
   }
 }
 
-/** Heads of CALS may say again what the columns are called. */
+/** Heads of CALS may repeat the names of the columns. */
 function addColumn({ columns }: OpenTable, { colname = `#${String(columns.size)}` }: Attributes): void {
   if (!columns.has(colname)) columns.set(colname, columns.size);
 }
@@ -118,7 +118,7 @@ function closeCell(table: OpenTable, text: string): void {
   });
 }
 
-/** How many columns of CALS something reaches over. */
+/** Returns the number of columns of CALS that a cell reaches over. */
 function reach({ columns }: OpenTable, { namest, nameend }: Attributes): number {
   const [first, last] = [columns.get(namest ?? ''), columns.get(nameend ?? '')];
   return first === undefined || last === undefined ? 1 : Math.max(1, last - first + 1);

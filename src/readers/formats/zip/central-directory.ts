@@ -1,13 +1,13 @@
-/** What the directory of an archive says about a member. */
+/** The facts about a member that the directory of an archive states. */
 export interface ZipEntry {
   /** With slashes between folders, whatever the program that has written it used. */
   readonly name: string;
   /** 0 for stored, 8 for deflated. */
   readonly method: number;
   readonly isEncrypted: boolean;
-  /** How many bytes it has in the archive. */
+  /** The length in the archive, in bytes. */
   readonly compressedSize: number;
-  /** Where its local header begins. */
+  /** The start of its local header. */
   readonly offset: number;
 }
 
@@ -26,8 +26,8 @@ const WIDE_FIELD = 1;
 const ELSEWHERE = 0xffffffff;
 
 /**
- * Reads the directory at the end of a zip archive (APPNOTE.TXT 6.3.10, section 4.3). What it says of the sizes that members
- * inflate to is ignored, so that neither a lie nor a data descriptor matters.
+ * Reads the directory at the end of a zip archive (APPNOTE.TXT 6.3.10, section 4.3). The sizes that it states for inflated
+ * members are ignored, so that neither a lie nor a data descriptor matters.
  * @throws RangeError when there is no whole directory, as in an archive that was cut off
  */
 export function* readCentralDirectory(bytes: Uint8Array): Iterable<ZipEntry> {
@@ -82,7 +82,7 @@ const wideNumber = (archive: Buffer, at: number): number =>
 interface EntryPlace {
   readonly at: number;
   readonly nameEnd: number;
-  /** How many bytes stand before the archive. */
+  /** The number of bytes before the archive. */
   readonly shift: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The member of an archive that a reference names, relative to the member that holds it. What stands behind `#` is left
- * out, and nothing leads out of the archive.
+ * Returns the member of an archive that a reference names, relative to the member that holds it. The part behind `#` is
+ * left out, and nothing leads out of the archive.
  */
 export function memberPath(reference: string, holder: string): string {
   const [path = ''] = reference.replace(/\\/g, '/').split('#');

@@ -13,11 +13,11 @@ interface ZipOptions {
    * limit for all of them.
    */
   readonly limitBytes: number;
-  /** What the file is called in errors, such as `OpenDocument file`. */
+  /** The name of the kind of file in errors, such as `OpenDocument file`. */
   readonly what: string;
-  /** Where it is taken down that names are there twice. */
+  /** Notes names that are there twice. */
   readonly receipt?: ReceiptWriter | undefined;
-  /** Whether names are compared, and listed, in small letters. */
+  /** True if names are compared, and listed, in small letters. */
   readonly ignoresCase?: boolean | undefined;
 }
 
@@ -32,8 +32,8 @@ export interface Zip {
 }
 
 /**
- * Opens a zip archive, whose members are inflated when they are asked for. What counts is how many bytes they really
- * inflate to, not what the archive says of them, so that members that share their bytes count each time.
+ * Opens a zip archive, whose members are inflated when they are asked for. The number of bytes that they really inflate to
+ * counts, not the number that the archive states, so that members that share their bytes count each time.
  * @throws ReadError `corrupt` when it is no archive, `too_large` when it has too many members
  */
 export function openZip(bytes: Uint8Array, options: ZipOptions): Zip {
@@ -79,7 +79,10 @@ function joined(pieces: Iterable<Uint8Array>, most = Infinity): Uint8Array | und
 const damaged = (what: string, cause?: unknown): ReadError =>
   new ReadError('corrupt', `The ${what} is damaged.`, { cause });
 
-/** Of members that have the same name the last one counts, as for programs that unpack one after the other. */
+/**
+ * Finds the members. The last of several members with the same name counts, as for programs that unpack one after the
+ * other.
+ */
 function findEntries(
   bytes: Uint8Array,
   { what, receipt }: ZipOptions,
@@ -107,7 +110,7 @@ function findEntries(
   return entries;
 }
 
-/** Counts what members inflate to. @throws ReadError beyond the limit */
+/** Counts the inflated bytes of members. @throws ReadError beyond the limit */
 function createCount({ limitBytes, what }: ZipOptions) {
   const longest = new Map<string, number>();
   let inflated = 0;

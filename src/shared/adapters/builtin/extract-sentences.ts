@@ -9,11 +9,11 @@ export interface Extract {
 }
 
 const MAX_SENTENCES = 5;
-/** Sentences are taken from this many passages, those that share most with the question. */
+/** Sentences are taken from this many passages that share most with the question. */
 const MAX_PASSAGES = 12;
 /** A sentence with less than this share of the best score does not help. */
 const MIN_SHARE = 0.4;
-/** A question of more terms is pasted text, of which the first terms tell enough. */
+/** A question of more terms is pasted text. Its first terms tell enough. */
 const MAX_TERMS = 256;
 const ANALYZED_BEFORE_PAUSE = 65_536;
 

@@ -59,7 +59,7 @@ async function* readBlocking({ key, path, size }: StoredFile): AsyncGenerator<Ui
 export interface DiskStorageOptions {
   readonly directory: string;
   /**
-   * Objects of at most this many bytes are read synchronously. This is for processes that read what was just written,
+   * Objects of at most this many bytes are read synchronously. This is for processes that read what they have just written,
    * and whose event loop may wait for the disk.
    */
   readonly blockingReadBytes?: number;

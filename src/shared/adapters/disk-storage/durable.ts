@@ -12,7 +12,7 @@ const write = promisify(fs.write);
 const sync = promisify(fs.fsync);
 
 const SMALL_BYTES = 65_536;
-/** Where O_SYNC is as strong as an fsync, one write of the whole file does both. */
+/** One write of the whole file does both where O_SYNC is as strong as an fsync. */
 const WRITE_THROUGH = process.platform === 'linux' ? fs.constants.O_SYNC : 0;
 const { O_CREAT, O_EXCL, O_WRONLY } = fs.constants;
 

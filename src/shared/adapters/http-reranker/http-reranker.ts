@@ -24,7 +24,7 @@ export interface HttpRerankerOptions {
   readonly maxDocuments: number;
   /** Longer texts are cut, for servers that would refuse them; 0: none is. */
   readonly maxTextTokens: number;
-  /** What sends requests; `fetch` by default. */
+  /** The function that sends requests; `fetch` by default. */
   readonly fetch?: typeof fetch | undefined;
 }
 

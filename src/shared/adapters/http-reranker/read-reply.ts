@@ -3,21 +3,21 @@ import { at } from '../../at.js';
 import type { RerankScores } from '../../ports.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 
-/** What a provider's scores are: already from 0 to 1, or what a sigmoid makes such numbers of. */
+/** The scores of a provider: already from 0 to 1, or numbers that a sigmoid brings there. */
 export type ScoreKind = 'probability' | 'logit';
 
 const result = z
   .object({
     index: z.int().nonnegative(),
-    /** Of the common protocol. */
+    /** The score in the common protocol. */
     relevance_score: z.number().optional(),
-    /** Of text-embeddings-inference. */
+    /** The score of text-embeddings-inference. */
     score: z.number().optional(),
   })
   .transform(({ index, relevance_score: relevance, score }) => ({ index, score: relevance ?? score }));
 
 const count = z.number().nonnegative().optional().catch(undefined);
-/** Tokens in the replies of Jina, vLLM and llama-server, and in those of Cohere. */
+/** Tokens in the replies of Jina, vLLM and llama-server (`usage`), and in the replies of Cohere (`meta`). */
 const usage = z.object({ total_tokens: count }).nullish().catch(null);
 const meta = z
   .object({ tokens: z.object({ input_tokens: count }).nullish() })

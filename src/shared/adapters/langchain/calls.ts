@@ -6,7 +6,7 @@ import { untilAborted } from '../../tools/until-aborted.js';
 import type { TooLong } from '../../provider-http/too-long.js';
 import { describeFailure, tooLongOf, isTranslated, unavailable } from './failures.js';
 
-/** Takes back a place, once what was begun in it has ended. */
+/** Gives a place back, once the work that was begun in it has ended. */
 type Leave = (begun: Promise<unknown>) => void;
 
 export interface Calls {
@@ -15,7 +15,7 @@ export interface Calls {
   enter(signal?: AbortSignal): Promise<Leave>;
   /**
    * Makes a call that cannot be ended. It is abandoned when it takes too long or the signal aborts: its outcome is dropped.
-   * @throws the signal's reason when it aborts, else what `translate` makes of the error
+   * @throws the signal's reason when it aborts, else the error from `translate`
    */
   run<Reply>(start: () => Promise<Reply>, signal?: AbortSignal): Promise<Reply>;
   /** Makes the error to throw for one of the package. */
@@ -24,16 +24,16 @@ export interface Calls {
 
 interface CallsOptions {
   readonly component: string;
-  /** How many calls may be under way, abandoned ones included. */
+  /** The number of calls that may be under way, abandoned ones included. */
   readonly atOnce: number;
   readonly timeoutMilliseconds: number;
   /** Makes the error for a request that the provider refuses; without it, the provider is unavailable. */
   readonly refuse?: (cause: Error, tooLong: TooLong | null) => Error;
-  /** For tests: how long an abandoned call holds its place. */
+  /** The time for which an abandoned call holds its place, for tests. */
   readonly forgetMilliseconds?: number;
 }
 
-/** What callers are told is unavailable. */
+/** The names of the providers in errors to callers. */
 export const COMPLETION_PROVIDER = 'completion provider';
 export const EMBEDDING_PROVIDER = 'embedding provider';
 

@@ -3,7 +3,7 @@ import type { CompletionOptions } from '../../ports.js';
 import { lengthOption, withDefaults } from './constructor-options.js';
 import { construct, loadClass, methodOf, UnusableClassError } from './load-class.js';
 
-/** What is used of LangChain's `BaseChatModel`. Its chunks are checked when they are read. */
+/** The part of LangChain's `BaseChatModel` that is used. Its chunks are checked when they are read. */
 export interface ChatModel {
   stream(
     messages: { role: string; content: string }[],
@@ -24,8 +24,8 @@ interface ChatModelsOptions {
 const MAX_INSTANCES = 16;
 
 /**
- * Instances of a chat model's class. Few classes take a length or a temperature for a single call, and all take them in
- * their constructor: there is an instance for each pair of values, of which the 16 latest are kept.
+ * Makes instances of a chat model's class. Few classes take a length or a temperature for a single call, and all take them
+ * in their constructor: each pair of values has an instance, and the 16 latest are kept.
  * @throws UnusableClassError when there is no such class, or when it refuses the options
  */
 export async function createChatModels(options: ChatModelsOptions): Promise<ChatModels> {
@@ -45,7 +45,7 @@ export async function createChatModels(options: ChatModelsOptions): Promise<Chat
       ...length,
       ...(temperature === undefined ? {} : { temperature }),
     });
-    // @NOTE its class has this method, and what it returns is checked.
+    // @NOTE its class has this method, and its result is checked.
     return made as ChatModel;
   };
   create({});

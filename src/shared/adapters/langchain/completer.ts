@@ -87,7 +87,7 @@ export function createCompleterOver(models: ChatModels, options: OverOptions): C
 interface Opening {
   readonly messages: readonly ChatMessage[];
   readonly signal: AbortSignal | undefined;
-  /** Is given what the class threw, as it is. */
+  /** Called with the error of the class, as it is. */
   readonly onFailure?: (error: unknown) => void;
 }
 

@@ -9,8 +9,8 @@ interface Defaults {
 }
 
 /**
- * What classes are constructed with where the settings say nothing else. Their own retries are off, because they sleep as
- * long as they like and ignore an abort: the queue repeats what fails. @NOTE Other packages ignore options that they do
+ * Returns the options of constructors where the settings say nothing else. Their own retries are off, because they sleep as
+ * long as they like and ignore an abort: the queue repeats failed work. @NOTE Other packages ignore options that they do
  * not know.
  */
 export function withDefaults(packageName: string, options: Options, defaults: Defaults): Options {
@@ -36,7 +36,10 @@ export function withDefaults(packageName: string, options: Options, defaults: De
   };
 }
 
-/** As for the direct client: vectors as numbers are large, and pieces of a line are joined again with each that arrives. */
+/**
+ * The same bounds as of the direct client: vectors as numbers are large, and pieces of a line are joined again with each
+ * that arrives.
+ */
 const EMBEDDING_REPLY = { bytes: 256 * 1024 ** 2, lineBytes: Infinity };
 const COMPLETION_REPLY = { bytes: 256 * 1024 ** 2, lineBytes: 1024 ** 2 };
 
@@ -90,7 +93,7 @@ export function digestOf(options: Options): string {
   return createHash('sha256').update(JSON.stringify(counted)).digest('hex').slice(0, 8);
 }
 
-/** The value with all names in order, and without what comes from the environment. */
+/** Returns the value with all names in order, and without values of the environment. */
 function canonical(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith('env:') ? undefined : value;
   if (Array.isArray(value)) return value.map(canonical);

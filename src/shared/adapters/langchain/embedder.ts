@@ -25,7 +25,7 @@ const NO_PREFIXES: Prefixes = { query: '', document: '' };
 export interface LangChainEmbedderOptions {
   readonly provider: ProviderClass;
   readonly model: string;
-  /** What the model wants before each text. */
+  /** The texts that the model wants before each text. */
   readonly prefixes?: Prefixes;
   /** Length of the vectors to ask for; the model decides when it is absent. */
   readonly dimensions?: number;
@@ -41,7 +41,7 @@ export interface LangChainEmbedderOptions {
 const CALLS_AT_ONCE = 32;
 /** Texts of more tokens are cut, because models refuse them. */
 const MAX_INPUT_TOKENS = 8192;
-/** How long a start waits for a provider to show what its vectors are like. */
+/** The time for which a start waits for a provider to show the form of its vectors. */
 const START_MILLISECONDS = 5_000;
 
 /**
@@ -56,7 +56,7 @@ export async function createLangChainEmbedder(options: LangChainEmbedderOptions)
   }
   const given = withDefaults(provider.packageName, options.options, { timeoutMilliseconds, maxInputs });
   const made = construct(type, { ...given, model, ...(dimensions === undefined ? {} : { dimensions }) });
-  // @NOTE its class has both methods, and what they return is checked.
+  // @NOTE its class has both methods, and their results are checked.
   const embedder = createEmbedderOver(made as EmbeddingsInterface, { ...options, name: nameOf(options) });
   const start = { signal: AbortSignal.timeout(START_MILLISECONDS) };
   await embedder.dimensions(start).catch((error: unknown) => {
@@ -120,7 +120,7 @@ export function createEmbedderOver(embeddings: EmbeddingsInterface, options: Ove
 }
 
 interface AskOptions {
-  /** The length that the vectors must have; what the settings ask for, or any, when it is absent. */
+  /** The length that the vectors must have; the length of the settings, or any, when it is absent. */
   readonly dimensions?: number;
   readonly signal?: AbortSignal | undefined;
 }

@@ -3,7 +3,7 @@ import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { readTooLong, type TooLong } from '../../provider-http/too-long.js';
 import { UnusableClassError } from './load-class.js';
 
-/** What a failed call means for the next one. */
+/** The meaning of a failed call for the next one. */
 export interface Failure {
   readonly kind: 'refused' | 'transient' | 'misconfigured';
   readonly status: number | null;
@@ -23,7 +23,7 @@ const SETUP_CODES = [
   'billing_hard_limit_reached',
 ];
 
-/** What an error of any package says: the clients below LangChain put status, code and headers in different places. */
+/** Describes an error of any package: the clients below LangChain put status, code and headers in different places. */
 export function describeFailure(error: unknown, now: number = Date.now()): Failure {
   const chain = chainOf(error);
   const status = first(chain, statusOf);
@@ -60,14 +60,14 @@ export function unavailable(component: string, { kind, cause, retryAfterMillisec
   return new UnavailableError(component, { cause, retryAfterSeconds: MISCONFIGURED_RETRY_SECONDS });
 }
 
-/** Errors that say already what they mean. */
+/** Tells whether an error is already one of our own. */
 export function isTranslated(error: unknown): error is Error {
   return (
     error instanceof UnavailableError || error instanceof IngestError || error instanceof UnusableClassError
   );
 }
 
-/** Whether a refusal is about this parameter. Some servers name it only in the message, which is read and never kept. */
+/** Tells whether a refusal is about this parameter. Some servers name it only in the message, which is read and never kept. */
 export function namesParameter(error: unknown, parameter: string): boolean {
   return chainOf(error).some((each) => {
     const param = each['param'];
@@ -76,7 +76,7 @@ export function namesParameter(error: unknown, parameter: string): boolean {
   });
 }
 
-/** What an error says of a prompt or text that is too long; null for any other error. */
+/** Returns the reply about a prompt or text that is too long; null for any other error. */
 export function tooLongOf(error: unknown): TooLong | null {
   const chain = chainOf(error);
   const code = first(chain, codeOf);
@@ -86,10 +86,10 @@ export function tooLongOf(error: unknown): TooLong | null {
 
 type Layer = Readonly<Record<string, unknown>>;
 const MAX_LAYERS = 16;
-/** Where clients keep what the provider said. */
+/** Fields where clients keep the provider's answer. */
 const INNER = ['cause', 'error', 'response', '$metadata', '$response', 'rawResponse'];
 
-/** The error, and what it was made of, the outermost first. */
+/** Returns the error and its causes, the outermost first. */
 function chainOf(error: unknown): Layer[] {
   const found: Layer[] = [];
   const waiting: unknown[] = [error];
@@ -123,7 +123,7 @@ function statusOf(layer: Layer): number | null {
 
 function codeOf({ code, type }: Layer): string | null {
   if (isPlainWord(code)) return code;
-  // The type of an error such as `rate_limit_error`; that of a response, such as `basic`, says nothing.
+  // The type of an error is like `rate_limit_error`; the type of a response, such as `basic`, says nothing.
   return isPlainWord(type) && type.includes('_') ? type : null;
 }
 

@@ -56,7 +56,7 @@ function isMethod(value: unknown): value is (...given: unknown[]) => unknown {
   return typeof value === 'function';
 }
 
-/** Makes an instance. What its constructor throws may quote an option: values of options are taken out. */
+/** Makes an instance. An error of its constructor may quote an option: values of options are taken out. */
 export function construct(type: Construct, options: Record<string, unknown>): unknown {
   try {
     return new type(options);

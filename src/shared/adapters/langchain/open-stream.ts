@@ -13,13 +13,13 @@ export interface OpenStream {
 interface StreamOptions {
   readonly start: (options: { readonly signal: AbortSignal }) => Promise<AsyncIterable<unknown>>;
   readonly signal: AbortSignal | undefined;
-  /** Is given what the class threw, as it is. */
+  /** Called with the error of the class, as it is. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
 /**
  * Begins a stream that is given up when it is silent for too long or the signal aborts, whether or not the class heeds the
- * signal that it is given. Then what it still does is ignored, and holds a place until it has ended.
+ * signal that it is given. Its further events are ignored, and it holds a place until it has ended.
  */
 export async function openStream(
   calls: Calls,

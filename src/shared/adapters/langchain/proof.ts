@@ -5,7 +5,7 @@ import { shareResult } from '../../tools/share-result.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { cosine } from './vectors.js';
 
-/** What is asked of a class before its vectors are used. */
+/** The questions to a class before its vectors are used. */
 export interface Probes {
   readonly embedDocuments: (texts: readonly string[]) => Promise<readonly Float32Array[]>;
   readonly embedQuery: (text: string) => Promise<Float32Array>;

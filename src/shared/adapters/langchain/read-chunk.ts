@@ -54,7 +54,7 @@ function textOf(part: unknown): string {
   return typeof parsed.data === 'string' ? parsed.data : parsed.data.text;
 }
 
-/** What the packages call the reason for which an answer ended. */
+/** The fields in which the packages tell why an answer ended. */
 const REASONS = ['finish_reason', 'stop_reason', 'done_reason', 'finishReason', 'stopReason'];
 
 function findReason(metadata: Readonly<Record<string, unknown>>): string | null {

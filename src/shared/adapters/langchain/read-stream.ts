@@ -14,9 +14,9 @@ export interface Reading {
   readonly messages: readonly ChatMessage[];
   readonly maxTokens: number;
   readonly contextWindow: number;
-  /** Whether the class always tells why an answer ended. */
+  /** Tells whether the class always tells why an answer ended. */
   readonly tellsReason: () => boolean;
-  /** Is called when it has told that. */
+  /** Called when it has told that. */
   readonly onReason: () => void;
 }
 
@@ -62,12 +62,12 @@ function endOf({ left, texts }: Read, finishReason: string | null): FinishReason
   }
 }
 
-/** What has come of an answer. */
+/** The part of an answer that has come. */
 interface Read {
   readonly texts: string[];
-  /** Those that tell numbers of tokens. */
+  /** The chunks that tell numbers of tokens. */
   readonly chunks: Chunk[];
-  /** How many characters may still come; less than none when the answer was cut. */
+  /** The number of characters that may still come; negative when the answer was cut. */
   left: number;
 }
 
@@ -93,7 +93,7 @@ type Counts = Pick<
   'promptTokens' | 'completionTokens' | 'promptTokensReused'
 >;
 
-/** The numbers that the provider told, and our own counts for those that it did not. */
+/** Returns the numbers that the provider told, and our own counts in place of missing ones. */
 async function countsOf({ texts, chunks }: Read, messages: readonly ChatMessage[]): Promise<Counts> {
   const sum = (numberOf: (chunk: Chunk) => number) =>
     Math.round(chunks.reduce((total, chunk) => total + numberOf(chunk), 0));

@@ -27,7 +27,7 @@ interface LlamaCacheEngineOptions {
   readonly otherCompleter: (() => Promise<Completer>) | null;
 }
 
-/** Keeps what a local model knows after it has read the texts, so that a question costs reading the question alone. */
+/** Keeps the state of a local model after it has read the texts, so that a question costs reading the question alone. */
 export function createLlamaCacheEngine(options: LlamaCacheEngineOptions): CacheEngine {
   const { address, stateId, model, contextWindow, completerFrom, otherCompleter } = options;
   return {

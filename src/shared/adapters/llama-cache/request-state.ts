@@ -19,7 +19,7 @@ export class TooManyTokensError extends Error {
 const COMPONENT = 'local models';
 /** Reading one step of a text takes far less on any processor; a model that is loaded first may take minutes. */
 const SILENCE_MILLISECONDS = 300_000;
-/** Removing a file takes no time. What is not removed is found by the sweep. */
+/** Removing a file takes no time. The sweep finds files that are not removed. */
 const REMOVAL_MILLISECONDS = 10_000;
 
 const progressSchema = z.object({ read: z.int(), of: z.int().positive() });
@@ -84,7 +84,7 @@ async function* linesOf({ body }: Response): AsyncIterable<string> {
   if (body) yield* createInterface({ input: Readable.from(body), crlfDelay: Infinity });
 }
 
-/** What lies at the model file, the settings or the texts, and does not pass. */
+/** Errors whose cause is the model file, the settings or the texts, and that do not pass. */
 const LASTING = ['invalid_model', 'too_large_for_memory', 'no_engine', 'invalid_request'];
 const UNKNOWN = { code: 'unknown', message: '', tokens: undefined };
 

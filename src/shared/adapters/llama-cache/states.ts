@@ -7,7 +7,10 @@ import { requestState } from './request-state.js';
 const TIMEOUT_MILLISECONDS = 10_000;
 const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-/** The names of the states that processes keep, of those processes that answer. @throws UnavailableError when none does */
+/**
+ * Returns the names of the states that processes keep, of all processes that answer. @throws UnavailableError when none
+ * does
+ */
 export async function keptStates(
   addresses: readonly ModelsAddress[],
   signal: AbortSignal | undefined,

@@ -16,21 +16,21 @@ export interface OpenAIConnection {
   readonly timeoutMilliseconds: number;
   /** A longer reply is an error. */
   readonly maxReplyBytes?: number;
-  /** What sends requests; `fetch` by default. */
+  /** The function that sends requests; `fetch` by default. */
   readonly fetch?: typeof fetch | undefined;
 }
 
 interface OpenAIClient {
   /**
-   * Sends a request, and sends it again when the provider asks for a short wait. The returned deadline
-   * runs until it is cleared; streams extend it with each event.
-   * @throws RefusedError when the provider refuses what was sent; the signal's reason when it aborts; else UnavailableError
+   * Sends a request, and sends it again when the provider asks for a short wait. The returned deadline runs until it is
+   * cleared; streams extend it with each event.
+   * @throws RefusedError when the provider refuses the request; the signal's reason when it aborts; else UnavailableError
    */
   request<Reply>(
     send: (client: OpenAI, options: { signal: AbortSignal }) => Promise<Reply>,
     signal?: AbortSignal,
   ): Promise<{ reply: Reply; deadline: Deadline }>;
-  /** Makes the error to throw for one that came in the middle of a reply. */
+  /** Makes the error to throw for an error in the middle of a reply. */
   translate(error: unknown, deadline: Deadline, signal?: AbortSignal): Error;
 }
 
@@ -112,7 +112,7 @@ function connect(
   });
 }
 
-/** How long to wait before the next attempt; null when there should be none here. */
+/** Returns the wait before the next attempt; null when there should be none here. */
 function waitBeforeRetry({ kind, retryAfterMilliseconds }: ProviderFailure, attempt: number): number | null {
   if (kind !== 'transient' || attempt >= RETRIES) return null;
   const wait = retryAfterMilliseconds ?? FIRST_WAIT_MILLISECONDS * 2 ** attempt * (1 + Math.random() / 4);

@@ -14,13 +14,13 @@ import { RefusedError, tooLongOf } from './provider-errors.js';
 
 interface OpenAICompleterOptions extends OpenAIConnection {
   readonly model: string;
-  /** What the model is called in answers and logs; its name at the provider by default. */
+  /** The name of the model in answers and logs; its name at the provider by default. */
   readonly name?: string;
   /** Tokens of prompt and completion together. */
   readonly contextWindow: number;
-  /** Whether the server is told for whom it answers (`user`): its callers take turns there. */
+  /** True if the server is told for whom it answers (`user`): its callers take turns there. */
   readonly tellsCaller?: boolean;
-  /** Fields that a server wants beyond those of OpenAI's API. */
+  /** Fields that a server wants beyond the fields of OpenAI's API. */
   readonly more?: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +43,7 @@ const chunkSchema = z.object({
     .array(
       z.object({
         delta: wordsSchema,
-        /** What servers that do not stream have in its place. */
+        /** The message that servers without streaming send in its place. */
         message: wordsSchema,
         finish_reason: z.string().nullish(),
       }),
@@ -52,7 +52,7 @@ const chunkSchema = z.object({
   usage: usageSchema.nullish().catch(null),
 });
 
-/** Parameters that some models and servers refuse. What a refusal taught is kept for later requests. */
+/** Parameters that some models and servers refuse. The lesson of a refusal is kept for later requests. */
 interface Dialect {
   readonly lengthParameter: 'max_tokens' | 'max_completion_tokens';
   readonly hasTemperature: boolean;
@@ -158,7 +158,7 @@ async function* readStream(
       if (events > maxEvents) throw new BadReplyError('does not end');
       deadline.extend();
     }
-    // For the client, an aborted stream and one that broke off end like a whole one.
+    // OpenAI's client ends an aborted or broken stream like a whole one.
     if (finishReason === null) throw new BadReplyError('broke off');
     told = endOfCompletion(finishReason, { hasText: texts.some((text) => text.trim() !== '') });
   } catch (error) {

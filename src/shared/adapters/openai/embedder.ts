@@ -15,11 +15,11 @@ export interface OpenAIEmbedderOptions extends OpenAIConnection {
   readonly dimensions?: number | undefined;
   readonly maxInputs?: number;
   readonly maxTokens?: number;
-  /** What the model is called in the data; its name at the provider by default. */
+  /** The name of the model in the data; its name at the provider by default. */
   readonly name?: string;
-  /** What the model wants before each text. */
+  /** The texts that the model wants before each text. */
   readonly prefixes?: { readonly query: string; readonly document: string };
-  /** Whether the server is told which texts are queries, so that it can take them first. */
+  /** True if the server is told which texts are queries, so that it can take them first. */
   readonly tellsQueries?: boolean;
   /** Texts of more tokens are cut, because the model would refuse them. */
   readonly maxInputTokens?: number;
@@ -85,7 +85,7 @@ export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
   };
 }
 
-/** Whoever wants to know the length of vectors meanwhile waits for the same answer. */
+/** Shares one request among all who ask for the length of vectors meanwhile. */
 function shareProbe(embed: () => Promise<Embeddings>): () => Promise<number> {
   let running: Promise<Embeddings> | null = null;
   return async () => {
@@ -175,7 +175,7 @@ function parseReply(reply: unknown): Reply {
   return parsed.data;
 }
 
-/** The vectors in the order of the texts, which is that of `index` in the reply. */
+/** Returns the vectors in the order of the texts, which `index` gives in the reply. */
 function orderedVectors({ data }: Reply, count: number): Float32Array[] {
   if (data.length !== count) throw badReply(`${String(data.length)} vectors for ${String(count)} texts`);
   const sorted = [...data].sort((left, right) => left.index - right.index);

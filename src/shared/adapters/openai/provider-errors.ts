@@ -28,7 +28,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** What a failed request means for the next one. */
+/** The meaning of a failed request for the next one. */
 export interface ProviderFailure {
   readonly kind: 'refused' | 'transient' | 'misconfigured';
   /** The wait that the provider asked for, in milliseconds; null when it did not ask. */
@@ -56,7 +56,7 @@ export function describeFailure(error: unknown, now: number = Date.now()): Provi
 /** Error codes that are about the setup, whatever the status. */
 const SETUP_CODES = [
   'model_not_found',
-  // What our own server of local models says of a file that was replaced, or is of another kind.
+  // Codes of our own server of local models for a file that was replaced, or is of another kind.
   'model_changed',
   'wrong_kind',
   'invalid_api_key',
@@ -91,7 +91,7 @@ function refusedParameters(error: unknown): string[] {
   return DISPUTED_PARAMETERS.filter((name) => error.message.includes(name));
 }
 
-/** What an error says of a prompt or text that is too long; null for any other error. */
+/** Returns the reply about a prompt or text that is too long; null for any other error. */
 export function tooLongOf(error: unknown): TooLong | null {
   return error instanceof APIError ? readTooLong({ code: error.code ?? null, message: error.message }) : null;
 }

@@ -20,7 +20,7 @@ export function createChunkCounts(
 ): ChunkCounts {
   const known = new Map<string, Counted>();
   const remember = (within: string, count: Promise<number>): Promise<number> => {
-    // A map keeps the order of insertion, so that the first condition is the one that was counted longest ago.
+    // A map keeps the order of insertion, so that its first condition is the one with the oldest count.
     known.delete(within);
     known.set(within, { at: now(), count });
     dropOldest(known, MAX_KNOWN);

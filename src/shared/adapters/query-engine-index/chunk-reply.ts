@@ -4,9 +4,9 @@ import { refuseWarnings } from './engine.js';
 
 export interface ChunkReply {
   readonly candidates: FoundChunk[];
-  /** How many chunks were found. There are fewer candidates when a chunk was unlinked before it could be read. */
+  /** The number of chunks that were found. There are fewer candidates when a chunk was unlinked before it could be read. */
   readonly found: number;
-  /** How many there are, however many were asked for; of a search for the nearest it says nothing. */
+  /** The number of all matches, however many were asked for; it means nothing for a search of the nearest. */
   readonly total: number;
 }
 

@@ -18,7 +18,7 @@ import { chooseEffort, type SearchEffort } from './effort.js';
 const MAX_HIDDEN = 1_000;
 /** The same limit for a search by terms, which repeats the exclusion for each term. */
 const MAX_HIDDEN_PER_TERM = 50;
-/** How much more is asked for each time, as a factor. */
+/** The least and the greatest factor by which more is asked for each time. */
 const GROWTH = { min: 2, max: 16 };
 /** The engine returns this many results at most, unless it is configured otherwise. */
 const MAX_ASKED = 1_000_000;
@@ -35,20 +35,20 @@ export interface ChunkSearchOptions {
   readonly areOwnersTagged: AreOwnersTagged;
 }
 
-/** What is known of the effort before a search: `graph` is as `chooseEffort` says. */
+/** The options that decide the effort of a search: `graph` is as `chooseEffort` says. */
 export type EffortOptions =
   { readonly type: 'flat' | 'all' } | { readonly type: 'graph'; readonly efRuntime: number };
 
 type Selection = Pick<VectorSearch, 'callerId' | 'filter' | 'limit'>;
 
-/** What was found, and the generations among it that are known to be hidden. */
+/** The candidates that were found, and the generations among them that are known to be hidden. */
 export interface FoundChunks {
   readonly candidates: readonly FoundChunk[];
   readonly hidden: ReadonlySet<string>;
 }
-/** Makes the query from the condition on what may be found. */
+/** Makes the query from the condition on chunks. */
 type Compose = (within: string, limit: number) => ChunkQuery;
-/** Finds out what the queries of a condition depend on. */
+/** Finds out the facts that the queries of a condition depend on. */
 type Prepare = (clause: string) => Promise<Compose>;
 
 /** Runs one search for the best `limit` chunks that are not of the hidden generations. */
@@ -97,7 +97,7 @@ const ready =
   () =>
     Promise.resolve(compose);
 
-/** @returns the effort of a search for so many */
+/** @returns the effort of a search for `limit` vectors */
 async function prepareEffort(
   effort: EffortOptions,
   counts: ChunkCounts,
@@ -119,7 +119,7 @@ function createAsk(client: Redis, { timeoutMilliseconds }: ChunkSearchOptions) {
   const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.MAP]: Array });
   const limits = ['TIMEOUT', String(timeoutMilliseconds), 'DIALECT', '2'];
   return async (alias: string, query: ChunkQuery): Promise<ChunkReply> => {
-    // `ft.search` is not used, since what it makes of each row costs more than the query.
+    // `ft.search` is not used, since the objects that it makes of each row cost more than the query.
     const reply = await binary.sendCommand(['FT.SEARCH', alias, ...query, ...limits]);
     return readChunkReply(reply);
   };
@@ -127,7 +127,7 @@ function createAsk(client: Redis, { timeoutMilliseconds }: ChunkSearchOptions) {
 
 interface HiddenState {
   readonly client: Redis;
-  /** Whether there were hidden generations the last time that anybody looked. */
+  /** True if there were hidden generations the last time that anybody looked. */
   sawHidden: boolean;
 }
 
@@ -153,7 +153,8 @@ async function searchShown(
       guessed ?? askFor(limit, hidden),
       hidden.length > 0 ? client.smIsMember(keys.hidden, hidden) : [],
     ]);
-    // A generation that was published meanwhile was excluded, and the one that it replaced may have been unlinked already.
+    // A generation that was published meanwhile was excluded, and the generation that it replaced may have been unlinked
+    // already.
     const isCurrent = hidden.every((generation, i) => isHidden[i] === 1 || replacesNothing(generation));
     const isWhole = reply.candidates.length === reply.found;
     if (!isWhole || !isCurrent) continue;

@@ -3,11 +3,11 @@ import type { Filter } from '../../filters/parse.js';
 import { comparisonTags, equalsTag, existsTag } from '../../filters/index-tags.js';
 import { isOwnField } from '../../filters/paths.js';
 
-/** A condition on documents that lets through at least those that the filter matches. */
+/** A condition on documents that lets through at least the documents that the filter matches. */
 export interface Clause {
   /** Text in the engine's query language, made only of hex tags and operators. */
   readonly text: string;
-  /** Whether it lets through no other documents. */
+  /** True if it lets through no other documents. */
   readonly isExact: boolean;
 }
 
@@ -26,10 +26,10 @@ const MAX_TAGS = 4_000;
 /** A range is made of this many tags at most; most ranges have half as many. */
 const TAGS_OF_RANGE = 76;
 
-/** What bounds the tags that a condition may have. */
+/** The bounds of the tags that a condition may have. */
 interface Bounds {
   readonly maxTags: number;
-  /** Whether all documents have the tags of fields that metadata does not hide; see `owner-tags.ts`. */
+  /** True if all documents have the tags of fields that metadata does not hide; see `owner-tags.ts`. */
   readonly areOwnersTagged: boolean;
 }
 

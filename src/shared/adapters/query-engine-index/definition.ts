@@ -4,7 +4,7 @@ import { keys } from '../../redis/keys.js';
 
 type Schema = Parameters<Redis['ft']['create']>[1];
 
-/** How vectors are indexed. Larger `m` and `efConstruction` make an HNSW graph better and slower to build. */
+/** The algorithm that indexes vectors. Larger `m` and `efConstruction` make an HNSW graph better and slower to build. */
 export type VectorAlgorithm =
   { readonly name: 'flat' } | { readonly name: 'hnsw'; readonly m: number; readonly efConstruction: number };
 
@@ -88,7 +88,7 @@ interface FoundShape {
 }
 type FoundField = { readonly identifier: string } & Readonly<Record<string, string | undefined>>;
 
-/** Whether an index has the shape that `definition` describes. */
+/** Tells whether an index has the shape that `definition` describes. */
 export function hasShape({ prefixes, fields }: FoundShape, { prefix, schema }: IndexDefinition): boolean {
   const wanted = Object.entries(schema);
   return (

@@ -43,7 +43,7 @@ export interface IndexInfo {
   /** `OK`, or the reason why the engine takes in no more hashes. */
   readonly progress: string;
   readonly prefixes: readonly string[];
-  /** What the engine reports about each field; some versions leave things out. */
+  /** The facts that the engine reports about each field; some versions leave some out. */
   readonly fields: readonly z.infer<typeof infoSchema>['attributes'][number][];
   /** Hashes in the index. */
   readonly count: number;

@@ -42,7 +42,7 @@ const MAX_SKIPPED = 1_000_000;
 /** Walks of a process at a time, since the engine has 128 cursors for all processes. */
 const MAX_WALKS = 8;
 
-/** What listing and counting need. */
+/** The parts that listing and counting need. */
 interface Dependencies {
   readonly documents: OrderedDocuments;
   readonly readRecords: ReadRecords;
@@ -53,8 +53,8 @@ interface Dependencies {
 }
 
 /**
- * Lists and counts documents by access and filter. Where the engine can express exactly what a filter matches, it pages and
- * counts itself. Otherwise the documents that it lets through are compared with the filter, from the first on.
+ * Lists and counts documents by access and filter. Where the engine can express a filter exactly, it pages and counts
+ * itself. Otherwise the documents that it lets through are compared with the filter, from the first on.
  */
 export function createListing(client: Redis, options: ListingOptions) {
   const { readRecords, withCallerTags, areOwnersTagged, timeoutMilliseconds } = options;
@@ -134,7 +134,7 @@ async function nearPage(
     const first = rows.findIndex((each) => comparePlaces(each, after, order) > 0);
     const isEnd = rows.length < size;
     if (from > 0 && (first === 0 || rows.length === 0)) {
-      // What was before the place has gone, or the list is shorter now.
+      // The documents before the place have gone, or the list is shorter now.
       step *= 8;
       from = Math.max(0, from - step);
       size = Math.min(step, MAX_READ) + skip + wanted;
@@ -153,10 +153,10 @@ async function nearPage(
 /** Documents that are passed over at a time. */
 const MAX_READ = 10_000;
 
-/** What is walked through, from the first document on. */
+/** The documents that are walked through, from the first one on. */
 interface Walk extends Selection, Partial<Pick<IndexListing, 'order' | 'after'>> {
   readonly query: string;
-  /** Whether the query lets through nothing else than what is wanted. */
+  /** True if the query lets through no other documents than the wanted ones. */
   readonly isExact: boolean;
 }
 
@@ -185,7 +185,7 @@ async function* inOrder(pages: AsyncIterable<Placed[]>, order: ListOrder): Async
   yield await sortInSlices(all, (a, b) => comparePlaces(a, b, order));
 }
 
-/** Yields, in pages, the documents that match among those that the query lets through. */
+/** Yields, in pages, the matching documents that the query lets through. */
 async function* matching(
   walk: Walk,
   parts: Pick<Dependencies, 'documents' | 'readRecords'>,
@@ -194,7 +194,7 @@ async function* matching(
   const engineOrder = isOfEngine(order) ? order : NEWEST_OF_ENGINE;
   const isAfter = (each: Placed) => after === null || comparePlaces(each, after, order) > 0;
   for await (const rows of parts.documents.walk(query, engineOrder)) {
-    // What lies before the place need not be read. Places by name are known once it is.
+    // Documents before the place need not be read. Places by name are known only once they are read.
     const left = isOfEngine(order) ? rows.filter(isAfter) : rows;
     if (isExact && isOfEngine(order)) {
       yield left;
@@ -212,7 +212,7 @@ async function* matching(
 
 const NEWEST_OF_ENGINE: EngineOrder = { by: 'created', isDescending: true };
 
-/** Returns those whose records match, a slice of time after the other. */
+/** Returns the documents whose records match, a slice of time after the other. */
 async function comparedWith(
   { callerId, filter, name = null, order = NEWEST_FIRST }: Walk,
   places: readonly Placed[],

@@ -46,7 +46,7 @@ export function createOrderedDocuments(client: Redis, timeoutMilliseconds: numbe
   const limits = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
   return {
     page: async (query, { order, from, size: wanted }) => {
-      // Where some were deleted meanwhile, more are asked for: a page that is short counts as the end of the list.
+      // More are asked for where some were deleted meanwhile: a short page counts as the end of the list.
       for (let size = wanted; ; size *= 2) {
         const steps = [sorting(order), { type: 'LIMIT' as const, from, size }];
         const request = { STEPS: steps, ...loading(order), ...limits };

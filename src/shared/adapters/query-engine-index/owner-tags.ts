@@ -3,7 +3,7 @@ import { isOwnField } from '../../filters/paths.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
 
-/** Tells whether the engine may be asked for what a filter says of owners and ids of documents. */
+/** Tells whether the engine may be asked for the conditions of a filter on owners and ids of documents. */
 export type AreOwnersTagged = (filter: Filter | null) => Promise<boolean>;
 
 /**

@@ -22,8 +22,8 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   /** Called until it succeeds: perhaps only the provider knows the dimensions of a model. */
   readonly dimensions: () => Promise<number>;
   /**
-   * Candidates that a search of an HNSW graph keeps in view; more is slower and nearer to exact. Null compares
-   * with every vector, for vectors of which a graph finds too few.
+   * Candidates that a search of an HNSW graph keeps in view; more is slower and nearer to exact. Null compares with every
+   * vector, for vectors that a graph finds too few of.
    */
   readonly efRuntime: number | null;
   readonly timeoutMilliseconds: number;
@@ -34,7 +34,7 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   /** Reads as many of the first of these as are wise to hold at once; at least one. */
   readonly readRecords: (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
   readonly readStatistics: ReadStatistics;
-  /** Called with what keeps documents from being found; `fields.level` is `warn` or `error`. */
+  /** Called with problems that keep documents from being found; `fields.level` is `warn` or `error`. */
   readonly onProblem?: OnProblem;
 }
 
@@ -53,8 +53,8 @@ interface AskOptions extends CallOptions {
 const PATIENCE_MILLISECONDS = 3_000;
 
 /**
- * An index that uses the Query Engine of Redis 8 or Redis Stack, which indexes the hashes itself, once for all processes. It
- * creates what is missing and is `ready` once the engine has taken in every hash.
+ * Makes an index that uses the Query Engine of Redis 8 or Redis Stack, which indexes the hashes itself, once for all
+ * processes. It creates missing indexes and is `ready` once the engine has taken in every hash.
  */
 export async function createQueryEngineIndex(options: QueryEngineOptions): Promise<Index> {
   const { onProblem = () => undefined } = options;

@@ -8,15 +8,15 @@ export interface S3Connection {
   /** Address of the server; null for Amazon's in the region. */
   readonly endpoint: string | null;
   readonly region: string;
-  /** Whether the bucket's name goes into the path instead of the host. */
+  /** True if the bucket's name goes into the path instead of the host. */
   readonly pathStyle: boolean;
-  /** Null for what the environment, the files or the machine's role of AWS provide. */
+  /** Null for the credentials that the environment, the files or the machine's role of AWS provide. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
   /** Time limit for an answer, including the client's retries. */
   readonly timeoutMilliseconds: number;
 }
 
-/** How often a request is sent in all; the client's own number could come from the environment. */
+/** The number of attempts for a request; the client's own number could come from the environment. */
 const MAX_ATTEMPTS = 3;
 const CONNECTING_MILLISECONDS = 3_000;
 /** Each download holds a socket. With the client's own limit of 50, uploads would wait for slow readers. */

@@ -1,4 +1,4 @@
-/** What S3 objects to: the bucket, the credentials, the region of the signature, or the server at the endpoint. */
+/** The object of S3's refusal: the bucket, the credentials, the region of the signature, or the server at the endpoint. */
 export interface Refusal {
   readonly about: 'bucket' | 'credentials' | 'region' | 'endpoint';
   /** S3's error code, such as `NoSuchBucket`. */
@@ -34,7 +34,7 @@ export function statusOf(error: unknown): number | null {
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : null;
 }
 
-/** What S3 refuses; null for errors that may pass: no answer, a server in trouble, or throttling. */
+/** Returns the refusal of S3; null for errors that may pass: no answer, a server in trouble, or throttling. */
 export function refusalOf(error: unknown): Refusal | null {
   if (!(error instanceof Error)) return null;
   const code = error.name;

@@ -84,7 +84,7 @@ function createWritingCheck(call: CallS3, bucket: string, milliseconds: number) 
 
 async function findRefusal(call: CallS3, bucket: string): Promise<Refusal | null> {
   try {
-    // HeadBucket would not do: the answer to a HEAD has no body, and so does not say what is wrong.
+    // HeadBucket would not do: the answer to a HEAD has no body, and so does not tell the fault.
     await call(
       (s3, options) => s3.listObjectsV2({ Bucket: bucket, MaxKeys: 1 }, options),
       CHECK_MILLISECONDS,

@@ -2,11 +2,11 @@ import { callerOf, laterRevision, type Carried, type Content, type DocumentRecor
 import type { Change } from '../change.js';
 
 /*
- * What becomes of documents that are made of attachments. The record of the document that carries them names all of them
- * before any is there, and until the last is gone, so that none is ever lost or left behind.
+ * The life of documents that are made of attachments. The record of the document that carries them names all of them before
+ * any is there, and until the last is gone, so that none is ever lost or left behind.
  */
 
-/** The fields that say what is still to be done about documents of attachments. */
+/** The fields that say which work on documents of attachments is left. */
 export interface WithAttachmentWork extends Pick<DocumentRecord, 'id' | 'replacedAttachments'> {
   readonly published: Pick<Content, 'carried'> | null;
 }
@@ -21,7 +21,7 @@ export const waitingOf = ({ published }: Pick<WithAttachmentWork, 'published'>):
 export const hasAttachmentWork = (record: Omit<WithAttachmentWork, 'id'>): boolean =>
   removalsOf(record).length > 0 || waitingOf(record).length > 0;
 
-/** Notes which documents are made of what the pending content carries. Those of former contents stay named. */
+/** Notes the documents that are made of the pending content's attachments. The documents of former contents stay named. */
 export function noteCarried(
   record: DocumentRecord,
   { ids, waiting }: Pick<Carried, 'ids' | 'waiting'>,
@@ -46,16 +46,16 @@ export function replaceAttachments(
   const callerId = callerOf(record);
   const former = (record.attachments ?? []).filter((id) => !own.has(id) && !known.has(id));
   const removals = [...left, ...former.map((id) => ({ id, callerId }))];
-  // Until content is replaced that was published, the extraction names those that stayed.
+  // The extraction names the documents that stayed, until content that was published is replaced.
   const kept = record.published ? [] : (record.replacedAttachments?.kept ?? []);
   if (removals.length + kept.length > 0) return { replacedAttachments: { removals, kept } };
   return record.replacedAttachments ? { replacedAttachments: null } : {};
 }
 
 /**
- * The fields that change when a content ends that is not published yet, because it is cancelled or replaced: all documents that
- * were made of what it carries are removed from then on, by the right of the caller who has ended it. When it is read again,
- * others are made, whether or not all of these are gone by then.
+ * Returns the fields that change when unpublished content ends, because it is cancelled or replaced: all documents of its
+ * attachments are removed from then on, by the right of the caller who has ended it. When it is read again, others are
+ * made, whether or not all of these are gone by then.
  */
 export function takeBackAttachments(
   record: DocumentRecord,
@@ -88,12 +88,12 @@ export function endRemovals(
   };
 }
 
-/** Whether a document of the published content that carried it is still to be made. */
+/** Tells whether a document of the published content that carried it is still to be made. */
 export function isAwaited(record: DocumentRecord, storageKey: string, id: string): boolean {
   return record.published?.storageKey === storageKey && waitingOf(record).includes(id);
 }
 
-/** Takes attachments off those that wait. Of those that are missed no document can be made; each is a gap. */
+/** Ends the waiting of attachments. No document can be made of the missed ones; each is a gap. */
 export function endWaiting(record: DocumentRecord, { storageKey, ended, missed }: Ended): Change | null {
   const { published } = record;
   const carried = published?.carried;
@@ -110,7 +110,7 @@ export function endWaiting(record: DocumentRecord, { storageKey, ended, missed }
   return { record: { ...record, published: { ...published, carried: changed, gaps }, retag } };
 }
 
-/** Has attachments wait again of which no documents could be made. */
+/** Has the missed attachments wait again. */
 export function retryMissed(record: DocumentRecord): Change | null {
   const { published } = record;
   const carried = published?.carried;
@@ -127,7 +127,7 @@ interface Ended {
   readonly missed: readonly string[];
 }
 
-/** Has no more documents made of what waits, because the document that carries it is about to be removed. */
+/** Makes no more documents of waiting attachments, because the document that carries them is about to be removed. */
 export function stopWaiting(record: DocumentRecord): Change | null {
   const { published } = record;
   const carried = published?.carried;

@@ -3,9 +3,9 @@ import { endRemovals, removalsOf } from './attachment-changes.js';
 import { removeAttachment, type ChangeAsWriter } from './remove-with-attachments.js';
 
 /**
- * Removes the documents of attachments of contents that were replaced or cancelled, where who has ended the content may write
- * the document. The others stay as documents of their own, and the record of what carried them says so. The record names
- * each until it is done with, so that a run that is interrupted is made good by the next one.
+ * Removes the documents of attachments of contents that were replaced or cancelled, where the caller who has ended the
+ * content may write the document. The others stay as documents of their own, and the record of the document that carried
+ * them says so. The record names each until it is done with, so that the next run makes an interrupted one good.
  *
  * @returns whether there was anything to remove
  */

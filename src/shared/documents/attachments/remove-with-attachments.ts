@@ -19,8 +19,8 @@ export type ChangeAsWriter = (
 ) => Promise<{ readonly record: DocumentRecord | null; readonly changed: boolean }>;
 
 /**
- * Removes a document with those that were made of its attachments and that the caller may remove. They go first, so that
- * none is left behind when this is interrupted and asked for again.
+ * Removes a document together with the documents of its attachments that the caller may remove. They go first, so that none
+ * is left behind when this is interrupted and asked for again.
  * @throws ForbiddenError, NotFoundError
  */
 export async function removeWithAttachments(change: ChangeAsWriter, asked: Removal): Promise<void> {
@@ -36,7 +36,7 @@ export async function removeWithAttachments(change: ChangeAsWriter, asked: Remov
   }
 }
 
-/** Ends an attempt that makes documents of attachments, so that none comes after those that are removed. */
+/** Ends an attempt that makes documents of attachments, so that none comes after the removed ones. */
 function stopAttempt(record: DocumentRecord, callerId: string): Change | null {
   const cancelling = namesOf(record) === '' ? null : cancel(record, callerId);
   return cancelling && { ...cancelling, evenWhenFull: true };

@@ -6,7 +6,10 @@ import { commitChange, commitRequest, refusalOf, type CommitParts } from './comm
 import { commitNewScript } from './commit-script.js';
 import { areShort, commitShort, shortWrite, type ShortWrite } from './commit-short.js';
 
-/** What one step writes takes Redis some milliseconds: at most this many records, and no further one after so many bytes. */
+/**
+ * The size of one step, which takes Redis some milliseconds: at most this many records, and no further one after this many
+ * bytes.
+ */
 const RECORDS_AT_ONCE = 32;
 const BYTES_AT_ONCE = 256 * 1024;
 /** Steps on their way to Redis at once: enough that it never waits. More would only wait before it, and others behind them. */
@@ -14,14 +17,14 @@ const STEPS_UNDER_WAY = 4;
 /** After this time other requests have their turn. */
 const SLICE_MILLISECONDS = 4;
 
-/** How records of a kind are written, several in a step. */
+/** The way in which records of a kind are written, several in a step. */
 interface Way<Write> {
   readonly prepare: (created: NewRecord) => Write;
   readonly bytesOf: (write: Write) => number;
   readonly send: (writes: readonly Write[]) => Promise<Done[]>;
 }
 
-/** What became of a record in a step for several: its answer, or why the step failed. */
+/** The result of a record in a step for several: its answer, or the error of the step. */
 type Done = number | undefined | Error;
 
 /**
@@ -41,7 +44,7 @@ export async function commitNew(
   return errors;
 }
 
-/** Writes records in steps, of which a few are under way at once. Never rejects. */
+/** Writes records in steps; a few of them are under way at once. Never rejects. */
 async function commitSteps<Write>(way: Way<Write>, created: readonly NewRecord[]): Promise<Done[]> {
   const steps: Promise<Done[]>[] = [];
   for (let first = 0; first < created.length;) {
@@ -82,7 +85,7 @@ async function sendStep<Write>({ send }: Way<Write>, step: readonly Write[]): Pr
   }
 }
 
-/** Short texts to which nothing is bound. */
+/** Writes short texts to which nothing is bound. */
 const shortWay = ({ redis, quotas }: CommitParts): Way<ShortWrite> => ({
   prepare: shortWrite,
   bytesOf: ({ bytes }) => bytes,

@@ -97,9 +97,9 @@ return 1
 `;
 
 /**
- * The only way in which a record changes. It compares the revision, writes what changed with the short source that belongs
- * to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow with
- * the number of chunks.
+ * The only way in which a record changes. It compares the revision, writes the changed fields with the short source that
+ * belongs to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow
+ * with the number of chunks.
  */
 const COMMIT = `${BEFORE_PUBLISHING}${FROM_PUBLISHING_ON}`;
 export const commitScript = defineFrequentScript<number>(COMMIT);
@@ -110,9 +110,9 @@ writeWhole(generations[change.unhide], 20 + usages + #change.touched, last + 1)
 ${FROM_PUBLISHING_ON}`);
 
 /**
- * The same as the first for several new records, which saves a script and a round trip for each of them. KEYS holds their
- * hashes and then the keys that all of them share; ARGV the number of records, and for each the number of its arguments and
- * these. Answers for each what the first would answer. An error says nothing of the records before the one that failed.
+ * Does the same as the first script for several new records, which saves a script and a round trip for each of them. KEYS
+ * holds their hashes and then the keys that all of them share; ARGV the number of records, and for each the number of its
+ * arguments and these. Answers for each as the first would. An error says nothing of the records before the failed one.
  */
 export const commitNewScript = defineScript<number[]>(`local function commit(KEYS, ARGV)
 ${COMMIT}end

@@ -16,22 +16,22 @@ import {
 } from '../owned.js';
 import { changedFields, GROUP_FIELD } from '../record-fields.js';
 
-/** What is written of one of several new short texts. */
+/** The data to write for one of several new short texts. */
 export interface ShortWrite {
   readonly id: string;
   readonly ownerId: string;
   readonly callerId: string;
-  /** By which the content is found; empty for content that is not to be found. */
+  /** The member by which the content is found; empty for content that is not to be found. */
   readonly member: string;
   readonly owned: Owned;
   readonly fields: ReadonlyMap<string, string | Buffer>;
-  /** About what it takes to send. */
+  /** The approximate number of bytes to send. */
   readonly bytes: number;
 }
 
 /**
- * Whether new records can be written by the script below: short texts with few readers, of one owner and one caller, to
- * which nothing is bound, such as a reservation.
+ * Tells whether new records can be written by the script below: short texts with few readers, of one owner and one caller,
+ * to which nothing is bound, such as a reservation.
  */
 export function areShort(created: readonly NewRecord[]): boolean {
   const [first] = created;
@@ -76,7 +76,7 @@ const [NOTHING, ANY] = [
   { documents: 1, bytes: 1, chunks: 0 },
 ];
 
-/** Writes some of them. Answers 1 for each that is written, and else what the commit script would. */
+/** Writes some of them. Answers 1 for each that is written, and else as the commit script would. */
 export function commitShort(redis: Redis, writes: readonly ShortWrite[], quotas: Quotas): Promise<number[]> {
   const { ownerId, callerId, fields } = at(writes, 0);
   const shared = [...fields].filter(([name, value]) =>
@@ -115,9 +115,9 @@ const COMMON_KEYS = [
 
 /**
  * Does what the commit script does for each of these records, with one command for all of them where Redis has one, and
- * sends what is the same in all of them once. KEYS: those that are named below, and the records'. ARGV: the time, the
- * caller, the quotas, the number of fields and values that all records have and these; and for each record its id, the member
- * of its content, what it is counted with, the number of its own fields and values, and these.
+ * sends the common values once. KEYS: the keys named below, and the records'. ARGV: the time, the caller, the quotas, the
+ * number of fields and values that all records have and these; and for each record its id, the member of its content, the
+ * amounts it is counted with, the number of its own fields and values, and these.
  */
 const script = defineFrequentScript<number[]>(`${OWNED_FUNCTIONS}
 local sequence, changes, unfinished, ingests, callers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

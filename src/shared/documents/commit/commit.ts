@@ -20,7 +20,7 @@ import { contentFields, SAME_CONTENT, SameContentError } from '../content-hashes
 import { overQuota, ownedFields, type Quotas } from '../owned.js';
 import { changedFields, GROUP_FIELD, LINE_DIGEST } from '../record-fields.js';
 
-/** What is needed to write a change. */
+/** The parts that write a change. */
 export interface CommitParts {
   readonly redis: Redis;
   readonly vectors: VectorSet;
@@ -30,9 +30,9 @@ export interface CommitParts {
 
 /**
  * Writes a change of a record with its effects, in one step.
- * @returns 1 when the change is written, 0 when the record has changed since `before`, or the one that it stands beside
+ * @returns 1 when the change is written, 0 when the record, or the record that it stands beside, has changed since `before`
  * @throws UnavailableError when the data was reindexed or is incomplete; TooManyError when access changes too often;
- * OverQuotaError
+ *   OverQuotaError
  */
 export async function commitChange(
   { redis, vectors, groups, quotas }: CommitParts,
@@ -58,7 +58,7 @@ export async function commitChange(
   return done;
 }
 
-/** Why a record is not written, where trying again would change nothing. */
+/** Returns the reason why a record is not written, where trying again would change nothing. */
 export function refusalOf(done: number, quotas: Quotas): Error | null {
   switch (done) {
     case SAME_CONTENT:
@@ -90,7 +90,7 @@ const COMMON_KEYS = [
   keys.accessGroupsWaiting,
 ] as const;
 
-/** A change, and what it is written with. */
+/** A change, and the settings that it is written with. */
 interface Written extends Pick<CommitParts, 'vectors' | 'quotas'> {
   readonly change: Change;
 }

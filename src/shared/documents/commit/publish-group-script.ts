@@ -8,15 +8,15 @@ export const GROUP_REINDEXED = -1;
 
 /**
  * Does for new documents what the commit script does when it publishes each of them with its chunks, with one command for
- * all where Redis has one: the change log, usage events, counts of unfinished ingests and of terms, and the message to those
- * who wait. First it looks whether all are as they were read. If one is not, it writes nothing and answers which.
+ * all where Redis has one: the change log, usage events, counts of unfinished ingests and of terms, and the message to
+ * waiting requests. First it looks whether all are as they were read. If one is not, it writes nothing and answers which.
  *
  * A new document has nothing that has to be discarded or referred to anew, its access tags stay as they are, and its
  * generation does not exist. Where the owner's quota is too small for all of them, it answers all, and each is published
- * alone. KEYS: those that are named below, and then those of the records, of the generations, and of all chunks. ARGV: how
- * many documents, the quota of chunks, and for each of them its id, revision, generation, and what it is counted with; then for each the fields
- * of its record, those of its generation, and the number of its chunks with the fields of each; the number of usage events
- * and these; the chunks and their length, and the terms with their counts.
+ * alone. KEYS: the keys named below, and then the keys of the records, of the generations, and of all chunks. ARGV: how
+ * many documents, the quota of chunks, and for each of them its id, revision, generation, and the amounts it is counted
+ * with; then for each the fields of its record, the fields of its generation, and the number of its chunks with the fields
+ * of each; the number of usage events and these; the chunks and their length, and the terms with their counts.
  */
 export const publishGroupScript = defineFrequentScript<number[]>(`${CHANGE_FUNCTION}${OWNED_FUNCTIONS}
 local sequence, changes, unfinished, hidden, dirty = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

@@ -2,9 +2,9 @@ import type { ModelsAddress, ModelsAddresses } from './models-address.js';
 
 /** A process that failed is asked after all others for this long. */
 const REST_MILLISECONDS = 10_000;
-/** Whoever gives up after this long takes the process for one that hangs. */
+/** The silence after which a process counts as hanging. */
 const SILENCE_MILLISECONDS = 5_000;
-/** What another process may answer otherwise: it has another file, or none of this name. */
+/** Statuses where another process may answer otherwise: it has another file, or none of this name. */
 const ELSEWHERE = [404, 409];
 
 interface Candidate extends ModelsAddress {
@@ -16,9 +16,9 @@ interface Candidate extends ModelsAddress {
 type Fetch = typeof fetch;
 
 /**
- * Fetches like `fetch` from whichever process with local models has the least to do, and asks the next one where that does not
- * answer, cannot, or has another file. Requests are sent to the first address, whose place any other takes. Their bodies must be
- * strings. What one process alone holds is not asked for in this way.
+ * Fetches like `fetch` from whichever process with local models has the least to do, and asks the next one where that does
+ * not answer, cannot, or has another file. Requests are sent to the first address, whose place any other takes. Their
+ * bodies must be strings. Objects that one process alone holds are not asked for in this way.
  */
 export function createBalancedFetch(addresses: ModelsAddresses): Fetch {
   const [first, ...others] = addresses;
@@ -55,7 +55,7 @@ function pathOf(input: Parameters<Fetch>[0], { url }: ModelsAddress): string {
   return address.slice(url.length);
 }
 
-/** Those that rest last; else by what they have to do, and by how long nothing was asked of them. */
+/** Orders processes: resting ones last; else by their work under way, and by the time since they were last asked. */
 function inOrder(candidates: readonly Candidate[]): Candidate[] {
   const now = performance.now();
   const rests = ({ restsUntil }: Candidate) => Number(restsUntil > now);

@@ -26,7 +26,7 @@ const WARN_MILLISECONDS = 15_000;
 const errorSchema = z.object({ error: z.object({ message: z.string(), code: z.string().nullish() }) });
 
 /**
- * Asks the processes with local models what they know of a model, and waits while none answers yet.
+ * Asks the processes with local models for the description of a model, and waits while none answers yet.
  * @throws WrongModelError; the signal's reason when it aborts
  */
 export async function findLocalModel(
@@ -52,7 +52,7 @@ export async function findLocalModel(
 
 type ModelAnswer = { readonly description: ModelDescription } | { readonly error: Error };
 
-/** `url`: the process that has the model. An error is one that may pass. */
+/** The description with the `url` of the process that has the model, or an error that may pass. */
 export type FoundModel =
   { readonly description: ModelDescription; readonly url: string } | { readonly error: Error };
 
@@ -82,7 +82,7 @@ export async function askEachForModel(
 }
 
 /**
- * Asks once. An error is one that may pass.
+ * Asks once. A returned error is one that may pass.
  * @throws WrongModelError; the signal's reason when it aborts
  */
 async function askForModel(

@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings/schema.js';
 
-/** Where a process with local models answers. */
+/** The address of a process with local models. */
 export interface ModelsAddress {
   /** Without a slash at its end. */
   readonly url: string;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { ModelsAddress, ModelsAddresses } from './models-address.js';
 
 /**
- * The processes in the order in which they are asked for something that only one of them holds: the same at every place and time,
- * and another one for each name, so that all processes hold about as much (rendezvous hashing). When a process comes or goes,
- * only the names change their first one that had it or get it.
+ * Returns the processes in the order in which they are asked for an object that only one of them holds. The order is the
+ * same at every place and time, and another one for each name, so that all processes hold about as much (rendezvous
+ * hashing). When a process comes or goes, only the names that it held or gets have another first process.
  *
  * @param holder address of the process that holds it already; it is the first then
  */

@@ -66,7 +66,7 @@ function statusIn(error: unknown): number | null {
   return null;
 }
 
-/** Codes of the system, such as ECONNREFUSED, and those of fetch; clients keep them as the message of a cause. */
+/** Codes of the system, such as ECONNREFUSED, and of fetch; clients keep them as the message of a cause. */
 function codeOf({ message }: ErrorLike): string | null {
   return typeof message === 'string' &&
     /^(?:E[A-Z_]{3,20}|UND_ERR_[A-Z_]{1,40}|[A-Z]+_[A-Z_]*CERT[A-Z_]*|DEPTH_[A-Z_]+)$/.test(message)
@@ -74,7 +74,10 @@ function codeOf({ message }: ErrorLike): string | null {
     : null;
 }
 
-/** What is asked of an error. A DOMException, as of a signal whose time is over, is an `Error` only in its own realm. */
+/**
+ * The fields of an error that are read. A DOMException, as of a signal whose time is over, is an `Error` only in its own
+ * realm.
+ */
 interface ErrorLike {
   readonly name?: unknown;
   readonly message?: unknown;

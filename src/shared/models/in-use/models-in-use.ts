@@ -3,13 +3,16 @@ import { modelsAddressesOf } from '../../local-models/processes/models-address.j
 import type { Settings } from '../../settings/schema.js';
 import { namedModel, type Role } from './named-model.js';
 
-/** What the settings name for a role. Holds no secret. */
+/** The model that the settings name for a role. Holds no secret. */
 export interface ModelInUse {
   readonly role: Role;
   readonly kind: Settings['embedder'] | Settings['reranker'];
   /** Null for a reranker that is not there. */
   readonly model: string | null;
-  /** Where it is asked, without login, query, fragment and what may be a key in its path; null where it is asked nothing, or its class knows the address. */
+  /**
+   * The address at which it is asked, without login, query, fragment and possible keys in its path; null where it is asked
+   * nothing, or its class knows the address.
+   */
   readonly address: string | null;
 }
 
@@ -52,7 +55,7 @@ function modelOf(role: Role, kind: ModelInUse['kind'], { section, file, local }:
 /** Names of a path are shorter. Some gateways have a key there. */
 const MAX_NAME_LENGTH = 20;
 
-/** An address without what may be secret in it. */
+/** Returns an address without its parts that may be secret. */
 export function shownAddress(url: string): string {
   const { origin, pathname } = new URL(url);
   const names = pathname.split('/').map((name) => (name.length > MAX_NAME_LENGTH ? '…' : name));

@@ -1,4 +1,4 @@
-/** What a model does for the service. */
+/** The services of a model for Quire. */
 export const ROLES = ['embedder', 'completer', 'reranker'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -8,6 +8,6 @@ const DEFAULT_MODELS: Readonly<Record<Role, string>> = {
   reranker: 'rerank-v3.5',
 };
 
-/** The model of a provider that a setting names; where it is empty, the one that the provider is known for. */
+/** Returns the model of a provider that a setting names; where the setting is empty, the provider's default. */
 export const namedModel = (role: Role, { model }: { readonly model: string }): string =>
   model === '' ? DEFAULT_MODELS[role] : model;

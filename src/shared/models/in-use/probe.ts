@@ -9,7 +9,7 @@ export interface Adapters {
   readonly reranker: Reranker | null;
 }
 
-/** Asks a model something small. Resolves with the length of its vectors; null for one that makes none. */
+/** Asks a model something small. Resolves with the length of its vectors; null for a model that makes none. */
 export type Probe = (signal: AbortSignal) => Promise<{ readonly dimensions: number | null }>;
 
 const TEXT = 'Quire asks whether this model answers.';

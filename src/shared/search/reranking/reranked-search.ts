@@ -10,27 +10,27 @@ import type { ReadHits } from '../read-hits.js';
 import type { SearchRequest } from '../request.js';
 import { wasOvertaken, type Search } from '../search.js';
 
-/** What a request says about reranking. */
+/** The wish of a request about reranking. */
 export interface RerankWish {
-  /** How many hits to return at most; null: no other bound than `k`. */
+  /** The greatest number of hits to return; null: no other bound than `k`. */
   readonly topN: number | null;
 }
 
-/** What became of that. */
+/** The outcome of the wish. */
 export interface RerankReport {
   readonly outcome: RerankOutcome;
-  /** Those that the provider counted. */
+  /** The tokens that the provider counted. */
   readonly tokens: number;
 }
 
 type RerankedRequest = Omit<SearchRequest, 'event'> & { readonly rerank: RerankWish };
 
 export interface RerankedSearch {
-  /** How many hits a search holds at once at most. */
+  /** Returns the greatest number of hits that a search holds at once. */
   hitsHeld(request: Pick<SearchRequest, 'k' | 'per'>): number;
   /**
-   * Finds hits, has them scored anew, and returns the best by that score, which `minScore` is held against; or, where there are
-   * no such scores, the best in their first order.
+   * Finds hits, has them scored anew, and returns the best by that score, which `minScore` bounds; or, where there are no
+   * such scores, the best in their first order.
    * @throws UnavailableError when the provider of embeddings or the index cannot answer
    */
   search(request: RerankedRequest): Promise<{ readonly hits: Hit[]; readonly report: RerankReport }>;
@@ -46,8 +46,9 @@ interface Parts {
 const MAX_RESTARTS = 1;
 
 /**
- * Only hits go to the provider: their caller may read them by records that were read then. They are checked once more when
- * the scores are there, since records may have changed in the meantime; the next best take the places of those that are gone.
+ * Reranks the hits of a search. Only hits go to the provider: their caller may read them by records that were read then.
+ * They are checked once more when the scores are there, since records may have changed in the meantime; the next best take
+ * the places of hits that are gone.
  */
 export function createRerankedSearch(parts: Parts): RerankedSearch {
   const { search, reranking, readHits } = parts;
@@ -108,7 +109,7 @@ async function findScored(
   return { candidates, report: { outcome: 'applied', tokens }, millisecondsLeft };
 }
 
-/** What became of it is told by an attribute, since it never fails. */
+/** Traces a reranking. An attribute tells its outcome, since it never fails. */
 const tracedReranking = (reranking: Reranking, task: RerankTask): Promise<Reranked> =>
   traced('rerank', { attributes: { 'quire.texts': task.documents.length } }, async (span) => {
     const reranked = await reranking.rerank(task);
@@ -117,8 +118,8 @@ const tracedReranking = (reranking: Reranking, task: RerankTask): Promise<Rerank
   });
 
 /**
- * Finds the best hits in their first order, whatever they score there. Where those are of fewer documents than are wanted, the
- * best chunks of further documents are added.
+ * Finds the best hits in their first order, whatever they score there. Where they are of fewer documents than are wanted,
+ * the best chunks of further documents are added.
  */
 async function findWidely(search: Search, request: SearchRequest, width: number): Promise<Hit[]> {
   const wide = { ...request, minScore: 0, per: 'chunk', k: width } as const;

@@ -10,8 +10,9 @@ const DIGIT = /\d/u;
 const BIT = /^\p{L}{1,2}$/u;
 
 /**
- * The terms of words that signs join without a blank, or that have signs of their own: those of each word, and the whole.
- * `COVID-19` is also `COVID19`, `1,000` is also `1000`, and `4.2.1` is a term of its own, as are `C++` and `i18n.ts`.
+ * Returns the terms of words that signs join without a blank, or that have signs of their own: the terms of each word, and
+ * the whole. `COVID-19` is also `COVID19`, `1,000` is also `1000`, and `4.2.1` is a term of its own, as are `C++` and
+ * `i18n.ts`.
  */
 export function splitCompound(compound: string, accents: Accents): Terms {
   const words = compound.match(WORDS) ?? [];
@@ -37,7 +38,10 @@ export function splitCompound(compound: string, accents: Accents): Terms {
 
 const ACRONYM = /^\p{L}(?:\.\p{L})+$/u;
 
-/** Whether a query asks for the whole, too: not for that of `well-known` and of `e.g.`, which would outweigh its words. */
+/**
+ * Tells whether a query asks for the whole, too: not for the whole of `well-known` and of `e.g.`, which would outweigh its
+ * words.
+ */
 function isName(compound: string, whole: string): boolean {
   if (DIGIT.test(whole)) return true;
   return ACRONYM.test(whole) ? compound === compound.toUpperCase() : !HYPHEN.test(whole);

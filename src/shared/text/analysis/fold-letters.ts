@@ -77,10 +77,10 @@ export function toneLast(syllable: string): string {
   return ASCII.test(syllable) ? syllable : syllable.normalize('NFD').replace(TONE, '$2$1').normalize('NFC');
 }
 
-/** Letters with the tones of Vietnamese, beside those that other languages have, too. */
+/** Letters with the tones of Vietnamese, beside letters that other languages have, too. */
 const TONES = /[\u1ea0-\u1ef9ơưƠƯ]/u;
 
-/** Whether a text is of a language in which accents tell words apart, so that each accented word is one by itself. */
+/** Tells whether a text is of a language in which accents tell words apart, so that each accented word is one by itself. */
 export function hasTones(text: string): boolean {
   return TONES.test(text);
 }

@@ -15,10 +15,10 @@ const MAX_WORDS = 65_536;
 /** Words that were seen before, with their terms. It forgets all of them when it is full. */
 export interface KnownWords {
   readonly spans: SpanTable;
-  /** For each word, from its value on: how many terms it has that count in the length, how many others, and these. */
+  /** The terms of each word, from its value on: how many of them count in the length, how many do not, and the terms. */
   readonly terms: Uint32Array;
   used: number;
-  /** What they are counted in. */
+  /** The tally that they are counted in. */
   readonly tally: TermTally;
 }
 

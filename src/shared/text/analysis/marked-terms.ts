@@ -9,7 +9,7 @@ const LAST_CAPITAL = 0x5a;
 const isCapital = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a;
 const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
 
-/** A term that is there because of what stands around a word: `.net`, `§12`, `art 6`, or `IT` where it is no stop word. */
+/** Returns a term that exists because of its surroundings: `.net`, `§12`, `art 6`, or `IT` where it is no stop word. */
 export function markedTerm(text: string, start: number, end: number): number | null {
   const first = text.charCodeAt(start);
   const before = text.charCodeAt(start - 1);
@@ -40,7 +40,10 @@ const DESIGNATIONS = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** What a number is the number of: `Art. 6`, `Section 4`. So `Art. 6 Abs. 1` is not `Art. 1 Abs. 6`. */
+/**
+ * Returns the term of a number together with its designation: `Art. 6`, `Section 4`. So `Art. 6 Abs. 1` is not `Art. 1 Abs.
+ * 6`.
+ */
 function numberedTerm(text: string, start: number, end: number): number | null {
   if (end - start > MAX_DIGITS || text.charCodeAt(start - 1) !== BLANK) return null;
   for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return null;

@@ -3,8 +3,8 @@ const ASCII = /^[\0-\x7f]*$/u;
 const MARK_RUNS = /(\p{M}{30})\p{M}+/gu;
 
 /**
- * Writes in one way what texts write in several: characters that nobody sees are left out, raised numbers are set apart from
- * what they stand at, and the rest is normalised (NFKC). Words are found in such a text.
+ * Normalises the forms that texts write in several ways: invisible characters are left out, raised numbers are set apart
+ * from the text before them, and the rest is normalised (NFKC). Words are found in such a text.
  */
 export function normalizeText(text: string): string {
   if (ASCII.test(text)) return text;
@@ -19,7 +19,7 @@ export function normalizeText(text: string): string {
 /** Thai: the ring of `ำ` and a tone are typed in either order, and look the same. */
 const RING_BEFORE_TONE = /\u0e4d([\u0e48-\u0e4b])/gu;
 
-/** What Unicode says has no look of its own, what colours an emoji or frames a sign, and what is not to be joined by NFKC. */
+/** Characters that Unicode gives no look of their own, that colour an emoji or frame a sign, or that NFKC must not join. */
 const SET_APART =
   /[\p{Default_Ignorable_Code_Point}\u{1f3fb}-\u{1f3ff}\u20dd-\u20e4]|[¹²³⁰⁴-⁹]+|[\p{No}™℠´\u00a0\u2009\u202f]/gu;
 const RAISED = /^[¹²³⁰⁴-⁹]/u;

@@ -1,5 +1,5 @@
 /**
- * The version of what makes terms of texts. It changes whenever a text gets other terms than before, because the terms of queries
- * are compared with those that chunks keep. Data of another version has to be reindexed.
+ * The version of the analysis that makes terms of texts. It changes whenever a text gets other terms than before, because
+ * the terms of queries are compared with the terms that chunks keep. Data of another version has to be reindexed.
  */
 export const ANALYSIS_VERSION = '2';

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
 
-/** The document that carries an attachment, and of its content what the id comes from. */
+/** The document that carries an attachment, and the fields of its content that make the id. */
 type Parent = Pick<DocumentRecord, 'id'> & Pick<Content, 'storageKey' | 'carriedSeries'>;
 
 /**
- * The id of the document that is made of an attachment. It is the same in each run over the same content, so that a job that
- * runs again makes no second one, and another one after the content was cancelled. The form is that of a UUID of version 8
- * (RFC 9562).
+ * Returns the id of the document that is made of an attachment. Each run over the same content gives the same id, so that a
+ * job that runs again makes no second document; content that was cancelled and comes again gives another id. The form is a
+ * UUID of version 8 (RFC 9562).
  */
 export function attachmentId({ id, storageKey, carriedSeries }: Parent, position: number): string {
   const series = carriedSeries === undefined ? [] : [carriedSeries];

@@ -2,14 +2,14 @@ import type { DocumentRecord } from '../../../shared/document.js';
 import type { AttachmentLimits } from '../../../readers/index.js';
 
 export interface AttachmentSettings {
-  /** Whether attachments become documents. */
+  /** True if attachments become documents. */
   readonly attachments: boolean;
   readonly attachmentDepth: number;
   readonly maxAttachments: number;
   readonly maxFileBytes: number;
 }
 
-/** Which attachments of a document become documents; undefined when none ever does. */
+/** Returns the attachments of a document that become documents; undefined when none ever does. */
 export function attachmentLimits(
   { attachments, attachmentDepth, maxAttachments, maxFileBytes }: AttachmentSettings,
   { attachmentOf }: Pick<DocumentRecord, 'attachmentOf'>,

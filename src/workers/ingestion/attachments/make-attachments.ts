@@ -22,11 +22,13 @@ interface Carried {
 }
 
 /**
- * Makes documents of what a document carries, with its owner and access, and resolves with its receipt, which names them or
- * the reason why there are none. Null when the attempt was superseded. Each may run again after any step: ids come from the
- * content, and the document names what is made of it before anything is there. Those of former content stay until this one is
- * published, and those for which there is no room are made afterwards. So are all of content that replaces published
- * content: until it is published itself, it may fail or be cancelled, and nobody may find anything of it.
+ * Makes documents of the attachments of a document, with its owner and access. Resolves with its receipt, which names them
+ * or the reason why there are none; with null when the attempt was superseded.
+ *
+ * Any step may run again: ids come from the content, and the document names its attachments before anything is there.
+ * Attachments of former content stay until this content is published. Attachments for which there is no room are made
+ * afterwards. So are all attachments of content that replaces published content: until it is published itself, it may fail
+ * or be cancelled, and nobody may find anything of it.
  */
 export type MakeAttachments = (record: DocumentRecord, carried: Carried) => Promise<Receipt | null>;
 
@@ -54,7 +56,7 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
       const reason = fate.kind === 'refused' ? fate.reason : null;
       made.push({ position: attachment.position, documentId: reason === null ? id : null, reason });
     }
-    // A document that was removed meanwhile could not remove what was not there yet.
+    // A document that was removed meanwhile could not remove attachments that were not there yet.
     if (!(await parts.records.read(record.id))) {
       const change = createChangeDocuments(parts, () => true);
       for (const id of ids) await removeAttachment(change, { documentId: id, callerId }, record.id);
@@ -68,13 +70,13 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
 interface Noted {
   readonly run: Required<Fence>;
   readonly ids: readonly string[];
-  /** Those that are made later; undefined before that is decided. */
+  /** The attachments that are made later; undefined before that is decided. */
   readonly waiting?: readonly string[];
 }
 
 /**
- * Names the documents in the record. What another run at the same content has noted as waiting stays until this one decides,
- * since that one may publish the content at any moment. Null when the attempt was superseded.
+ * Names the documents in the record. Attachments that another run at the same content has noted as waiting stay until this
+ * run decides, since the other may publish the content at any moment. Null when the attempt was superseded.
  */
 async function note(
   { records }: Dependencies,

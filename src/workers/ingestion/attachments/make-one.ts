@@ -22,20 +22,20 @@ export interface MakeOneParts {
 export interface WantedAttachment {
   readonly attachment: KeptAttachment;
   readonly id: string;
-  /** Which pages are read by text recognition, as of the content that carries it. */
+  /** The pages read by text recognition, as for the content that carries the attachment. */
   readonly ocr: Content['ocr'];
   /** The document that carries it, as it was read before. */
   readonly parent: DocumentRecord;
-  /** Whether there must be no document of it before the content that carries it is published. */
+  /** True if no document may be made of it before the content that carries it is published. */
   readonly waitsForPublication: boolean;
   /** On whose behalf it is made. */
   readonly callerId: string;
   readonly requestId: string;
-  /** Whether the document that carries it still is to have it, as it is now. */
+  /** Tells whether the document that carries it, as it is now, still is to have it. */
   readonly isWanted: (parent: DocumentRecord) => boolean;
 }
 
-/** What becomes of an attachment: there is a document of it, there will be one when its turn comes, or there is none. */
+/** The fate of an attachment: a document is made of it, or will be when its turn comes, or there is none. */
 export type Fate =
   | { readonly kind: 'made' }
   | { readonly kind: 'waits' }

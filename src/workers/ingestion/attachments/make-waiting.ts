@@ -23,14 +23,14 @@ interface Dependencies extends MakeOneParts {
 interface Run {
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** How often the job was begun already. */
+  /** The number of earlier starts of the job. */
   readonly tries: number;
   /** After how many milliseconds its parser is given to another caller's file that waits; never without it. */
   readonly givesWayAfter?: number | undefined;
 }
 
 /**
- * Makes documents of those attachments of a published content that waited for its publication, or for room. It waits until
+ * Makes documents of the attachments of a published content that waited for its publication, or for room. It waits until
  * there is room for all of them, by the limits that uploads of their caller have, and then reads the file once more.
  */
 export function createMakeWaiting(parts: Dependencies) {

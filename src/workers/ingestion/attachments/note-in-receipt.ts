@@ -1,11 +1,11 @@
 import { addGaps, type Gap, missingAttachment, type Receipt } from '../../../readers/index.js';
 
-/** What became of an attachment that was kept. */
+/** The fate of an attachment that was kept. */
 export interface Made {
   readonly position: number;
   /** The document that there is or will be of it. */
   readonly documentId: string | null;
-  /** Why there is no document; null when there is one, or will be. */
+  /** The reason why there is no document; null when there is one, or will be. */
   readonly reason: string | null;
 }
 

@@ -11,8 +11,8 @@ interface Limits {
 }
 
 /**
- * Whether there is no room now for so many more documents of a caller, by the limits that uploads have. The document that
- * carries an attachment counts itself while it is read, and never fails by these.
+ * Tells whether the limits of uploads leave no room now for this many more documents of a caller. The document that carries
+ * an attachment counts itself while it is read, and never fails by these limits.
  */
 export type RefuseToWait = (callerId: string, documents?: number) => Promise<boolean>;
 

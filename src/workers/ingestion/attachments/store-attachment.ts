@@ -13,7 +13,7 @@ interface Dependencies {
   readonly drafts: DraftObjects;
 }
 
-/** Detects the type of an attachment by its content, its name and what the mail says; null when it is not read. */
+/** Detects the type of an attachment by its content, its name and its declaration in the mail; null when it is not read. */
 export async function attachmentType({
   file,
   filename,

@@ -25,7 +25,7 @@ export interface GroupParts extends PrepareParts {
   readonly jobs: Pick<Jobs, 'addIngests'>;
   readonly metrics: Pick<WorkerMetrics, 'add'>;
   readonly limits: StepLimits;
-  /** What takes the processor or Redis is done in turns, so that groups which come back from a provider at once do not. */
+  /** Work for the processor or Redis is done in turns, so that groups which come back from a provider at once take turns. */
   readonly turns: Pick<Turns, 'run'>;
   /** @throws UnavailableError while Redis is short of memory */
   readonly requireMemory: () => Promise<void>;
@@ -39,16 +39,16 @@ interface Group {
 
 interface Run {
   readonly signal: AbortSignal;
-  /** Whether no worker has failed at this group or died of it. */
+  /** True if no worker has failed at this group or died of it. */
   readonly isFirst: boolean;
 }
 
 export type IngestGroup = (group: Group, run: Run) => Promise<Outcome>;
 
 /**
- * Ingests new short texts of one caller together: reads, chunks and embeds all of them, and publishes them in as few steps as
- * Redis can do quickly. A document for which anything is unusual gets a job of its own, and so do all of them when the group
- * has failed or a worker has died while it ran: what is wrong with one text never keeps the others from being ingested.
+ * Ingests new short texts of one caller together: reads, chunks and embeds all of them, and publishes them in as few steps
+ * as Redis can do quickly. An unusual document gets a job of its own. All documents do when the group has failed, or a
+ * worker has died while it ran: a fault of one text never keeps the others from being ingested.
  */
 export function createIngestGroup(parts: GroupParts): IngestGroup {
   return async ({ documentIds, callerId, requestId }, { signal, isFirst }) => {
@@ -73,7 +73,7 @@ export function createIngestGroup(parts: GroupParts): IngestGroup {
 }
 
 interface Done {
-  /** How many of the documents were read. */
+  /** The number of documents that were read. */
   readonly count: number;
   readonly published: number;
   /** Documents that are still to be ingested, each alone. */
@@ -115,7 +115,7 @@ async function ingestFirst(
 const missing = (ids: readonly string[], found: readonly (FoundText | null)[]): string[] =>
   ids.slice(0, found.length).filter((_, i) => found[i] === null);
 
-/** Publishes texts, and resolves with the ids of those that have changed since they were read. */
+/** Publishes texts, and resolves with the ids of documents that have changed since they were read. */
 async function publishAll(parts: GroupParts, prepared: readonly PreparedText[]): Promise<string[]> {
   const { records, metrics, limits, requireMemory } = parts;
   const changed: string[] = [];
@@ -150,7 +150,7 @@ async function publishAll(parts: GroupParts, prepared: readonly PreparedText[]):
   return changed;
 }
 
-/** Whether a document is as its group was made: later attempts have jobs of their own. */
+/** Tells whether a document is as its group was made: later attempts have jobs of their own. */
 const isWaiting = (record: DocumentRecord): boolean =>
   record.status === 'queued' && isCurrent(record, { documentId: record.id, version: 1, attempt: 1 });
 

@@ -21,7 +21,7 @@ export interface PreparedText {
   readonly owner: string | null;
   /** The terms of all chunks. Those that several chunks have may come again. */
   readonly terms: readonly number[];
-  /** About what it takes to write. */
+  /** The approximate number of bytes to write. */
   readonly bytes: number;
 }
 
@@ -30,20 +30,20 @@ export interface PrepareParts {
   readonly chunkText: (text: string) => Promise<readonly ChunkText[]>;
   /** @throws IngestError, UnavailableError */
   readonly embedPieces: (pieces: readonly ChunkText[], signal: AbortSignal) => Promise<readonly TextVector[]>;
-  /** How many texts are embedded at a time: few where this process does it, so that others have their turn. */
+  /** The number of texts that are embedded at a time: few where this process does it, so that others have their turn. */
   readonly embeddedAtOnce: number;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
 interface Run {
   readonly signal: AbortSignal;
-  /** Called for a document that is left to a job of its own. It throws what the whole group waits for. */
+  /** Called for a document that is left to a job of its own. It throws errors that the whole group waits for. */
   readonly leave: (record: DocumentRecord, error: unknown) => void;
 }
 
 /**
- * Notes which documents are left to jobs of their own. What says nothing of a text is thrown: that the provider or Redis is
- * away, and what the signal aborts with.
+ * Notes which documents are left to jobs of their own. Errors that say nothing of a text are thrown: the absence of the
+ * provider or of Redis, and the reason of the signal.
  */
 export function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: AbortSignal) {
   const others: string[] = [];
@@ -57,7 +57,7 @@ export function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: 
 
 interface ChunkedText {
   readonly record: DocumentRecord;
-  /** They name the content by what stays the same when it is published, so that its chunks get them as they are. */
+  /** The tags name the content by fields that stay the same when it is published, so that its chunks get them as they are. */
   readonly tags: string;
   readonly pieces: readonly ChunkText[];
 }
@@ -106,7 +106,7 @@ export async function embedTexts(
   return embedded;
 }
 
-/** Makes all that publishing the texts writes. `others` are those that do not fit a step or are not like new ones. */
+/** Makes all data that publishing the texts writes. `others` are texts that do not fit a step or are not like new ones. */
 export async function prepareTexts(
   embedded: readonly EmbeddedText[],
   { signal, leave }: Run,

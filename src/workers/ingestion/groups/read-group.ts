@@ -5,7 +5,7 @@ import { MalformedRecordError } from '../../../shared/errors.js';
 import { defineFrequentScript, type Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
 
-/** What is read at once, which takes Redis about a millisecond. */
+/** The bytes that are read at once, which takes Redis about a millisecond. */
 const ENOUGH_BYTES = 512 * 1024;
 
 /** A record with its tags and its short source. */
@@ -30,7 +30,7 @@ export async function readGroup(redis: Redis, ids: readonly string[]): Promise<(
     try {
       return { record: parseRecordList(fields), tags, text };
     } catch (error) {
-      // It is left to the job of its own, which says what is wrong.
+      // The document's own job reports the fault of the record.
       if (error instanceof MalformedRecordError) return null;
       throw error;
     }

@@ -2,7 +2,7 @@ import type { GroupTerms } from '../../../shared/documents/commit/publish-group.
 import { packedLength } from '../../../shared/text/packed-terms.js';
 import type { PreparedText } from './prepare-texts.js';
 
-/** How much one step publishes, so that it holds Redis up for some milliseconds. */
+/** The size of one step of publishing, which holds Redis up for some milliseconds. */
 export interface StepLimits {
   readonly chunks: number;
   readonly bytes: number;
@@ -36,7 +36,10 @@ export function nextStep(
 
 const ownerOf = ({ published }: PreparedText): string => published.before.ownerId;
 
-/** How many terms are not counted yet. It may be too many when some come again, so that they are looked at closely then. */
+/**
+ * Returns the number of terms that are not counted yet. It may be too high when some terms come again; only then are they
+ * looked at closely.
+ */
 function countNew(
   frequencies: ReadonlyMap<number, number>,
   terms: readonly number[],

@@ -3,11 +3,11 @@ import type { Embedding } from '../../../shared/models/embedding.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
 
-/** What is the same for every chunk. */
+/** The costs that every chunk has alike. */
 export interface ChunkCosts {
   /** The bytes of a vector. */
   readonly vectorBytes: number;
-  /** Whether the Query Engine indexes the chunks, for which it keeps a copy of each vector. */
+  /** True if the Query Engine indexes the chunks, for which it keeps a copy of each vector. */
   readonly isIndexed: boolean;
 }
 

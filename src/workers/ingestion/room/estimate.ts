@@ -7,8 +7,8 @@ import { termTokens } from '../../../shared/text/term-tokens.js';
 import type { ChunkCosts } from './chunk-costs.js';
 
 /*
- * How much memory the chunks of a document will take in Redis, from what is known once it is cut into chunks. The figures
- * are upper bounds of what was measured with texts of many kinds (test/e2e/room.test.ts).
+ * Estimates the memory that the chunks of a document will take in Redis, by the facts that are known once it is cut into
+ * chunks. The figures are upper bounds of measurements with texts of many kinds (test/e2e/room.test.ts).
  */
 
 /** The key of a chunk, the table of its fields, their names, and the short ones of these. */
@@ -16,23 +16,26 @@ const CHUNK_BYTES = 1_100;
 /** A term that the owner's statistics do not hold yet, with its share of a table that is twice as large as it has to be. */
 const TERM_BYTES = 80;
 
-/** What the Query Engine takes beside: a posting of a term, a term that it does not know yet, and a chunk in its tables. */
+/**
+ * The memory that the Query Engine takes in addition: a posting of a term, a term that it does not know yet, and a chunk in
+ * its tables.
+ */
 const ENGINE = { posting: 14, term: 400, chunk: 500 };
 const NO_ENGINE = { posting: 0, term: 0, chunk: 0 };
-/** It makes room for so many vectors at once. */
+/** The number of vectors for which the engine makes room at once. */
 const ENGINE_VECTORS = 1_024;
 
 export interface RoomEstimate {
   /** In bytes. */
   readonly all: number;
-  /** What of it is still to be written once the texts are. */
+  /** The part of it that is still to be written once the texts are. */
   readonly embedding: number;
 }
 
 /** The lengths and the end of a string. */
 const STRING_HEAD = 6;
 
-/** The event loop gets its turn after so many characters. */
+/** The event loop gets its turn after this many characters. */
 const CHARACTERS_A_TURN = 100_000;
 
 interface Known extends ChunkCosts {
@@ -65,7 +68,10 @@ export async function estimateRoom(pieces: readonly ChunkText[], known: Known): 
   return { all: Math.ceil(texts + embedding), embedding: Math.ceil(embedding) };
 }
 
-/** What Redis' allocator takes for a string: its bytes and its head, up to the next of four sizes between powers of two. */
+/**
+ * Returns the memory that Redis' allocator takes for a string: its bytes and its head, up to the next of four sizes between
+ * powers of two.
+ */
 function allocated(bytes: number): number {
   const whole = bytes + STRING_HEAD;
   const step = 2 ** Math.max(3, Math.ceil(Math.log2(whole)) - 3);

@@ -3,23 +3,25 @@ import { SERVER_TIME } from '../../../shared/redis/server-time.js';
 import { JOIN_LINE, TURN_FUNCTIONS } from './turn-scripts.js';
 
 /*
- * The hash of reservations holds `version:all:embedding:left` of a document: the bytes that it wants in all, those of them
- * that embedding writes, and those that are still to be written. The hash of waiting documents holds `version:all:since`,
- * with the time in ms from which on the document waits, and without it where a begun document was taken back.
- * Whatever ends an ingest takes its document out of `ingests`; what is noted of such a document is removed here.
+ * The hash of reservations holds `version:all:embedding:left` of a document: the bytes that it wants in all, the bytes of
+ * them that embedding writes, and the bytes that are still to be written. The hash of waiting documents holds
+ * `version:all:since`, with the time in ms from which on the document waits, and without it where a begun document was
+ * taken back. Whatever ends an ingest takes its document out of `ingests`; the entries of such a document are removed here.
  */
 
-/** What was noted for a document makes it want at most so many times its estimate, so that no number of returns fails it. */
+/** The greatest multiple of its estimate that a document wants by its notes, so that no number of returns fails it. */
 const MAX_NOTED = 4;
 
 /**
- * KEYS: reservations, waiting documents, ingests, callers who wait, the line, the turn. ARGV: the document, its version, the
- * bytes that it wants, those of embedding, the room that nothing has taken yet, for how many ms its caller counts as one who
- * waits, and the times of turns. A document that had to give back wants what was noted then, if that is more, also after it
- * was begun again. Answers the bytes that are reserved, or minus those that are wanted, and whether it stands in the line.
+ * KEYS: reservations, waiting documents, ingests, callers who wait, the line, the turn. ARGV: the document, its version,
+ * the bytes that it wants, the bytes of them for embedding, the room that nothing has taken yet, for how many ms its caller
+ * counts as one who waits, and the times of turns. A document that had to give back wants the bytes noted then, if they are
+ * more, also after it was begun again. Answers the bytes that are reserved, or minus the bytes that are wanted, and whether
+ * it stands in the line.
  *
- * While others wait, one caller gets at most half of the room, except for a document that is the only one of its caller. While
- * a document has its turn, others leave it room, but for a few small ones. It takes no longer however many documents wait.
+ * While others wait, one caller gets at most half of the room, except for a document that is the only one of its caller.
+ * While a document has its turn, others leave it room, but for a few small ones. The time does not grow with the number of
+ * waiting documents.
  */
 export const reserveScript = defineScript<[bytes: number, isInLine: number]>(`${SERVER_TIME}
 local reserved, waiting, ingests, callers, line, turn = unpack(KEYS)
@@ -77,7 +79,10 @@ redis.call('HSET', reserved, id, version .. ':' .. whole(all) .. ':' .. whole(em
 return {all, 0}
 `);
 
-/** Notes how much is still to be written: a share of what embedding writes. KEYS: reservations. ARGV: document, version, share. */
+/**
+ * Notes how much is still to be written: a share of the bytes that embedding writes. KEYS: reservations. ARGV: document,
+ * version, share.
+ */
 export const spendScript = defineScript<number>(`
 local version, all, embedding = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^(%d+):(%d+):(%d+):')
 if version ~= ARGV[2] then return 0 end

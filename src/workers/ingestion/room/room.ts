@@ -18,9 +18,9 @@ import type { TurnTimes } from './turn-scripts.js';
 
 /** A document that waits is tried again after so long, and later where many are unfinished. */
 const RETRY_SECONDS = 5;
-/** Of one caller, and of all together, no more documents than these are tried in a second. */
+/** The number of documents that are tried in a second, of one caller and of all together. */
 const TRIES_A_SECOND = { own: 50, all: 500 };
-/** A caller waits until a document of theirs has not asked again for so many pauses. */
+/** A caller waits until a document of theirs has not asked again for this many pauses. */
 const WAITING_PAUSES = 3;
 /** When a document that waits gets its turn, and how long others leave it room; see `turn-scripts.ts`. */
 const TURNS: TurnTimes = { patience: 60_000, idle: 30_000, most: 600_000 };
@@ -28,19 +28,19 @@ const TURNS: TurnTimes = { patience: 60_000, idle: 30_000, most: 600_000 };
 const MIN_RESERVED_CHUNKS = 64;
 
 /**
- * The memory of Redis that long documents will need while they are ingested. It is reserved, so that a document which was
- * begun can be finished; otherwise several half-written documents could use up the memory and wait for each other. A document
- * that waits for room holds none. Where an estimate was too low, `maintenance/make-room.ts` takes back what was begun.
+ * The memory of Redis that long documents will need while they are ingested. It is reserved, so that a begun document can
+ * be finished; otherwise several half-written documents could use up the memory and wait for each other. A document that
+ * waits for room holds none. Where an estimate was too low, `maintenance/make-room.ts` takes back begun documents.
  */
 export interface Room {
   /**
-   * Reserves what a document wanted that had to wait for room before, so that it is not read again in vain.
+   * Reserves the room for a document that had to wait for it before, so that it is not read again in vain.
    * @throws IngestError, UnavailableError
    */
   readonly reserveAgain: (record: DocumentRecord) => Promise<void>;
   /** Must be called before the first chunk of a document is written. @throws IngestError, UnavailableError */
   readonly reserve: (record: DocumentRecord, pieces: readonly ChunkText[]) => Promise<void>;
-  /** Notes how much is still to be written once all texts are: a share, from 1 down to 0, of what embedding adds. */
+  /** Notes how much is still to be written once all texts are: a share, from 1 down to 0, of the bytes that embedding adds. */
   readonly spend: (record: Pick<DocumentRecord, 'id' | 'version'>, left: number) => Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export function createRoom(parts: RoomParts): Room {
   };
 }
 
-/** @throws IngestError when there can never be so much, UnavailableError when there is not now */
+/** @throws IngestError when there can never be this much, UnavailableError when there is not now */
 async function reserveBytes(
   { redis, memory, turns = TURNS }: RoomParts,
   record: DocumentRecord,
@@ -104,16 +104,16 @@ async function reserveBytes(
     arguments: [record.id, ...[record.version, ...figures, ...times].map(String)],
   });
   if (Math.abs(reserved) > share) {
-    // Who tries it again wants no more than the document takes.
+    // A later try then wants no more than the document takes.
     await redis.hDel(keys.waitingForRoom, record.id);
     throw new IngestError('too_large', 'The document needs more memory than the service has.');
   }
-  // Only few stand in the line, each of which must notice its turn.
+  // Only few documents stand in the line, and each must notice its turn.
   const retryAfterSeconds = isInLine === 1 ? RETRY_SECONDS : pause;
   if (reserved < 0) throw new UnavailableError('room in Redis', { retryAfterSeconds });
 }
 
-/** Whether a document has its turn, for which others leave room. */
+/** Tells whether a document has its turn, for which others leave room. */
 const isTurn = async (redis: Redis) => (await redis.hExists(keys.turnForRoom, 'document')) === 1;
 
 async function pauseOf(redis: Redis, callerId: string): Promise<number> {

@@ -1,10 +1,10 @@
 /*
- * Turns of documents that wait for room. Whoever asks first gets what comes free, so that smaller documents, of which there
- * are always more, could keep a large one out for ever. So the first in a line of those that have waited for long has its turn,
- * for which others leave room, one at a time, as the first job of a queue has with EASY backfilling (Lifka 1995; Mu'alem and
- * Feitelson 2001). Nobody knows when room will come free, so that a turn ends when none does, and a pause follows. Small ones
- * need not wait for that: all of them together may take a 64th of what it wants, and again each time when more than that has
- * come free beside what they took. So its room grows as long as its turn is not in vain, and it gets it.
+ * Turns of documents that wait for room. Freed room goes to whoever asks first, so that smaller documents, of which there
+ * are always more, could keep a large one out for ever. So the first document in a line of long waiting ones has its turn,
+ * for which others leave room, one at a time, as the first job of a queue has with EASY backfilling (Lifka 1995; Mu'alem
+ * and Feitelson 2001). Nobody knows when room will come free, so that a turn ends when none does, and a pause follows.
+ * Small documents need not wait for that: all of them together may take a 64th of the room that it wants, and again each
+ * time when more room than they took has come free. So its room grows as long as its turn is not in vain, and it gets it.
  */
 
 /** All in ms. */
@@ -17,16 +17,19 @@ export interface TurnTimes {
   readonly most: number;
 }
 
-/** What goes up and down a little all the time, and what is left to small ones: so many parts of what the document wants. */
+/**
+ * The parts that the room wanted by the document is divided into. Changes of the free room up to one part are noise, and
+ * one part is left to small documents.
+ */
 const PARTS = 64;
 
-/** So many documents stand in the line, one of a caller; others come later. */
+/** The number of documents in the line, one of a caller; others come later. */
 const MAX_LINE = 100;
 
 /**
  * Expects the locals `waiting`, `ingests`, `line`, `turn` and `whole`, and the times as ARGV 7 to 9. `turnOf` answers the
- * document that has its turn and how much it wants, or nil and 0. `passes` tells
- * whether one that wants so little need not leave it room.
+ * document that has its turn and how much it wants, or nil and 0. `passes` tells whether a document that wants little need
+ * not leave it room.
  */
 export const TURN_FUNCTIONS = `
 local patience, idle, most = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])

@@ -33,13 +33,13 @@ const viewSchema = z.object({
   published: documentSchema.shape.published,
   replacedAttachments: documentSchema.shape.replacedAttachments,
 });
-/** With the group of new documents that the document was put into. */
+/** The fields of a document, and the group of new documents that it was put into. */
 type View = z.infer<typeof viewSchema> & { readonly group: string | null };
 const FIELDS = Object.keys(viewSchema.shape);
 
 /**
- * Looks at unfinished documents that were not changed for a while, the oldest first, and adds jobs for those that have
- * none. A document that was looked at comes again after all others. Each page takes a few round trips.
+ * Looks at unfinished documents that were not changed for a while, the oldest first, and adds jobs for documents without
+ * one. A document that was looked at comes again after all others. Each page takes a few round trips.
  */
 export function abandonedDocumentsTask(
   parts: SweepParts,
@@ -76,7 +76,7 @@ export function abandonedDocumentsTask(
   };
 }
 
-/** Reads what there is of these documents, and takes those without a record off the list. */
+/** Reads the records of these documents, and takes documents without one off the list. */
 async function readViews({ redis, workOffSet }: SweepParts, ids: readonly string[]): Promise<View[]> {
   const views: View[] = [];
   const missing: string[] = [];
@@ -145,7 +145,7 @@ async function findAbandoned(parts: SweepParts, running: readonly View[]): Promi
   return abandoned;
 }
 
-/** The jobs any of which ingests a document: one of its own, or the one of its group. */
+/** Returns the jobs any of which ingests a document: its own, or the job of its group. */
 function jobsOf(view: View): { readonly lane: LaneName; readonly id: string }[] {
   const own = jobIds.ingest(fenceOf(view));
   const alone = [

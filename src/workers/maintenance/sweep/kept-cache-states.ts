@@ -6,8 +6,8 @@ import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
 const PAGE = 20;
 
 /**
- * Looks at what local models have read of named caches: removes what no cache uses, and has made anew what holds texts that
- * their owners may no longer read or want to see, or that were changed or deleted.
+ * Looks at the states that local models have of named caches: removes states that no cache uses, and has states made anew
+ * that hold texts which their owners may no longer read or want to see, or which were changed or deleted.
  */
 export const keptCacheStatesTask = (parts: SweepParts): SweepTask => ({
   name: 'cache states',

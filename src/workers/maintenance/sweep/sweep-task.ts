@@ -20,7 +20,7 @@ export interface SweepParts {
   readonly cacheEngines: Pick<CacheEngines, 'kept' | 'forget'>;
   readonly removeObjects: RemoveObjects;
   readonly memory: MemoryWatch;
-  /** Does what a `clean` job does, for when queues stand still. */
+  /** Does the work of a `clean` job when queues stand still. */
   readonly clean: (generation: string) => Promise<unknown>;
   readonly workOffSet: WorkOffSet;
   readonly logger: Pick<Logger, 'warn' | 'error'>;

@@ -3,7 +3,7 @@ import { toUnavailable } from '../../../shared/redis/client.js';
 import type { SweepParts, SweepStep } from './sweep-task.js';
 import { tasksOf } from './tasks.js';
 
-/** Is called before each step. The sweep ends when it resolves with false. */
+/** Called before each step. The sweep ends when it resolves with false. */
 export type MayGoOn = () => Promise<boolean>;
 
 export type Sweep = (mayGoOn?: MayGoOn) => Promise<{ requeued: number }>;

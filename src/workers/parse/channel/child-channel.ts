@@ -8,7 +8,7 @@ const MESSAGES = 3;
 export interface ChildChannel {
   /** Resolves when the message is handed to the system, so that a slow reader slows the sender down. */
   send(message: unknown): Promise<void>;
-  /** Sets what gets the tasks. */
+  /** Sets the function that gets the tasks. */
   listen(run: (task: unknown) => void): void;
 }
 

@@ -5,11 +5,11 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const LINE_END = 0x0a;
 
 /**
- * Reads messages between a worker and its parser process, each a line of JSON. Only a line feed ends a line: what readline also
- * takes for an end (in Node 24 U+2028 and U+2029) may stand within the JSON of a text. Nothing that comes over the pipe ends
- * this process, as it might over a channel of Node.js, because a file may have taken the parser over.
+ * Reads messages between a worker and its parser process, each a line of JSON. Only a line feed ends a line: other ends
+ * that readline knows (in Node 24 U+2028 and U+2029) may stand within the JSON of a text. Nothing that comes over the pipe
+ * ends this process, as it might over a channel of Node.js, because a file may have taken the parser over.
  *
- * @param hear gets each message, and `undefined` for what is none; after a line that is too long it hears no more
+ * @param hear gets each message, and `undefined` for a line that is none; after a line that is too long it hears no more
  */
 export function readMessages(stream: Readable, hear: (message: unknown) => void): void {
   let parts: Buffer[] = [];
@@ -38,7 +38,7 @@ export function readMessages(stream: Readable, hear: (message: unknown) => void)
     }
     keep(bytes.subarray(from));
   });
-  // The exit of the process says what happened.
+  // The exit of the process tells the reason.
   stream.on('error', () => undefined);
 }
 

@@ -24,8 +24,8 @@ interface LaunchOptions {
 
 /**
  * Finds the strictest confinement in which parsers start on this machine, by trying, and logs it: an unprivileged user if
- * this process is root, no network, no way to gain privileges. What the kernel, missing tools or file permissions prevent
- * is left out with a warning, because documents have to be parsed all the same.
+ * this process is root, no network, no way to gain privileges. A measure that the kernel, missing tools or file permissions
+ * prevent is left out with a warning, because documents have to be parsed all the same.
  * @throws when no process can be started at all
  */
 export async function chooseLaunch({ user, workspace, logger }: LaunchOptions): Promise<Launch> {

@@ -12,7 +12,10 @@ import type { User } from './start-confined.js';
 /** The folder of a parser process, for the document that it parses and for temporary files. */
 export interface ParserFolder {
   readonly path: string;
-  /** Moves a file of `incoming` into the folder, or copies any other, or one that is kept. @returns its name within the folder */
+  /**
+   * Moves a file of `incoming` into the folder, or copies any other file, or a file that is kept. @returns its name within
+   * the folder
+   */
   take(file: string, options?: { readonly isKept: boolean }): Promise<string>;
   /**
    * Copies a file that the parser has written to `incoming`, where only the worker can change it, and removes it here.
@@ -100,7 +103,7 @@ export async function removeParserFolder(path: string): Promise<void> {
       await rmdir(path);
       return;
     } catch (error) {
-      // What a crashed process was writing may come to light a moment after its end.
+      // A file that a crashed process was writing may come to light a moment after its end.
       if (systemErrorCode(error) !== 'ENOTEMPTY' || tries === MAX_TRIES) throw error;
       await pause(tries * PAUSE_MILLISECONDS);
     }

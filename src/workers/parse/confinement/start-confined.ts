@@ -11,15 +11,15 @@ export interface User {
   readonly gid: number;
 }
 
-/** How parser processes are started. */
+/** The conditions under which parser processes are started. */
 export interface Launch {
   /** The user that they run as; null for the worker's own user. */
   readonly user: User | null;
-  /** Whether they keep the worker's network. Otherwise they get an empty network namespace. */
+  /** True if they keep the worker's network. Otherwise they get an empty network namespace. */
   readonly hasNetwork: boolean;
-  /** Whether setpriv starts them. Then they cannot gain privileges, and they are killed when the worker ends. */
+  /** True if setpriv starts them. Then they cannot gain privileges, and they are killed when the worker ends. */
   readonly hasSetpriv: boolean;
-  /** Whether they get open descriptors of the code and of Node.js, because `user` cannot reach these by path. */
+  /** True if they get open descriptors of the code and of Node.js, because `user` cannot reach these by path. */
   readonly isHandedOver: boolean;
 }
 

@@ -13,6 +13,6 @@ export const boundedLocation = locationSchema
   })
   .nullable();
 
-/** Null for a location that is none. What a file says of its places must not keep a text from being found. */
+/** Null for a location that is none. The places that a file states must not keep a text from being found. */
 export const knownLocation = (location: Location | null): Location | null =>
   boundedLocation.safeParse(location).data ?? null;

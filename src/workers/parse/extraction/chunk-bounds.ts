@@ -1,4 +1,5 @@
-// What chunks may hold beside the text that is their own. Parsers make no more, and what their processes say is held against it.
+// Bounds of the data that chunks hold beside their own text. Parsers make no more, and the messages of their processes are
+// checked against it.
 
 /** Most rectangles of a location; more say no more than the pages do. */
 export const MAX_BOXES = 32;

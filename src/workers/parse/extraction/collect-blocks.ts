@@ -12,7 +12,7 @@ export interface BlockSpan {
   readonly isHeading: boolean;
 }
 
-/** The text of a document, and what its format tells of it. */
+/** The text of a document, and the layout that its format tells. */
 export interface Extracted {
   readonly text: string;
   readonly layout: Layout;
@@ -47,7 +47,7 @@ export function createBlockCollector() {
       texts.push(text);
       length = end;
     },
-    /** Whether there is no text yet but white space. */
+    /** Tells whether there is no text yet but white space. */
     isBlank: () => texts.every((text) => text.trim() === ''),
     end(): Extracted {
       const isPlain = rows.length + parts.length + headingEnds.size === 0;

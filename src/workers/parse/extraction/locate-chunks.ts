@@ -29,7 +29,7 @@ export function* locateChunks(
   }
 }
 
-/** The section of the first text that is no heading; that of the last heading when there are only headings. */
+/** Returns the section of the first text that is no heading; the section of the last heading when there are only headings. */
 function sectionOf(held: readonly BlockSpan[], freshFrom: number): readonly string[] {
   const fresh = held.filter(({ end }) => end > freshFrom);
   const span = fresh.find(({ isHeading }) => !isHeading) ?? fresh.at(-1);
@@ -77,7 +77,7 @@ function spanOf(places: readonly Place[], read: (place: Place) => number | undef
   let span: Span | undefined;
   for (const place of places) {
     const value = read(place);
-    // What a file says of its rows and pages may be wrong.
+    // A file may state wrong rows and pages.
     if (value === undefined || !Number.isSafeInteger(value) || value < 1) continue;
     span = { first: Math.min(span?.first ?? value, value), last: Math.max(span?.last ?? value, value) };
   }
@@ -109,7 +109,7 @@ function sourceLinesOf(places: readonly Place[]): Span | undefined {
 }
 
 interface LineCursor {
-  /** Where the block begins that it is in. */
+  /** The start of the block that it is in. */
   readonly block: number;
   line: number;
   /** The first line end that is not counted yet. */

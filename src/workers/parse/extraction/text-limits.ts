@@ -10,7 +10,7 @@ const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
 const COMPRESSED_TEXT_ALLOWANCE = 64 * 1024 * 1024;
 
-/** The most characters of text that a file of so many bytes may hold. */
+/** Returns the most characters of text that a file of this many bytes may hold. */
 export function mostText(
   { format, chunk }: { readonly format: FileFormat; readonly chunk: ChunkOptions },
   bytes: number,

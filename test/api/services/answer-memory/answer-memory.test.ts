@@ -6,7 +6,7 @@ const MEGABYTE = 1024 ** 2;
 
 const small = { bytes: 128 * 1024 };
 
-/** Of 16 MiB, large answers may take 12 together and 8 of one caller. */
+/** Large answers may take 12 of 16 MiB together, and 8 of one caller. */
 const memoryOf = (waitMilliseconds = 10_000) =>
   createAnswerMemory({ limitBytes: 16 * MEGABYTE, waitMilliseconds });
 

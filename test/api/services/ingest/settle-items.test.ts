@@ -23,7 +23,7 @@ test("what is not the caller's fault is logged, since the answer does not say wh
   expect(await settleItems({ records, logger }, nothingToWaitFor, items)).toEqual(
     items.map((item) => ({ ...item, type: 'refused' })),
   );
-  // What many items may meet at once is one line.
+  // An error that many items may meet at once is one line.
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
     expect.objectContaining({ level: 40, items: 2, msg: 'items of a batch refused for now' }),
     expect.objectContaining({ level: 50, msg: 'an item of a batch failed' }),

@@ -5,7 +5,7 @@ import { readBlocks } from '../../../support/read-blocks.js';
 
 interface Styled {
   readonly chapters: number;
-  /** What is in the head of each chapter. */
+  /** The links in the head of each chapter. */
   readonly links: string;
   readonly css: string;
 }
@@ -41,7 +41,7 @@ test('a style sheet that a chapter links to again and again holds, and counts on
   // It took 53 s when each link counted.
   expect(taken).toBeLessThan(8_000);
   expect(text).toContain('seen 299');
-  // Of so long a sheet only the beginning is read, and what the rest says may show the text again.
+  // Only the beginning of so long a sheet is read, and its rest may show the text again.
   expect(text).toContain('secret 0');
 });
 
@@ -49,6 +49,6 @@ test('chapters take no more than a bounded number of selectors from style sheets
   const css = `.no{display:none}${'a,'.repeat(7_000)}b{color:red}`;
   const { text } = await readBlocks('epub', styledBook({ chapters: 200, links: LINK, css }));
   expect(text).not.toContain('secret 0');
-  // What the sheet would hide is read where the sheet is not.
+  // Text that the sheet would hide is read where the sheet is not.
   expect(text).toContain('secret 199');
 });

@@ -4,7 +4,7 @@ import { drawPdf, FIRST_OBJECT, line, stream } from '../../../support/drawn-pdf.
 import { readBlocks } from '../../../support/read-blocks.js';
 
 const FORM = '/Type/XObject/Subtype/Form/BBox[0 0 14 14]/Resources<</Font<</Z 9 0 R>>>>';
-/** What the pages of these forms share: how a box looks that is on, how it looks otherwise, and the font of its tick. */
+/** The objects that the pages of these forms share: the look of a box that is on, its other look, and the font of its tick. */
 const SHARED = [
   stream(FORM, Buffer.from('BT /Z 12 Tf 2 2 Td (4) Tj ET')),
   stream(FORM, Buffer.from('0 0 14 14 re S')),

@@ -8,7 +8,7 @@ const page = (confidence: number, text: string) => ({
     .map((word) => ({ text: word, x: 0, y: 0, width: 9, height: 9, size: 9, isBold: false })),
 });
 
-/** What text recognition with data of English makes of a Greek page. */
+/** The text that recognition with data of English makes of a Greek page. */
 const GREEK = 'H cuvdnTeTal HETAED TWY HEPWY TNV Ta pEpn va TOUG TOL avaPepOVTAL MAPAKATW yivetal TpLd';
 const ENGLISH = 'The contract ends in May and all who signed it are told by letter of what follows from that';
 

@@ -79,7 +79,7 @@ describe('a TIFF of several pictures', () => {
     );
     expect(shown[0]?.plain).toEqual(shown[2]?.plain);
     for (const { plain, marked } of shown) {
-      // Where the marker is, no blue is left of what was white: black letters have others beside them.
+      // No blue is left of white pixels under the marker: black letters have others beside them.
       const isInk = (at: number) => (plain.pixels[at] ?? 255) < 128;
       const inked = Array.from({ length: plain.width * plain.height }, (_, at) => at * plain.channels).filter(
         isInk,

@@ -7,7 +7,7 @@ import { folded, sampleFiles } from '../../../support/sample-files.js';
 
 const samples = sampleFiles().filter(({ file }) => /\.(?:docx|pptx|xlsx)$/.test(file));
 
-/** Where phrases stand in some of the files. */
+/** The places of phrases in some of the files. */
 const PLACES: readonly (readonly [file: string, phrase: string, place: Place])[] = [
   ['tika__testEXCEL.strict.xlsx', 'Start of 2nd sheet', { sheet: 'Sheet Number 2', row: 1 }],
   ['tika__testEXCEL.xlsx', 'Written and saved in Microsoft Excel', { sheet: 'Feuil1', row: 22 }],

@@ -11,14 +11,14 @@ interface CellParts {
   /** The content of the cell in place of a text. */
   readonly value?: string;
   readonly strings?: readonly string[];
-  /** What stands before the rows. */
+  /** The content before the rows. */
   readonly before?: string;
   /** Attributes of the row. */
   readonly row?: string;
   readonly after?: string;
   readonly relations?: Sheet['relations'];
   readonly styles?: string;
-  /** Whether the style of the cell applies its font and its fill. */
+  /** The attributes by which the style of the cell applies its font and its fill. */
   readonly apply?: string;
 }
 

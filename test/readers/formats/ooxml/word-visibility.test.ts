@@ -5,7 +5,7 @@ import { readBlocks } from '../../../support/read-blocks.js';
 
 interface WordParts {
   readonly body: string;
-  /** What stands before the body. */
+  /** The content before the body. */
   readonly background?: string;
   readonly settings?: string;
   readonly styles?: string;

@@ -13,7 +13,7 @@ const piece = (text: string, x: number, y: number, table?: Piece['table']): Piec
   ...(table && { table }),
 });
 
-/** What is added of texts recognized to a page that says something in another place. */
+/** Tells whether recognized texts are added to a page that says something in another place. */
 const added = (page: Piece, recognized: string): boolean =>
   addRecognized([page], [piece(recognized, 0, 500)]).length === 2;
 

@@ -9,7 +9,7 @@ import { readBlocks } from '../../../support/read-blocks.js';
 interface Typed {
   readonly number?: number;
   readonly flags?: number;
-  /** What is seen of it. */
+  /** The visible part of it. */
   readonly shown?: string;
 }
 

@@ -50,7 +50,7 @@ test('pages are drawn for ten seconds to find hidden text, and the gap says so o
   const seen: number[] = [];
   for await (const page of budget.take(draw())) {
     seen.push(page);
-    // What is done with a page does not count.
+    // Work on a page does not count.
     now += 60_000;
   }
   expect(seen).toEqual([1, 2, 3]);

@@ -3,7 +3,7 @@ import { parsePdf } from '../../../../src/readers/formats/pdf/pdf.js';
 import { drawPdf, lines } from '../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 
-/** What both readers make of a page of these lines, without its line ends. */
+/** The text that both readers make of a page of these lines, without its line ends. */
 async function bothRead(texts: readonly string[]): Promise<string[]> {
   const file = drawPdf({ pages: [{ content: lines(72, 740, texts) }] });
   const read = [

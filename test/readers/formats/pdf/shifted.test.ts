@@ -6,7 +6,7 @@ import { cellAt, readBlocks } from '../../../support/read-blocks.js';
 
 const READERS = [{}, { avoidsNativeCode: true }];
 
-/** What both readers make of a page. */
+/** The text that both readers make of a page. */
 async function bothRead(...content: string[]): Promise<string[]> {
   const file = drawPdf({ pages: [{ content: content.join('') }] });
   const read = READERS.map(async (options) => (await readBlocks(parsePdf, file, options)).text);

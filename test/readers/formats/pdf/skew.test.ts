@@ -7,7 +7,7 @@ const PAGE = { width: 612, height: 792 };
 interface Words {
   readonly lines?: number;
   readonly words?: number;
-  /** Where the columns begin. */
+  /** The places where the columns begin. */
   readonly columns?: readonly number[];
   /** The space after a word. */
   readonly space?: number;

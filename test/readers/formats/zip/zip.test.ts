@@ -134,9 +134,9 @@ interface Member {
   readonly data?: Buffer;
   /** The member whose bytes it says are its own. */
   readonly isAt?: string;
-  /** Whether it says to be longer than the archive. */
+  /** True if it says to be longer than the archive. */
   readonly isCut?: boolean;
-  /** Whether sizes stand behind the data, in fields of 64 bits, or are wrong in the local header. */
+  /** The form of sizes: behind the data, in fields of 64 bits, or wrong in the local header. */
   readonly form?: 'descriptor' | 'wide' | 'lying';
 }
 
@@ -185,7 +185,7 @@ function entry(name: string, member: { offset: number; size: number; isWide: boo
   header.write('PK\u0001\u0002', 'latin1');
   header.writeUInt16LE(8, 10);
   header.writeUInt32LE(member.isWide ? 0xffff_ffff : member.size, 20);
-  // What it inflates to is a lie throughout.
+  // The inflated size is a lie throughout.
   header.writeUInt32LE(member.isWide ? 0xffff_ffff : 1, 24);
   header.writeUInt16LE(name.length, 28);
   header.writeUInt16LE(member.isWide ? 28 : 0, 30);

@@ -72,7 +72,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
     const isWanted = (document: WorldDocument) => isReadable(callerId, document);
     const isReadableOrWaiting = (document: WorldDocument) =>
       isWanted(document) || waiting.has(document.record.id);
-    // Whether the tags that these wait for let the caller find them, only the index can tell.
+    // Only the index can tell whether the tags that these wait for let the caller find them.
     const found = await index.words.search({ ...ALL, callerId, query, limit: 1_000 });
     const late = new Set(found.map(({ generation, number }) => `${generation}:${String(number)}`));
     const all = await world.scores(query, { ranker, callerId, isWanted: isReadableOrWaiting });
@@ -140,7 +140,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
       const id = await world.create({ readers: CALLERS });
       await world.publish(id, ['harbour crane', 'ledger']);
     }
-    /** How often each document was begun to change. */
+    /** The number of changes that were begun of each document. */
     const begun = new Map<string, number>();
     let changing = '';
     const done = new AbortController();

@@ -53,7 +53,10 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
     const how = ['VERBATIM', 'SCORER', 'BM25STD', 'WITHSCORES', 'NOCONTENT', 'LIMIT', '0', String(ALL)];
     return scoresOf([text, ...how]);
   };
-  /** How much more each chunk scores with a condition than by its words alone: least and most, and how many there are. */
+  /**
+   * The factors by which each chunk scores more with a condition than by its words alone: the least, the greatest, and
+   * their number.
+   */
   const factors = async (within: string) => {
     const alone = await ofWordsAlone();
     const found = await scoresOf(termsQuery(within, { terms: words, limit: ALL }));
@@ -61,7 +64,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
     return { min: Math.min(...all), max: Math.max(...all), count: all.length, scores: found };
   };
 
-  /** What a query leaves out: nothing, a few generations, as many as are left out a word. */
+  /** The exclusions of a query: nothing, a few generations, as many as are left out a word. */
   const hidden = [0, 2, 50].map((count) => {
     const ids = Array.from(
       { length: count },

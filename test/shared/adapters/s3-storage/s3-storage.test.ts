@@ -191,7 +191,7 @@ describe('trouble', () => {
     for (const each of await Promise.allSettled(asked)) {
       expect(each).toMatchObject({ status: 'rejected', reason: expect.any(UnavailableError) });
     }
-    // Who is not given up is waited for without end.
+    // A call that is not given up is waited for without end.
     expect(performance.now() - since).toBeLessThan(15_000);
   });
 

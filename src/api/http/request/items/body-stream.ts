@@ -27,7 +27,7 @@ export class BodyStream {
 
   /**
    * Resolves with all that has arrived since the last call, which it waits for if there is nothing; null at the end of the
-   * body. What a client sends in many small pieces is taken together.
+   * body. Many small pieces of a client are taken together.
    * @throws HttpError 408, or the reason of `end`; ClientGoneError
    */
   async next(): Promise<Buffer | null> {
@@ -39,13 +39,13 @@ export class BodyStream {
     }
     const { bytes } = this.#arrived;
     this.#arrived.clear();
-    // What has arrived is still taken, unless nobody is there to be told of it.
+    // The arrived bytes are still taken, unless nobody is there to be told of them.
     if (this.#failure && (bytes.length === 0 || this.#failure instanceof ClientGoneError))
       throw this.#failure;
     return bytes.length === 0 ? null : bytes;
   }
 
-  /** Lets `next` throw this, once what has arrived is taken. */
+  /** Lets `next` throw this, once the arrived bytes are taken. */
   end(reason: Error): void {
     this.#failure ??= reason;
     this.#wake();

@@ -14,8 +14,8 @@ import { LineSplitter, type Line } from './line-splitter.js';
 import { createParser, GROUP_ITEMS } from './parse-items.js';
 
 /**
- * Parses the lines of a stream, in groups. What arrives while a group is stored is read up to 64 KiB; then the client has to
- * wait. Where the stream ends too early, the last item says why, under the number of the line that comes next.
+ * Parses the lines of a stream, in groups. Bytes that arrive while a group is stored are read up to 64 KiB; then the client
+ * has to wait. Where the stream ends too early, the last item says why, under the number of the line that comes next.
  * @throws ClientGoneError
  */
 export async function* groupLines<Item, Common>(
@@ -41,7 +41,7 @@ export async function* groupLines<Item, Common>(
   };
   try {
     for (let bytes = await stream.next(); bytes; bytes = await stream.next()) {
-      // What has arrived may be thirty thousand lines.
+      // The arrived bytes may be thirty thousand lines.
       await nextSlice();
       yield* inGroups(lines.push(bytes), parser);
       lines.giveBack();

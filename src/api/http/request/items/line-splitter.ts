@@ -9,7 +9,7 @@ export type Line = { readonly number: number } & (
   { readonly bytes: Buffer; readonly error?: never } | { readonly error: Error; readonly bytes?: never }
 );
 
-/** Held for a stream as long as it is read: for what has arrived, and for lines up to `UNCLAIMED_BYTES`. */
+/** The bytes held for a stream as long as it is read: for arrived bytes, and for lines up to `UNCLAIMED_BYTES`. */
 const STREAM_BYTES = 64 * 1024;
 const UNCLAIMED_BYTES = 16 * 1024;
 

@@ -8,7 +8,7 @@ const SLICE_BYTES = 256 * 1024;
 /** A key repeats only in a body that is made to do harm. */
 const MAX_LISTS = 16;
 
-/** Where something begins in a body, and where it ends. */
+/** The start and end of a value in a body. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -36,7 +36,7 @@ class ElementScan {
   readonly #bytes: Buffer;
   readonly #field: string;
   readonly #max: number;
-  /** What is cut out of the body: the inside of each list of this name. */
+  /** The parts cut out of the body: the inside of each list of this name. */
   readonly #lists: Span[] = [];
   elements: Span[] = [];
   #at = 0;
@@ -45,7 +45,7 @@ class ElementScan {
   /** The last string that began at depth 1, and the key of the value that is being read there. */
   #string: Span = { start: 0, end: 0 };
   #key: Span | null = null;
-  /** Where the list began that is being read; null outside of it. */
+  /** The start of the list that is being read; null outside of it. */
   #list: number | null = null;
   #element = 0;
 
@@ -100,7 +100,7 @@ class ElementScan {
     }
   }
 
-  /** Whether the value that is being read at depth 1 belongs to the field. Its name may be written with escapes. */
+  /** Tells whether the value that is being read at depth 1 belongs to the field. Its name may be written with escapes. */
   #isField(): boolean {
     if (!this.#key || this.#key.end - this.#key.start > 6 * this.#field.length + 2) return false;
     const written = this.#bytes.toString('utf8', this.#key.start, this.#key.end);

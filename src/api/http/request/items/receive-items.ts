@@ -15,7 +15,7 @@ export const NDJSON = 'application/x-ndjson';
 export const isNdjson = (request: IncomingMessage): boolean => mediaTypeOf(request) === NDJSON;
 
 export interface ReceivedItems<Item> {
-  /** Whether the items are the lines of a stream, which may be long: then they are answered while they arrive. */
+  /** True if the items are the lines of a stream, which may be long: then they are answered while they arrive. */
   readonly isStream: boolean;
   readonly groups: IncomingGroups<Item>;
 }
@@ -67,7 +67,7 @@ async function groupElements<Item, Common>(
   })();
 }
 
-/** What a body may have beside the list of its items, and that. */
+/** Makes the schema of a body: the list of its items and the fields beside it. */
 const withField = (common: z.ZodType, field: string): z.ZodObject =>
   z.object({ ...(common instanceof z.ZodObject ? common.shape : {}), [field]: z.unknown() });
 

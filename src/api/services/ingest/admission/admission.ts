@@ -19,7 +19,7 @@ export interface SomeAdmitted {
   readonly admitted: number;
   /** Null when all were admitted. */
   readonly refusal: TooManyError | TryLaterError | null;
-  /** Of all that are admitted. */
+  /** The arrival of all admitted documents. */
   readonly arrival: Arrival;
 }
 
@@ -36,8 +36,8 @@ export interface AdmissionLimits {
 
 /**
  * Refuses ingests while too many are unfinished, or while Redis is nearly full; searches, deletions and revocations need
- * the memory that is left. The counts in Redis are exact, and what this process has admitted is added until it is in
- * them. Other processes may admit as many at the same moment.
+ * the memory that is left. The counts in Redis are exact, and the documents that this process has admitted are added until
+ * they are in them. Other processes may admit as many at the same moment.
  */
 export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: MemoryWatch): Admission {
   const arrivals = createArrivals();
@@ -53,7 +53,7 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
         memory.shortage(),
       ]);
       let found = roomFor({ all: all + before.all, own: own + before.own, shortage }, limits);
-      // Near a limit it matters that each counts once. What is in Redis takes its room in any case.
+      // Near a limit it matters that each counts once. Documents in Redis take their room in any case.
       const most = Math.min(wanted, roomFor({ all, own, shortage }, limits).room);
       if (found.room < most) found = roomFor({ ...(await countOnce(arrival)), shortage }, limits);
       const admitted = Math.min(wanted, found.room);
@@ -78,11 +78,11 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
 interface Figures {
   readonly all: number;
   readonly own: number;
-  /** What Redis is short of. */
+  /** The resource that Redis is short of. */
   readonly shortage: Shortage | null;
 }
 
-/** How many more documents there is room for, and why there is none for others. */
+/** Returns the number of further documents that there is room for, and the reason why there is none for others. */
 function roomFor({ all, own, shortage }: Figures, { maxWaiting, maxWaitingPerCaller }: AdmissionLimits) {
   const ofCaller = Math.max(0, maxWaitingPerCaller - own);
   const ofAll = Math.max(0, maxWaiting - all);

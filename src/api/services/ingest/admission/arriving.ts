@@ -7,7 +7,7 @@ export interface Arrival {
    * limit, each document that is named is looked up, so that an upload is not named while it is received.
    */
   becomes(documentId: string): void;
-  /** Ends the admission. From then on what the request has written counts by its records. */
+  /** Ends the admission. From then on the documents of the request count by their records. */
   leave(): void;
 }
 
@@ -23,7 +23,7 @@ interface Present {
   readonly named: readonly string[];
 }
 
-/** How many documents arrive, of all callers and of one. */
+/** The numbers of documents that arrive, of all callers and of one. */
 export interface Arriving {
   readonly all: number;
   readonly own: number;
@@ -32,7 +32,7 @@ export interface Arriving {
 export interface Arrivals {
   figures(callerId: string): Arriving;
   enter(callerId: string, count: number): Entered;
-  /** Those that have not left, in the order in which they came. */
+  /** Returns the arrivals that have not left, in the order in which they came. */
   present(): Iterable<Readonly<Present>>;
 }
 

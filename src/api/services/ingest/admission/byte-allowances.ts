@@ -3,15 +3,15 @@ import { OverQuotaError, TooManyError } from '../../../../shared/errors.js';
 import type { Redis } from '../../../../shared/redis/client.js';
 import { createTally } from '../../../../shared/tools/tally.js';
 
-/** Whose bytes they are. */
+/** The owner of the bytes. */
 export interface ByteOwner {
   readonly ownerId: string;
-  /** The document and the bytes that it counts with already, of which new content has to be no part of what is left. */
+  /** The document and the bytes that it counts with already, which new content need not find in the rest of the quota. */
   readonly documentId: string;
   readonly counted: number;
 }
 
-/** What one upload may store. */
+/** The bytes that one upload may store. */
 export interface ByteAllowance {
   /** Infinite without a quota. */
   readonly most: number;
@@ -26,11 +26,11 @@ export interface ByteAllowance {
 
 /** The allowances of the items of one request, all of which are stored before the records of any of them are written. */
 export interface ItemAllowances {
-  /** What those hold that are whole. */
+  /** Returns the bytes that the whole ones hold. */
   readonly held: () => number;
   readonly keep: (allowance: Pick<ByteAllowance, 'close'>, held: number) => void;
   readonly drop: (allowance: Pick<ByteAllowance, 'close'>) => void;
-  /** Must be called when the records are written, and what has none is removed. */
+  /** Must be called when the records are written, and sources without one are removed. */
   readonly close: () => void;
 }
 
@@ -52,9 +52,10 @@ const RETRY = { retryAfterSeconds: 5 };
 const nothing = () => undefined;
 
 /**
- * Bounds what is stored of uploads before the step that writes their records asks the quota of bytes, which alone is exact:
- * what is left of the quota, for all of an owner's uploads that this process receives together. What would not fit alone, or
- * beside the items of its request that are there, is over the quota; what has to wait for others may be tried again.
+ * Bounds the stored bytes of uploads before the step that writes their records asks the quota of bytes, which alone is
+ * exact. The bound is the rest of the quota, for all of an owner's uploads that this process receives together. An upload
+ * that would not fit alone, or beside the present items of its request, is over the quota; an upload that has to wait for
+ * others may be tried again.
  */
 export function createByteAllowances(redis: Redis, { bytes: quota }: Quotas): AllowBytes {
   const arriving = createTally();
@@ -63,7 +64,7 @@ export function createByteAllowances(redis: Redis, { bytes: quota }: Quotas): Al
     const overQuota = () => new OverQuotaError('bytes', quota ?? 0);
     if (quota === null) return { most: Infinity, overQuota, take: nothing, whole: nothing, close: nothing };
     const left = Math.max(0, quota - (await readOwned(redis, ownerId)).bytes);
-    // Of several uploads in place of one content, only one replaces it.
+    // Only one of several uploads in place of one content replaces it.
     const isReplacing = counted > 0 && !replacing.has(documentId);
     if (isReplacing) replacing.add(documentId);
     const free = isReplacing ? counted : 0;
@@ -90,7 +91,7 @@ export function createByteAllowances(redis: Redis, { bytes: quota }: Quotas): Al
 }
 
 interface Taking {
-  /** What is left for all uploads, and what this one need not take of it. */
+  /** The rest for all uploads, and the bytes that this one need not take of it. */
   readonly left: number;
   readonly free: number;
   readonly most: () => number;

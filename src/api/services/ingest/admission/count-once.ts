@@ -14,14 +14,15 @@ import type { Arrivals, Arriving, Entered } from './arriving.js';
  */
 export type CountOnce = (arrival: Entered) => Promise<Arriving>;
 
-/** Those who ask while Redis is being read share the next read, which names each document that is being written. */
+/** Callers who ask while Redis is being read share the next read, which names each document that is being written. */
 export function createCountOnce(redis: Redis, arrivals: Pick<Arrivals, 'present'>): CountOnce {
   let asking = new Map<Entered, Arriving | null>();
   const runs = coalesceRuns(async () => {
     const asked = asking;
     asking = new Map();
     const callers = [...new Set([...asked.keys()].map(({ callerId }) => callerId))];
-    // What leaves from now on has written its records by then, or will not: it stays as it is at this moment.
+    // The line stays as it is at this moment: an arrival that leaves from now on has written its records by then, or will
+    // not.
     const line = lineUp(arrivals.present());
     const named = line.flatMap((each) => each.named);
     countInOrder(asked, line, { callers, ...(await readUnfinishedIngests(redis, callers, named)) });
@@ -48,7 +49,7 @@ const lineUp = (present: ReturnType<Arrivals['present']>): InLine[] =>
     return { arrival, callerId, count, named: [...named] };
   });
 
-/** Tells each of those that ask what is there before it. */
+/** Tells each of the asking arrivals how many documents are before it. */
 function countInOrder(
   asked: Map<object, Arriving | null>,
   line: readonly InLine[],

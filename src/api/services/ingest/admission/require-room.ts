@@ -10,7 +10,7 @@ export const RETRY_LATER = { retryAfterSeconds: 30 };
 /** The part of the memory above the share that revocations may use. They need some for the new, shorter lists. */
 const REVOCATION_RESERVE = 2 / 3;
 
-/** Says what there is no room for, and what is short. */
+/** Makes the error for a lack of room. It names the disk where that is short. */
 export function noRoomFor(what: string, shortage: Shortage): TryLaterError {
   const full = shortage === 'disk' ? ': the disk is nearly full' : '';
   return new TryLaterError(`There is no room for ${what}${full}`, RETRY_LATER);
@@ -18,7 +18,7 @@ export function noRoomFor(what: string, shortage: Shortage): TryLaterError {
 
 /** Checks for memory before changes that are no ingests. Both functions throw TryLaterError. */
 export interface RequireRoom {
-  /** @param what names what there is no room for, in the error message */
+  /** @param what names the object that there is no room for, in the error message */
   forGrowth(what: string): Promise<void>;
   /** For access lists that became shorter and are still long: the new list is stored before the old one is removed. */
   forRevocation(): Promise<void>;

@@ -5,7 +5,7 @@ import { settleItems, type SettleParts } from './settle-items.js';
 
 export type BatchWaitParts = SettleParts &
   Pick<DocumentsWaitParts, 'records' | 'waiter' | 'logger'> & {
-    /** How long callers wait that do not state it. */
+    /** The time that callers wait who do not state one. */
     readonly waitSeconds: number;
   };
 

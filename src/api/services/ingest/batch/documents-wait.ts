@@ -33,7 +33,7 @@ const POLL_MILLISECONDS = 1_000;
 const GATHER_MILLISECONDS = 4;
 
 interface Waiting {
-  /** How many items wait for the document. */
+  /** The number of items that wait for the document. */
   items: number;
   readonly promise: Promise<DocumentState | null | undefined>;
   readonly resolve: (state: DocumentState | null | undefined) => void;
@@ -47,7 +47,7 @@ export function createDocumentsWait(parts: DocumentsWaitParts): DocumentsWait {
   const gather = createGathering((ids) => void look(ids));
   const limit = limitWait(parts, {
     onPoll: () => void poll(parts, [...waiting.keys()]).then(gather),
-    // What they are by now is the answer, final or not.
+    // The states by now are the answer, final or not.
     onEnd: () => void look([...waiting.keys()], { isLast: true }),
   });
   const add = (ids: readonly string[]) => {
@@ -133,7 +133,7 @@ function createWaiting(stopListening: () => void): Waiting {
   return { items: 1, promise, resolve, stopListening };
 }
 
-/** Reads the states of documents, and ends the waits for those that are final; with `isLast`, all of them. */
+/** Reads the states of documents, and ends the waits for final ones; with `isLast`, all of them. */
 function createLook({ records, logger }: DocumentsWaitParts, waiting: ReadonlyMap<string, Waiting>) {
   return async (ids: readonly string[], { isLast = false } = {}): Promise<void> => {
     const open = ids.filter((id) => waiting.has(id));

@@ -14,12 +14,12 @@ import { storeUnlessKnown } from './known-contents.js';
 import { storeRecords, type StoreRecordsParts } from './store-records.js';
 import { answerWritten, type WrittenParts } from './written-items.js';
 
-/** What a form says of one of its files, or what is wrong with that. */
+/** The details that a form gives one of its files, or the fault in them. */
 export type FileDetails =
   | { readonly details: DocumentDetails; readonly error?: never }
   | { readonly error: unknown; readonly details?: never };
 
-/** Where the files of a form go, one after the other. */
+/** The intake of the files of a form, one after the other. */
 export interface FilesIntake {
   readonly maxBytes: number;
   /** Stores a file, which may be refused before its end. Rejects only when its transfer breaks off. */
@@ -88,7 +88,7 @@ interface Storing {
   readonly context: RequestContext;
   /** Gets the arrival of the file. */
   readonly arrivals: Arrivals;
-  /** What the files of the form hold of the quota of bytes. */
+  /** The share of the quota of bytes that the files of the form hold. */
   readonly items: ItemAllowances;
 }
 
@@ -113,7 +113,7 @@ async function storeFile(
     const { content } = await accounting.begin(begunOperation('ingest_file', context), store);
     return { documentId, content };
   } catch (error) {
-    // Where the transfer broke off, the form ends with an error of its own.
+    // The form ends with an error of its own where the transfer broke off.
     return { error };
   }
 }

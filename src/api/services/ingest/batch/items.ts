@@ -4,11 +4,11 @@ import type { RequestContext } from '../../request-context.js';
 import type { OnDuplicate } from '../duplicates.js';
 
 /*
- * What an item of a batch is, one after the other: an `OpenItem` until it is known that it is to be stored, a `NewDocument`
- * until its record is written, a `StoredItem` while its document is waited for, and then an `ItemOutcome`.
+ * The states of an item of a batch, one after the other: an `OpenItem` until it is known that it is to be stored, a
+ * `NewDocument` until its record is written, a `StoredItem` while its document is waited for, and then an `ItemOutcome`.
  */
 
-/** A text, or a file whose bytes are stored, and what becomes of it if its content is there already. */
+/** A text, or a file whose bytes are stored, and the treatment of content that exists already. */
 export interface OpenItem {
   readonly index: number;
   readonly onDuplicate: OnDuplicate;
@@ -22,7 +22,7 @@ export interface NewDocument extends NewRecord {
   readonly onDuplicate: OnDuplicate;
 }
 
-/** What the step that writes the record of an item has to heed. */
+/** Returns the rules that the step which writes the record of an item has to heed. */
 export const recordRules = (onDuplicate: OnDuplicate, { reservation }: RequestContext) => ({
   onDuplicate,
   onlyNewContent: onDuplicate !== 'new',
@@ -34,25 +34,25 @@ export type StoredItem = { readonly index: number } & (
   | {
       readonly documentId: string;
       readonly status: DocumentState['status'];
-      /** Whether it was there before, so that nothing was made of the item. */
+      /** True if it was there before, so that nothing was made of the item. */
       readonly wasThere?: boolean;
       readonly error?: never;
     }
   | { readonly error: unknown; readonly documentId?: never; readonly status?: never }
 );
 
-/** What became of one item: a document with its status, or an error that kept it from becoming one. */
+/** The outcome of one item: a document with its status, or an error that kept it from becoming one. */
 export type ItemOutcome = { readonly index: number } & (
   | {
       readonly type: 'document';
       readonly documentId: string;
       readonly status: DocumentState['status'];
-      /** Why the ingest failed. */
+      /** The reason why the ingest failed. */
       readonly failure: Failure | null;
     }
   | { readonly type: 'refused'; readonly error: unknown }
 );
 
-/** Whether nothing is left to be done for an item. */
+/** Tells whether nothing is left to be done for an item. */
 export const isDone = (outcome: ItemOutcome): boolean =>
   outcome.type === 'refused' || (outcome.status !== 'queued' && outcome.status !== 'processing');

@@ -5,22 +5,22 @@ import type { Duplicates } from '../duplicates.js';
 import type { DocumentsWait } from './documents-wait.js';
 import type { OpenItem, StoredItem } from './items.js';
 
-/** Whole records are read, each of which may be a megabyte of access lists. */
+/** The number of records that are read at once. They are read whole, and each may have a megabyte of access lists. */
 const LOOKS_AT_ONCE = 16;
 
 interface Storing<Item> {
   readonly duplicates: Pick<Duplicates, 'find'>;
   readonly wait: DocumentsWait;
   readonly ownerId: string;
-  /** Stores items none of which has to be compared with another one of them. */
+  /** Stores items that need not be compared with each other. */
   readonly store: (items: readonly Item[]) => Promise<readonly StoredItem[]>;
-  /** Is called for an item that is not stored. */
+  /** Called for an item that is not stored. */
   readonly drop?: (item: Item) => Promise<void>;
 }
 
 /**
- * Stores items, except for those whose content is there already and is not to be made again (`onDuplicate`). One that has the
- * content of an earlier item waits until that is stored, so that the first of them makes the document.
+ * Stores items, except for items whose content exists already and is not to be made again (`onDuplicate`). An item with the
+ * content of an earlier one waits until that is stored, so that the first of them makes the document.
  */
 export async function storeUnlessKnown<Item extends OpenItem>(
   storing: Storing<Item>,
@@ -65,7 +65,7 @@ async function dropAll<Item extends OpenItem>(
   if (drop) await Promise.all(items.map(drop));
 }
 
-/** What is answered for an item whose content a document has already. */
+/** Returns the answer for an item whose content a document has already. */
 export function answerKnown(
   wait: DocumentsWait,
   { index, onDuplicate }: Pick<OpenItem, 'index' | 'onDuplicate'>,
@@ -102,7 +102,7 @@ async function answerAllKnown<Item extends OpenItem>(
   };
 }
 
-/** Keeps back those that may not have the content of an earlier one, and those that have the content of one kept back. */
+/** Keeps back items that may not have the content of an earlier one, and items with the content of one kept back. */
 function splitByContent<Item extends OpenItem>(items: readonly Item[]): { now: Item[]; later: Item[] } {
   const [seen, kept] = [new Set<string>(), new Set<string>()];
   const [now, later]: [Item[], Item[]] = [[], []];

@@ -10,8 +10,8 @@ interface Begun {
 }
 
 /**
- * Settles groups of items while more are stored, and returns their outcomes in order. Whoever does not take the outcomes
- * stops the storing: what is held does not grow with the length of the stream.
+ * Settles groups of items while more are stored, and returns their outcomes in order. A consumer that does not take the
+ * outcomes stops the storing: the memory does not grow with the length of the stream.
  */
 export async function* settleInOrder(
   groups: AsyncIterable<readonly StoredItem[]>,
@@ -40,7 +40,7 @@ export async function* settleInOrder(
       }
     }
   } finally {
-    // Whoever stops here does not wait for what is being read. It is told by its own end of the connection.
+    // A consumer that stops here does not wait for the group being read. Its own end of the connection tells it.
     next?.catch(() => undefined);
     void Promise.resolve(iterator.return?.()).catch(() => undefined);
   }

@@ -41,8 +41,9 @@ async function settle(parts: SettleParts, wait: DocumentsWait, item: StoredItem)
 }
 
 /**
- * The request as a whole does not fail of what an item meets, so that no other log line tells of it. The caller is told of a
- * fault of ours without its reason. What passes is likely to be the same for many items, and is told once.
+ * Logs the errors of items. The request as a whole does not fail of an item's error, so that no other log line tells of it.
+ * The caller is told of a fault of ours without its reason. A passing error is likely to be the same for many items, and is
+ * told once.
  */
 function noteFaults(logger: Logger, items: readonly StoredItem[]): void {
   const errors = items.flatMap(({ documentId, error }) =>

@@ -49,7 +49,7 @@ type End =
   | { readonly type: 'known'; readonly record: DocumentRecord }
   | { readonly type: 'failed'; readonly error: Error };
 
-/** Finds out what has become of a record. Never rejects. */
+/** Finds out the end of a record. Never rejects. */
 async function endOf(parts: StoreRecordsParts, document: NewDocument, error: Error | null): Promise<End> {
   if (error === null) return { type: 'written' };
   if (!(error instanceof SameContentError)) return endAfter(parts, document, error);

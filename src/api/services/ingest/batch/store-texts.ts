@@ -37,7 +37,7 @@ export async function storeTexts(
 
 interface Text extends OpenItem {
   readonly text: TextIngest;
-  /** Of the line that it was, if that is to be compared later. */
+  /** The digest of the line that it was, if that is to be compared later. */
   readonly digest?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ function toText(index: number, text: TextIngest, digest: string | undefined): Te
   return { index, text, digest, onDuplicate, sha256: () => (sha256 ??= sha256Of(content)) };
 }
 
-/** Where nothing can be found out, that is the answer for each of the items. */
+/** Attempts an action for items. Where nothing can be found out, that is the answer for each of the items. */
 async function attempt(
   items: readonly Text[],
   action: () => Promise<StoredItem[]>,

@@ -1,4 +1,4 @@
-/** Words, without those of addresses: HTML hides these behind the text of its links. */
+/** Addresses, whose words do not count: HTML hides them behind the text of its links. */
 const ADDRESS = /\b(?:https?:\/\/|www\.|mailto:)\S+/gi;
 /** In scripts without blanks between words, each character counts as one. */
 const WORD =
@@ -6,19 +6,22 @@ const WORD =
 /** Most characters that are compared. */
 const COMPARED = 500_000;
 
-/** A share of words that may differ between two forms of the same text: names of links, marks of lists, what signs spell. */
+/**
+ * A share of words that may differ between two forms of the same text: names of links, marks of lists, the spelling of
+ * signs.
+ */
 const SAME_SHARE = 0.2;
 /** Fewer words that differ may be there by chance. */
 const FEW_WORDS = 2;
-/** A plain text that is so many times shorter than the other form does not have its content. */
+/** A plain text that is this many times shorter than the rich form does not have its content. */
 const MUCH_LONGER = 3;
 /** A short plain text that names HTML, which the other form does not, says that HTML is needed, in whatever language. */
 const NAME_OF_RICH = 'html';
 const WORDS_OF_NOTICE = 25;
 
 /**
- * Which forms of a text are read: the plain one where the rich one says hardly anything that it does not; the rich one where
- * the plain one says nothing else, or is so short that it can only point to it; else both.
+ * Chooses the forms of a text to read. The plain form: the rich one says hardly anything that it does not. The rich form:
+ * the plain one says nothing else, or is so short that it can only point to it. Otherwise both.
  */
 export function formsToRead(plain: string, rich: string): 'plain' | 'rich' | 'both' {
   const plainWords = wordsOf(plain);

@@ -9,7 +9,7 @@ import { parseRtf } from '../../rtf/rtf.js';
 import type { MailBody } from '../message.js';
 import { formsToRead } from './alternatives.js';
 
-/** Reads the body of a message: HTML and RTF with their structure and what nobody sees of them, text as it is. */
+/** Reads the body of a message: HTML and RTF with their structure and their hidden text, plain text as it is. */
 export function* bodyBlocks(body: MailBody, context: ReadContext): Iterable<Block> {
   switch (body.kind) {
     case 'text': {
@@ -38,7 +38,7 @@ export function* bodyBlocks(body: MailBody, context: ReadContext): Iterable<Bloc
   }
 }
 
-/** What is found in a form that is not read is not taken down. */
+/** Reads one form of a text or both. Findings in a form that is not read are not reported. */
 function* alternativeBlocks(
   { plain, rich }: Extract<MailBody, { kind: 'alternative' }>,
   context: ReadContext,

@@ -4,7 +4,7 @@ const HEADER_BYTES = 16;
 const COMPRESSED = 0x75465a4c;
 const UNCOMPRESSED = 0x414c454d;
 const WINDOW = 4096;
-/** What the window holds at the beginning. */
+/** The first content of the window. */
 const DICTIONARY = Buffer.from(
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript ' +
     '\\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n' +
@@ -12,14 +12,14 @@ const DICTIONARY = Buffer.from(
   'latin1',
 );
 
-/** Decompresses the RTF of a message of Outlook ([MS-OXRTFCP]). What its header says of its size is a limit. */
+/** Decompresses the RTF of a message of Outlook ([MS-OXRTFCP]). The size in its header is a limit. */
 export function decompressRtf(bytes: Uint8Array): Buffer {
   const input = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (input.length < HEADER_BYTES) throw damaged();
   const size = input.readUInt32LE(4);
   const kind = input.readUInt32LE(8);
   if (kind === UNCOMPRESSED) return input.subarray(HEADER_BYTES, HEADER_BYTES + size);
-  // One byte in seventeen tells what the others are, and two bytes stand for at most seventeen.
+  // One byte in seventeen tells the kinds of the others, and two bytes stand for at most seventeen.
   if (kind !== COMPRESSED || size > input.length * 9) throw damaged();
   return inflate(input, size);
 }
@@ -51,7 +51,7 @@ function inflate(input: Buffer, size: number): Buffer {
   return output.subarray(DICTIONARY.length, to);
 }
 
-/** Where in the output a place of the window was written last. */
+/** Returns the place in the output where a place of the window was written last. */
 function sourceOf(place: number, to: number): number {
   const source = to - (to % WINDOW) + place;
   return source > to ? Math.max(0, source - WINDOW) : source;

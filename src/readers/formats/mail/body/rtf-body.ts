@@ -5,7 +5,7 @@ import { encodingOf } from '../../../encoding/labels.js';
 import { rtfTokens } from '../../rtf/tokens.js';
 import { decompressRtf } from './decompress-rtf.js';
 
-/** In deeper groups the library looks each property up through all groups around it. What is so deep is read as RTF. */
+/** In deeper groups the library looks each property up through all groups around it. Such deep groups are read as RTF. */
 const MAX_GROUP_DEPTH = 100;
 
 /** The RTF of a message of Outlook, or the text or HTML that Outlook has wrapped into it ([MS-OXRTFEX]). */

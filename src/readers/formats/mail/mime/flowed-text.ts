@@ -1,6 +1,6 @@
 /**
- * Joins the lines of text that says `format=flowed` (RFC 3676): one that ends with a blank goes on in the next one, unless that
- * is quoted more or less deeply.
+ * Joins the lines of text that says `format=flowed` (RFC 3676): a line that ends with a blank goes on in the next one,
+ * unless the next one is quoted more or less deeply.
  * @param deletesBlanks whether these blanks are no part of the text (`DelSp=yes`)
  */
 export function joinFlowedLines(text: string, { deletesBlanks }: { deletesBlanks: boolean }): string {

@@ -14,14 +14,14 @@ const MAX_HEADER_BYTES = 1024 * 1024;
 export interface Part {
   /** Headers with their names in lower case and their values as they are written. */
   readonly headers: readonly { readonly key: string; readonly value: string }[];
-  /** Such as `text/plain`, in lower case. */
+  /** The media type, such as `text/plain`, in lower case. */
   readonly type: string;
   /** The parameters of its type. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly isAttached: boolean;
   readonly filename: string | null;
   readonly hasId: boolean;
-  /** What it holds, with its transfer encoding undone; null for one that consists of parts. */
+  /** The content, with its transfer encoding undone; null for a part that consists of parts. */
   readonly bytes: Uint8Array | null;
   readonly parts: readonly Part[];
 }
@@ -47,7 +47,7 @@ const nodeSchema = z.object({
 export async function parseParts(bytes: Uint8Array): Promise<Part> {
   const parser = Object.assign(
     new PostalMime({ maxNestingDepth: MAX_PART_DEPTH, maxHeadersSize: MAX_HEADER_BYTES }),
-    // What would decode the parts.
+    // Replaces the decoding of the parts.
     { collectNode: () => Promise.resolve() },
   );
   try {

@@ -7,7 +7,7 @@ import type { MailBody } from '../message.js';
 import { joinFlowedLines } from './flowed-text.js';
 import type { Part } from './parse-parts.js';
 
-/** What a message consists of, in the order of its parts. */
+/** The content of a message, in the order of its parts. */
 export interface SortedParts {
   readonly body: MailBody;
   /** Everything that is no text of the message itself. */
@@ -15,7 +15,7 @@ export interface SortedParts {
 }
 
 export interface CarriedPart extends CarriedFile {
-  /** Whether it is a picture that the HTML of the message refers to. */
+  /** True for a picture that the HTML of the message refers to. */
   readonly isShown: boolean;
 }
 
@@ -23,7 +23,7 @@ const CALENDAR = /^(?:text\/calendar|application\/ics)$/;
 /** Reports of mail servers, which people read as text. */
 const REPORT = /^(?:message\/(?:delivery-status|disposition-notification)|text\/rfc822-headers)$/;
 
-/** Divides the parts of a message into its text and what it carries. */
+/** Divides the parts of a message into its text and the parts that it carries. */
 export function sortParts(root: Part, receipt: ReceiptWriter | undefined): SortedParts {
   const carried: CarriedPart[] = [];
   const calendars = new Set<string>();
@@ -54,7 +54,7 @@ export function sortParts(root: Part, receipt: ReceiptWriter | undefined): Sorte
   return { body: visit(root, false), carried };
 }
 
-/** Of several forms of the same text the plain one and the richest one, and what else there is beside them. */
+/** Returns the plain form and the richest form of a text, and the other parts beside them. */
 function alternative(forms: readonly MailBody[]): MailBody {
   const plain = forms.find((form) => isThere(form) && holds(form, 'text') && !holds(form, 'html'));
   const rich = forms.findLast((form) => holds(form, 'html'));
@@ -64,7 +64,7 @@ function alternative(forms: readonly MailBody[]): MailBody {
   return together([text, ...others]);
 }
 
-/** Whether a body has a part of a kind. */
+/** Tells whether a body has a part of a kind. */
 export function holds(body: MailBody, kind: MailBody['kind']): boolean {
   if (body.kind === 'parts') return body.parts.some((part) => holds(part, kind));
   if (body.kind === 'alternative') return holds(body.plain, kind) || holds(body.rich, kind);
@@ -87,7 +87,7 @@ function textOf({ bytes, parameters }: Part, receipt: ReceiptWriter | undefined)
   return joinFlowedLines(text, { deletesBlanks: /^yes$/i.test(parameters.get('delsp') ?? '') });
 }
 
-/** HTML is in the charset of its part, unless that means none or ASCII: then in the one that it declares itself. */
+/** Decodes HTML in the charset of its part. Where that is none or ASCII, the charset counts that the HTML declares itself. */
 function htmlOf({ bytes, parameters }: Part, receipt: ReceiptWriter | undefined): string {
   const content = bytes ?? new Uint8Array();
   const named = parameters.get('charset') ?? '';

@@ -1,6 +1,6 @@
 import { numberAs, type NumberStyle } from './list-styles.js';
 
-/** How the numbers of a level are written; undefined where it has none. */
+/** The style of a level's numbers; undefined where it has none. */
 export type NumbersOf = (level: number) => NumberStyle | undefined;
 
 /** The numbers of lists that count on from each other, from the outermost level. */

@@ -1,15 +1,15 @@
 import { countedAs, shownNumber } from '../../lists/count-formats.js';
 import type { Attributes } from '../../xml/read-markup.js';
 
-/** How the items of a level are numbered (OpenDocument 1.3 part 3, 16.32). */
+/** The numbering of the items of a level (OpenDocument 1.3 part 3, 16.32). */
 export interface NumberStyle {
   /** `1`, `a`, `A`, `i` or `I`; empty where no number is shown. */
   readonly format: string;
-  /** Whether `bb` follows `aa`, and not `ab`. */
+  /** True if `bb` follows `aa`, and not `ab`. */
   readonly isSynced: boolean;
   readonly prefix: string;
   readonly suffix: string;
-  /** How many levels the number shows, the last of which is its own. */
+  /** The number of levels that the number shows, the last of which is its own. */
   readonly shownLevels: number;
   readonly start: number;
 }
@@ -40,7 +40,7 @@ export function createListStyles() {
   };
 }
 
-/** A number as a list shows it, without what stands around it. */
+/** Returns a number as a list shows it, without the text around it. */
 export function numberAs(number: number, { format, isSynced }: NumberStyle): string {
   if (format === '') return '';
   if (isSynced && format === 'a') return countedAs(number, 'lowerLetter');

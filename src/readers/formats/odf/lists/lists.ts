@@ -8,11 +8,11 @@ interface ListLevel {
   /** The style of the list. */
   readonly style: string | undefined;
   readonly counts: Counts;
-  /** Whether the next paragraph is the first one of an item. */
+  /** True if the next paragraph is the first one of an item. */
   isFresh: boolean;
-  /** Whether a list has stood within the item. */
+  /** True if the item has held a list. */
   hasList: boolean;
-  /** What the item is to be counted as. */
+  /** The number that the item is to have. */
   value: number | undefined;
 }
 
@@ -20,7 +20,7 @@ interface ListLevel {
 export interface ListTracker {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
-  /** What is put in front of a paragraph; undefined outside of lists. */
+  /** Returns the mark in front of a paragraph; undefined outside of lists. */
   mark(): string | undefined;
 }
 

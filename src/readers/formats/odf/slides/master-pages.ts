@@ -5,14 +5,14 @@ import { lengthOf } from '../lengths.js';
 import { isShape, shapeLayer, sizedBox } from './shape-layers.js';
 import type { Styles } from '../styles.js';
 
-/** More shapes of a master page are not compared with those of each slide. */
+/** The number of shapes of a master page that are compared with the shapes of each slide. */
 const MAX_SHAPES = 200;
 
-/** What slides take from the page that they are made from. */
+/** The properties that slides take from their master page. */
 export interface MasterPage {
   readonly fill: Fill | undefined;
   readonly size: Box | undefined;
-  /** The shapes that are drawn behind those of slides. */
+  /** The shapes that are drawn behind the shapes of slides. */
   readonly layers: Layer[];
 }
 

@@ -11,10 +11,10 @@ const OTHERS =
   'draw:custom-shape draw:ellipse draw:circle draw:polygon draw:path draw:regular-polygon draw:caption draw:control';
 const SHAPES: ReadonlySet<string> = new Set([...LINES, ...RECTANGLES, ...OTHERS.split(' ')]);
 
-/** Whether an element is a shape, which may lie on anything. */
+/** Tells whether an element is a shape, which may lie on anything. */
 export const isShape = (name: string): boolean => SHAPES.has(name);
 
-/** What a shape says of its fill. In LibreOffice one that says nothing has the fill of a standard style. */
+/** Returns the fill that a shape states. In LibreOffice a shape that states none has the fill of a standard style. */
 export function shapeFill(styles: Styles, attributes: Attributes): Fill {
   const { fill, background } = lookOf(styles, attributes);
   return fill ?? background ?? 'unknown';
@@ -25,7 +25,10 @@ function lookOf(styles: Styles, attributes: Attributes): Look {
   return styles.look(attributes['draw:style-name'] === undefined ? 'presentation' : 'graphic', name);
 }
 
-/** What has effects, a thick line, or is not always displayed may be drawn anywhere, and covers nothing for sure. */
+/**
+ * Returns the layer of a shape. A shape with effects, with a thick line, or that is not always displayed may be drawn
+ * anywhere, and covers nothing for sure.
+ */
 export function shapeLayer(name: string, attributes: Attributes, styles: Styles): Layer {
   const isMoved = attributes['draw:transform'] !== undefined;
   const box = isMoved ? undefined : boxOf(attributes);

@@ -7,9 +7,9 @@ import { createShapeWalk, type SlideShapes } from './slide-shapes.js';
 export interface SlideGround {
   open(name: string): void;
   close(name: string): void;
-  /** What is behind the text of the shape that is open; undefined when it is not known. */
+  /** Returns the colour behind the text of the open shape; undefined when it is not known. */
   behind(): Color | undefined;
-  /** Why nothing of the shape that is open is seen; undefined when it is. */
+  /** Returns the reason why nothing of the open shape is seen; undefined when it is seen. */
   reason(): string | undefined;
 }
 
@@ -66,6 +66,6 @@ function reasonOf(
   return layers?.isCovered(slide.behind.length + index) === true ? 'under a picture' : undefined;
 }
 
-/** What an animation may take away covers nothing. */
+/** Returns the layers. A shape that an animation may take away covers nothing. */
 const withoutAnimated = ({ layers, ids, animated }: SlideShapes) =>
   layers.map((layer, index) => (animated.has(ids[index] ?? '') ? { ...layer, isWhole: false } : layer));

@@ -14,7 +14,7 @@ const MAX_SHAPES_OF_A_SLIDE = 2_001;
 /** The shapes of a slide in the order in which they are drawn. */
 export interface SlideShapes {
   readonly layers: Layer[];
-  /** What the shapes are called by animations, in the same order. */
+  /** The names by which animations call the shapes, in the same order. */
   readonly ids: string[];
   /** The shapes of the master page. */
   readonly behind: readonly Layer[];
@@ -24,7 +24,7 @@ export interface SlideShapes {
   readonly animated: Set<string>;
 }
 
-/** Looks through all slides before they are read, since what covers a text is drawn after it. */
+/** Looks through all slides before they are read, since the shape that covers a text is drawn after it. */
 export function scanSlides(zip: Zip, styles: Styles): readonly SlideShapes[] {
   const slides: SlideShapes[] = [];
   const masters = readMasterPages(zip, styles);
@@ -64,7 +64,7 @@ export function createShapeWalk() {
       if (name === 'presentation:notes') notes += 1;
       return notes === 0 && isShape(name);
     },
-    /** Whether a shape ends. */
+    /** Tells whether a shape ends. */
     close(name: string): boolean {
       if (name === 'presentation:notes') notes -= 1;
       return notes === 0 && isShape(name);

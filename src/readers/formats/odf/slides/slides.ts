@@ -9,7 +9,7 @@ interface Slide {
   hasText: boolean;
   isLeftOut: boolean;
   isInTitle: boolean;
-  /** Whether the next paragraph is the first one of the notes. */
+  /** The progress in the notes of the slide: `begin` before their first paragraph. */
   notes: 'none' | 'begin' | 'within';
 }
 
@@ -24,13 +24,13 @@ export interface SlideParagraph {
 export interface SlideTracker {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
-  /** Whether text of the current slide is read. */
+  /** Tells whether text of the current slide is read. */
   accepts(text: string): boolean;
   /** The current slide, for its next paragraph; undefined outside of slides. */
   current(): SlideParagraph | undefined;
   place(): Place | undefined;
   location(): Location | null;
-  /** Takes down how many there were. */
+  /** Notes how many there were. */
   end(): void;
 }
 

@@ -11,7 +11,7 @@ const MAX_SERIES = 100;
 export interface Chart {
   /** Empty when there is none. */
   readonly title: string;
-  /** The first row has the names of the series, the first column those of the categories. */
+  /** The first row has the names of the series, the first column the names of the categories. */
   readonly rows: readonly (readonly string[])[];
 }
 

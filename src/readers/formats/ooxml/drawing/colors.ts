@@ -5,12 +5,15 @@ import type { XmlElement } from '../xml/stream-xml.js';
 /** The colours of a theme by their names, such as `accent1`, or `bg1` where a part maps it. */
 export type Palette = ReadonlyMap<string, Color>;
 
-/** What an element of colour or fill shows; `none` where it is transparent, `unknown` for several colours or a mixture. */
+/**
+ * The colour that an element of colour or fill shows; `none` where it is transparent, `unknown` for several colours or a
+ * mixture.
+ */
 export type Paint = Color | 'none' | 'unknown';
 
 /** Thousandths of a percent. */
 const WHOLE = 100_000;
-/** What is less opaque cannot be seen. */
+/** The least opacity of a colour that can be seen, in thousandths of a percent. */
 const MIN_ALPHA = 5_000;
 
 /** Reads the first fill that is directly in an element, such as properties of a shape or run; undefined without any. */
@@ -48,7 +51,7 @@ function baseColor({ name, attributes }: XmlElement, palette: Palette): Color | 
   }
 }
 
-/** Applies what stands within a colour (ECMA-376 part 1, 20.1.2.3), as far as it makes it lighter or darker. */
+/** Applies the changes within a colour (ECMA-376 part 1, 20.1.2.3), as far as they make it lighter or darker. */
 function modified(base: Color, element: XmlElement): Paint {
   let paint: Paint = base;
   for (const { name, attributes } of childrenOf(element)) {
@@ -77,7 +80,7 @@ export function readScheme(theme: XmlElement | undefined): Palette {
   return colors;
 }
 
-/** What the names of a mapping, such as `bg1` or `tx1`, mean by default. */
+/** The default meanings of the names of a mapping, such as `bg1` or `tx1`. */
 const USUAL_NAMES = { bg1: 'lt1', tx1: 'dk1', bg2: 'lt2', tx2: 'dk2' } as const;
 
 /** Adds the names that a part gives to colours of the scheme. @param mapping an element such as `p:clrMap` */

@@ -9,7 +9,7 @@ import { readDiagram } from './diagram.js';
 
 const GRAPHICS: ReadonlySet<string> = new Set(['c:chart', 'dgm:relIds']);
 
-/** The charts and diagrams to which an element of this part refers. Each is read once. */
+/** Reads the charts and diagrams to which an element of this part refers, each of them once. */
 export function createGraphics(office: OfficePackage, part: string, signs: SignReader) {
   const read = new Set<string>();
   const targets = new Map(office.relations(part).map(({ id, target }) => [id, target]));

@@ -5,9 +5,9 @@ export const MAX_COLUMNS = 1_000;
 
 export interface SpanningCell {
   readonly text: string;
-  /** How many columns it covers. */
+  /** The number of columns that the cell covers. */
   readonly span: number;
-  /** Whether it goes on downwards from the row above. */
+  /** True if the cell goes on downwards from the row above. */
   readonly isContinued: boolean;
 }
 

@@ -6,14 +6,14 @@ import { signsOf, type SignReader } from '../../signs/sign-reader.js';
 import { childOf, childrenOf, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
-/** Asked for the text of each run, whether it is read. @param level that of its paragraph, from 0 */
+/** Decides whether the text of each run is read. @param level the level of its paragraph, from 0 */
 export type RunFilter = (properties: XmlElement | undefined, text: string, level: number) => boolean;
 
 interface BodyOptions {
-  /** Whether paragraphs without a mark of their own are items of a list. */
+  /** True if paragraphs without a mark of their own are items of a list. */
   readonly isList?: boolean;
   readonly admits?: RunFilter;
-  /** Reads what is in symbol fonts. Without it, fonts are not looked at. */
+  /** Reads text in symbol fonts. Without it, fonts are not looked at. */
   readonly signs?: SignReader;
 }
 
@@ -29,7 +29,7 @@ export function readTextBody(body: XmlElement | undefined, options: BodyOptions)
   return lines;
 }
 
-/** The text of a paragraph of DrawingML, with what is raised and lowered, and formulas. */
+/** Returns the text of a paragraph of DrawingML, with raised and lowered text, and formulas. */
 export function paragraphText(
   paragraph: XmlElement,
   { admits = () => true, signs }: BodyOptions = {},
@@ -80,7 +80,7 @@ function nestedText(element: XmlElement): string {
 const levelOf = (properties: XmlElement | undefined): number =>
   Math.min(8, Math.max(0, wholeNumber(properties?.attributes['lvl']) ?? 0));
 
-/** What stands before a paragraph: nothing, a dash or its number, indented by its level. */
+/** Returns the mark before a paragraph: nothing, a dash or its number, indented by its level. */
 function markOf(properties: XmlElement | undefined, numbers: number[], isList: boolean): string {
   const level = levelOf(properties);
   const isPlain = childOf(properties, 'a:buNone') !== undefined;

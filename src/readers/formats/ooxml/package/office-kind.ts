@@ -5,7 +5,7 @@ export interface OfficeKind {
   readonly application: 'Word' | 'Excel' | 'PowerPoint';
   readonly extensions: readonly string[];
   readonly mainPart: string;
-  /** Most elements that are read of a file; undefined where its reader counts what it reads itself. */
+  /** The greatest number of elements that are read of a file; undefined where its reader counts its own elements. */
   readonly mostElements?: number;
 }
 
@@ -41,7 +41,7 @@ export function createElementCount(kind: OfficeKind): () => void {
   };
 }
 
-/** @param excess what there is too much of, with the limit, such as "has more than 5 sheets" */
+/** @param excess the excess, with the limit, such as "has more than 5 sheets" */
 export function tooLarge({ application }: OfficeKind, excess: string): ReadError {
   return new ReadError('too_large', `The ${application} file ${excess}.`);
 }

@@ -17,7 +17,10 @@ export interface OfficePackage {
   /** The part that the relations of the package name as its document. */
   readonly mainPart: string;
   has(part: string): boolean;
-  /** Whether the XML of a part has what a pattern finds in at most 200 characters, which is quicker to tell than to read it. */
+  /**
+   * Tells whether a pattern finds something of at most 200 characters in the XML of a part, which is quicker than reading
+   * it.
+   */
   mentions(part: string, pattern: RegExp): boolean;
   /** The bytes of a part, such as a picture; undefined when it is missing, damaged or longer than `most`. */
   bytes(part: string, most: number): Uint8Array | undefined;
@@ -25,9 +28,9 @@ export interface OfficePackage {
   stream(part: string, isWhole: (name: string) => boolean): Iterable<XmlEvent>;
   /** The whole tree of a part; undefined when there is none. */
   tree(part: string): XmlElement | undefined;
-  /** What a part refers to within the package. */
+  /** Returns the relations of a part to other parts of the package. */
   relations(part: string): readonly Relation[];
-  /** Whether a part could not be read to its end. Such parts are in the receipt; the main part is not allowed to be one. */
+  /** Tells whether a part could not be read to its end. Such parts are in the receipt; the main part must be whole. */
   isDamaged(): boolean;
 }
 
@@ -82,7 +85,7 @@ function rootOf(stream: Iterable<XmlEvent>): XmlElement | undefined {
   return events.find((event) => event.type === 'element')?.element;
 }
 
-/** Takes down which parts are damaged, and goes on without them. */
+/** Notes which parts are damaged, and goes on without them. */
 function createDamage({ receipt }: ReadContext) {
   const damagedParts = new Set<string>();
   let forbidden: string | undefined;

@@ -17,7 +17,10 @@ export function refuseCompound(bytes: Uint8Array, kind: OfficeKind, filename: st
   );
 }
 
-/** What an encrypted file holds cannot be seen, so that one whose name does not tell is detected as that of Word. */
+/**
+ * Returns the name of an application for messages. The content of an encrypted file cannot be seen, so that a file whose
+ * name does not tell is detected as one of Word.
+ */
 function nameOf({ application, extensions }: OfficeKind, filename: string | null): string {
   const extension = /\.([A-Za-z0-9]+)$/.exec(filename ?? '')?.[1]?.toLowerCase();
   const isNamed = extension !== undefined && extensions.includes(extension);

@@ -16,7 +16,7 @@ interface Parts {
   tree(part: string): XmlElement | undefined;
 }
 
-/** Reads the relations of a part, or with an empty name those of the package. What points outside is left out. */
+/** Reads the relations of a part, or with an empty name the relations of the package. Relations to the outside are left out. */
 export function readRelations(parts: Parts, part: string): readonly Relation[] {
   const slash = part.lastIndexOf('/');
   const folder = part.slice(0, slash + 1);

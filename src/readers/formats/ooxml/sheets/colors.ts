@@ -4,7 +4,7 @@ import { readScheme } from '../drawing/colors.js';
 import { childOf, childrenOf, descend, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
-/** The colours that cells refer to by their number (ECMA-376 part 1, 18.8.27); the first eight are those of the next eight. */
+/** The colours that cells refer to by their number (ECMA-376 part 1, 18.8.27); the first eight repeat as the next eight. */
 const INDEXED: readonly Color[] =
   '000000 ffffff ff0000 00ff00 0000ff ffff00 ff00ff 00ffff 800000 008000 000080 808000 800080 008080 c0c0c0 808080 9999ff 993366 ffffcc ccffff 660066 ff8080 0066cc ccccff 000080 ff00ff ffff00 00ffff 800080 800000 008080 0000ff 00ccff ccffff ccffcc ffff99 99ccff ff99cc cc99ff ffcc99 3366ff 33cccc 99cc00 ffcc00 ff9900 ff6600 666699 969696 003366 339966 003300 333300 993300 993366 333399 333333'
     .split(' ')
@@ -17,7 +17,7 @@ const THEMED = 'lt1 dk1 lt2 dk2 accent1 accent2 accent3 accent4 accent5 accent6 
 export interface SheetColors {
   /** The colour of an element such as `color` or `fgColor`; undefined where it has none or it is not known. */
   of(element: XmlElement | undefined): Color | undefined;
-  /** What a fill of cells is. */
+  /** Returns the colour of a fill of cells. */
   fill(fill: XmlElement | undefined): Fill;
 }
 
@@ -55,7 +55,7 @@ export function createSheetColors(
   };
 }
 
-/** Eight digits, of which the first two, for transparency, are ignored, or six. */
+/** Reads six digits, or eight of which the first two, for transparency, are ignored. */
 const rgbColor = (digits: string | undefined): Color | undefined => hexColor(digits?.slice(-6));
 
 /** A tint makes a colour darker below zero, and lighter above (ECMA-376 part 1, 18.8.19). */

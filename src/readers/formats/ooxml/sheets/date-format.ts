@@ -4,13 +4,13 @@ import { dayName, eraName, monthName, yearOfEra, yearShown, type FormatLanguage 
 const DAY = 86_400_000;
 /** The language of dates whose format names none. */
 const ENGLISH: FormatLanguage = { tag: 'en', isBesideDay: false, calendar: 'gregory' };
-/** That of eras whose format names none. */
+/** The language of eras whose format names none. */
 const JAPANESE: FormatLanguage = { tag: 'ja', isBesideDay: false, calendar: 'japanese' };
 /** The last day that can be shown, the end of the year 9999. */
 const LAST_SERIAL = 2_958_466;
 
 export interface DateSystem {
-  /** Whether days are counted from 1904 instead of 1900. */
+  /** True if days are counted from 1904 instead of 1900. */
   readonly is1904: boolean;
 }
 
@@ -62,7 +62,7 @@ const SIGNS: Readonly<Partial<Record<FormatToken['type'], string>>> = {
   percent: '%',
 };
 
-/** How many digits of a second are shown, after a point. */
+/** Returns the number of digits of a second that are shown, after a point. */
 function fractionDigits(tokens: readonly FormatToken[]): number {
   const point = tokens.findIndex(({ type }) => type === 'point');
   if (point === -1) return 0;
@@ -106,9 +106,9 @@ function isMinute(tokens: readonly FormatToken[], index: number): boolean {
 }
 
 interface Shown {
-  /** Whether hours go up to twelve. */
+  /** True if hours go up to twelve. */
   readonly isHalved: boolean;
-  /** Whether the letter m means minutes. */
+  /** True if the letter m means minutes. */
   readonly isMinutes: boolean;
   readonly language: FormatLanguage;
 }

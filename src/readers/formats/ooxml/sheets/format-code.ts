@@ -30,7 +30,7 @@ interface Condition {
 export interface FormatSection {
   readonly tokens: readonly FormatToken[];
   readonly condition: Condition | undefined;
-  /** The colour that it gives to what it shows. */
+  /** The colour of the text that this section shows. */
   readonly color: Color | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Languages by the primary part of Windows' identifiers (MS-LCID, 2.2), which format codes name as in `[$-407]`. Each is two
- * characters; the first one has the identifier 1, and `--` stands for those without names of months here.
+ * Languages by the primary part of Windows' identifiers (MS-LCID, 2.2), which format codes name as in `[$-407]`. Each is
+ * two characters; the first one has the identifier 1, and `--` stands for languages without names of months here.
  */
 const LANGUAGES =
   'ar bg ca zh cs da de el en es fi fr he hu is it ja ko nl nb pl pt rm ro ru hr sk sq sv th tr ur id uk be sl et lv lt tg fa vi hy az eu -- mk -- -- -- -- -- -- af ka fo hi mt -- -- -- ms kk ky sw tk uz tt bn pa gu or ta te kn ml as mr sa mn bo cy km lo my gl'.split(
@@ -15,7 +15,7 @@ const NAME = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/;
 export interface FormatLanguage {
   /** BCP 47. */
   readonly tag: string;
-  /** Whether months have the form that stands beside a day, such as `марта` for `март`. */
+  /** True if months have the form that stands beside a day, such as `марта` for `март`. */
   readonly isBesideDay: boolean;
   /** The calendar that years and eras are counted by. */
   readonly calendar: Calendar;
@@ -36,7 +36,7 @@ function calendarOf(code: number, tag: string): Calendar {
   return named ?? ((code & 0xffff) === TAIWAN ? 'roc' : tag === 'ja' ? 'japanese' : 'gregory');
 }
 
-/** Reads what stands behind the dash of `[$-407]`, `[$€-407]` or `[$-de-DE]`; undefined for what names no language. */
+/** Reads the part behind the dash of `[$-407]`, `[$€-407]` or `[$-de-DE]`; undefined where it names no language. */
 export function formatLanguage(code: string): FormatLanguage | undefined {
   if (/^[0-9a-f]{1,8}$/i.test(code)) {
     const number = Number.parseInt(code, 16);
@@ -70,7 +70,7 @@ interface Day {
 export const yearShown = (year: number, { calendar }: FormatLanguage): number =>
   calendar === 'buddhist' ? year + 543 : year;
 
-/** The year that `e` shows: that of the era where the calendar has eras. */
+/** Returns the year that `e` shows: the year of the era where the calendar has eras. */
 export function yearOfEra({ year, month, day }: Day, { calendar }: FormatLanguage): number {
   if (calendar === 'gregory') return year;
   const shown = part('year', {

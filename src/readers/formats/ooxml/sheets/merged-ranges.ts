@@ -58,8 +58,8 @@ function createRuleRanges() {
 }
 
 /**
- * Repeats the text of merged cells in those columns that they cover and that hold something elsewhere, in each of their rows. A
- * merged cell that is alone in its row stands there once.
+ * Repeats the text of merged cells in the covered columns that hold something elsewhere, in each of their rows. A merged
+ * cell that is alone in its row stands there once.
  */
 export function createRangeFilling(ranges: readonly CellRange[], columns: readonly number[]) {
   let next = 0;

@@ -14,7 +14,10 @@ export interface NumberFormat {
   colorOf(value: number): Color | undefined;
 }
 
-/** Makes a format of its code (ECMA-376 part 1, 18.8.31), with English names. What it cannot say is shown in general. */
+/**
+ * Makes a format of its code (ECMA-376 part 1, 18.8.31), with English names. Values that it cannot show are shown in the
+ * general format.
+ */
 export function createNumberFormat(code: string, system: DateSystem): NumberFormat {
   const sections = parseFormatCode(code);
   return {
@@ -119,7 +122,7 @@ function layoutOf(tokens: readonly FormatToken[]) {
       .filter(({ type }) => type === 'digit')
       .slice(0, MAX_DECIMALS),
     percents: tokens.filter(({ type }) => type === 'percent').length,
-    // Commas behind the last digit divide by a thousand each, those between digits group them.
+    // Commas behind the last digit divide by a thousand each, commas between digits group them.
     thousands: tokens.slice(lastDigit + 1).filter(isComma).length,
     isGrouped: tokens.slice(firstDigit, Math.min(point, lastDigit)).some(isComma),
   };

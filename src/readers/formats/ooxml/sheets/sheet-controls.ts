@@ -9,7 +9,7 @@ const PLAIN: ReadonlySet<string> = new Set(['Button', 'Label', 'GBox']);
 export interface SheetControls {
   /** The state of the box or button that a shape is; undefined for another shape. */
   take(shape: string): string | undefined;
-  /** How many controls were not taken, or are of a kind whose choice is not read. */
+  /** Returns the number of controls that were not taken, or are of a kind whose choice is not read. */
   left(): number;
 }
 

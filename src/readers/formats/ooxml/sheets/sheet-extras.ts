@@ -8,7 +8,10 @@ import { cellRange, cellReference } from './cell-references.js';
 import { richText } from './shared-strings.js';
 import type { Workbook } from './sheet-rows.js';
 
-/** What lies on a sheet beside its cells: text boxes, titles of charts, diagrams, pictures, and comments, which are hidden. */
+/**
+ * Reads the objects on a sheet beside its cells: text boxes, titles of charts, diagrams, pictures, and comments, which are
+ * hidden.
+ */
 export function* extraBlocks(workbook: Workbook, part: string, sheet: string): Iterable<Block> {
   const { office, gaps } = workbook;
   const targets = (from: string, type: string): string[] =>

@@ -30,7 +30,7 @@ export interface Workbook {
 
 export interface SheetCell {
   readonly column: number;
-  /** What the cell shows; never blank. */
+  /** The text that the cell shows; never blank. */
   readonly text: string;
   readonly isNumber: boolean;
   readonly isBold: boolean;
@@ -49,7 +49,7 @@ interface SheetPlace {
   readonly merged: readonly CellRange[];
 }
 
-/** Reads the rows of a sheet as a stream, without those that show nothing. @throws ReadError when there are too many cells */
+/** Reads the rows of a sheet as a stream, without rows that show nothing. @throws ReadError when there are too many cells */
 export function* readRows(
   workbook: Workbook,
   { part, sheet, dressed, merged }: SheetPlace,
@@ -153,14 +153,14 @@ function cellValue(workbook: OpenWorkbook, cell: XmlElement, style: CellStyle): 
   }
 }
 
-/** @param index the place of the text among those that cells share */
+/** @param index the place of the text among the texts that cells share */
 function sharedText({ strings, gaps, sheet }: OpenWorkbook, index: string): CellText {
   const text = strings[wholeNumber(index) ?? -1];
   if (text === undefined && index.trim() !== '') gaps.lose('text', { sheet });
   return text ?? '';
 }
 
-/** A text in runs is shown as it is by all formats but those that hide it. */
+/** Formats a text. All formats but hiding ones show a text in runs as it is. */
 function formatted(text: CellText, { format }: CellStyle, gaps: GapCounter): Shown {
   const plain = typeof text === 'string' ? text : text.map((run) => run.text).join('');
   const shown = format.text(plain);
@@ -168,7 +168,7 @@ function formatted(text: CellText, { format }: CellStyle, gaps: GapCounter): Sho
   return words(shown === plain ? text : shown);
 }
 
-/** What a number format shows nothing of. */
+/** Returns a text that its number format hides if hidden text is read; else an empty one. */
 const admitted = (text: string, gaps: GapCounter): string =>
   text.trim() !== '' && gaps.admits('format', { amount: text.length }) ? text : '';
 

@@ -17,7 +17,10 @@ interface SheetOptions {
   readonly headerRows: ReadonlySet<number>;
 }
 
-/** Writes the rows of a sheet: those with one cell before a table as lines, all others as tables under the names of their columns. */
+/**
+ * Writes the rows of a sheet: rows with one cell before a table as lines, all others as tables under the names of their
+ * columns.
+ */
 export function* sheetBlocks(
   rows: Iterable<SheetRow>,
   { sheet, merged, headerRows }: SheetOptions,
@@ -129,7 +132,7 @@ function groupByRow(ranges: readonly CellRange[]): ReadonlyMap<number, readonly 
   return groups;
 }
 
-/** How many of the next rows name the columns. */
+/** Returns the number of next rows that name the columns. */
 function headerRowCount(
   cursor: Cursor,
   mergedAt: ReadonlyMap<number, readonly CellRange[]>,

@@ -21,7 +21,7 @@ export interface CellStyle {
 export interface SheetStyles {
   /** The style of an index, which is general where the file has none. */
   cell(index: number): CellStyle;
-  /** What the properties of a run of text look like. */
+  /** Returns the look that the properties of a run of text give. */
   font(properties: XmlElement): FontLook;
 }
 
@@ -30,7 +30,7 @@ interface StyleParts {
   readonly theme: string | undefined;
 }
 
-/** Reads what cells look like. */
+/** Reads the look of cells. */
 export function readStyles(office: OfficePackage, parts: StyleParts, system: DateSystem): SheetStyles {
   const tree = parts.styles === undefined ? undefined : office.tree(parts.styles);
   const colors = createSheetColors(tree, parts.theme === undefined ? undefined : office.tree(parts.theme));
@@ -68,7 +68,7 @@ export function readStyles(office: OfficePackage, parts: StyleParts, system: Dat
   return { cell: (index) => styles[index] ?? general, font: (properties) => lookOf(properties, colors) };
 }
 
-/** Whether a style is shown alike by programs that take what it does not apply itself from its parent, and by those that do not. */
+/** Tells whether all programs show a style alike: some take what it does not apply itself from its parent, others do not. */
 const isSettled = (style: XmlElement, parent: XmlElement | undefined, what: 'Font' | 'Fill'): boolean => {
   const applied = style.attributes[`apply${what}`];
   const id = what === 'Font' ? 'fontId' : 'fillId';

@@ -22,7 +22,7 @@ export function createOpacity(office: OfficePackage) {
   };
 }
 
-/** Whether this part of the filling of a frame leaves nothing of the frame free. */
+/** Tells whether this part of the filling of a frame leaves nothing of the frame free. */
 function fillsFrame({ name, attributes, children }: XmlElement): boolean {
   const sides = ['l', 't', 'r', 'b'].map((side) => wholeNumber(attributes[side] ?? '0') ?? NaN);
   if (name === 'a:stretch')

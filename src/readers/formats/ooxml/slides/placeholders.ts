@@ -11,12 +11,12 @@ const DEFAULTS: ReadonlySet<string> = new Set(['a:defRPr']);
 const MAX_PLACES = 200;
 
 export interface Placeholder {
-  /** Such as `title`, `body` or `ftr`; `obj` without one. */
+  /** The type, such as `title`, `body` or `ftr`; `obj` without one. */
   readonly type: string;
   readonly index: string;
 }
 
-/** What a shape says of the place that it fills; undefined when it fills none. */
+/** Returns the placeholder that a shape fills; undefined when it fills none. */
 export function placeholderOf(shape: XmlElement): Placeholder | undefined {
   for (const properties of ['p:nvSpPr', 'p:nvGraphicFramePr', 'p:nvPicPr']) {
     const element = descend(shape, properties, 'p:nvPr', 'p:ph');
@@ -31,11 +31,11 @@ export function boxOf(shape: XmlElement): Box | undefined {
   return rectangleOf(transformOf(shape), ['a:off', 'a:ext']);
 }
 
-/** How a shape, group or frame is moved, sized and turned. */
+/** Returns the properties by which a shape, group or frame is moved, sized and turned. */
 export const transformOf = (shape: XmlElement): XmlElement | undefined =>
   descend(shape, 'p:spPr', 'a:xfrm') ?? descend(shape, 'p:grpSpPr', 'a:xfrm') ?? childOf(shape, 'p:xfrm');
 
-/** The rectangle of two elements, one of which has the place and the other the size. */
+/** Returns the rectangle of two elements: the first has the place, the second the size. */
 export function rectangleOf(
   transform: XmlElement | undefined,
   [place, size]: readonly [place: string, size: string],
@@ -51,21 +51,21 @@ export function rectangleOf(
 interface StatedPlace {
   readonly placeholder: Placeholder;
   readonly box: Box | undefined;
-  /** An element with what its properties say of its fill. */
+  /** An element with the fill that its properties state. */
   readonly fill: XmlElement;
-  /** Whether it is a rectangle without effects, as is its text. */
+  /** True if the shape and its text are rectangles without effects. */
   readonly isPlain: boolean;
   readonly bodyAttributes: XmlElement['attributes'];
 }
 
-/** What a placeholder of a slide takes from its layout, and a layout from its master. */
+/** The properties that a placeholder of a slide takes from its layout, and a layout from its master. */
 export interface InheritedPlace {
   readonly box: Box | undefined;
-  /** What those that it is made from say of their fill, the nearest first. */
+  /** The properties of the fill that its parents state, the nearest first. */
   readonly fills: readonly XmlElement[];
-  /** Whether they are rectangles without effects, as is their text. */
+  /** True if they and their text are rectangles without effects. */
   readonly isPlain: boolean;
-  /** What they say of the body of their text. */
+  /** The attributes that they state for the body of their text. */
   readonly bodyAttributes: XmlElement['attributes'];
 }
 
@@ -120,14 +120,14 @@ function statedPlaces(tree: XmlElement | undefined): readonly StatedPlace[] {
   return places;
 }
 
-/** Keeps of properties what is small and needed, since all layouts stay in memory. */
+/** Keeps the small part of the properties that is needed, since all layouts stay in memory. */
 const fillsOf = (properties: XmlElement | undefined): XmlElement => ({
   name: 'a:fill',
   attributes: {},
   children: [...childrenOf(properties)].filter(({ name }) => name.endsWith('Fill')),
 });
 
-/** The part to which another refers by a relation of this type. */
+/** Returns the part to which another part refers by a relation of this type. */
 export function targetOf(office: OfficePackage, part: string, type: string): string | undefined {
   return office.relations(part).find((relation) => relation.type === type)?.target;
 }

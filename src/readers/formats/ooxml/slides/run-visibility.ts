@@ -15,16 +15,16 @@ interface TextPlace {
   readonly behind: () => Color | undefined;
   /** The body of the text, which may say how its levels look. */
   readonly body: XmlElement | undefined;
-  /** What a shape says of the colour of its text by the style that it takes from the theme. */
+  /** The colour of its text that a shape states by the style that it takes from the theme. */
   readonly font?: XmlElement | undefined;
 }
 
-/** Decides which runs of a body of text are read: not those too small, or of the colour that is behind them. */
+/** Decides which runs of a body of text are read: not runs that are too small, or of the colour that is behind them. */
 export function createRunFilter({ gaps, palette, behind, body, font }: TextPlace): RunFilter {
   const styles = childOf(body, 'a:lstStyle');
   const fontColor = colorIn(font, palette);
   const isSolid = [...childrenOf(childOf(body, 'a:bodyPr'))].some(({ name }) => !FLAT.has(name));
-  // Looking for what is behind takes longer than all else.
+  // The search for the colour behind takes longer than all else.
   let found: { readonly color: Color | undefined } | undefined;
   const colorBehind = (): Color | undefined => (found ??= { color: behind() }).color;
   return (properties, text, level) => {
@@ -40,18 +40,21 @@ export function createRunFilter({ gaps, palette, behind, body, font }: TextPlace
   };
 }
 
-/** What properties of a body may hold without giving its letters a depth. */
+/** Properties of a body that give its letters no depth. */
 const FLAT: ReadonlySet<string> = new Set(
   'a:noAutofit a:normAutofit a:spAutoFit a:prstTxWarp a:extLst'.split(' '),
 );
-/** What properties of a run may hold without making letters seen that have the colour of what is behind them. */
+/** Properties of a run that do not make letters seen which have the colour of their background. */
 const PLAIN: ReadonlySet<string> = new Set(
   'a:noFill a:solidFill a:highlight a:latin a:ea a:cs a:sym a:rtl a:extLst a:uLnTx a:uLn a:uFillTx a:uFill'.split(
     ' ',
   ),
 );
 
-/** Whether more than a fill makes letters seen: a line around them, a shadow, the colour of a link, or what is not followed. */
+/**
+ * Tells whether more than a fill makes letters seen: a line around them, a shadow, the colour of a link, or properties that
+ * are not followed.
+ */
 export const isDrawnOtherwise = (properties: XmlElement | undefined): boolean =>
   [...childrenOf(properties)].some(
     (child) =>

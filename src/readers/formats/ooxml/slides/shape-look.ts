@@ -7,8 +7,8 @@ import { isPlainlyFilled } from './shape-properties.js';
 import type { SlideTheme } from './slide-theme.js';
 
 /**
- * Whether a shape is drawn as its box and its fill say. Where it has effects, a thick line or anything else that is not
- * followed, what it covers and how far it reaches is not known.
+ * Tells whether a shape is drawn as its box and its fill say. Where it has effects, a thick line or anything else that is
+ * not followed, nobody knows what it covers and how far it reaches.
  */
 export function isFollowed(
   shape: XmlElement,
@@ -27,7 +27,7 @@ export function isFollowed(
   );
 }
 
-/** What fills a shape; places for text without any are not drawn when slides are shown, whatever fills them. */
+/** Returns the fill of a shape. Empty placeholders for text are not drawn when slides are shown, whatever fills them. */
 export function shapeFill(shape: XmlElement, inherited: InheritedPlace | undefined, theme: SlideTheme): Fill {
   if (shape.name !== 'p:sp' || isTrue(shape.attributes['useBgFill'])) return 'unknown';
   const fill = statedFill(shape, inherited, theme);

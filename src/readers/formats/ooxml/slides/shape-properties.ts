@@ -1,22 +1,22 @@
 import { childOf, childrenOf, findFirst, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
-/** A thicker line, in units of the file, could be what text is read on: 3 points. */
+/** The thickest line, in units of the file, that is no ground for text: 3 points. */
 const THICKEST_LINE = 38_100;
-/** What the properties of a shape may hold that is nothing but its place, its fill and a thin line. */
+/** Properties of a shape that state nothing but its place, its fill and a thin line. */
 const PLAIN: ReadonlySet<string> = new Set(
   'a:xfrm a:prstGeom a:noFill a:solidFill a:gradFill a:blipFill a:pattFill a:grpFill a:ln a:extLst'.split(
     ' ',
   ),
 );
 
-/** Whether properties of a shape say of nothing but a fill of its outline, so that its effects need not be known. */
+/** Tells whether the properties of a shape state nothing but a fill of its outline, so that its effects need not be known. */
 export const isPlainlyFilled = (properties: XmlElement | undefined): boolean =>
   [...childrenOf(properties)].every(
     (child) => PLAIN.has(child.name) || (child.name === 'a:effectLst' && child.children.length === 0),
   ) && isThin(childOf(properties, 'a:ln'));
 
-/** Whether a line is no ground for text; without one there is none. */
+/** Tells whether a line is no ground for text, being absent or thin. */
 export const isThin = (line: XmlElement | undefined): boolean =>
   childOf(line, 'a:noFill') !== undefined ||
   (wholeNumber(line?.attributes['w'] ?? '0') ?? Infinity) <= THICKEST_LINE;
@@ -27,7 +27,7 @@ export function isRectangle(properties: XmlElement | undefined): boolean {
   return kind === undefined || kind === 'rect';
 }
 
-/** Whether a shape, group or frame is not shown. */
+/** Tells whether a shape, group or frame is not shown. */
 export function isHidden(shape: XmlElement): boolean {
   for (const properties of childrenOf(shape))
     if (isTrue(childOf(properties, 'p:cNvPr')?.attributes['hidden'])) return true;

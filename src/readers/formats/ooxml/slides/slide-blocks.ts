@@ -22,7 +22,7 @@ export interface SlideContext {
   readonly layers: SlideLayers;
   readonly graphicsOf: ReturnType<typeof createGraphics>;
   readonly inherited: (placeholder: Placeholder) => InheritedPlace;
-  /** Whether a line at the foot or head of slides is read, which is so when it stands there for the first time. */
+  /** Tells whether a line at the foot or head of slides is read, as it is when it stands there for the first time. */
   readonly isNewFurniture: (text: string) => boolean;
 }
 
@@ -125,7 +125,7 @@ function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers 
   const admitsCovered = (text: string): boolean => gaps.admits('merged', { amount: text.length });
   const unmerge = createUnmerge(admitsCovered);
   const { palette } = layers;
-  // A style of tables may fill any of its cells, as may what else is said of all of them.
+  // A style of tables may fill any of its cells, as may other properties for all of them.
   const properties = childOf(table, 'a:tblPr');
   const isStyled = [...childrenOf(properties)].length > 0;
   const textOfCell = (cell: XmlElement): string => {

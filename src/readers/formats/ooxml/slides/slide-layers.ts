@@ -22,19 +22,19 @@ export interface LayerOptions {
   /** The size of slides. */
   readonly size: Box | undefined;
   readonly inherited: (placeholder: Placeholder) => InheritedPlace;
-  /** Whether nothing can be seen through a picture. */
+  /** Tells whether nothing can be seen through a picture. */
   readonly isOpaquePicture: (picture: XmlElement) => boolean;
   /** The size of letters that say nothing, in hundredths of a point. */
   readonly usualSize: number;
   readonly comparisons: Comparisons;
 }
 
-/** Tells what is behind and above the shapes of a slide. */
+/** Tells the colours and shapes behind and above the shapes of a slide. */
 export interface SlideLayers {
   readonly palette: Palette;
-  /** Whether no part of a shape is on the slide. */
+  /** Tells whether no part of a shape is on the slide. */
   isOutside(shape: XmlElement): boolean;
-  /** Whether a picture or another shape hides all of a shape. */
+  /** Tells whether a picture or another shape hides all of a shape. */
   isCovered(shape: XmlElement): boolean;
   /** The colour behind a shape; undefined when it is not known. */
   behind(shape: XmlElement): Color | undefined;
@@ -42,7 +42,7 @@ export interface SlideLayers {
   behindText(shape: XmlElement): Color | undefined;
 }
 
-/** Makes another rectangle of that which an element states; undefined where the place of its group is not known. */
+/** Places the rectangle that an element states; undefined where the place of its group is not known. */
 type Placing = ((box: Box) => Box) | undefined;
 
 interface Collection {
@@ -86,7 +86,7 @@ const idOf = (shape: XmlElement): string => {
 };
 
 const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
-/** What is in a tree of shapes and nobody sees. A line is no ground unless it is thick; anything else is not known. */
+/** Elements of a tree of shapes that nobody sees. A line is no ground unless it is thick; any other element is unknown. */
 const NOT_DRAWN: ReadonlySet<string> = new Set(['p:nvGrpSpPr', 'p:grpSpPr', 'p:extLst']);
 
 function addLayers(collection: Collection, shape: XmlElement, placing: Placing): void {
@@ -97,7 +97,7 @@ function addLayers(collection: Collection, shape: XmlElement, placing: Placing):
       addLayers(collection, choice, placing);
   } else if (shape.name === 'p:grpSp') {
     const inner = placingIn(shape, placing);
-    // What is within may be moved with its group.
+    // The shapes within may be moved with their group.
     const isMoved = collection.animated.has(idOf(shape));
     for (const child of childrenOf(shape)) addLayers(collection, child, isMoved ? undefined : inner);
   } else if (SHAPES.has(shape.name)) {
@@ -126,7 +126,7 @@ function placingIn(group: XmlElement, outer: Placing): Placing {
 const isTurned = (transform: XmlElement | undefined): boolean =>
   (wholeNumber(transform?.attributes['rot']) ?? 0) !== 0;
 
-/** What is not followed may be drawn anywhere, and nothing is known to be covered by it. */
+/** Returns the layer of a shape. A shape that is not followed may be drawn anywhere, and is not known to cover anything. */
 function layerOf(shape: XmlElement, { options, animated }: Collection, placing: Placing): Layer {
   const { theme, inherited: inheritedAt } = options;
   const placeholder = placeholderOf(shape);

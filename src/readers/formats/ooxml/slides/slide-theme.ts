@@ -6,18 +6,18 @@ import type { XmlElement } from '../xml/stream-xml.js';
 import { placeholderOf, targetOf } from './placeholders.js';
 import { isThin } from './shape-properties.js';
 
-/** What a slide takes from its layout, master and theme. */
+/** The properties that a slide takes from its layout, master and theme. */
 export interface SlideTheme {
   readonly palette: Palette;
   /** The colour of the slide itself; undefined when it is not one colour. */
   readonly background: Color | undefined;
-  /** The shapes that the layout and the master draw behind those of the slide, the lowest first. */
+  /** The shapes that the layout and the master draw behind the shapes of the slide, the lowest first. */
   readonly shapesBehind: readonly XmlElement[];
-  /** Whether there are more of them. */
+  /** True if there are more of them. */
   readonly hasMoreShapes: boolean;
   /** The fill of shapes that name one of the theme's own by its number, from 1. */
   readonly isPlainFill: (index: number) => boolean;
-  /** Whether a line of the theme that shapes name by its number, from 1, is a thin one; zero is none. */
+  /** Tells whether a line of the theme that shapes name by its number, from 1, is a thin one; zero is none. */
   readonly isThinLine: (index: number) => boolean;
 }
 
@@ -27,7 +27,7 @@ interface Sheet {
   readonly hasMoreShapes: boolean;
 }
 
-/** More shapes of a layout are not compared with those of each slide. */
+/** The number of shapes of a layout that are compared with the shapes of each slide. */
 const MAX_SHAPES = 200;
 const NO_SHEET: Sheet = { tree: undefined, shapes: [], hasMoreShapes: false };
 /** The number of the first fill of a theme that is for backgrounds. */
@@ -72,13 +72,13 @@ export function createSlideThemes(office: OfficePackage) {
   };
 }
 
-/** Keeps of a theme what decides colours. */
+/** Keeps the elements of a theme that decide colours. */
 function themeElements(tree: XmlElement | undefined): XmlElement | undefined {
   const elements = childOf(tree, 'a:themeElements');
   return elements && { name: 'a:theme', attributes: {}, children: [elements] };
 }
 
-/** Keeps of a layout or master what is needed: places for the content of slides are not drawn, and texts not read. */
+/** Keeps the needed part of a layout or master: placeholders for the content of slides are not drawn, and texts not read. */
 function readSheet(tree: XmlElement | undefined): Sheet {
   if (!tree) return NO_SHEET;
   const shapes = [...childrenOf(descend(tree, 'p:cSld', 'p:spTree'))].filter(
@@ -130,7 +130,7 @@ function referredFill(reference: XmlElement, palette: Palette, theme: XmlElement
 const lineOf = (theme: XmlElement | undefined, index: number): XmlElement | undefined =>
   [...childrenOf(descend(theme, 'a:themeElements', 'a:fmtScheme', 'a:lnStyleLst'))][index];
 
-/** Whether a fill of the theme is the colour that whoever names it gives, without a change. */
+/** Tells whether a fill of the theme is the plain colour that its users name. */
 function isPlain(theme: XmlElement | undefined, list: string, index: number): boolean {
   const fills = descend(theme, 'a:themeElements', 'a:fmtScheme', list);
   const fill = [...childrenOf(fills)][index];

@@ -4,7 +4,7 @@ import type { XmlElement } from '../xml/stream-xml.js';
 
 /** Units of the file (EMU) in a hundredth of a point, in which sizes of letters are. */
 const UNIT = 127;
-/** What stands between the sides of a shape and its text unless the shape says more, in units of the file. */
+/** The usual distances between the sides of a shape and its text, in units of the file. */
 const INSETS = { lIns: 91_440, rIns: 91_440, tIns: 45_720, bIns: 45_720 } as const;
 /** Lines with the space before and after them are hardly higher than this many times their letters. */
 const LINE_SPACING = 2;
@@ -12,7 +12,7 @@ const SIZED: ReadonlySet<string> = new Set(['a:rPr', 'a:defRPr', 'a:endParaRPr']
 const TEXT: ReadonlySet<string> = new Set(['a:t', 'm:t']);
 
 interface ReachOptions {
-  /** What the body of the text says of itself, with what it takes from a layout. */
+  /** The attributes of the text body, together with the layout's. */
   readonly attributes: XmlElement['attributes'];
   /** The size of letters that say nothing, in hundredths of a point. */
   readonly usualSize: number;
@@ -20,8 +20,8 @@ interface ReachOptions {
 }
 
 /**
- * Where the text of a shape may be: in the box of the shape if there is room for it, else also beyond its sides. This is an
- * upper bound, with letters as wide as they are high.
+ * Returns the area where the text of a shape may be: the box of the shape if there is room for it, else also beyond its
+ * sides. This is an upper bound, with letters as wide as they are high.
  */
 export function textReach(body: XmlElement | undefined, box: Box, options: ReachOptions): Box {
   if (!body) return box;
@@ -44,7 +44,7 @@ export function textReach(body: XmlElement | undefined, box: Box, options: Reach
   return grown(box, beyond + across, beyond + down);
 }
 
-/** Whether lines do not run from side to side of the shape. */
+/** Tells whether lines do not run from side to side of the shape. */
 function isDirected(body: XmlElement, attributes: XmlElement['attributes']): boolean {
   const { wrap = 'square', vert = 'horz', rot = '0', numCol = '1' } = attributes;
   const isWarped = childOf(childOf(body, 'a:bodyPr'), 'a:prstTxWarp') !== undefined;
@@ -52,7 +52,7 @@ function isDirected(body: XmlElement, attributes: XmlElement['attributes']): boo
   return wrap === 'none' || vert !== 'horz' || rot !== '0' || numCol !== '1' || isWarped || isUpright;
 }
 
-/** How many letters each line has that the text itself begins. */
+/** Returns the number of letters in each line that the text itself begins. */
 function linesOf(body: XmlElement): number[] {
   const lines: number[] = [];
   for (const paragraph of childrenOf(body, 'a:p')) {

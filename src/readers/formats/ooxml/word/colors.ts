@@ -5,7 +5,7 @@ import type { OfficePackage } from '../package/office-package.js';
 import { childOf, isTrue } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
-/** The names that Word has for colours of a theme, beside those of the scheme itself. */
+/** The names that Word has for colours of a theme, beside the names of the scheme itself. */
 const THEME_NAMES: Readonly<Record<string, string>> = {
   background1: 'bg1',
   text1: 'tx1',
@@ -41,11 +41,11 @@ const HIGHLIGHTS: Readonly<Record<string, Color>> = {
 
 /** Reads the colours of a Word file, which may be names of its theme. */
 export interface WordColors {
-  /** The colour of text; `auto` is one that can be seen. Undefined where nothing is said. */
+  /** Returns the colour of text; `auto` is one that can be seen. Undefined where none is stated. */
   text(color: XmlElement | undefined): Color | 'auto' | undefined;
   shading(shading: XmlElement | undefined): Fill | undefined;
   highlight(name: string | undefined): Fill | undefined;
-  /** What pages are filled with. */
+  /** Returns the fill of pages. */
   page(background: XmlElement | undefined): Fill;
 }
 
@@ -108,7 +108,7 @@ function themeColor(
   return shade === undefined ? base : withLuminance(base, (before) => before * shade);
 }
 
-/** Whether text cannot be told from what is behind it. */
+/** Tells whether text cannot be told from its background. */
 export const isUnseen = (color: Color | 'auto' | undefined, behind: Fill): boolean =>
   color !== undefined &&
   color !== 'auto' &&

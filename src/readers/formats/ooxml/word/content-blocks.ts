@@ -65,7 +65,7 @@ function* importedBlocks({ attributes }: XmlElement, { gaps, importAt }: WordRea
   if (last !== '' && !last.endsWith('\n\n')) yield { text: last.endsWith('\n') ? '\n' : '\n\n' };
 }
 
-/** The content of an element as one text, such as that of a cell or note. */
+/** Returns the content of an element, such as a cell or note, as one text. */
 function flatText(element: XmlElement, reader: WordReader, surroundings: Surroundings): string {
   let text = '';
   for (const block of contentBlocks(treeEvents(element, isWholeInBody), reader, surroundings))
@@ -100,7 +100,7 @@ function* paragraphBlocks(
     refer: (kind, id) => notes.refer(kind, id),
   });
   if (text !== '') yield writeParagraph(text, properties, reader);
-  // What is behind a text box is not known.
+  // The ground behind a text box is not known.
   const inside = { ...surroundings, ground: 'unknown' as const };
   for (const box of boxes) yield* contentBlocks(treeEvents(box, isWholeInBody), reader, inside);
   for (const drawing of drawings) yield* reader.graphicsOf(drawing);

@@ -3,13 +3,13 @@ import { childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elemen
 import type { GapCounter } from '../gap-counter.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 
-/** Whether an element says that something is so: it does without a value, too. */
+/** Returns the state that an element gives; an element without a value is true. */
 const isSaid = (element: XmlElement | undefined, value: string): boolean | undefined =>
   element && isTrue(element.attributes[value] ?? '1');
 
 /**
- * What a form field of old (`w:ffData`) shows: the state of a checkbox, or the entry of a list. Undefined for a field
- * whose result is its text (ECMA-376 part 1, 17.16.17).
+ * Returns the text that a legacy form field (`w:ffData`) shows: the state of a checkbox, or the entry of a list. Undefined
+ * for a field whose result is its text (ECMA-376 part 1, 17.16.17).
  */
 export function oldFieldValue(data: XmlElement | undefined): string | undefined {
   const box = childOf(data, 'w:checkBox');
@@ -23,11 +23,11 @@ export function oldFieldValue(data: XmlElement | undefined): string | undefined 
   return entries[chosen]?.attributes['w:val'];
 }
 
-/** What a content control says of what is in it, by its properties (`w:sdtPr`). */
+/** The properties (`w:sdtPr`) by which a content control tells its content. */
 export interface ContentControl {
   /** The state of a checkbox, whose content is only the sign for it. */
   readonly value: string | undefined;
-  /** Whether its content asks for what nobody has filled in. */
+  /** True if its content is a placeholder that nobody has filled in. */
   readonly isEmpty: boolean;
 }
 
@@ -55,7 +55,7 @@ export function createControls(gaps: GapCounter) {
         open.push(control);
       }
     },
-    /** A paragraph as it is read; undefined where it only asks for what nobody has filled in. */
+    /** Returns a paragraph as it is read; undefined where it is only a placeholder that nobody has filled in. */
     shown(paragraph: XmlElement): XmlElement | undefined {
       if (open.some(({ isEmpty }) => isEmpty)) return undefined;
       const value = open.at(-1)?.value;

@@ -5,7 +5,7 @@ import type { XmlElement } from '../xml/stream-xml.js';
 type NoteKind = 'footnote' | 'endnote' | 'comment';
 
 export interface PendingNote {
-  /** What stands before its text. */
+  /** The label before its text. */
   readonly label: string;
   readonly element: XmlElement;
 }

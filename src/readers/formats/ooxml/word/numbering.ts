@@ -6,7 +6,7 @@ import { countedAs } from '../../lists/count-formats.js';
 
 interface Level {
   readonly format: string;
-  /** Such as `%1.%2`, where the numbers are those of levels. */
+  /** The form of the number, such as `%1.%2`, where the numbers belong to levels. */
   readonly text: string;
   readonly start: number;
   /** The style of the paragraphs that are on this level without saying so. */
@@ -16,7 +16,7 @@ interface Level {
 }
 
 interface List {
-  /** What lists that count together share. */
+  /** The key that lists share which count together. */
   readonly group: string;
   readonly levels: ReadonlyMap<number, Level>;
   /** Levels that begin anew with this list. */

@@ -14,8 +14,8 @@ interface OtherParts {
 }
 
 /**
- * Reads what is behind the text of pages. Which texts lie on a drawing is not followed, so that nothing is known of any page
- * when one part of the file draws something behind text.
+ * Reads the fill behind the text of pages. Nobody follows which texts lie on a drawing, so that the fill of no page is
+ * known when one part of the file draws something behind text.
  */
 export function readPageFill(
   office: OfficePackage,

@@ -16,11 +16,11 @@ import type { WordStyles } from './styles.js';
 export interface InlineContext {
   readonly gaps: GapCounter;
   readonly styles: WordStyles;
-  /** How the paragraph makes its runs look. */
+  /** The look that the paragraph gives its runs. */
   readonly look: RunLook;
-  /** What is behind it where neither it nor its runs have a background. */
+  /** The fill behind it where neither it nor its runs have a background. */
   readonly ground: Fill;
-  /** Called for a reference to a note. @returns what stands for it in the text */
+  /** Called for a reference to a note. @returns the text that stands for it */
   readonly refer: (kind: 'footnote' | 'endnote' | 'comment', id: string) => string;
 }
 
@@ -28,11 +28,11 @@ export interface ParagraphContent {
   readonly text: string;
   /** The contents of its text boxes. */
   readonly boxes: readonly XmlElement[];
-  /** What may hold charts and diagrams. */
+  /** Drawings, which may hold charts and diagrams. */
   readonly drawings: readonly XmlElement[];
 }
 
-/** Elements whose text is not that of the document: properties, instructions of fields, readings of characters. */
+/** Elements whose text is not text of the document: properties, instructions of fields, readings of characters. */
 const SKIPPED: ReadonlySet<string> = new Set([
   'w:pPr',
   'w:rPr',
@@ -59,7 +59,7 @@ const DRAWN: ReadonlySet<string> = new Set([
   'o:OLEObject',
 ]);
 
-/** Reads the text of a paragraph, with what is anchored in it. */
+/** Reads the text of a paragraph, with the objects anchored in it. */
 export function readParagraphText(paragraph: XmlElement, context: InlineContext): ParagraphContent {
   const boxes: XmlElement[] = [];
   const drawings: XmlElement[] = [];
@@ -99,7 +99,7 @@ export function readParagraphText(paragraph: XmlElement, context: InlineContext)
   return { text: text(), boxes, drawings };
 }
 
-/** A formula is one text, of which runs may be hidden. */
+/** Returns a formula as one text. Some of its runs may be hidden. */
 function formulaText(formula: XmlElement, state: RunState, context: InlineContext): string {
   return writeOmml(formula, ({ run, text, isDeleted }: FormulaRun): boolean => {
     const { hidden } = runState(run, isDeleted ? 'deleted' : state.hidden, context);
@@ -150,7 +150,7 @@ function createFields() {
     return ended;
   };
   return {
-    /** Whether text here is not that of the document. */
+    /** Tells whether text here is not text of the document. */
     isSilent: () => silent > 0,
     /** @param isAnswered whether the beginning of the field has told its result */
     mark(type: string | undefined, { isAnswered }: { readonly isAnswered: boolean }): void {
@@ -165,14 +165,14 @@ function createFields() {
   };
 }
 
-/** Whether the text of a run is seen, where it stands, and in which fonts. */
+/** The state of a run: whether its text is seen, its shift, and its fonts. */
 interface RunState {
   readonly hidden: HiddenKind | undefined;
   readonly shift: Shift | undefined;
   readonly look: RunLook;
 }
 
-/** @param hidden why nothing of what holds the run is seen */
+/** @param hidden the reason why nothing around the run is seen */
 function runState(
   run: XmlElement | undefined,
   hidden: HiddenKind | undefined,
@@ -185,7 +185,7 @@ function runState(
   const look = underneath(underneath(own, style), outer);
   const shift = shiftOf(look, outer);
   if (hidden !== undefined) return { hidden, shift, look };
-  // A style that hides what another one hides already shows it again (ECMA-376 part 1, 17.7.3).
+  // A style that hides a text which another one hides already shows it again (ECMA-376 part 1, 17.7.3).
   const isToggled = own.isVanished === undefined && style.isVanished === true && outer.isVanished === true;
   return {
     hidden: isToggled ? hiddenKind({ ...look, isVanished: false }, context) : hiddenKind(look, context),
@@ -224,6 +224,6 @@ function readDrawing(drawing: XmlElement, { boxes, put, gaps }: DrawingTarget): 
     else if (element.name !== 'o:OLEObject' && !isObject && !isControl) gaps.skip('picture');
   }
   const texts = lines.filter((line) => line.trim() !== '');
-  // The words of shapes stand apart from each other, and from those around the drawing.
+  // The words of shapes stand apart from each other, and from the words around the drawing.
   if (texts.length > 0) put(`\n${texts.join('\n')}\n`);
 }

@@ -5,21 +5,21 @@ import { childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elemen
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { WordColors } from './colors.js';
 
-/** What a style, or the properties of a run, say of how text looks; undefined where they say nothing. */
+/** The look of text that a style, or the properties of a run, state; a property is undefined where they state none. */
 export interface RunLook {
   readonly isVanished: boolean | undefined;
   readonly color: Color | 'auto' | undefined;
   readonly isTiny: boolean | undefined;
-  /** Whether letters have a line or a shadow around them, so that their colour does not tell whether they are seen. */
+  /** True if letters have a line or a shadow around them, so that their colour does not tell whether they are seen. */
   readonly isOutlined: boolean | undefined;
   readonly background: Fill | undefined;
-  /** Whether it stands above or below the line. */
+  /** The shift of text above or below the line. */
   readonly shift: Shift | 'none' | undefined;
   /** In half points. */
   readonly size: number | undefined;
-  /** How far above the line text is moved, in half points. */
+  /** The distance by which text is moved above the line, in half points. */
   readonly position: number | undefined;
-  /** The font of ASCII, and that of the characters beyond it; empty for one of the theme. */
+  /** The font of ASCII, and the font of the characters beyond it; empty for one of the theme. */
   readonly asciiFont: string | undefined;
   readonly otherFont: string | undefined;
 }
@@ -37,12 +37,12 @@ export const PLAIN: RunLook = {
   otherFont: undefined,
 };
 
-/** What the properties of a run, and those of its paragraph, say of its look. */
+/** Returns the look that the properties of a run and of its paragraph state. */
 export function readLook(colors: WordColors, run: XmlElement | undefined, around?: XmlElement): RunLook {
   const vanish = valueOf(run, 'w:vanish');
   const size = wholeNumber(valueOf(run, 'w:sz'));
   const marked = colors.highlight(valueOf(run, 'w:highlight'));
-  // What lies under a frame is not followed.
+  // The ground under a frame is not followed.
   const lower = childOf(around, 'w:framePr') ? 'unknown' : undefined;
   const shaded = over(
     colors.shading(childOf(run, 'w:shd')),
@@ -73,7 +73,7 @@ const OUTLINES: ReadonlySet<string> = new Set(
   'w:outline w:shadow w:emboss w:imprint w14:textOutline w14:textFill w14:glow w14:shadow'.split(' '),
 );
 
-/** The upper fill; what says that there is none may be meant to undo the lower one. */
+/** Returns the upper fill. The statement that there is none may be meant to undo the lower one. */
 const over = (upper: Fill | undefined, lower: Fill | undefined): Fill | undefined =>
   upper === 'none' && lower !== undefined && lower !== 'none' ? 'unknown' : (upper ?? lower);
 
@@ -99,12 +99,12 @@ export function underneath(upper: RunLook, lower: RunLook): RunLook {
   };
 }
 
-/** Of its own size, how far text is moved that is raised or lowered and not only set a little higher. */
+/** The least move of text that is raised or lowered, and not only set a little higher, as a share of its size. */
 const MIN_MOVE = 0.2;
 
 const outerShift = ({ shift }: RunLook): RunLook['shift'] => shift ?? 'none';
 
-/** Whether text is raised or lowered: by its alignment, or because it is smaller than that around it and moved. */
+/** Returns how text is shifted: by its alignment, or because it is moved and smaller than the text around it. */
 export function shiftOf(look: RunLook, around: RunLook): Shift | undefined {
   // A paragraph that is raised as a whole stands above nothing.
   if (look.shift !== undefined && look.shift !== outerShift(around))

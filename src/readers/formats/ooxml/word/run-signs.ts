@@ -7,7 +7,7 @@ type Fonts = Pick<RunLook, 'asciiFont' | 'otherFont'>;
 /** The text of a run as it is shown: symbol fonts show other signs than its characters. */
 export function textInFonts(text: string, { asciiFont, otherFont }: Fonts, signs: SignReader): string {
   if (signsOf(asciiFont) === signsOf(otherFont)) return signs.read(text, otherFont);
-  // What is beyond Latin-1 is in no other font than the symbol font.
+  // Characters beyond Latin-1 are in no other font than the symbol font.
   const symbolFont = signsOf(otherFont) === undefined ? asciiFont : otherFont;
   return text.replace(/[\0-\x7f]+|[\x80-\xff]+|[^\0-\xff]+/g, (part) => {
     const code = part.charCodeAt(0);
@@ -15,7 +15,10 @@ export function textInFonts(text: string, { asciiFont, otherFont }: Fonts, signs
   });
 }
 
-/** The sign that an element stands for (`w:sym`, and that of later versions of Word for characters beyond FFFF). */
+/**
+ * Returns the sign that an element stands for (`w:sym`, or the element of later versions of Word for characters beyond
+ * FFFF).
+ */
 export function signOf({ name, attributes }: XmlElement, signs: SignReader): string {
   const [code, font] =
     name === 'w:sym'

@@ -15,13 +15,16 @@ export interface ParagraphStyle {
 
 export interface WordStyles {
   paragraph(style: string | undefined): ParagraphStyle;
-  /** How a style of paragraphs makes text look, or that which holds without one, with what it is based on and the defaults. */
+  /**
+   * Returns the look that a style of paragraphs, or the default one, gives text, together with the styles it is based on
+   * and the defaults.
+   */
   paragraphLook(style: string | undefined): RunLook;
-  /** How a style of runs makes text look, with what it is based on. */
+  /** Returns the look that a style of runs gives text, together with the styles it is based on. */
   runLook(style: string | undefined): RunLook;
-  /** What the properties of a run, and those of its paragraph, say of its look. */
+  /** Returns the look that the properties of a run and of its paragraph state. */
   ownLook(run: XmlElement | undefined, around?: XmlElement): RunLook;
-  /** Whether a style of tables, or that which holds without one, fills any cell or colours its text. */
+  /** Tells whether a style of tables, or the default one, fills any cell or colours its text. */
   dressesCells(style: string | undefined): boolean;
   readonly colors: WordColors;
   readonly language: string | undefined;
@@ -65,7 +68,7 @@ export function readWordStyles(
   };
 }
 
-/** The styles by their ids. One without an id is that of no text. */
+/** Reads the styles by their ids. No text has a style without an id. */
 function readStyles(tree: XmlElement | undefined): ReadonlyMap<string, XmlElement> {
   const styles = new Map<string, XmlElement>();
   for (const style of childrenOf(tree, 'w:style')) {
@@ -75,7 +78,7 @@ function readStyles(tree: XmlElement | undefined): ReadonlyMap<string, XmlElemen
   return styles;
 }
 
-/** A style and those that it is based on, the nearest first. */
+/** Returns a style and its base styles, the nearest first. */
 function chainIn(styles: ReadonlyMap<string, XmlElement>, id: string | undefined): XmlElement[] {
   const chain: XmlElement[] = [];
   for (let style = styles.get(id ?? ''); style && !chain.includes(style);) {
@@ -86,7 +89,7 @@ function chainIn(styles: ReadonlyMap<string, XmlElement>, id: string | undefined
   return chain;
 }
 
-/** What changes how the text of a cell can be seen. */
+/** Properties that change how the text of a cell can be seen. */
 const DRESS: ReadonlySet<string> = new Set(['w:shd', 'w:color']);
 
 /** The style that holds where none of its type is named. */
@@ -112,7 +115,7 @@ function readParagraphStyle(chain: readonly XmlElement[]): ParagraphStyle {
   const named = chain
     .map((style) => headingByName(valueOf(style, 'w:name') ?? ''))
     .find((level) => level !== undefined);
-  // The level nine is that of body text.
+  // The level nine is body text.
   return { heading: outline === undefined ? named : outline < 9 ? outline + 1 : undefined, list };
 }
 

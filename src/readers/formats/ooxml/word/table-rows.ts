@@ -16,7 +16,7 @@ interface RowOptions {
 
 export interface TableRow {
   readonly element: XmlElement;
-  /** Whether the table has a single column. */
+  /** True if the table has a single column. */
   readonly isFrame: boolean;
   readonly cells: readonly { readonly element: XmlElement; readonly inside: Surroundings }[];
 }
@@ -28,7 +28,7 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
   let columns = Infinity;
   let isAtEnd = false;
   const next = (): TableRow | undefined => {
-    // Behind its end, the events are those of what follows the table.
+    // Behind the end of the table, the events belong to the content that follows it.
     if (isAtEnd) return undefined;
     const element = nextRow(events, (found) => {
       if (found.name === 'w:tblPr') properties = found;
@@ -51,7 +51,7 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
   };
   return {
     next,
-    /** The rows as texts, those first that have been taken already. */
+    /** The rows as texts, first the rows that have been taken already. */
     *texts(ahead: readonly TableRow[]): Iterable<{ cells: string[] }> {
       for (const row of ahead) yield* textsOf(row);
       for (let row = next(); row; row = next()) yield* textsOf(row);
@@ -66,8 +66,8 @@ interface CellPlace {
 }
 
 /**
- * What fills a cell itself; undefined for nothing. It is known where the cell says so. What its row, its table or their style say
- * depends on where the cell is, and on the program that shows it.
+ * Returns the fill of a cell itself; undefined for none. It is known where the cell states it. The fill by its row, its
+ * table or their style depends on the place of the cell, and on the program that shows it.
  */
 function cellFill(cell: XmlElement, { row, table }: CellPlace, styles: WordStyles): Fill | undefined {
   const { colors } = styles;
@@ -77,7 +77,7 @@ function cellFill(cell: XmlElement, { row, table }: CellPlace, styles: WordStyle
     const whole = colors.shading(childOf(properties, 'w:shd'));
     return whole !== undefined && whole !== 'none';
   });
-  // What lies under a table with a place of its own is not followed.
+  // The ground under a table with a place of its own is not followed.
   const isPlaced = childOf(table, 'w:tblpPr') !== undefined;
   return isFilled || isPlaced || styles.dressesCells(valueOf(table, 'w:tblStyle')) ? 'unknown' : undefined;
 }
@@ -98,7 +98,7 @@ function nextRow(events: Iterator<XmlEvent>, meet: (element: XmlElement) => void
   return undefined;
 }
 
-/** The cells of a row, also those within content controls. */
+/** Yields the cells of a row, including cells within content controls. */
 function* cellsOf(element: XmlElement, gaps: GapCounter): Iterable<XmlElement> {
   for (const child of childrenOf(element)) {
     if (child.name === 'w:tc') yield child;

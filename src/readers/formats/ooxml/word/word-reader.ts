@@ -6,21 +6,21 @@ import type { Notes } from './notes.js';
 import type { Numbering } from './numbering.js';
 import type { WordStyles } from './styles.js';
 
-/** What the readers of all parts of a Word file share. */
+/** The objects that the readers of all parts of a Word file share. */
 export interface WordReader {
   readonly gaps: GapCounter;
   readonly styles: WordStyles;
   readonly numbering: Numbering;
   readonly notes: Notes;
-  /** What is behind the text of pages. */
+  /** The fill behind the text of pages. */
   readonly page: Fill;
   readonly importAt: ReadImport;
   readonly graphicsOf: ReturnType<typeof createGraphics>;
 }
 
 export interface Surroundings {
-  /** What is behind text that has no background of its own, nor its paragraph. */
+  /** The fill behind text that has no background of its own, nor its paragraph. */
   readonly ground: Fill;
-  /** Whether this is the content of a cell, where tables are written in a line and notes wait. */
+  /** True for the content of a cell, where tables are written in a line and notes wait. */
   readonly isCell: boolean;
 }

@@ -47,7 +47,7 @@ export function valueOf(element: XmlElement | undefined, name: string): string |
   return child && (child.attributes['w:val'] ?? child.attributes['val'] ?? '');
 }
 
-/** Whether an attribute or value of XML Schema's type boolean says yes. */
+/** Tells whether an attribute or value of XML Schema's type boolean is true. */
 export const isTrue = (value: string | undefined): boolean =>
   value !== undefined && !['0', 'false', 'off', 'none'].includes(value);
 

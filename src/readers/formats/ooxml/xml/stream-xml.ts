@@ -22,7 +22,7 @@ export type XmlEvent =
 
 interface StreamOptions {
   readonly kind: OfficeKind;
-  /** Which elements come as trees when they are closed. Texts outside of them are left out. */
+  /** Tells whether an element comes as a tree when it is closed. Texts outside of trees are left out. */
   readonly isWhole: (name: string) => boolean;
   /** Called at the end when elements are still open. */
   readonly onCut: () => void;

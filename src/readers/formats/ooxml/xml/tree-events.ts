@@ -1,7 +1,7 @@
 import { childrenOf } from './elements.js';
 import type { XmlElement, XmlEvent } from './stream-xml.js';
 
-/** Passes the content of a tree as a stream passes that of a file. */
+/** Passes the content of a tree as a stream passes the content of a file. */
 export function* treeEvents(
   { children }: Pick<XmlElement, 'children'>,
   isWhole: (name: string) => boolean,

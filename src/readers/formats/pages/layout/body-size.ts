@@ -2,7 +2,7 @@ import type { Piece } from './piece.js';
 
 const MAX_PIECES = 2_000;
 const MAX_CHARACTERS = 400;
-/** More sizes than a document has; when there are as many, those of earlier pages are forgotten. */
+/** More sizes than a document has; at this number the sizes of earlier pages are forgotten. */
 const MAX_SIZES = 10_000;
 
 /** Finds the size of ordinary text in a document, in points: half of its characters are of that size or smaller. */
@@ -10,7 +10,7 @@ export function createBodySize() {
   const weights = new Map<number, number>();
   let total = 0;
   return {
-    /** @param pieces those of the next page */
+    /** @param pieces the pieces of the next page */
     add(pieces: readonly Piece[]): void {
       if (weights.size > MAX_SIZES) {
         weights.clear();

@@ -20,7 +20,7 @@ interface Cut {
   readonly crossing: readonly Piece[];
 }
 
-/** Parts lines into groups that are read one after the other: columns, and what stands above, between and below them. */
+/** Parts lines into groups that are read one after the other: columns, and the lines above, between and below them. */
 export function orderColumns(lines: readonly Piece[], depth = 0): (readonly Piece[])[] {
   if (lines.length === 0) return [];
   const cut = depth < MAX_DEPTH ? bestCut(lines) : undefined;
@@ -122,7 +122,7 @@ function alignedShare(one: readonly Piece[], other: readonly Piece[]): number {
   return aligned.length / few.length;
 }
 
-/** What stands between two heights: lines across the gap, columns on both of its sides, or columns with other gaps. */
+/** The content between two heights: lines across the gap, columns on both of its sides, or columns with other gaps. */
 type Band =
   | { readonly crossing: readonly Piece[] }
   | Pick<Cut, 'before' | 'after'>

@@ -2,12 +2,12 @@ import { bottomOf, standsAlone, type Piece } from './piece.js';
 
 /** The part of a page at its top and bottom where headers and footers stand. */
 const EDGE = 0.12;
-/** A line is furniture when it stands at the same place of so many pages, and of this share of them. */
+/** A line is furniture when it stands at the same place of at least this many pages, and of this share of them. */
 const MIN_PAGES = 3;
 const SHARE = 0.25;
-/** Heights within so many points are the same place. */
+/** Heights within this many points are the same place. */
 const SAME_PLACE = 6;
-/** Most numbers of a line of which one may be that of the page. */
+/** The most numbers that a line may have for one of them to be the page number. */
 const MAX_NUMBERS = 4;
 
 interface FurniturePage {
@@ -16,15 +16,15 @@ interface FurniturePage {
 }
 
 /**
- * Finds headers, footers and page numbers, by what many pages of a batch repeat at the same place. Texts are the same when
- * they are equal, or differ only in one number that rises by one with each page; any other number makes another text, since
- * an invoice or a table says something else with each. The first page that shows a text keeps it.
+ * Finds headers, footers and page numbers by the texts that many pages of a batch repeat at the same place. Texts are the
+ * same when they are equal, or differ only in one number that rises by one with each page; any other number makes another
+ * text, since an invoice or a table says something else with each. The first page that shows a text keeps it.
  */
 export function createFurniture() {
   const shown = new Set<string>();
   let pagesBefore = 0;
   return {
-    /** The pieces of each page without its furniture. @param pages that follow those of the call before */
+    /** Returns the pieces of each page without its furniture. @param pages the pages after those of the previous call */
     strip<Page extends FurniturePage>(pages: readonly Page[]): Page[] {
       const keysOfPages = pages.map((page, index) => keysOfPage(page, pagesBefore + index));
       pagesBefore += pages.length;
@@ -65,7 +65,7 @@ function countPages(keysOfPages: readonly Keys[]): Map<string, number> {
   return counts;
 }
 
-/** What a text near an edge may be recognized by; nothing for one in the middle of the page. */
+/** Returns the keys that recognize a text near an edge; none for one in the middle of the page. */
 function keysOf(piece: Piece, height: number, index: number): string[] {
   const isTop = bottomOf(piece) <= height * EDGE;
   const isBottom = piece.y >= height * (1 - EDGE);
@@ -79,7 +79,10 @@ function keysOf(piece: Piece, height: number, index: number): string[] {
 const PAGE =
   /(?:^|[^\p{L}])(?:p|pp|pg|page|seite|s|página|pagina|pág|strona|sida|side|sivu|стр|页|頁|第)(?:[^\p{L}]|$)/iu;
 
-/** `Question 12` is a heading on a page of its own; a number alone, of a page, or at an end of a longer line is that of a page. */
+/**
+ * `Question 12` is a heading on a page of its own; a number alone, with the word for a page, or at an end of a longer line
+ * is a page number.
+ */
 function mayHoldPageNumber(before: string, after: string): boolean {
   const rest = `${before} ${after}`;
   const words = rest.match(/\p{L}{2,}/gu)?.length ?? 0;

@@ -1,13 +1,13 @@
 import { median, rightOf, MAX_SPACE, type Piece } from './piece.js';
 
-/** A gutter has so many lines on both of its sides, and in the rows between them at most this share of lines that cross it. */
+/** The least number of lines on both sides of a gutter, and the greatest share of lines that cross it in the rows between. */
 const MIN_ROWS = 6;
 const MAX_CROSSING = 0.35;
 /** The narrowest gutter, in sizes of the font. */
 const NARROWEST = 0.5;
 /** Lines of a column with fewer characters are labels, numbers of a list, or cells. */
 const MIN_CHARACTERS = 20;
-/** The lines of a column begin within so many points of each other. */
+/** The lines of a column begin within this many points of each other. */
 const SAME_PLACE = 1.5;
 const MAX_CANDIDATES = 24;
 

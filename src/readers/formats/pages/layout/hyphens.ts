@@ -4,7 +4,7 @@ import { cutWords, type Vocabulary } from './vocabulary.js';
 /** Ranges of numbers that are parted after their dash. */
 const RANGE = /(?<=\d[–‑])\n(?=\d)/gu;
 
-/** So many characters behind a cut word tell whether a compound follows. */
+/** This many characters behind a cut word tell whether a compound follows. */
 const LOOK_AHEAD = 60;
 
 /** Words with which a compound goes on: `pre- and post-war`, `Ein- und Ausgang`. No syllable is a letter alone. */
@@ -21,7 +21,7 @@ const NO_SECOND_PART = /^(?:ways?|light\w*|lands?|est|ness|sense|ment|ages?|fish
 const SECOND_PART =
   /^(?:based|known|called|like|being|defined|established|dependent|specific|related|induced|mediated|treated|associated|level|scale|term|range|free|wide|old|dimensional|resolution|quality|fat|density|affinity|derived|expressing|controlled|regulated|blind|deficient|positive|negative|colou?red|fashioned|headed|handed|shouldered|haired|eyed|faced|minded|natured|looking|dressed|made)$/iu;
 
-/** Joins the words of blocks that are cut at line ends, by what the document says elsewhere. */
+/** Joins the words of blocks that are cut at line ends, by the words elsewhere in the document. */
 export function* joinHyphens(blocks: Iterable<Block>, vocabulary: Vocabulary): Iterable<Block> {
   for (const block of blocks) {
     const text = joinCutWords(block.text, vocabulary);
@@ -45,11 +45,11 @@ const isSoft = (hyphen: string): boolean => hyphen !== '-' && hyphen !== '\u2010
 
 interface Continuation {
   readonly after: string;
-  /** What stands behind it. */
+  /** The text behind it. */
   readonly next: string;
 }
 
-/** What stands between the two parts of a cut word: nothing, its own hyphen, or a hyphen and a space. */
+/** Returns the link between the two parts of a cut word: nothing, its own hyphen, or a hyphen and a space. */
 function linkOf(before: string, { after, next }: Continuation, { count }: Vocabulary): '' | '-' | '- ' {
   const last = before.slice(before.lastIndexOf('-') + 1);
   const [first = ''] = after.split('-');

@@ -1,8 +1,8 @@
 import { bottomOf, rightOf, standsAlone, type Piece } from './piece.js';
 
-/** An initial is so many times as large as the text that it begins. */
+/** The least ratio of an initial's size to the size of the text that it begins. */
 const MIN_RATIO = 1.8;
-/** It stands before so many lines at least. */
+/** The least number of lines that it stands before. */
 const MIN_LINES = 2;
 /** The widest gap between it and its lines, in sizes of their font. */
 const MAX_GAP = 1.5;

@@ -5,7 +5,7 @@ import { around, isRightToLeft, rightOf, standsAlone, MAX_SPACE, type Piece } fr
 const NARROWEST_SPACE = 0.12;
 /** Raised and lowered letters stand off the middle of their line by less, in sizes of its font. */
 const HIGHEST_SHIFT = 0.55;
-/** So many pieces of a row are compared with a further one. */
+/** The number of pieces of a row that are compared with a further one. */
 const MAX_COMPARED = 100;
 
 /** Joins pieces that stand side by side on one line, as far as no wide gap parts them. From top to bottom. */

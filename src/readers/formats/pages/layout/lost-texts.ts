@@ -13,12 +13,12 @@ export interface FoundCell {
 const MAX_COMPARED = 2_000_000;
 /** A table that lost a larger share of its letters is none. */
 const MAX_LOST = 0.4;
-/** A text stands in a column when it reaches so many points into it. */
+/** A text stands in a column when it reaches at least this many points into it. */
 const MIN_SHARED = 1;
 
 type Span = Pick<Rectangle, 'x' | 'width'>;
 
-/** A column, with its place in the rows that were found; undefined for one that lost texts alone stand in. */
+/** A column, with its place in the rows that were found; undefined for a column that only lost texts stand in. */
 interface Column extends Span {
   readonly at: number | undefined;
 }
@@ -66,7 +66,7 @@ function isNear({ x, y, width, height }: Rectangle, piece: Piece): boolean {
   return holds({ x: x - across, y: y - along, width: width + 2 * across, height: height + 2 * along }, piece);
 }
 
-/** Where the columns stand, by most of their cells below the first row, whose cells may reach over several. */
+/** Returns the places of the columns, by most of their cells below the first row, whose cells may reach over several. */
 function columnsOf(found: readonly (readonly FoundCell[])[]): Column[] {
   const count = Math.max(0, ...found.map((row) => row.length));
   return Array.from({ length: count }, (_, at) => {
@@ -77,7 +77,7 @@ function columnsOf(found: readonly (readonly FoundCell[])[]): Column[] {
   }).filter(({ width }) => width > 0);
 }
 
-/** The columns from left to right, with those in which nothing but lost texts stands. */
+/** Returns the columns from left to right, including columns in which nothing but lost texts stands. */
 function withFurther(columns: readonly Column[], lost: readonly Piece[]): Column[] {
   const further: Column[] = [];
   for (const piece of lost.toSorted((a, b) => a.x - b.x)) {
@@ -91,7 +91,10 @@ function withFurther(columns: readonly Column[], lost: readonly Piece[]): Column
   return [...columns, ...further].toSorted((a, b) => a.x - b.x);
 }
 
-/** The columns into which a text reaches, or else those beside which it stands as a word of the same cell would. */
+/**
+ * Returns the columns into which a text reaches, or else the columns beside which it stands as a word of the same cell
+ * would.
+ */
 function columnsUnder(piece: Piece, columns: readonly Column[]): Column[] {
   const under = reached(piece, columns, MIN_SHARED);
   return under.length > 0 ? under : reached(piece, columns, -MAX_SPACE * piece.size);
@@ -100,7 +103,7 @@ function columnsUnder(piece: Piece, columns: readonly Column[]): Column[] {
 const reached = (piece: Piece, columns: readonly Column[], least: number): Column[] =>
   columns.filter((column) => Math.min(rightOf(piece), rightOf(column)) - Math.max(piece.x, column.x) > least);
 
-/** The rows from top to bottom, with those in which nothing but lost texts stands. */
+/** Returns the rows from top to bottom, including rows in which nothing but lost texts stands. */
 function rowsWith(
   found: readonly (readonly FoundCell[])[],
   lost: readonly Piece[],

@@ -8,7 +8,7 @@ import type { Rectangle } from '../../../blocks/location.js';
 import { around, type Piece } from './piece.js';
 
 const MAX_HEADING_LENGTH = 200;
-/** What begins an item of a list, as on slides, whose texts are larger than those of other pages. */
+/** The beginning of a list item, as on slides, whose texts are larger than the texts of other pages. */
 const ITEM = /^[•◦▪‣●○■–—-]\s/;
 
 export interface LayoutPage {

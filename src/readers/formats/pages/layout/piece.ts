@@ -6,7 +6,7 @@ export interface Piece extends Rectangle {
   /** The size of its font in points. */
   readonly size: number;
   readonly isBold: boolean;
-  /** Whether it runs upwards, downwards or upside down on a page of upright text. */
+  /** True if it runs upwards, downwards or upside down on a page of upright text. */
   readonly isTurned?: boolean | undefined;
   /** The rows of a table; absent for text. */
   readonly table?: readonly TableRow[] | undefined;
@@ -45,7 +45,7 @@ export function holds(outer: Rectangle, inner: Rectangle): boolean {
   return x >= outer.x && x <= rightOf(outer) && y >= outer.y && y <= bottomOf(outer);
 }
 
-/** The letters and digits of texts, by which they are compared. */
+/** Returns the letters and digits of texts, by which texts are compared. */
 export const lettersOf = (texts: readonly string[]): string => texts.join('').replace(/[^\p{L}\p{N}]/gu, '');
 
 export function median(values: readonly number[]): number {

@@ -1,7 +1,7 @@
 import { isRightToLeft } from './piece.js';
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
-/** Where words of both kinds stand next to each other without a space. */
+/** The places where words of both kinds stand next to each other without a space. */
 const BETWEEN_SCRIPTS =
   /(?<=[\u05d0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])(?=\p{Script=Latin})|(?<=\p{Script=Latin})(?=[\u05d0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])/gu;
 /**
@@ -14,8 +14,8 @@ const TURNED_NO = /(?<![\p{L}\p{M}])(\u0648?)\u0627\u0644(?![\p{L}\p{M}])/gu;
 const LETTER = /\p{L}/u;
 
 /**
- * The words of a line in the order in which they are read. PDFium's reader gives those of Arabic and Hebrew lines from the
- * left, each with its letters in the right order; names in Latin letters within them run from the left.
+ * Returns the words of a line in the order in which they are read. PDFium's reader gives the words of Arabic and Hebrew
+ * lines from the left, each with its letters in the right order; names in Latin letters within them run from the left.
  */
 export function inReadingOrder(line: string): string {
   if (!RIGHT_TO_LEFT.test(line) || !isRightToLeft(line)) return line;

@@ -20,7 +20,7 @@ import {
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
 const MAX_MEAN_CELL = 80;
-/** So are shorter ones on average, where the reader has lost some of the texts. */
+/** Shorter cells on average are columns of text, too, where the reader has lost some of the texts. */
 const MAX_MEAN_WHERE_LOST = 20;
 /** The largest share of letters that may stand in a table more than once. */
 const MAX_REPEATED = 0.3;
@@ -49,7 +49,7 @@ const overlaps = (one: Rectangle, other: Rectangle): boolean =>
   Math.min(rightOf(one), rightOf(other)) - Math.max(one.x, other.x) > 1 &&
   Math.min(bottomOf(one), bottomOf(other)) - Math.max(one.y, other.y) > 1;
 
-/** Tells whether most lines of a table go on beside it as lines of text do, such as those of justified columns. */
+/** Tells whether most lines of a table go on beside it as lines of text do, such as the lines of justified columns. */
 function isCutOut(box: Rectangle, pieces: readonly Piece[]): boolean {
   const beside = pieces.filter((piece) => !standsAlone(piece) && isAtHeight(box, piece));
   const rows = rowsOf(beside).filter((row) => row.some((piece) => holds(box, piece)));

@@ -4,7 +4,10 @@ import { median, type Piece } from './piece.js';
 export const WIDE =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u30fc\\u3001-\\u303f\\uff01-\\uff60]';
 const ENDS_WIDE = new RegExp(`${WIDE}$`, 'u');
-/** What cannot stand at the end of a line, a character, and what cannot stand at the beginning of one (JIS X 4051). */
+/**
+ * The first unit of a line: characters that cannot stand at the end of a line, a character, and characters that cannot
+ * stand at the beginning of one (JIS X 4051).
+ */
 const FIRST_UNIT = new RegExp(
   `^[「『（［｛〈《【〔〖]{0,3}(${WIDE})[」』）］｝〉》】〕〗、。，．・：；？！ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々]{0,3}`,
   'u',
@@ -12,9 +15,9 @@ const FIRST_UNIT = new RegExp(
 /** Dots up to the number of a page in a list of contents. */
 const LEADER = /[….．・‥]{2}\s?[\d０-９]{1,5}$/u;
 const WIDE_CHARACTER = new RegExp(WIDE, 'gu');
-/** The width of letters of other scripts, in that of a wide character. */
+/** The width of letters of other scripts, as a share of the width of a wide character. */
 const NARROW = 0.5;
-/** Lines may be so much shorter than they could be, in widths of a character. */
+/** Lines may be this much shorter than they could be, in widths of a character. */
 const TOLERANCE = 0.3;
 
 type Line = Pick<Piece, 'text' | 'width' | 'size'>;
@@ -26,9 +29,9 @@ export function charactersWide(text: string): number {
 }
 
 /**
- * The texts of lines one after another. Nothing stands between two characters of Chinese or Japanese where a line ended for want
- * of room.
- * @param separator what stands between other lines
+ * Returns the texts of lines one after another. Nothing stands between two characters of Chinese or Japanese where a line
+ * ended for want of room.
+ * @param separator the separator between other lines
  * @param room the width of the lines at most
  */
 export function joinTexts(lines: readonly Line[], separator: string, room: number): string {
@@ -50,15 +53,15 @@ function wasBroken(before: Line, line: Line, room: number): boolean {
   return before.width + unit.length * character > room - TOLERANCE * character;
 }
 
-/** So many lines tell by themselves how wide they can be, where some end at the same place. */
+/** This many lines tell by themselves how wide they can be, where some end at the same place. */
 const ENOUGH_LINES = 3;
-/** Lines of fewer characters may be those of a list or a poem, two lines of fewer than the second a list. */
+/** Lines of fewer characters may belong to a list or a poem; two lines of fewer than the second number may be a list. */
 const SHORT = 8;
 const SHORT_PAIR = 12;
 
 /**
- * The lines of a paragraph. Of a few lines it cannot be told by themselves whether they were broken.
- * @param width that of its column
+ * Joins the lines of a paragraph. A few lines do not tell by themselves whether they were broken.
+ * @param width the width of its column
  */
 export function joinParagraph(lines: readonly Piece[], width: number): string {
   const widest = lines.reduce((most, line) => Math.max(most, line.width), 0);

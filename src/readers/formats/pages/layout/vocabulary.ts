@@ -9,7 +9,7 @@ const FIRST_WORD = new RegExp(`^${COMPOUND}`, 'u');
 /** The longest compound in UTF-16 units, and some. */
 const AROUND = 200;
 
-/** What may part a word at the end of a line: hyphens, a soft one, and PDFium's sign for either. */
+/** Signs that may part a word at the end of a line: hyphens, a soft one, and PDFium's sign for either. */
 const BREAK = /[-\u2010\u00ad\u0002]\n/g;
 const BETWEEN_WORDS = /[\s\0-&(-,./:-@[-`{-~\u00a0-\u00bf\u2010-\u2018\u201a-\u206f]+/;
 
@@ -18,7 +18,7 @@ export interface CutWord {
   readonly before: string;
   readonly hyphen: string;
   readonly after: string;
-  /** Where the hyphen stands in the text. */
+  /** The place of the hyphen in the text. */
   readonly at: number;
 }
 
@@ -30,7 +30,7 @@ export function* cutWords(text: string): Iterable<CutWord> {
   }
 }
 
-/** How often words occur in a document so far, compounds and their parts, in whatever case. */
+/** Counts how often words occur in a document so far, compounds and their parts, in whatever case. */
 export interface Vocabulary {
   /** Counts the words of a text. Those that line ends cut are left out. */
   readonly add: (text: string) => void;

@@ -1,4 +1,4 @@
-/** As many dots to the inch as are asked for and allowed for a page of this size in points. */
+/** Returns the resolution that is asked for, as far as it is allowed for a page of this size in points. */
 export function boundedDpi(
   { width, height }: { readonly width: number; readonly height: number },
   { dpi, pixels }: { dpi: number; pixels: number },

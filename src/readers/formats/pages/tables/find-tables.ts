@@ -6,7 +6,7 @@ import { ruledRegions } from './ruled-regions.js';
 import { splitTexts } from './split-texts.js';
 import { meetingRulings, type Ruling, type Rulings } from './rulings.js';
 
-/** What reaches so many points beyond the outermost line across it has no line at that side. */
+/** A line that reaches at least this many points beyond the outermost line across it has no line at that side. */
 const MIN_OPEN = 6;
 /** Cells with more letters on average are no table but the frames of texts. */
 const MAX_MEAN_CELL = 150;
@@ -51,7 +51,7 @@ function gridOf(rulings: Rulings): Grid {
   return { columns: edgesOf(down, across), rows: edgesOf(across, down), rulings };
 }
 
-/** The places of lines, and the ends of those that cross them where these reach farther. */
+/** Returns the places of lines, and the ends of the crossing lines where these reach farther. */
 function edgesOf(rulings: readonly Ruling[], crossing: readonly Ruling[]): Edge[] {
   const places = [...new Set(rulings.map(({ at }) => at))].sort((a, b) => a - b);
   const from = crossing.reduce((least, ruling) => Math.min(least, ruling.from), Infinity);
@@ -120,7 +120,10 @@ function rowsFrom({ rows, columns }: Grid, cells: readonly GridCell[]): NonNulla
   });
 }
 
-/** How many rows from the first name columns: those above and with the first that names each on its own. */
+/**
+ * Returns the number of rows from the first that name columns: the rows up to the first one that names each column on its
+ * own.
+ */
 function headerRowsOf(cells: readonly GridCell[], first: number, width: number): number {
   let rows = 0;
   for (let row = first; row < first + 3; row += 1) {

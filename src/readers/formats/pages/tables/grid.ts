@@ -6,10 +6,10 @@ import { createGroups } from './groups.js';
 import { isRuled, type Rulings } from './rulings.js';
 import { isNumeric } from './text-rows.js';
 
-/** Where columns or rows of a table part. */
+/** The boundary of two columns or rows of a table. */
 export interface Edge {
   readonly at: number;
-  /** Whether lines part them, in some places at least, and not the texts alone. */
+  /** True if lines part them, in some places at least, and not the texts alone. */
   readonly isRuled: boolean;
 }
 
@@ -92,7 +92,7 @@ const spanOf = ({ columns }: Grid, { column, lastColumn }: Pick<GridCell, 'colum
   to: columns[lastColumn + 1]?.at ?? 0,
 });
 
-/** The text of a cell between two edges, from which its lines stand off. */
+/** Returns the text of a cell between two edges, from which its lines keep a distance. */
 function textOf(pieces: readonly Piece[], { from, to }: { from: number; to: number }): string {
   const lines = rowsOf(pieces).map((row) => joinRun(row));
   const gaps = lines.map((line) => Math.min(line.x - from, to - rightOf(line), MAX_MARGIN * line.size));
@@ -100,7 +100,7 @@ function textOf(pieces: readonly Piece[], { from, to }: { from: number; to: numb
   return joinTexts(lines, ' ', to - from - 2 * margin);
 }
 
-/** The places of a grid, those joined that no line parts, as far as their texts are one. */
+/** Returns the places of a grid. Places that no line parts are joined, as far as their texts are one. */
 function openedGroups(grid: Grid, pieces: readonly Piece[], size: Size) {
   const groups = createGroups(size.width * size.height);
   const filled = filledPlaces(grid, pieces, size);
@@ -136,7 +136,10 @@ function filledPlaces(grid: Grid, pieces: readonly Piece[], { width }: Size): Fi
   return filled;
 }
 
-/** Pairs of neighbouring places in a row that are one cell: a text crosses what is between, or stands alone between two lines. */
+/**
+ * Returns pairs of neighbouring places in a row that are one cell: a text crosses the boundary between them, or stands
+ * alone between two lines.
+ */
 function openAcross(
   { columns, rows, rulings }: Grid,
   pieces: readonly Piece[],
@@ -200,7 +203,7 @@ function areNumbersIn(filled: Filled, { row, width }: { row: number; width: numb
   return places.filter((place) => filled.has(place) && isNumber(place + width)).length > 1;
 }
 
-/** Tells whether a line parts texts of a row from those of the next one. */
+/** Tells whether a line parts texts of a row from texts of the next one. */
 function isRuledInTexts(
   { columns, rows, rulings }: Grid,
   { row, width, filled }: { readonly row: number; readonly width: number; readonly filled: Filled },

@@ -1,4 +1,4 @@
-/** Groups of numbers from 0, of which each is alone at first. */
+/** Makes groups of numbers from 0. Each number is alone at first. */
 export function createGroups(count: number) {
   const parents = Array.from({ length: count }, (_, index) => index);
   /** The number that stands for the group of another. */

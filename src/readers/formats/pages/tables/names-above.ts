@@ -9,7 +9,7 @@ import { isNumeric } from './text-rows.js';
 /** Names of columns stand no farther above a table, and above each other, in sizes of their font. */
 const FARTHEST = 1.2;
 const MAX_LEADING = 0.6;
-/** So many lines, and points above a table, are looked at. */
+/** The number of lines, and of points above a table, that are looked at. */
 const MAX_LINES = 6;
 const HIGHEST = 100;
 /** The share of columns that have names. */

@@ -5,7 +5,7 @@ import { hasNoRoom } from './row-gaps.js';
 import { between, segmentLines, textColumns } from './text-columns.js';
 import { isNumeric, textRows, type TextLine } from './text-rows.js';
 
-/** The share of lines with texts side by side that makes columns of what lines do not part. */
+/** The share of lines with texts side by side that makes columns where no lines part them. */
 const MIN_PARTED = 0.5;
 /** The same within a column of a table whose other columns are parted by lines. */
 const MIN_PARTED_IN_COLUMN = 0.7;
@@ -83,21 +83,21 @@ function rowEdges(grid: Grid, pieces: readonly Piece[]): Edge[] {
 const hasNumber = ({ pieces }: TextLine): boolean => pieces.some(({ text }) => isNumeric(text));
 
 interface Stack {
-  /** So many lines, and this share of all, have texts in several columns, a number among them. */
+  /** The least number of lines, and their least share of all, that have texts in several columns, a number among them. */
   readonly lines: number;
   readonly share: number;
 }
 const LOOSE: Stack = { lines: 2, share: 0.5 };
 const STRICT: Stack = { lines: 3, share: 0.7 };
-/** So many lines of several short texts are rows without any number. */
+/** This many lines of several short texts are rows without any number. */
 const MIN_OF_WORDS = 5;
 const MAX_MEAN_WORDS = 15;
-/** The share of texts of words that go on in the next line in cells of several lines, and so many tell. */
+/** The least share, and the least number, of texts of words that go on in the next line in cells of several lines. */
 const MIN_BROKEN_SHARE = 0.75;
 const MIN_BROKEN_LINES = 4;
 const OF_WORDS = new RegExp(`\\S \\S|(?:${WIDE}){6}`, 'u');
 
-/** Tells whether what stands between two lines across a table are several rows. */
+/** Tells whether the texts between two lines across a table are several rows. */
 function isStack(lines: readonly TextLine[], { lines: fewest, share }: Stack): boolean {
   const full = lines.filter((line) => line.columns.length > 1);
   const numbers = full.filter(({ pieces }) => pieces.some(({ text }) => isNumeric(text)));
@@ -162,7 +162,7 @@ const reach = ({ x, width }: Piece, columns: readonly Edge[]) => ({
 const isSpanning = ({ pieces }: TextLine, columns: readonly Edge[]): boolean =>
   pieces.some((piece) => reach(piece, columns).first < reach(piece, columns).last);
 
-/** Tells whether a line has several texts where another has one that reaches over their columns. */
+/** Tells whether a line has several texts where another line has one that reaches over their columns. */
 const isUnder = (line: TextLine, over: TextLine, columns: readonly Edge[]): boolean =>
   over.pieces.some((piece) => {
     const { first, last } = reach(piece, columns);

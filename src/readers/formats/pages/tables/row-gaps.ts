@@ -4,14 +4,14 @@ import type { Piece } from '../layout/piece.js';
 export const MAX_LEADING = 0.5;
 const MIN_JUMP = 0.22;
 
-/** Where lines begin and end on a page. */
+/** The extent of lines on a page. */
 interface Extent {
   readonly top: number;
   readonly bottom: number;
 }
 
 /**
- * Groups lines by the gaps between them, where those between rows are wider than those within; undefined where they are not.
+ * Groups lines by the gaps between them, where gaps between rows are wider than gaps within; undefined where they are not.
  * @param lines from top to bottom
  * @param size of their font
  */

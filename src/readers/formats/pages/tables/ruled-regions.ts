@@ -2,7 +2,7 @@ import { holds, type Piece } from '../layout/piece.js';
 import type { Ruling } from './rulings.js';
 import { segmentLines } from './text-columns.js';
 
-/** Where lines run across a page, one below another, with texts in columns between them. */
+/** A region where lines run across a page, one below another, with texts in columns between them. */
 export interface RuledRegion {
   readonly x: number;
   readonly right: number;
@@ -12,12 +12,12 @@ export interface RuledRegion {
   readonly edges: readonly number[];
 }
 
-/** Lines of a table begin and end within so many points of each other. */
+/** Lines of a table begin and end within this many points of each other. */
 const SAME_END = 12;
 /** The parts of a line that is broken between columns. */
 const MAX_BREAK = 10;
 const MIN_TABULAR = 0.5;
-/** Two lines that are farther apart, with none below the names of columns, are those below the header and above the footer of a page. */
+/** Two lines that are farther apart, with none below the names of columns, belong to the header and the footer of a page. */
 const HIGHEST_BARE = 250;
 const MAX_RULINGS = 500;
 

@@ -13,9 +13,12 @@ export interface Rulings {
   readonly down: readonly Ruling[];
 }
 
-/** Lines that are no farther apart are one, such as both edges of a thin rectangle, and those of neighbouring filled cells. */
+/**
+ * Lines that are no farther apart are one, such as both edges of a thin rectangle, and the edges of neighbouring filled
+ * cells.
+ */
 const SAME_PLACE = 3;
-/** So many points may one line drift over all that are taken for it. */
+/** The points by which one line may drift over all segments that are taken for it. */
 const MAX_DRIFT = 4;
 /** Dashes and the lines of neighbouring cells leave smaller gaps. */
 const MAX_GAP = 3;
@@ -25,7 +28,10 @@ const MAX_LINES = 20_000;
 /** Lines that leave the upright by more points are no part of a table. */
 const MAX_SLANT = 1;
 
-/** The lines of a page and the edges of its filled shapes, those at the same place joined; none of a page that is a drawing. */
+/**
+ * Returns the lines of a page and the edges of its filled shapes, joined where they are at the same place; none of a page
+ * that is a drawing.
+ */
 export function rulingsOf(lines: readonly VectorLine[]): Rulings {
   if (lines.length > MAX_LINES) return { across: [], down: [] };
   const shown = lines.filter(isShown);
@@ -74,7 +80,7 @@ function inOneLine(rulings: readonly Ruling[]): Ruling[] {
   return lines;
 }
 
-/** Tells whether lines at a place cover most of what lies between two others. */
+/** Tells whether lines at a place cover most of the distance between two others. */
 export function isRuled(rulings: readonly Ruling[], { at, from, to }: Ruling, least = 0.6): boolean {
   let covered = 0;
   for (const ruling of rulings)
@@ -86,7 +92,7 @@ export function isRuled(rulings: readonly Ruling[], { at, from, to }: Ruling, le
 /** Most pairs of lines that are compared. */
 const MAX_COMPARED = 4_000_000;
 
-/** Groups lines that meet, such as those of a table. */
+/** Groups lines that meet, such as the lines of a table. */
 export function meetingRulings({ across, down }: Rulings): Rulings[] {
   if (across.length * down.length > MAX_COMPARED) return [];
   const groups = createGroups(across.length + down.length);

@@ -6,12 +6,12 @@ import type { Rectangle } from '../../../blocks/location.js';
 
 /** More pairs of texts and cells are not compared. */
 const MAX_COMPARED = 2_000_000;
-/** So many columns in which numbers stand below each other tell rows. */
+/** The least number of columns of numbers below each other that tell rows. */
 const MIN_COLUMNS = 2;
 
 type Cells = readonly FoundCell[];
 
-/** Parts rows that the reader has joined: those with several lines, each of which has numbers in the same columns. */
+/** Parts rows that the reader has joined: rows with several lines, each with numbers in the same columns. */
 export function splitRows(
   table: readonly Cells[],
   box: Rectangle,
@@ -20,7 +20,7 @@ export function splitRows(
   if (pieces.length * table.flat().length > MAX_COMPARED) return table;
   const tops = table.map((row) => Math.min(...row.flatMap(({ bbox }) => bbox?.y ?? [])));
   return table.flatMap((row, index): readonly Cells[] => {
-    // Boxes of cells with several lines are those of their first ones.
+    // The box of a cell with several lines is the box of its first one.
     const [top = 0, end = bottomOf(box)] = [tops[index], tops[index + 1]];
     const within = pieces.filter(({ y, height }) => y + height / 2 > top && y + height / 2 < end);
     return linesOf(row, within) ?? [row];

@@ -3,16 +3,16 @@ import { joinRun, rowsOf } from '../layout/lines.js';
 
 /** Texts of a line that are less far apart, in sizes of their font, are of the same cell. */
 const MAX_SPACE = 0.7;
-/** A text stands in a column when it shares so many points with it. */
+/** A text stands in a column when it shares at least this many points with it. */
 const MIN_SHARED = 0.5;
 const MAX_COLUMNS = 100;
 
-/** A text does not reach so many points beyond a line that parts it from the next one. */
+/** A text does not reach this many points beyond a line that parts it from the next one. */
 const MIN_CROSSED = 1;
 
 /**
- * The texts of each line, from top to bottom, those joined that a space parts.
- * @param edges where lines part texts, however near these are
+ * Returns the texts of each line, from top to bottom; texts with only a space between them are joined.
+ * @param edges the places where lines part texts, however near these are
  */
 export function segmentLines(pieces: readonly Piece[], edges: readonly number[] = []): Piece[][] {
   const isParted = (last: Piece, piece: Piece): boolean =>

@@ -31,7 +31,7 @@ function bandOf(line: TextLine): Band {
   return { lines: [line], top, bottom: Math.max(...line.pieces.map(bottomOf)) };
 }
 
-/** Groups lines by the gaps between them, where those between rows are wider than those within. */
+/** Groups lines by the gaps between them, where gaps between rows are wider than gaps within. */
 function byGaps(bands: readonly Band[]): (readonly TextLine[])[] | undefined {
   const size = Math.max(
     1,

@@ -6,18 +6,21 @@ import { groupByGaps, hasNoRoom } from './row-gaps.js';
 import { between as placesBetween, segmentLines, textColumns } from './text-columns.js';
 import { isNumeric } from './text-rows.js';
 
-/** A table that no lines draw has at least so many columns and rows. */
+/** The least numbers of columns and rows of a table that no lines draw. */
 const MIN_COLUMNS = 3;
 const MIN_ROWS = 3;
 /** A line of one text that is wider than this share of the page's texts is prose. */
 const MAX_WIDTH_ALONE = 0.6;
 /** Rows are less far apart, in sizes of their font. */
 const FARTHEST = 2.5;
-/** The share of rows that have texts in several columns; of those of several lines that have fewer in some column; and of further lines of cells that begin with a word for which there was no room. */
+/**
+ * The least share of rows that have texts in several columns; of rows of several lines that have fewer in some column; and
+ * of further lines of cells that begin with a word for which there was no room.
+ */
 const MIN_FULL = 0.75;
 const MIN_UNEVEN = 0.6;
 const MIN_WRAPPED = 0.75;
-/** The share of rows whose first words had no room in the row above, which is that of all lines of prose. */
+/** The greatest share of rows whose first words had no room in the row above; in prose all lines are such. */
 const MAX_WRAPPED_ROWS = 0.5;
 /** The share of texts of some column that have no more than two lines, and how long they are on average. */
 const MIN_SHORT = 0.8;
@@ -60,7 +63,7 @@ function runsOf(lines: readonly Line[]): Line[][] {
   return runs.filter((run) => run.length > MIN_ROWS && run.some((line) => line.length >= MIN_COLUMNS));
 }
 
-/** The lines of a row, or what stands in the columns of one. */
+/** The lines of a row, or the content of its columns. */
 interface Row {
   readonly lines: readonly Line[];
   /** The texts of each column, from top to bottom. */
@@ -114,13 +117,13 @@ function bandsOf(lines: readonly Line[]): Line[][] | undefined {
 
 const filledOf = ({ cells }: Row): number => cells.filter((cell) => cell.length > 0).length;
 
-/** Rows without those at the ends that are no more than a text above or below the table. */
+/** Returns rows without the rows at the ends that are no more than a text above or below the table. */
 function trimmed(rows: readonly Row[]): readonly Row[] {
   const isFull = (row: Row): boolean => filledOf(row) >= MIN_COLUMNS;
   return rows.slice(rows.findIndex(isFull), rows.findLastIndex(isFull) + 1);
 }
 
-/** Tells whether rows are those of a table, and the lines of their cells are so because they were broken. */
+/** Tells whether rows belong to a table, and the lines of their cells result from breaking. */
 function areRows(rows: readonly Row[]): boolean {
   const cells = rows.flatMap((row) => row.cells.filter((cell) => cell.length > 0));
   const tall = rows.filter(({ cells: own }) => own.some((cell) => cell.length > 1));
@@ -137,7 +140,7 @@ function areRows(rows: readonly Row[]): boolean {
   return letters <= MAX_MEAN_CELL * cells.length && hasLabels(rows) && areBroken(rows);
 }
 
-/** Tells whether the texts of some column are short, which those of columns of prose are not. */
+/** Tells whether the texts of some column are short, as the texts of columns of prose are not. */
 const hasLabels = (rows: readonly Row[]): boolean =>
   columnsOf(rows).some((cells) => {
     const filled = cells.filter((cell) => cell.length > 0);

@@ -3,7 +3,7 @@ import type { Rectangle } from '../../../blocks/location.js';
 import { contentTypeOf, formatByExtension } from '../../../detection/formats.js';
 import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
 
-/** What people have stuck onto a page: notes, and words about what they marked or drew. */
+/** A remark that people have stuck onto a page: a note, or words about what they marked or drew. */
 export interface Remark {
   readonly text: string;
   readonly box: Rectangle;
@@ -11,7 +11,7 @@ export interface Remark {
 
 export interface PageExtras {
   readonly remarks: readonly Remark[];
-  /** Whether there are more of them, or longer ones, than are read. */
+  /** True if there are more remarks, or longer ones, than are read. */
   readonly areCut: boolean;
   /** Files that hang on the page as annotations. */
   readonly files: readonly CarriedFile[];
@@ -42,7 +42,7 @@ const annotationSchema = z.object({
   contentsObj: z.object({ str: z.string() }).optional().catch(undefined),
   /** The words that a link or a mark lies over. */
   overlaidText: z.string().optional().catch(undefined),
-  /** What a reviewer has set the note to, such as `Accepted`, in a note of its own. */
+  /** The state that a reviewer has set the note to, such as `Accepted`, in a note of its own. */
   state: z.string().nullish().catch(undefined),
   file: fileSchema.optional().catch(undefined),
 });
@@ -61,7 +61,7 @@ export function extrasOf(
     if (data.file) files.push(toFile(data.file));
     const text = data.contentsObj?.str.replace(/\r\n?/g, '\n').trim() ?? '';
     const isRemark = KINDS.has(data.subtype) && !data.state && text !== '';
-    // Some programs repeat what is marked.
+    // Some programs repeat the marked text.
     if (!isRemark || bare(text) === bare(data.overlaidText ?? '')) continue;
     areCut ||= remarks.length === MAX_REMARKS || text.length > MAX_CHARACTERS;
     if (remarks.length < MAX_REMARKS)

@@ -7,7 +7,7 @@ import type { PageExtras, Remark } from './annotations.js';
 import { mayHoldFiles, mayHoldNotes } from './may-hold.js';
 
 interface Source {
-  /** What hangs on a page; nothing when it cannot be read. */
+  /** Returns the remarks and files on a page; undefined when they cannot be read. */
   readonly extras: (page: number) => Promise<PageExtras | undefined>;
   /** The files that the document itself carries; nothing when they cannot be read. */
   readonly files: () => Promise<readonly CarriedFile[] | undefined>;
@@ -15,7 +15,7 @@ interface Source {
 
 export type Carried = ReturnType<typeof createCarried>;
 
-/** Reads what a document carries beside the texts of its pages: notes that people stuck onto them, and files. */
+/** Reads the objects that a document carries beside the texts of its pages: notes that people stuck onto them, and files. */
 export function createCarried(bytes: Uint8Array, source: Source, context: ReadContext) {
   const hasNotes = mayHoldNotes(bytes);
   const taken = new Set<string>();

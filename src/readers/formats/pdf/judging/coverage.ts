@@ -5,8 +5,8 @@ import type { Pdfium } from '../../pages/pdfium.js';
 export type Coverage = ReturnType<typeof createCoverage>;
 
 /**
- * How far pages of a batch are covered by pictures and drawings, which takes time to find out and matters only for pages
- * with little text. All of these that the batch has are looked at when the first one is asked for.
+ * Measures how far pages of a batch are covered by pictures and drawings. This takes time and matters only for pages with
+ * little text. All such pages of the batch are measured when the first one is asked for.
  */
 export function createCoverage(pdfium: Pdfium, bytes: Uint8Array, pages: readonly ParsedPage[]) {
   const known = new Map<number, PageComplexityStats | undefined>();

@@ -54,7 +54,7 @@ export async function findCovered(
 function coversOf({ vectorGraphics }: ParsedPage): Cover[] {
   return (vectorGraphics?.shapes ?? [])
     .flatMap(({ fill, fillColor = '', bbox }) =>
-      // Others let what is below shine through.
+      // Other shapes are translucent.
       fill && fillColor.startsWith('ff') ? [{ box: bbox, colour: fillColor }] : [],
     )
     .slice(0, MAX_SHAPES);
@@ -88,7 +88,7 @@ const keyOf = ({ text, x, y }: TextItem): string => `${String(x)} ${String(y)} $
 
 const areaOf = ({ width, height }: Rectangle): number => Math.max(0, width) * Math.max(0, height);
 
-/** What two rectangles have in common; of a negative width or height when that is nothing. */
+/** Returns the intersection of two rectangles; of a negative width or height when they do not meet. */
 function common(one: Rectangle, other: Rectangle): Rectangle {
   const x = Math.max(one.x, other.x);
   const y = Math.max(one.y, other.y);

@@ -1,4 +1,4 @@
-/** The share of characters that stand for nothing from which a text is garbled. */
+/** The share of characters without a meaning from which a text is garbled. */
 const MAX_UNREADABLE = 0.3;
 
 /** A page that is mostly picture and has fewer characters of text is recognized, too. */
@@ -6,7 +6,7 @@ const FEW_CHARACTERS = 200;
 
 export type Verdict = 'empty' | 'garbled' | 'readable';
 
-/** Tells whether a page's text can be what the page shows. */
+/** Tells whether a page's text can be the text that the page shows. */
 export function judgeText(text: string): Verdict {
   if (text.trim() === '') return 'empty';
   if (isMostlySigns(text)) return 'garbled';
@@ -17,15 +17,15 @@ export function judgeText(text: string): Verdict {
   return unreadable > characters * MAX_UNREADABLE ? 'garbled' : 'readable';
 }
 
-/** So many signs, with fewer letters and digits than a fifth of them, are no text but a font whose map is wrong. */
+/** This many signs, with fewer letters and digits than a fifth of them, are no text but a font whose map is wrong. */
 const MANY_SIGNS = 100;
-/** A text that begins with so many letters need not be counted. */
+/** A text that begins with this many letters need not be counted. */
 const ENOUGH_LETTERS = 200;
 
 function isMostlySigns(text: string): boolean {
   if ((text.slice(0, 1_000).match(/[a-z]/gi)?.length ?? 0) > ENOUGH_LETTERS) return false;
   const others = text.match(/[^\s\p{L}\p{M}\p{N}\ufffd\p{C}]/gu) ?? [];
-  // Lines of dots or dashes are drawn with signs, but one that follows itself counts once.
+  // Lines of dots or dashes are drawn with signs, but a sign that follows itself counts once.
   const signs = others.filter((sign, index) => sign !== others[index - 1]).length;
   if (signs < MANY_SIGNS) return false;
   return (text.match(/[\p{L}\p{N}]/gu)?.length ?? 0) * 5 < signs;
@@ -38,7 +38,7 @@ export function readableCharacters(text: string): number {
   return text.match(new RegExp(READABLE, 'gu'))?.length ?? 0;
 }
 
-/** Tells whether a text is shorter than that of pages that are text. */
+/** Tells whether a text is shorter than the text of pages that are text. */
 export function hasFewCharacters(text: string): boolean {
   let count = 0;
   for (const character of text) {

@@ -11,7 +11,7 @@ export function isMisread(text: string): boolean {
 }
 
 /**
- * Restores the text of fonts without an encoding from a page's characters before normalization, each of which is a byte.
+ * Restores the text of fonts without an encoding from a page's characters before normalization. Each character is a byte.
  * Undefined when the bytes are valid in no East Asian encoding.
  */
 export function repairMisread(text: string): string | undefined {

@@ -1,8 +1,8 @@
 import { inflatedStreams, isEncrypted } from './streams.js';
 
 /**
- * Names by which it is known what the objects of a file hold: annotations with words of people, files, forms, and symbol fonts
- * that are not standard ones.
+ * Names that tell the content of a file's objects: annotations with words of people, files, forms, and symbol fonts that
+ * are not standard ones.
  */
 const NAMES = [
   '/FreeText',
@@ -34,7 +34,7 @@ const NAMES = [
 ] as const;
 export type ObjectName = (typeof NAMES)[number];
 
-/** What leads to a gap must be sure. */
+/** Names that lead to a gap, which must be sure. */
 const SURE: ReadonlySet<ObjectName> = new Set(['/XFA']);
 const known = new WeakMap<Uint8Array, ReadonlySet<ObjectName>>();
 

@@ -8,7 +8,7 @@ export async function needsPicture(text: string, page: ParsedPage, coverage: Cov
   if (verdict === 'garbled') return true;
   if (verdict === 'readable' && !hasFewCharacters(text)) return false;
   const covered = await coverage.of(page);
-  // What cannot be told of an empty page is seen in its picture.
+  // The picture of an empty page shows what nothing else tells.
   if (!covered) return verdict === 'empty';
   const { fullPageImage, imageCoverage, largestImageCoverage, uncoveredVectorArea = 0 } = covered;
   // Text that is drawn as outlines is no picture, but is seen as one.

@@ -3,13 +3,13 @@ import type { Objects } from './page-objects.js';
 import { isEncrypted, streamsOf } from './streams.js';
 
 export interface PageContents {
-  /** Whether the file may switch to invisible text (`3 Tr`), which PDFium leaves out. */
+  /** True if the file may switch to invisible text (`3 Tr`), which PDFium leaves out. */
   readonly mayBeInvisible: boolean;
-  /** Whether it fills boxes of the size of words and lines, which may lie over text. */
+  /** True if it fills boxes of the size of words and lines, which may lie over text. */
   readonly mayHaveBars: boolean;
   /** The numbers of the streams that may show raised or lowered text, which PDFium's reader joins with that beside it. */
   readonly shifting: Objects;
-  /** Whether it draws straight lines and rectangles, which may be those of tables; true where that cannot be told. */
+  /** True if it draws straight lines and rectangles, which may form tables; also where that cannot be told. */
   readonly mayHaveLines: boolean;
   /** The numbers of the maps of fonts that have characters beyond U+FFFF, which PDFium's reader leaves out. */
   readonly supplementary: Objects;
@@ -23,7 +23,7 @@ export function lookThrough(bytes: Uint8Array): PageContents {
   let shifting: Set<number> | 'any' = isEncrypted(bytes) ? 'any' : new Set();
   let mayHaveLines: boolean | undefined;
   for (const { content, object } of streamsOf(bytes, 'content')) {
-    // pdf.js may read what cannot be inflated here.
+    // pdf.js may read streams that cannot be inflated here.
     const operators = typeof content === 'string' ? undefined : content.toString('latin1');
     if (shifting !== 'any' && (operators === undefined || mayShift(operators))) {
       if (object === undefined || shifting.size >= MAX_SHIFTING) shifting = 'any';
@@ -45,13 +45,13 @@ export function lookThrough(bytes: Uint8Array): PageContents {
 /** A pair of surrogates in a map of a font to Unicode (ISO 32000-1, 9.10.3). */
 const PAIR = /<(?:[\da-f]{4}){0,8}d[89ab][\da-f]{2}d[c-f][\da-f]{2}/i;
 
-/** When so many streams may show such text, most pages do. */
+/** The number of streams that may show such text from which most pages do. */
 const MAX_SHIFTING = 100;
 
 /** The operator with its number, which may be written in many ways, and white space and comments between them. */
 const SETS_INVISIBLE = /(?<![\d.])0*[37](?:\.0*)?(?:\s|%[^\r\n]{0,100}[\r\n]){1,50}Tr\b/;
 
-/** A rectangle that is filled by itself: what charts and tables fill in one go is no bar. */
+/** A rectangle that is filled by itself: rectangles that charts and tables fill in one go are no bars. */
 const FILLS_BOX = /\bre\s+(?:[fBb]\*?|F)\s/g;
 /** Bars are at least as wide and as high, and at most as high, in units that are often points. */
 const [MIN_WIDTH, MIN_HEIGHT, MAX_HEIGHT] = [8, 4, 250];

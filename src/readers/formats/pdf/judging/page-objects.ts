@@ -6,7 +6,7 @@ export type Objects = ReadonlySet<number> | 'any';
 /** A file with more objects is not looked through, nor is a page that uses more. */
 const MAX_OBJECTS = 500_000;
 const MAX_USED = 3_000;
-/** What of a page leads to other pages, and to annotations. */
+/** Entries of a page that lead to other pages, and to annotations. */
 const ELSEWHERE = /\/(?:Parent|Kids|Annots|B|Dest)\s{0,9}(?:\[[^\]]*\]|\d+\s+\d+\s+R)/g;
 const REFERENCE = /(?<!\d)(\d{1,10})\s+\d{1,5}\s+R(?![A-Za-z])/g;
 const PARENT = /\/Parent\s{0,9}(\d{1,10})\s/;
@@ -14,13 +14,13 @@ const TREE = /\/Type\s{0,9}\/(?:Pages?|Catalog|StructTreeRoot|StructElem)(?![A-Z
 
 interface Wanted {
   readonly objects: Objects;
-  /** What the dictionary of an object may say. */
+  /** The entries of an object's dictionary. */
   readonly names?: readonly string[];
 }
 
 /**
- * Knows which objects each page of a file uses: its contents, fonts and forms. What is said more than once of an object
- * counts as a whole, so that a page may be taken to use more than it does.
+ * Knows which objects each page of a file uses: its contents, fonts and forms. Repeated definitions of an object count
+ * together, so that a page may be taken to use more than it does.
  */
 export function createPageObjects(bytes: Uint8Array) {
   let read: ReturnType<typeof createGraph> | undefined;
@@ -81,7 +81,7 @@ function usedBy(
   return used.set(page, own);
 }
 
-/** What the nodes above a page lead to, such as the fonts of all their pages. */
+/** Returns the objects to which the nodes above a page lead, such as the fonts of all their pages. */
 function inheritedBy(page: Node, nodeOf: (number: number) => Node | undefined): number[] {
   const inherited: number[] = [];
   const seen = new Set<Node>([page]);
@@ -134,7 +134,7 @@ function* plainObjects(bytes: Uint8Array): Iterable<readonly [number, Buffer]> {
 
 const orEnd = (at: number, { length }: Buffer): number => (at < 0 ? length : at);
 
-/** The objects of a stream of objects (ISO 32000-1, 7.5.7): numbers and places, then what they say. */
+/** Returns the objects of a stream of objects (ISO 32000-1, 7.5.7): numbers and places, then their content. */
 function packedObjects(content: Buffer, entries: string): (readonly [number, Buffer])[] | undefined {
   const [count, first] = [/\/N\s{0,9}(\d{1,7})/, /\/First\s{0,9}(\d{1,9})/].map((entry) =>
     Number(entry.exec(entries)?.[1]),

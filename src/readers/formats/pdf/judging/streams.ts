@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib';
 /** Most bytes that are inflated of one file, and of one of its streams. */
 const MAX_INFLATED = 64 * 1024 * 1024;
 const MAX_STREAM_BYTES = 8 * 1024 * 1024;
-/** A deflated stream yields so many times its length at most (zlib's technical details). */
+/** The greatest ratio of inflated to deflated bytes of a stream (zlib's technical details). */
 const MAX_YIELD = 1_032;
 
 export type StreamKind = 'content' | 'objects';
@@ -18,18 +18,18 @@ export interface FoundStream {
   readonly content: Buffer | 'too large' | 'damaged';
   /** The number of its object; undefined where that cannot be told. */
   readonly object: number | undefined;
-  /** The end of what its dictionary says. */
+  /** The end of its dictionary. */
   readonly entries: string;
 }
 
-/** What the streams of a file hold. */
+/** Yields the content of the streams of a file. */
 export function* inflatedStreams(bytes: Uint8Array, kind: StreamKind): Iterable<Buffer | 'too large'> {
   for (const { content } of streamsOf(bytes, kind)) if (content !== 'damaged') yield content;
 }
 
 /**
- * The streams of a file that may hold operators of pages (`content`), or its compressed objects (`objects`), inflated, and
- * `too large` for those that exceed the bounds. None of an encrypted file.
+ * Yields the streams of a file that may hold operators of pages (`content`), or its compressed objects (`objects`),
+ * inflated, and `too large` for streams that exceed the bounds. None of an encrypted file.
  */
 export function* streamsOf(bytes: Uint8Array, kind: StreamKind): Iterable<FoundStream> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -48,7 +48,7 @@ export function* streamsOf(bytes: Uint8Array, kind: StreamKind): Iterable<FoundS
     const entries = header.slice(opening + 3);
     if (kindOf(entries) === kind) {
       const content = contentOf(file.subarray(start, end), entries);
-      // What fails, such as a stream that is too large, was inflated nevertheless.
+      // A stream that fails, for instance because it is too large, was inflated nevertheless.
       inflated +=
         typeof content === 'object' ? content.length : Math.min(MAX_STREAM_BYTES, MAX_YIELD * (end - start));
       const object = /(?:^|\D)(\d{1,10})\s+\d{1,5}\s+$/.exec(header.slice(0, Math.max(0, opening)))?.[1];
@@ -73,7 +73,7 @@ function contentOf(stream: Buffer, entries: string): Buffer | 'too large' | 'dam
   }
 }
 
-/** Decodes what is written in base 85 (ISO 32000-1, 7.4.3), up to a sign that does not belong to it. */
+/** Decodes base 85 (ISO 32000-1, 7.4.3), up to a sign that does not belong to it. */
 function fromAscii85(stream: Buffer): Buffer {
   const decoded = Buffer.alloc(4 * stream.length + 8);
   let [length, count, value] = [0, 0, 0];

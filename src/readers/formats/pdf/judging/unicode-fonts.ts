@@ -2,18 +2,18 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { withTexts } from '../with-items.js';
 import { inflatedStreams } from './streams.js';
 
-/** Encodings of Adobe whose codes are those of Unicode (ISO 32000-1, 9.7.5.2). */
+/** Encodings of Adobe whose codes are Unicode's (ISO 32000-1, 9.7.5.2). */
 const ENCODING =
   /\/Encoding\s{0,9}\/Uni(?:JIS|JIS2004|JISX0213|JISX02132004|GB|KS|CNS)-(?:UCS2|UTF16)-(?:HW-)?[HV](?![\w-])/g;
 const NAME = /\/BaseFont\s{0,9}\/([^\s/<>[\]()]{1,100})/;
 const NAMES = new RegExp(NAME, 'g');
 const SUFFIX = /-Uni[A-Z]\w{1,20}-(?:UCS2|UTF16)-(?:HW-)?[HV]$/;
-/** So much behind the name of an encoding, and before it, is the rest of its dictionary. */
+/** The characters behind the name of an encoding, and before it, that are the rest of its dictionary. */
 const AROUND = 500;
 const BEFORE = 10_000;
 const ASCII = /^[ -~]$/;
 
-/** The names of fonts whose codes are those of Unicode, and which have no map of their own. */
+/** Returns the names of fonts whose codes are Unicode's, and which have no map of their own. */
 export function unicodeFonts(bytes: Uint8Array): ReadonlySet<string> {
   const names = new Set<string>();
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -37,8 +37,8 @@ export function unicodeFonts(bytes: Uint8Array): ReadonlySet<string> {
 }
 
 /**
- * The page with the letters of ASCII that its codes say in texts of such fonts: where the font is not in the file, the reader
- * takes letters for others by the shapes of those with which it replaces them (`03-1-34` for `03-1234`).
+ * Returns the page with the letters of ASCII that its codes say in texts of such fonts: where the font is not in the file,
+ * the reader takes letters for others by the shapes of the font with which it replaces them (`03-1-34` for `03-1234`).
  */
 export function withCodes(page: ParsedPage, fonts: ReadonlySet<string>): ParsedPage {
   const texts = new Map<TextItem, string>();
@@ -59,7 +59,8 @@ function textByCodes({ text, charCodes = [] }: TextItem): string | undefined {
     const character = text.charAt(at);
     const coded = String.fromCharCode(charCodes[at] ?? 0);
     const isOwn = character === coded || !ASCII.test(coded);
-    // Letters that the reader has taken for others are ASCII by their codes; what is not has to be the same by both.
+    // Letters that the reader has taken for others are ASCII by their codes; any other character has to be the same by
+    // both.
     if (isOwn && charCodes[at] !== 0 && character !== coded) return undefined;
     read += isOwn ? character : coded;
   }

@@ -12,14 +12,17 @@ const MAX_FIELDS = 5_000;
 const LINE_HEIGHT = 12;
 /** The mean width of a letter, in heights of its line. */
 const MEAN_WIDTH = 0.45;
-/** Flags of text fields (ISO 32000-1, 12.7.4.3): what is typed is not shown, and each character has a box of its own. */
+/**
+ * Flags of text fields (ISO 32000-1, 12.7.4.3): a password, which is not shown, and a comb, which has a box for each
+ * character.
+ */
 const PASSWORD = 1 << 13;
 const COMB = 1 << 24;
 
 /** Tells whether a file may have a form. */
 export const mayHoldForm = (bytes: Uint8Array): boolean => mayName(bytes, ['/AcroForm']);
 
-/** Takes down that a file has a form of a kind that is not read. */
+/** Notes that a file has a form of a kind that is not read. */
 export function noteXfa(bytes: Uint8Array, receipt: ReceiptWriter): void {
   if (mayName(bytes, ['/XFA']))
     receipt.addGap('skipped', 'The form is in XFA, too, which is not read: what only that holds is missing.');
@@ -30,7 +33,7 @@ interface Source {
   readonly receipt: ReceiptWriter;
 }
 
-/** Adds what is filled into forms: the state of boxes and buttons where they stand, and values that the page does not show. */
+/** Adds the values of forms: the state of boxes and buttons where they stand, and values that the page does not show. */
 export async function addFormFields(
   pages: readonly ParsedPage[],
   turns: ReadonlyMap<number, Turn>,
@@ -55,7 +58,7 @@ export async function addFormFields(
   );
 }
 
-/** What becomes of a page's texts. */
+/** The changes to a page's texts. */
 interface Changes {
   readonly items: readonly TextItem[];
   readonly texts: Map<TextItem, string>;
@@ -93,7 +96,7 @@ function putMark(changes: Changes, box: Rectangle, mark: string): void {
   added.push({ ...placed(box, items), text: mark });
 }
 
-/** Where a text has a sign that stands by itself within a box. */
+/** Returns the place in a text of a sign that stands by itself within a box. */
 function signIn(text: string, item: TextItem, box: Rectangle): number | undefined {
   for (const { index } of text.matchAll(/(?<!\S)(?:[^\p{L}\p{N}\s]|[Xx])(?!\S)/gu)) {
     const x = item.x + ((index + 0.5) / text.length) * item.width;
@@ -117,7 +120,7 @@ function putValue({ items, texts, added }: Changes, { field, box, isHidden }: Va
     added.push(...shownLines(text, placed(box, isHidden ? [] : items), { box, isHidden }));
     return;
   }
-  // The letters of a comb stand apart, and lists show what is not chosen, too.
+  // The letters of a comb stand apart, and lists show options that are not chosen, too.
   const all = compact(
     kind === 'listbox' ? options.join('') : kind === 'text' && (flags & COMB) !== 0 ? value : '',
   );

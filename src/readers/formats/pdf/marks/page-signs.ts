@@ -19,7 +19,10 @@ export interface SignPage extends TextPage {
 
 const fontSchema = z.object({ name: z.string() });
 
-/** The texts of a page that are in symbol fonts, as pdf.js reads them: characters of the font, or what it knows them to be. */
+/**
+ * Returns the texts of a page that are in symbol fonts, as pdf.js reads them: characters of the font, or of Unicode where
+ * it knows them.
+ */
 export async function signsOfPage(page: SignPage): Promise<PageSign[]> {
   const texts = await placedTexts(page);
   // The names of fonts are known when the operators of a page that uses them were read.

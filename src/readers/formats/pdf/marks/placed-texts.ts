@@ -8,7 +8,7 @@ export interface PlacedText {
   /** The name by which the page calls its font. */
   readonly fontName: string;
   readonly box: Rectangle;
-  /** Whether it runs from left to right. */
+  /** True if it runs from left to right. */
   readonly isLevel: boolean;
 }
 

@@ -5,21 +5,22 @@ import { withTexts } from '../with-items.js';
 
 /** A character of a symbol font at the beginning of a line, with nothing beside it. */
 const BULLET = /(?<=^|\n)([ \t]{0,9})([\uf020-\uf0ff])(?=\s|$)/gu;
-/** Such a character anywhere else, with no other beside it. */
+/** A private character anywhere else, with no other beside it. */
 const LONE = /(?<![\ue000-\uf8ff])[\uf020-\uf0ff](?![\ue000-\uf8ff])/gu;
 /** The bullet in Word's default lists, which is one of the font Symbol. Their others are in Wingdings. */
 const SYMBOL_BULLET = '\uf0b7';
 /** Bullets of LibreOffice in its own font, which has its own private characters. */
 const OFFICE_FONT = /^(?:[A-Z]{6}\+)?(?:OpenSymbol|StarSymbol)/;
 const OFFICE_BULLET = /^\s{0,9}[\ue000-\ue0ff](?=\s|$)/u;
-/** How far the text is before which no bullet stands, in heights of the line. */
+/** The greatest gap, in heights of the line, to a text directly before. No bullet stands behind such a text. */
 const FARTHEST = 1.2;
 /** A page with a larger share of private characters is in fonts whose letters are so. */
 const MAX_PRIVATE = 0.3;
 
 /**
- * The text with signs in place of single private characters, of which nothing says what font they were in: LibreOffice writes
- * those of fonts that it has not in its own, and other programs leave out the names. Those that are no bullets are left out.
+ * Returns the text with signs in place of single private characters, whose font nobody knows: LibreOffice writes the
+ * characters of missing fonts in its own, and other programs leave out the names. Characters that are no bullets are left
+ * out.
  */
 export const readPrivate = (text: string, signs: SignReader): string =>
   withoutLone(

@@ -12,9 +12,9 @@ const LOST =
   'Characters beyond U+FFFF, such as emoji, rare ideographs and the italic letters of formulas, were left out.';
 /** Milliseconds for which they are looked for in a file. */
 const MAX_MILLISECONDS = 5_000;
-/** So many runs of them are put into the texts of a page. */
+/** The number of runs of them that are put into the texts of a page. */
 const MAX_RUNS = 2_000;
-/** Such characters with the spaces and the signs that join or vary them. */
+/** Supplementary characters with the spaces and the signs that join or vary them. */
 const RUN =
   /(?<![\s\ufe0f\u200d])[\s\ufe0f\u200d]*[\u{10000}-\u{10ffff}][\s\ufe0f\u200d\u{10000}-\u{10ffff}]*/gu;
 
@@ -45,7 +45,7 @@ export function createSupplementary({ second, objects, maps, receipt }: Source) 
       count += 1;
     }
     left -= performance.now() - started;
-    // Of an encrypted file, nobody knows whether its pages have such characters.
+    // The pages of an encrypted file may have such characters, which nobody knows.
     const isLost = found ? found.some(({ isLevel }) => !isLevel) : maps !== 'any';
     if (isLost || count < runs.length)
       receipt.addGap('garbled', LOST, { pages: { first: number, last: number } });
@@ -64,7 +64,7 @@ export function createSupplementary({ second, objects, maps, receipt }: Source) 
 const MAX_BEARING = 0.2;
 const FARTHEST = 2;
 
-/** Characters that stand one beside another, with what is before and after them in the same text. */
+/** Characters that stand side by side, with the text before and after them in the same text. */
 interface Run {
   readonly text: string;
   readonly before: string;
@@ -91,10 +91,10 @@ function runsOf({ text, box, isLevel }: PlacedText): Run[] {
   });
 }
 
-/** The neighbour of a run is looked for in so much of the text. */
+/** The length of the text in which the neighbour of a run is sought. */
 const NEAR = 32;
 
-/** The width of what is before each place of a text, in wide characters, and last that of all. */
+/** Returns the width before each place of a text, in wide characters, and last the whole width. */
 function widthsBefore(text: string): Float64Array {
   const widths = new Float64Array(text.length + 1);
   let at = 0;
@@ -156,7 +156,7 @@ function charactersOf(item: TextItem): Character[] {
   });
 }
 
-/** A text of its own between two others of a line, without a gap where there is no space: PDFium's boxes are those of ink. */
+/** Makes a text between two others of a line, without a gap where there is no space: PDFium's boxes surround the ink. */
 function itemBetween({ text, before: last, after: next, box }: Run, before?: Character, after?: Character) {
   const from = before ? rightOf(before.item) : -Infinity;
   const to = after ? after.item.x : Infinity;

@@ -12,7 +12,7 @@ import { withPrivateSigns } from './private-signs.js';
 import type { SecondReader } from '../pdfjs/second-reader.js';
 import { withItems, withTexts } from '../with-items.js';
 
-/** Fonts whose characters PDFium does not give as what they are; the standard ones, which are not embedded, it knows. */
+/** Fonts whose characters PDFium does not translate; it knows the standard ones, which are not embedded. */
 const NAMES: readonly ObjectName[] = [
   'Wingdings',
   'Webdings',
@@ -27,13 +27,13 @@ const NAMES: readonly ObjectName[] = [
 const MAX_MILLISECONDS = 5_000;
 const NONE: ReadonlySet<number> = new Set();
 const MAX_SIGNS = 2_000;
-/** A sign is looked for so many characters around where it should be. */
+/** The number of characters around its expected place in which a sign is sought. */
 const AROUND = 4;
 
 export interface SignFinder {
   /** The pages with the signs of symbol fonts in place of the characters that PDFium gives for them. */
   find(pages: readonly ParsedPage[], turns: ReadonlyMap<number, Turn>): Promise<readonly ParsedPage[]>;
-  /** Takes down how many signs were left out, since nobody knows what they are. */
+  /** Reports how many signs were left out, since nobody knows their meaning. */
   report(): void;
 }
 
@@ -45,9 +45,9 @@ interface Source {
 }
 
 /**
- * PDFium gives the characters of symbol fonts by their codes, or none, and joins them with those around, so that their font is
- * lost. The second reader knows which font each of them is in, but is slow: beyond some seconds, and on pages that are
- * turned, only signs at the beginning of a text are read.
+ * PDFium gives the characters of symbol fonts by their codes, or none, and joins them with the characters around, so that
+ * their font is lost. The second reader knows which font each of them is in, but is slow: beyond some seconds, and on pages
+ * that are turned, only signs at the beginning of a text are read.
  */
 export function createSignFinder({ bytes, second, objects, receipt }: Source): SignFinder {
   const signs = createSignReader(receipt);
@@ -77,7 +77,10 @@ export function createSignFinder({ bytes, second, objects, receipt }: Source): S
 
 const isInSymbolFont = ({ fontName }: TextItem): boolean => signsOf(fontName) !== undefined;
 
-/** Texts that begin in a symbol font. Their codes are those of the characters in it, and a zero where others begin. */
+/**
+ * Returns texts that begin in a symbol font. Their codes are the codes of the characters in the font, and a zero where
+ * other characters begin.
+ */
 function firstSigns(items: readonly TextItem[], signs: SignReader): Map<TextItem, string> {
   const texts = new Map<TextItem, string>();
   for (const item of items.filter(isInSymbolFont)) {
@@ -108,7 +111,7 @@ function withSigns(page: ParsedPage, found: readonly PageSign[], signs: SignRead
   return withItems(withTexts(page, texts), added);
 }
 
-/** A text that has signs in it: its characters, to some of which signs are added, and the places where signs are. */
+/** A text with signs in it: its characters, to some of which signs are added, and the places of the signs. */
 interface Line {
   readonly item: TextItem;
   readonly cells: string[];
@@ -163,8 +166,8 @@ const shownAs = (code: number | undefined, { text, font }: PageSign, signs: Sign
   signs.read(code === undefined ? text : String.fromCharCode(0xf000 + code), font);
 
 /**
- * The codes that a character may have in its font, the likeliest first. Without a map, the readers take them for characters of
- * an encoding: that of Windows, of the Macintosh, or Adobe's.
+ * Returns the codes that a character may have in its font, the likeliest first. Without a map, the readers take codes for
+ * characters of an encoding: of Windows, of the Macintosh, or Adobe's.
  */
 function codesOf({ text, font }: PageSign): number[] {
   const own = text.charCodeAt(0);
@@ -178,11 +181,11 @@ function codesOf({ text, font }: PageSign): number[] {
 /** Adobe's standard encoding from A0 on (ISO 32000-1, annex D.2); dots where it has nothing. */
 const STANDARD =
   ".¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ.–†‡·.¶•‚„”»…‰.¿.`´ˆ˜¯˘˙¨.˚¸.˝˛ˇ—................Æ.ª....ŁØŒº.....æ...ı..łøœß....";
-/** Where the Macintosh has the euro sign, PDF has what was there before (ISO 32000-1, annex D.2). */
+/** The Macintosh has the euro sign at this code, PDF the currency sign that was there before (ISO 32000-1, annex D.2). */
 const MAC_CURRENCY = 0xdb;
 const forms = new Map<string, ReadonlySet<string>>();
 
-/** What the readers may give for a code of a symbol font. */
+/** Returns the characters that the readers may give for a code of a symbol font. */
 function formsOf(code: number, font: string): ReadonlySet<string> {
   const sign = signsOf(font)?.get(code) ?? '';
   const key = `${String(code)} ${sign}`;

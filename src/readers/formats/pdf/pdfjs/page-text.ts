@@ -1,8 +1,8 @@
 import type { TextPage } from '../shifted/shifted-on-page.js';
 
-/** By how many points texts of one line may stand higher or lower than each other. */
+/** The points by which texts of one line may stand higher or lower than each other. */
 const LINE_THRESHOLD = 4.6;
-/** What is farther from the text before it than so many points is another cell. */
+/** A text farther from the text before it than this many points is another cell. */
 const CELL_THRESHOLD = 7;
 
 /**
@@ -35,7 +35,7 @@ interface Placed {
 /** Puts texts one after the other, with the ends of lines and tabs that their places ask for. */
 class Lines {
   readonly #parts: string[] = [];
-  /** Where the text before ended. */
+  /** The end of the text before. */
   #end: { readonly x: number; readonly y: number } | undefined;
   #height = 0;
 

@@ -25,13 +25,13 @@ const resources = dirname(description);
 export interface DocumentInfo {
   readonly title: string | undefined;
   readonly language: string | undefined;
-  /** Whether some of its layers may be off as it is opened. */
+  /** True if some of its layers may be off as it is opened. */
   readonly mayHideLayers: boolean;
 }
 
 /** A text that was typed onto a page. */
 export interface TypedNote {
-  /** What the annotation says that it holds. */
+  /** The contents of the annotation as it states them. */
   readonly contents: string;
   /** The lines that its appearance shows; null where that has no text, undefined where the annotation is not shown. */
   readonly shown: readonly string[] | null | undefined;
@@ -52,24 +52,24 @@ export interface PdfjsDocument {
   readonly pageNotes: (page: number) => Promise<readonly TypedNote[]>;
   /** The numbers of the annotations of a page that are not shown, fields of forms among them. @throws when they cannot be read */
   readonly hiddenAnnotations: (page: number) => Promise<ReadonlySet<number>>;
-  /** What a page shows in symbol fonts. @throws when it cannot be read */
+  /** Returns the texts of a page in symbol fonts. @throws when it cannot be read */
   readonly pageSigns: (page: number) => Promise<readonly PageSign[]>;
   /** The texts of a page with characters beyond U+FFFF. @throws when it cannot be read */
   readonly pageSupplementary: (page: number) => Promise<readonly PlacedText[]>;
-  /** What people stuck onto a page: notes and files. @throws when it cannot be read */
+  /** Returns the notes and files that people stuck onto a page. @throws when it cannot be read */
   readonly pageExtras: (page: number) => Promise<PageExtras>;
   /** The files that the document carries. @throws when they cannot be read */
   readonly files: () => Promise<readonly CarriedFile[]>;
-  /** Whether a page switches to invisible text, however its operators are packed. @throws when it cannot be read */
+  /** Tells whether a page switches to invisible text, however its operators are packed. @throws when it cannot be read */
   readonly isPartlyInvisible: (page: number) => Promise<boolean>;
-  /** What the file says of itself; nothing where that is damaged. */
+  /** Reads the facts that the file states about itself; nothing where they are damaged. */
   readonly info: () => Promise<DocumentInfo>;
   readonly close: () => Promise<void>;
 }
 
 /** @throws ReadError when the file can never be read */
 export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
-  // pdf.js takes the memory of what it is given, which other readers still need.
+  // pdf.js takes the memory of the bytes that it is given, which other readers still need.
   const loading = getDocument({
     data: new Uint8Array(bytes),
     verbosity: VerbosityLevel.ERRORS,
@@ -115,7 +115,7 @@ export function pdfjsVersion(): string {
 }
 
 async function pageText(page: Page): Promise<string> {
-  // pdf.js keeps its pages, so that what is written on one is there the next time.
+  // pdf.js keeps its pages, so that a page has the text written on it the next time.
   writeShiftedOn(page);
   try {
     const text = await textOfPage(page);
@@ -127,7 +127,7 @@ async function pageText(page: Page): Promise<string> {
 }
 
 interface Layers {
-  /** Those that the file has, by their ids. */
+  /** The layers of the file, by their ids. */
   [Symbol.iterator](): Iterator<readonly [string, { readonly visible: boolean }]>;
 }
 
@@ -141,7 +141,7 @@ interface Opened {
 }
 
 interface Page extends SignPage {
-  /** Gives back the memory of what was read of it. */
+  /** Frees the memory of the page's content. */
   cleanup(): void;
   readonly ref?: { readonly num: number } | null;
   getAnnotations(options: { intent: 'any' }): Promise<unknown>;
@@ -189,7 +189,7 @@ const isInvisible = ({ fnArray, argsArray }: Awaited<ReturnType<Page['getOperato
     return Array.isArray(given) && INVISIBLE.includes(given[0]);
   });
 
-/** Where a rectangle of the file stands on a page as it is shown, in points from its top left. */
+/** Returns the rectangle on a page as it is shown, in points from its top left, for a rectangle of the file. */
 function boxOn(page: TextPage, [left = 0, bottom = 0, right = 0, top = 0]: readonly number[]): Rectangle {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = page.getViewport({ scale: 1 }).transform;
   const corners = [[left, bottom] as const, [right, top] as const];

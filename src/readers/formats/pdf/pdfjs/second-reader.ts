@@ -27,15 +27,15 @@ export function createSecondReader(bytes: Uint8Array) {
     notes: (page: number) => ask((pdf) => pdf.pageNotes(page)),
     /** The numbers of the annotations of a page that are not shown; nothing when they cannot be read. */
     hiddenAnnotations: (page: number) => ask((pdf) => pdf.hiddenAnnotations(page)),
-    /** What a page shows in symbol fonts; nothing when it cannot be read. */
+    /** Returns the texts of a page in symbol fonts; nothing when it cannot be read. */
     signs: (page: number) => ask((pdf) => pdf.pageSigns(page)),
     /** The texts of a page with characters beyond U+FFFF; nothing when it cannot be read. */
     supplementary: (page: number) => ask((pdf) => pdf.pageSupplementary(page)),
-    /** What people stuck onto a page; nothing when it cannot be read. */
+    /** Returns the notes and files that people stuck onto a page; nothing when it cannot be read. */
     extras: (page: number) => ask((pdf) => pdf.pageExtras(page)),
     /** The files that the document carries; nothing when they cannot be read. */
     files: () => ask((pdf) => pdf.files()),
-    /** Whether a page may show less text than it holds. */
+    /** Tells whether a page may show less text than it holds. */
     isPartlyInvisible: async (page: number) => (await ask((pdf) => pdf.isPartlyInvisible(page))) ?? true,
     async info(): Promise<DocumentInfo> {
       const known = bytes.length > MAX_BYTES_FOR_INFO ? undefined : await (await open())?.info();

@@ -8,24 +8,30 @@ const MAX_RUNS = 8_000;
 const MAX_COMPARED = 400;
 /** The sizes of shifted text, in sizes of the text beside it. */
 const SIZES = { least: 0.4, most: 0.92 };
-/** How far its baseline may lie off that of its line, in sizes of the text there. */
+/** The distance of its baseline from the baseline of its line, in sizes of the text there. */
 const RAISED = { least: 0.1, most: 0.75 };
 const LOWERED = { least: 0.05, most: 0.5 };
-/** How far it may stand from the text beside it, in sizes of that text, and how far it may reach into it. */
+/**
+ * The greatest distance from the text beside it, in sizes of that text, and the greatest depth to which it may reach into
+ * it.
+ */
 const FARTHEST = 0.4;
 const MAX_DEPTH = 0.3;
 /** A wider gap is a space. */
 const SPACE = 0.13;
 /** Sizes of texts at the same base differ by a smaller share. */
 const SAME_SIZE = 0.15;
-/** What is longer is small print, or the line beside a large initial. */
+/** A longer text is small print, or the line beside a large initial. */
 const MAX_LENGTH = 40;
-/** So many texts on each side tell what it stands beside. */
+/** This many texts on each side tell the surroundings. */
 const CONTEXT = 3;
 /** Texts beside shifted ones are larger than this, in points, only on posters. */
 const MAX_SIZE = 60;
 
-/** Finds raised and lowered texts, by their sizes and baselines: what is smaller on the same baseline, such as small capitals, is none. */
+/**
+ * Finds raised and lowered texts, by their sizes and baselines: smaller text on the same baseline, such as small capitals,
+ * is not shifted.
+ */
 export function findShifted(all: readonly TextRun[]): readonly ShiftedText[] {
   const runs = all.filter(({ text }) => text.trim() !== '');
   const largest = Math.max(0, ...runs.slice(0, MAX_RUNS).map(({ size }) => size));
@@ -59,7 +65,10 @@ interface Shifted {
   readonly shift: Shift;
 }
 
-/** What stands behind a text that is shifted the other way belongs to the same base: `4` and `2-` in the formula of sulfate. */
+/**
+ * Finds the base of a text behind one that is shifted the other way, which has the same base: `4` and `2-` in the formula
+ * of sulfate.
+ */
 function withPartner(
   run: TextRun,
   near: readonly TextRun[],
@@ -107,7 +116,7 @@ function baseOf(run: TextRun, near: readonly TextRun[]): Shifted | undefined {
     const shift = shiftOf(base.y - run.y, base);
     if (shift === undefined || isInitial(base, run)) continue;
     const [behind, ahead] = [run.x - rightOf(base), base.x - rightOf(run)];
-    // What stands behind a text belongs to it more often.
+    // A shifted text belongs to the text before it more often.
     const gap = isBeside(behind, base)
       ? Math.abs(behind)
       : isBeside(ahead, base)
@@ -139,7 +148,7 @@ const isAlike = (one: TextRun, other: TextRun): boolean =>
 const follows = (run: TextRun, other: TextRun): boolean =>
   other !== run && isAlike(run, other) && isBeside(run.x - rightOf(other), run);
 
-/** Takes a run for shifted as one of those beside it is. */
+/** Takes a run for shifted if a run beside it is. */
 function takeFrom(run: TextRun, beside: readonly TextRun[], found: Map<TextRun, Shifted>): void {
   const other = beside.map((each) => found.get(each)).find((each) => each !== undefined);
   if (other) found.set(run, { ...other, run });
@@ -166,7 +175,7 @@ function chainsOf(found: ReadonlyMap<TextRun, Shifted>): Shifted[][] {
   return chains;
 }
 
-/** Tells whether a text stands on the line of another, or is shifted beside one that does. */
+/** Tells whether a text stands on the line of another, or is shifted beside a text that does. */
 function isOnLineOf(base: TextRun, run: TextRun, found: ReadonlyMap<TextRun, Shifted>): boolean {
   const line = found.get(run)?.base ?? run;
   return Math.abs(line.y - base.y) < 0.5 * base.size;

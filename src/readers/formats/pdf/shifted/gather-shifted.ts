@@ -6,7 +6,7 @@ import type { ShiftedText } from './shifted-text.js';
 import { endsOf, inWriting, isAt } from './stacks.js';
 import { bare, commonEnd, commonStart, isFar, lettersIn } from './places.js';
 
-/** How far the text that a shifted one belongs to may be from it, in sizes of that text. */
+/** The greatest distance of a shifted text from the text that it belongs to, in sizes of that text. */
 const FARTHEST = 0.5;
 /** The width of a space, in sizes of its font. */
 const SPACE = 0.25;
@@ -14,8 +14,8 @@ const SPACE = 0.25;
 const ENOUGH = 2;
 
 /**
- * The page with raised and lowered texts that PDFium gives as texts of their own, such as those behind or under one that is
- * shifted the other way, within the texts that they belong to.
+ * Returns the page with raised and lowered texts moved into the texts that they belong to. PDFium gives some of them as
+ * texts of their own, such as a text behind or under one that is shifted the other way.
  */
 export function gatherShifted(seen: SeenPage, shifted: readonly ShiftedText[]): SeenPage {
   const visible = new Set(seen.visible);
@@ -55,7 +55,10 @@ function gathered(
   return { ...seen, page: { ...seen.page, textItems, ...(blocks && { blocks }) }, visible };
 }
 
-/** Tells whether a text of PDFium is nothing but a shifted one, or begins with one that stands over or under the text before it. */
+/**
+ * Tells whether a text of PDFium is nothing but a shifted one, or begins with a shifted text that stands over or under the
+ * text before it.
+ */
 function isApart(item: TextItem, shifted: ShiftedText): boolean {
   const [first] = shifted.runs;
   if (!first || !isAt(first, item)) return false;
@@ -66,7 +69,7 @@ function isApart(item: TextItem, shifted: ShiftedText): boolean {
   return shifted.stacked !== undefined && text.startsWith(own) && Math.abs(item.x - x) <= 1;
 }
 
-/** What is left of a text without the shifted one at its beginning; undefined for nothing. */
+/** Returns the rest of a text without the shifted one at its beginning; undefined for nothing. */
 function withoutShifted(item: TextItem, shifted: ShiftedText): TextItem | undefined {
   const { letters } = lettersIn(item.text);
   const count = bare(shifted.text).length;
@@ -77,7 +80,7 @@ function withoutShifted(item: TextItem, shifted: ShiftedText): TextItem | undefi
   return { ...item, text: item.text.slice(next.index), x, width: rightOf(item) - x };
 }
 
-/** The text with a shifted one in it; undefined for one that does not hold what that belongs to. */
+/** Returns the text with a shifted one in it; undefined for a text that does not hold the base. */
 function withShiftedIn(item: TextItem, own: TextItem, shifted: ShiftedText): TextItem | undefined {
   const { base } = shifted;
   const { x, right } = endsOf(shifted);
@@ -89,7 +92,7 @@ function withShiftedIn(item: TextItem, own: TextItem, shifted: ShiftedText): Tex
   return { ...item, text: insert(item.text, at, shifted), ...around([item, box]) };
 }
 
-/** Where in a text a shifted one belongs: behind what stands before it, or before what stands behind it. */
+/** Returns the place of a shifted text in a text: behind the text before it, or before the text behind it. */
 function placeFor(shifted: ShiftedText, text: string, box: Rectangle | undefined): number | undefined {
   const all = lettersIn(text);
   const { compact, letters } = all;

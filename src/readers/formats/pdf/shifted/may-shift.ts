@@ -1,8 +1,11 @@
-/** How far a baseline that is another within a line may lie off, in sizes of the larger text, and the sizes of shifted text. */
+/**
+ * The greatest distance between different baselines within a line, in sizes of the larger text, and the sizes of shifted
+ * text.
+ */
 const FARTHEST = 0.8;
 const MAX_RATIO = 0.95;
 const NEAREST = 0.03;
-/** How far it may stand from that text, in sizes of this. */
+/** The distance from that text, in sizes of it. */
 const BESIDE = 0.5;
 /** Letters are hardly ever wider, in sizes of their font. */
 const MAX_LETTER_WIDTH = 1.2;
@@ -10,7 +13,7 @@ const MAX_LETTER_WIDTH = 1.2;
 type Matrix = readonly [number, number, number, number, number, number];
 const IDENTITY: Matrix = [1, 0, 0, 1, 0, 0];
 
-/** What a page's operators look like, one by one: numbers, names, operators and texts. Texts in brackets are left out. */
+/** The tokens of a page's operators, one by one: numbers, names, operators and texts. Texts in brackets are left out. */
 const TOKEN = /\((?:[^\\()]|\\[^])*\)|<[0-9a-fA-F\s]*>|\/[^\s/<>[\]()]*|[-+.\d]+|[A-Za-z'"*]+/g;
 
 /**
@@ -27,7 +30,7 @@ export function mayShift(operators: string): boolean {
     if ((code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e) {
       const number = Number(token);
       numbers.push(number);
-      // Those between the letters of an operator TJ move what follows, in thousandths of its size.
+      // Numbers between the letters of an operator TJ move the following text, in thousandths of its size.
       if (number < 0) ems -= number / 1000;
       if (numbers.length > 6) numbers.shift();
       continue;
@@ -61,11 +64,11 @@ interface Shown {
 const SHORT = 8;
 /** The heights of more lines are not kept. */
 const MAX_LINES = 2_000;
-/** So many rows above and below a text are looked at. Units may be smaller than points. */
+/** The number of rows above and below a text that are looked at. Units may be smaller than points. */
 const MAX_ROWS = 200;
 const MAX_SAVED = 100;
 
-/** What operators have set so far. */
+/** The values that operators have set so far. */
 interface State {
   matrix: Matrix;
   readonly saved: Matrix[];
@@ -74,7 +77,7 @@ interface State {
   size: number;
   leading: number;
   rise: number;
-  /** How far what was shown since the text was placed may have moved on. */
+  /** The distance by which the text shown since the text was placed may have moved on. */
   advance: number;
   /** The widest space that was set between letters or words, and the widest scale. */
   spacing: number;
@@ -177,12 +180,15 @@ const SETTERS: ReadonlyMap<string, (state: State, numbers: readonly number[]) =>
 ]);
 const SHOWS = new Set(['Tj', 'TJ', "'", '"']);
 
-/** Takes down that text of about so many letters is shown, and of so many sizes of its font at most. @returns whether it may be shifted */
+/**
+ * Notes that text of about `letters` letters is shown, in `ems` sizes of its font at most. @returns whether it may be
+ * shifted
+ */
 function show(state: State, { letters, ems }: { letters: number; ems: number }): boolean {
   const [a, b, c, d, e, f] = times(state.text, state.matrix);
   const [across, up] = [Math.hypot(a, b), Math.hypot(c, d)];
   state.advance += across * state.scale * (ems * Math.abs(state.size) + 2 * letters * state.spacing);
-  // Places along and across the direction of the text, so that of a turned page is as that of others.
+  // Places along and across the direction of the text, so that the places of a turned page are as on others.
   const [x, y] = across === 0 ? [0, 0] : [(e * a + f * b) / across, (f * a - e * b) / across];
   const shown = { y: y + state.rise * up, size: Math.abs(state.size) * up, from: x, to: x + state.advance };
   const { last, lines } = state;

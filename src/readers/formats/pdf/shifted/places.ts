@@ -4,9 +4,9 @@ export interface Letters {
   readonly letters: readonly { readonly letter: string; readonly index: number }[];
 }
 
-/** So many characters before and behind tell which of several places in a text is meant. */
+/** This many characters before and behind tell which of several places in a text is meant. */
 const CONTEXT = 8;
-/** How far a place may be from where it is expected by its share of the line, whose letters differ in width. */
+/** The distance of a place from its expected one, by its share of the line, whose letters differ in width. */
 const FARTHEST = { letters: 3, share: 0.1 };
 
 export function lettersIn(text: string): Letters {
@@ -21,14 +21,14 @@ export const bare = (text: string): string => text.replace(/\s+/g, '').replace(/
 export const isFar = (off: number, { compact }: Letters): boolean =>
   off > FARTHEST.letters + FARTHEST.share * compact.length;
 
-/** How many letters two texts have in common at their ends. */
+/** Returns the number of letters that two texts have in common at their ends. */
 export function commonEnd(one: string, other: string): number {
   let count = 0;
   while (count < CONTEXT && count < other.length && one.at(-1 - count) === other.at(-1 - count)) count += 1;
   return count;
 }
 
-/** How many letters two texts have in common at their beginnings. */
+/** Returns the number of letters that two texts have in common at their beginnings. */
 export function commonStart(one: string, other: string): number {
   let count = 0;
   while (count < CONTEXT && count < other.length && one[count] === other[count]) count += 1;

@@ -6,7 +6,7 @@ import { writtenShifted } from './write-shifted.js';
 /** A text as pdf.js gives it, with its matrix on the page; marks of content have none. */
 export interface TextContentItem {
   str?: string;
-  /** Whether the line ends with it. */
+  /** True if the line ends with it. */
   hasEOL?: boolean;
   transform?: readonly number[];
   readonly width?: number;
@@ -25,7 +25,7 @@ export interface TextPage {
 
 interface TextContent {
   readonly items: readonly TextContentItem[];
-  /** What is known of fonts, by their names. */
+  /** The facts about fonts, by their names. */
   readonly styles?: Readonly<Record<string, { readonly vertical?: boolean } | undefined>>;
 }
 
@@ -35,7 +35,7 @@ export async function shiftedOnPage(page: TextPage): Promise<readonly ShiftedTex
   return findShifted(runsOf(items, page).map(({ run }) => run));
 }
 
-/** Has the page give its raised and lowered texts as such, those that are drawn later behind what they belong to. */
+/** Makes the page give its raised and lowered texts as such, later drawn ones behind the texts that they belong to. */
 export function writeShiftedOn(page: TextPage): void {
   if (Object.hasOwn(page, 'getTextContent')) return;
   const read = page.getTextContent.bind(page);
@@ -72,7 +72,10 @@ function writeShifted(runs: readonly PageRun[], all: readonly ShiftedText[]): vo
   }
 }
 
-/** pdf.js ends a line where the next text stands much higher or lower: what is raised and lowered stays on the line of its base. */
+/**
+ * Joins lines that pdf.js ends where the next text stands much higher or lower: raised and lowered text stays on the line
+ * of its base.
+ */
 function joinLines(
   items: readonly TextContentItem[],
   runs: readonly PageRun[],

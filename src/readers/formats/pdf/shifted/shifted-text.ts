@@ -17,9 +17,9 @@ export interface ShiftedText {
   readonly shift: Shift;
   /** The text beside which it is shifted. */
   readonly base: TextRun;
-  /** What stands directly before and behind it, with a blank where there is a gap. */
+  /** The text directly before and behind it, with a blank where there is a gap. */
   readonly before: string;
   readonly after: string;
-  /** What is shifted the other way at the same place, over or under it. */
+  /** The text that is shifted the other way at the same place, over or under it. */
   readonly stacked?: ShiftedText | undefined;
 }

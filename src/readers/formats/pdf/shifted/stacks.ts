@@ -2,10 +2,10 @@ import type { Rectangle } from '../../../blocks/location.js';
 import { bottomOf } from '../../pages/layout/piece.js';
 import type { ShiftedText, TextRun } from './shifted-text.js';
 
-/** Texts of which one stands over or under more of the other are at the same place. */
+/** The least overlap of two texts, one over the other, at the same place. */
 const MIN_SHARED = 0.5;
 
-/** The texts, with those over and under each other known to each other. */
+/** Returns the texts, with stacked texts known to each other. */
 export function withStacks(all: readonly ShiftedText[]): ShiftedText[] {
   const ofBase = new Map<TextRun, ShiftedText[]>();
   for (const each of all) {
@@ -26,7 +26,7 @@ export function areStacked(one: Pick<ShiftedText, 'runs'>, other: Pick<ShiftedTe
   return shared > MIN_SHARED * Math.min(a.right - a.x, b.right - b.x);
 }
 
-/** Where a shifted text begins and ends. */
+/** Returns the two ends of a shifted text. */
 export function endsOf({ runs }: Pick<ShiftedText, 'runs'>): { readonly x: number; readonly right: number } {
   const [first, last] = [runs[0], runs.at(-1)];
   return { x: first?.x ?? 0, right: last ? last.x + last.width : 0 };
@@ -43,7 +43,10 @@ export function inWriting(shifted: ShiftedText): readonly ShiftedText[] {
   return isFirst(shifted) ? [shifted, stacked] : [stacked, shifted];
 }
 
-/** Behind a text, what is lowered comes first: `SO₄²⁻`; before one, what is raised: `¹⁴₆C`. */
+/**
+ * Tells which of two stacked texts comes first. Behind a text it is the lowered one: `SO₄²⁻`; before a text the raised one:
+ * `¹⁴₆C`.
+ */
 export function isFirst({ shift, base, runs }: ShiftedText): boolean {
   const isBehind = (runs[0]?.x ?? 0) > base.x;
   return isBehind === (shift === 'lowered');

@@ -8,14 +8,14 @@ import { gatherShifted } from './gather-shifted.js';
 import { endsOf, isAt, isFirst } from './stacks.js';
 import { bare, commonEnd, commonStart, isFar, lettersIn, type Letters } from './places.js';
 
-/** So many texts of a page are marked as raised and lowered. */
+/** The number of texts of a page that are marked as raised and lowered. */
 const MAX = 2_000;
 const NUMBER = /^\p{Nd}{1,4}$/u;
-/** What stands behind the upper number of a fraction, and before the lower one. */
+/** The texts behind the upper number of a fraction, and before the lower one. */
 const OVER = /^\s?(?:[⁄∕]|\/\s?\p{Nd})/u;
 const UNDER = /(?:[⁄∕]|\p{Nd}\s?\/)\s?$/u;
 
-/** How a raised or lowered text is written where it stands. Fractions stay as they are: `1/2`, `3 1/2`. */
+/** Returns the written form of a raised or lowered text at its place. Fractions stay as they are: `1/2`, `3 1/2`. */
 export function writtenShifted({ text, shift, before, after }: ShiftedText): string {
   if (NUMBER.test(text) && OVER.test(after)) return /\p{Nd}$/u.test(before) ? ` ${text}` : text;
   if (NUMBER.test(text) && UNDER.test(before)) return text;
@@ -34,7 +34,7 @@ export function withShifted(read: SeenPage, all: readonly ShiftedText[]): SeenPa
       ? { ...block, header: cells(block.header ?? []), rows: (block.rows ?? []).map(cells) }
       : block,
   );
-  // Of a text that is seen in part, that part is another one.
+  // The visible part of a text is an item of its own.
   const visible =
     seen.visible === seen.page.textItems
       ? textItems
@@ -75,7 +75,7 @@ function marked(text: string, { box, isOneLine }: Where, shifted: readonly Shift
   return written;
 }
 
-/** Of two that stand over each other, the one that is written first comes first, whichever a file shows first. */
+/** Orders the edits. Of two texts over each other, the one that is written first comes first, whichever a file shows first. */
 function inOrder(edits: readonly Edit[]): Edit[] {
   return edits.flatMap((edit) => {
     const other = edits.find(({ shifted }) => shifted.runs[0] === edit.shifted.stacked?.runs[0]);
@@ -86,7 +86,7 @@ function inOrder(edits: readonly Edit[]): Edit[] {
   });
 }
 
-/** Where a text stands, and whether in one line. */
+/** The box of a text, and whether it is one line. */
 interface Where {
   readonly box: Rectangle;
   readonly isOneLine: boolean;
@@ -103,7 +103,7 @@ function isWithin({ runs, base }: ShiftedText, box: Rectangle): boolean {
 
 type Place = Where & Letters;
 
-/** Finds a shifted text within a text, by what stands around it and where it stands: another one is not touched. */
+/** Finds a shifted text within a text, by the text around it and by its place: another one is not touched. */
 function editOf(shifted: ShiftedText, place: Place, edits: readonly Edit[]): Edit | undefined {
   const { compact, letters, box, isOneLine } = place;
   const text = bare(shifted.text);
@@ -132,7 +132,7 @@ function editOf(shifted: ShiftedText, place: Place, edits: readonly Edit[]): Edi
   return best;
 }
 
-/** What stands over or under a text may come before or behind it. */
+/** Counts the letters that agree at the end. The text over or under a text may come before or behind it. */
 const ending = (text: string, before: string, over: string): number =>
   Math.max(commonEnd(text, before), over === '' ? 0 : commonEnd(text, before + over));
 

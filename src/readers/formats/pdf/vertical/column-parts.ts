@@ -8,18 +8,21 @@ export interface ColumnPart {
   readonly top: number;
   readonly bottom: number;
   readonly size: number;
-  /** Whether its font is one for vertical text, which says so by itself. */
+  /** True if its font is one for vertical text, which says so by itself. */
   readonly isVertical: boolean;
 }
 
 /** Texts of two digits or letters stand side by side in a column. */
 const MAX_SIDE_BY_SIDE = 4;
 const MAX_WIDTH_SIDE_BY_SIDE = 1.5;
-/** How far the top of a character is above its baseline, in sizes of its font, and its middle when it lies on its side. */
+/** The height of a character's top above its baseline, in sizes of its font, and of its middle when it lies on its side. */
 const ASCENT = 0.88;
 const MIDDLE = 0.38;
 
-/** The texts of a page in the order in which they are drawn, and undefined in place of those that no column can hold. */
+/**
+ * Returns the texts of a page in the order in which they are drawn, and undefined in place of texts that no column can
+ * hold.
+ */
 export async function columnPartsOn(page: TextPage): Promise<readonly (ColumnPart | undefined)[]> {
   const { items, styles = {} } = await page.getTextContent({ disableNormalization: true });
   const shown = page.getViewport({ scale: 1 }).transform;

@@ -8,23 +8,23 @@ const ONE_CHARACTER = new RegExp(`^${EAST_ASIAN}$`, 'u');
 /** Forms of characters for vertical text, and radicals that fonts give in place of the characters themselves. */
 const OTHER_FORM = /[\u2e80-\u2fdf\ufe10-\ufe1f\ufe30-\ufe4f]/g;
 
-/** So many single characters of a page that stand one below another tell that its text runs from top to bottom. */
+/** This many single characters of a page that stand one below another tell that its text runs from top to bottom. */
 const MIN_CHARACTERS = 8;
 /** Fewer of them are no column, unless they stand beside one. */
 const MIN_IN_COLUMN = 3;
 /** The widest gaps in a column, in sizes of its font: where only the order of drawing tells of it, and with columns beside it that are farther. */
 const MAX_GAP = 0.25;
 const MAX_BETWEEN_COLUMNS = 0.65;
-/** Places differ by less within a column, in sizes of its font; those of punctuation by more. */
+/** Places within a column differ by less, in sizes of its font; places of punctuation by more. */
 const SAME_COLUMN = 0.45;
 const SAME_SIZE = 1.2;
 const MAX_OPEN = 4;
 /** A shorter column stands so near beside another one, in sizes of its font, and begins at its height or is set in. */
 const FARTHEST_BESIDE = 2.6;
 const MAX_INDENT = 2.2;
-/** By how much the readings of characters are smaller than these. */
+/** The greatest ratio by which the readings of characters are smaller than these. */
 const MAX_SMALLER = 1.6;
-/** So many columns are held against each other. */
+/** The number of columns that are compared with each other. */
 const MAX_COLUMNS = 2_000;
 
 /** A column of text that runs from top to bottom, with its box on the page. */
@@ -61,12 +61,12 @@ export function findColumns(parts: readonly (ColumnPart | undefined)[]): TextCol
     .map(({ parts: own, size, box }) => ({ ...box, size, glyphs: own.flatMap(glyphsOf) }));
 }
 
-/** Texts that stand one below another. What many are held against is computed once. */
+/** Texts that stand one below another. Values that many are compared with are computed once. */
 interface Chain {
   readonly parts: readonly ColumnPart[];
   readonly box: Rectangle;
   readonly size: number;
-  /** How many of the texts are single characters. */
+  /** The number of texts that are single characters. */
   readonly characters: number;
 }
 
@@ -81,7 +81,10 @@ function toChain(parts: readonly ColumnPart[]): Chain {
   return { parts, box: around(boxes), size, characters: parts.filter(isCharacter).length };
 }
 
-/** Texts that are drawn one below another. What is drawn between them, such as readings beside characters, does not end a column. */
+/**
+ * Returns texts that are drawn one below another. Texts drawn between them, such as readings beside characters, do not end
+ * a column.
+ */
 function chainsOf(parts: readonly (ColumnPart | undefined)[]): (readonly ColumnPart[])[] {
   const chains: ColumnPart[][] = [];
   for (const part of parts) {
@@ -107,11 +110,14 @@ function follows(before: ColumnPart | undefined, part: ColumnPart): boolean {
 
 const isCharacter = ({ text }: ColumnPart): boolean => ONE_CHARACTER.test(text);
 
-/** Tells whether a chain is of a font for vertical text, of which a single character tells no direction. */
+/** Tells whether a chain is in a font for vertical text; a single character of it tells no direction. */
 const isVertical = ({ parts }: Chain): boolean =>
   parts.filter((part) => part.isVertical).reduce((sum, { text }) => sum + [...text].length, 0) > 1;
 
-/** Tells whether single characters stand closer to those below them than to those beside them. @param chains those of several */
+/**
+ * Tells whether single characters stand closer to the characters below them than to the characters beside them. @param
+ * chains the chains of several characters
+ */
 function isStack({ parts, box: own, size }: Chain, chains: readonly Chain[]): boolean {
   const gap = median(parts.slice(1).map((part, at) => part.top - (parts[at]?.bottom ?? part.top))) / size;
   if (gap <= MAX_GAP) return true;

@@ -5,24 +5,24 @@ import type { Rectangle } from '../../../blocks/location.js';
 import type { Ruling, Rulings } from '../../pages/tables/rulings.js';
 import { EAST_ASIAN, type Glyph, type TextColumn } from './find-columns.js';
 
-/** The page may have columns of single characters from so many of them that stand alone on their lines or apart from each other. */
+/** The page may have columns of single characters if at least this many stand alone on their lines or apart from each other. */
 const MIN_APART = 6;
 const APART = new RegExp(`^${EAST_ASIAN}(?: +${EAST_ASIAN})*$`, 'u');
 /** Parts of characters that stand for the same character by itself. pdf.js gives them for fonts whose maps do. */
 const RADICAL = /[\u2e80-\u2eff]/;
 /** Ink of characters such as commas is so far off the middle of their place, in sizes of the font. */
 const FARTHEST_INK = 0.55;
-/** Columns with fewer characters that PDFium shows are not what the page shows. */
+/** A column of which PDFium shows a smaller share of characters is not on the page as it is shown. */
 const MIN_SHOWN = 0.6;
 /** Columns are of one text when they are less far apart, in sizes of their font. */
 const MAX_GAP = 4;
-/** What is larger is a text of its own; so are the small readings beside characters. */
+/** Larger text is a text of its own; so are the small readings beside characters. */
 const MAX_LARGER = 1.6;
 /** Columns may touch a line that parts them. */
 const SAME_PLACE = 2;
 const MAX_COMPARED = 4_000_000;
 
-/** Tells whether so many characters stand apart from those beside them that they may be read downwards. */
+/** Tells whether enough characters stand apart from their neighbours that they may be read downwards. */
 export function mayStandInColumns(items: readonly TextItem[]): boolean {
   let apart = 0;
   for (const { text } of items) {
@@ -33,7 +33,7 @@ export function mayStandInColumns(items: readonly TextItem[]): boolean {
   return false;
 }
 
-/** Parts the texts of a page into those outside of columns that run from top to bottom, and these as pieces of their own. */
+/** Parts the texts of a page into texts outside of columns that run from top to bottom, and these as pieces of their own. */
 export function takeColumns(
   items: readonly TextItem[],
   { columns, rulings }: { readonly columns: readonly TextColumn[]; readonly rulings: Rulings },
@@ -46,7 +46,7 @@ export function takeColumns(
   return { items: left, pieces: textsOf(shown, rulings).map((text) => pieceOf(text, items)) };
 }
 
-/** The column with those of its characters that PDFium shows; none where that is few of them. */
+/** Returns the column with the characters that PDFium shows; none where these are few. */
 function shownOf(column: TextColumn, items: readonly TextItem[]): TextColumn[] {
   const near = items
     .map((item) => ({ item, box: wider(item, FARTHEST_INK * column.size) }))
@@ -87,7 +87,7 @@ const wider = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
 const touches = (one: Rectangle, other: Rectangle): boolean =>
   one.x < rightOf(other) && other.x < rightOf(one) && one.y < bottomOf(other) && other.y < bottomOf(one);
 
-/** What an item has beside the characters of columns: nothing, or the item with the rest. */
+/** Returns the rest of an item beside the characters of columns: nothing, or the item with the rest. */
 function withoutColumns(item: TextItem, columns: readonly TextColumn[]): TextItem[] {
   const inside = columns.filter((column) => touches(item, column));
   if (inside.length === 0) return [item];

@@ -6,7 +6,7 @@ const MAX_PLACES = 10_000;
 
 const EAST_ASIAN =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\ufe10-\\ufe1f\\ufe30-\\ufe4f\\uff01-\\uff60]';
-/** So many characters, and this share of pairs of them that does not follow each other, are a text in another order. */
+/** This many characters, of which this share of pairs does not follow each other, are a text in another order. */
 const MIN_CHARACTERS = 10;
 const MAX_SCATTERED = 0.4;
 
@@ -52,7 +52,7 @@ function pairsOf(text: string): Set<string> {
   return new Set(characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`));
 }
 
-/** Joins columns of which each character is given as a line of its own. */
+/** Joins columns whose characters are given as lines of their own. */
 export function joinColumns(text: string): string {
   const single = `${EAST_ASIAN}{1,3}[ \\t]{0,9}`;
   return text

@@ -5,7 +5,7 @@ import { createEngine } from '../engine.js';
 
 const POLL_MILLISECONDS = 200;
 
-/** Builds an index beside the one that serves, which it will replace later. */
+/** Builds an index beside the serving one, which it will replace later. */
 export function createIndexBuilder(redis: Redis) {
   const engine = createEngine(redis);
   return {

@@ -2,7 +2,7 @@ import type { OnProblem } from '../../../ports.js';
 import type { IndexDefinition } from '../definition.js';
 import type { Engine, IndexInfo } from '../engine.js';
 
-/** Looks at the indexes that serve, and reports what keeps hashes from being found. */
+/** Looks at the serving indexes, and reports problems that keep hashes from being found. */
 export interface Inspection {
   /** @returns false when an index does not exist any more */
   inspect(definitions: readonly IndexDefinition[]): Promise<boolean>;

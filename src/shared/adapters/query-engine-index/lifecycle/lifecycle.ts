@@ -17,7 +17,7 @@ interface LifecycleOptions {
   readonly onProblem: OnProblem;
 }
 
-/** What is known about all indexes together. */
+/** The state of all indexes together. */
 interface State {
   isComplete: boolean;
   isBeingCompleted: boolean;

@@ -27,8 +27,8 @@ interface Parts extends PassParts {
 }
 
 /**
- * Finds chunks by the full-text index of the engine, which proposes them by a score of its own. Among very many chunks with
- * the words of a query some of the best may be left out; the scores of those that are returned are exact.
+ * Finds chunks by the full-text index of the engine, which proposes them by a score of its own. Some of the best may be
+ * left out among very many chunks with the words of a query; the scores of the returned ones are exact.
  */
 export function createEngineWords(parts: Parts): WordIndex {
   const { client, readStatistics, search, inTurn } = parts;
@@ -39,7 +39,7 @@ export function createEngineWords(parts: Parts): WordIndex {
       const { best, stale } = await findBest(parts, request, { statistics, weights });
       const room = request.limit - best.length;
       if (request.minScore > 0 || room <= 0) return [...best, ...stale];
-      // Those that hold words may be among them again.
+      // Chunks that hold words may be among them again.
       const limit = request.limit + best.length;
       const others = await inTurn(() => search.any({ ...request, limit }), request);
       const silent = (await scoreThemselves(others, weights)).filter(({ own }) => own === 0);
@@ -67,7 +67,7 @@ const termsOf = (query: string): readonly number[] => [...analyzeQuery(query).co
 interface Best {
   /** The best, in their order. */
   readonly best: readonly Candidate[];
-  /** Those of hidden generations, which take the place of no others, but tell when a document has changed meanwhile. */
+  /** Candidates of hidden generations, which take no places, but tell when a document has changed meanwhile. */
   readonly stale: readonly Candidate[];
 }
 

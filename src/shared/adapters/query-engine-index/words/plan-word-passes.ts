@@ -6,19 +6,19 @@ import { SMALL_OWNER, splitTerms } from './split-terms.js';
 /** One way of asking the engine for chunks that hold terms. The passes of a plan run in order, until the answer is certain. */
 export interface WordPass {
   readonly terms: TermWeights;
-  /** How many candidates the pass takes. */
+  /** The number of candidates that the pass takes. */
   readonly limit: number;
   /**
-   * The highest score that a chunk can have by itself which this pass and those before it leave out, as in MaxScore (Turtle and
-   * Flood 1995). It is the share of the query's weight in the terms that are left to later passes. It does not count
-   * terms that no pass searches for, and it holds where no pass was cut off at its limit.
+   * The highest own score of a chunk that this pass and all before it leave out, as in MaxScore (Turtle and Flood 1995). It
+   * is the share of the query's weight in the terms that are left to later passes. It does not count terms that no pass
+   * searches for, and it holds where no pass was cut off at its limit.
    */
   readonly upperBound: number;
 }
 
 export interface PlanRequest {
   readonly query: string;
-  /** How many candidates are wanted. */
+  /** The number of candidates that are wanted. */
   readonly limit: number;
   readonly minScore: number;
 }

@@ -17,23 +17,23 @@ export interface PassParts {
   ) => Promise<Answer>;
 }
 
-/** A chunk that the engine proposes, with what it scores by itself. */
+/** A chunk that the engine proposes, with its own score. */
 export interface ProposedChunk extends OwnScore {
   readonly documentId: string;
 }
 
-/** What passes propose, those that score highest by themselves first. */
+/** The proposals of passes, the highest own score first. */
 export interface Proposals {
   readonly shown: readonly ProposedChunk[];
-  /** Of hidden generations. */
+  /** Proposals of hidden generations. */
   readonly hidden: readonly ProposedChunk[];
   /** The highest score by itself of a chunk that was left out. */
   readonly upperBound: number;
-  /** Whether there may be more chunks that hold the terms. */
+  /** True if there may be more chunks that hold the terms. */
   readonly isCutOff: boolean;
 }
 
-/** Whether the wanted chunks that score highest by themselves are all among the proposals. */
+/** Tells whether the wanted chunks with the highest own scores are all among the proposals. */
 export function isCertain({ shown, upperBound, isCutOff }: Proposals, wanted: number): boolean {
   const lowest = shown[wanted - 1]?.own ?? 0;
   return lowest > 0 ? lowest >= upperBound : upperBound === 0 && !isCutOff;

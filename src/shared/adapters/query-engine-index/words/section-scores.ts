@@ -12,7 +12,7 @@ import {
 import { nextSlice } from '../../../tools/time-slices.js';
 import { readField } from '../read-field.js';
 
-/** A chunk with what it scores by itself. */
+/** A chunk with its own score. */
 export interface OwnScore {
   readonly generation: string;
   readonly number: number;
@@ -22,7 +22,7 @@ export interface OwnScore {
   readonly terms: Uint8Array;
 }
 
-/** What a chunk scores by itself. */
+/** Returns the own score of a chunk. */
 export function ownShare(terms: Uint8Array, weights: TermWeights, counts: Uint8Array): number {
   return terms.length > 0 ? coveredShare(terms, weights, counts) : 0;
 }
@@ -48,9 +48,9 @@ const SECTIONS_AT_ONCE = 64;
 const GENERATIONS_AT_ONCE = 1_000;
 
 /**
- * Makes the scores of chunks, in their order, of what they score by themselves. It asks once how many chunks the generations
- * have, and reads the other chunks of their sections: at most 7 for each chunk, and none for a document of one chunk. Works
- * in slices, since there may be tens of thousands of them.
+ * Makes the scores of chunks, in their order, from their own scores. It asks once how many chunks the generations have, and
+ * reads the other chunks of their sections: at most 7 for each chunk, and none for a document of one chunk. Works in
+ * slices, since there may be tens of thousands of them.
  */
 export async function scoreWithSections(
   client: Redis,
@@ -86,7 +86,7 @@ async function readMissing(
   for (const [at, { terms, i }] of missing.entries()) terms[i] = read[at] ?? null;
 }
 
-/** The sections of more than one chunk that chunks with a score are in, and that of each chunk. */
+/** Returns the sections, of more than one chunk, of the chunks with a score; `of` gives the section of each chunk. */
 async function sectionsOf(client: Redis, chunks: readonly OwnScore[], signal: AbortSignal | undefined) {
   const scoring = chunks.filter(({ own }) => own > 0);
   const counts = await readCounts(client, [...new Set(scoring.map(({ generation }) => generation))], signal);
@@ -119,7 +119,7 @@ local counts = {}
 for i, key in ipairs(KEYS) do counts[i] = redis.call('HGET', key, 'chunks') or '0' end
 return counts`);
 
-/** How many chunks generations have; 0 for those that are gone or not written whole. */
+/** Reads the numbers of chunks of generations; 0 for generations that are gone or not written whole. */
 async function readCounts(
   client: Redis,
   generations: readonly string[],

@@ -6,8 +6,8 @@ import type { SweepParts, SweepTask } from '../sweep-task.js';
 import { throughChanges } from './through-changes.js';
 
 /**
- * Enters documents that an earlier version wrote into the list by which their owners find them by content. All other documents
- * are entered by their commit.
+ * Enters documents that an earlier version wrote into the list by which their owners find them by content. The commit of
+ * all other documents enters them.
  */
 export const contentHashesTask = ({ redis, records }: SweepParts): SweepTask => ({
   name: 'content hashes',

@@ -5,7 +5,7 @@ import { keys } from '../../../../shared/redis/keys.js';
 import type { SweepParts, SweepTask } from '../sweep-task.js';
 import { throughChanges } from './through-changes.js';
 
-/** Counts documents that an earlier version wrote among what their owners have. All others are counted by their commit. */
+/** Counts documents that an earlier version wrote in the amounts of their owners. The commit of all others counts them. */
 export const ownedTask = ({ redis, records }: SweepParts): SweepTask => ({
   name: 'what owners have',
   begin: (now) =>

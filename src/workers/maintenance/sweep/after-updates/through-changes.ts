@@ -6,7 +6,7 @@ import type { SweepParts, SweepStep } from '../sweep-task.js';
 const PAGE = 200;
 /** Fields of records that are read at once. */
 const READ_BYTES = 1024 ** 2;
-/** For so long after an update, processes of the earlier version may still write documents as they used to. */
+/** The time after an update in which processes of the earlier version may still write documents as they used to. */
 const ROLLING_RESTART_MS = 3_600_000;
 
 /**

@@ -123,7 +123,7 @@ describe('passes', () => {
   test('that could find nothing that scores enough are left out', () => {
     const [first] = plan(query, statistics);
     expect(plan(query, statistics, { minScore: 0.001 })).toHaveLength(2);
-    // What is around a chunk that they leave out may make its score the mean of the bound and 1.
+    // The section of a chunk that they leave out may make its score the mean of the bound and 1.
     const bound = first?.upperBound ?? NaN;
     expect(plan(query, statistics, { minScore: 0.49 + bound / 2 })).toHaveLength(2);
     expect(plan(query, statistics, { minScore: 0.51 + bound / 2 })).toHaveLength(1);

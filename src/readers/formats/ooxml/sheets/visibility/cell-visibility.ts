@@ -7,10 +7,10 @@ import { childOf } from '../../xml/elements.js';
 import type { XmlElement } from '../../xml/stream-xml.js';
 import { cellRange, type CellRange } from '../cell-references.js';
 
-/** What letters look like. */
+/** The look of letters. */
 export interface FontLook {
   readonly color: Color | undefined;
-  /** Whether they are too small to be read. */
+  /** True if they are too small to be read. */
   readonly isTiny: boolean;
   /** The name of the font. */
   readonly name?: string | undefined;
@@ -26,11 +26,14 @@ export type CellText = string | readonly TextRun[];
 
 interface Ground {
   readonly fill: Fill;
-  /** Whether text may be seen on something else: what a rule for the look of cells or a table fills, or an empty cell beside it. */
+  /**
+   * Tells whether text may be seen on something else: a fill by a rule for the look of cells or by a table, or an empty
+   * cell beside it.
+   */
   readonly isDressed: () => boolean;
 }
 
-/** Why text in a cell is not seen; undefined when it is. */
+/** Returns the reason why text in a cell is not seen; undefined when it is seen. */
 function reasonHidden({ color, isTiny }: FontLook, ground: Ground): HiddenKind | undefined {
   if (isTiny) return 'tiny';
   if (color === undefined || ground.fill === 'unknown') return undefined;
@@ -78,7 +81,10 @@ export function createDressedCells(
   return (column, row) => ranges.some((range) => range !== undefined && covers(range, column, row));
 }
 
-/** Where a table is; undefined where that is not known, as with the fields above a pivot table that choose what it shows. */
+/**
+ * Returns the range of a table; undefined where it is not known, as with the fields above a pivot table that choose what it
+ * shows.
+ */
 function placeOf(type: string, tree: XmlElement | undefined): CellRange | undefined {
   if (type === 'table') return cellRange(tree?.attributes['ref']);
   return childOf(tree, 'x:pageFields')

@@ -19,7 +19,7 @@ export function createHiddenPlaces({ gaps, sheet, merged }: PlaceOptions) {
     readColumns(element: XmlElement): void {
       columns = createHiddenColumns(element);
     },
-    /** Whether a cell that holds something is read, as far as its column goes. */
+    /** Tells whether a cell with content is read, as far as its column decides. */
     admitsColumn(column: number, row: number): boolean {
       if (!columns.areHidden(column, ranges.get(keyOf(column, row))?.last.column ?? column)) return true;
       const amount = counted.has(column) ? 0 : 1;
@@ -44,7 +44,7 @@ export function createHiddenPlaces({ gaps, sheet, merged }: PlaceOptions) {
 
 const keyOf = (column: number, row: number): number => row * (LAST_COLUMN + 1) + column;
 
-/** Whether a row or column is hidden, or has the size zero. A size that nobody has set is not kept by all programs. */
+/** Tells whether a row or column is hidden, or has the size zero. Not all programs keep a size that nobody has set. */
 function isHidden(
   { attributes }: XmlElement,
   mark: 'customHeight' | 'customWidth',
@@ -62,7 +62,7 @@ function createHiddenColumns(columns: XmlElement | undefined) {
     const last = Math.min(LAST_COLUMN, wholeNumber(column.attributes['max']) ?? first);
     if (first <= last) marks.fill(1, first, last + 1);
   }
-  /** How many columns are hidden up to each. */
+  /** The number of hidden columns up to each column. */
   const sums = new Uint16Array(LAST_COLUMN + 1);
   for (let column = 1; column <= LAST_COLUMN; column += 1)
     sums[column] = (sums[column - 1] ?? 0) + (marks[column] ?? 0);

@@ -10,7 +10,7 @@ export function createNeighbours(styles: SheetStyles) {
     const { fill } = styles.cell(wholeNumber(style) ?? 0);
     return fill === 'none' ? WHITE : fill;
   };
-  /** Of columns, which hold for cells that are not there. */
+  /** The fills of columns, which hold for cells that are not there. */
   const ofColumns = new Set<Fill>();
   const fillsIn = (row: XmlElement): ReadonlySet<Fill> => {
     const fills = new Set(ofColumns);
