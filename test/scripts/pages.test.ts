@@ -39,6 +39,25 @@ function missingPaths(page: string): string[] {
   });
 }
 
+/** Functions, types and constants, such as `openIndex()`, `ReadError` and `MAX_BYTES`. */
+const NAME = /^([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]+_\w*[A-Z\d])(?:\(.*\))?$/;
+
+/** What a page names of the code, without its paths. */
+const namesOf = (page: string): string[] =>
+  [...read(page).replace(FENCED, '').matchAll(/`([^`\n]+)`/g)].flatMap(([, quoted = '']) => {
+    const name = NAME.exec(quoted)?.[1];
+    return name === undefined ? [] : [name];
+  });
+
+/** Every word of the code, to tell names that are gone. */
+const words = new Set(
+  ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:ts|mjs)$/.test(name))
+      .flatMap((name) => read(join(folder, name)).match(/\w+/g) ?? []),
+  ),
+);
+
 /** The links of a page to files, each with what is behind its `#`, if anything. */
 function linksOf(page: string): { readonly path: string; readonly anchor: string | undefined }[] {
   return [...read(page).replace(FENCED, '').matchAll(/\]\(([^):#]*)(?:#([^):]*))?\)/g)].map(
@@ -60,6 +79,10 @@ describe.each(pages)('%s', (page) => {
     expect(missingPaths(page)).toEqual([]);
     const inExamples = [...read(page).matchAll(/(?<=\s)(?:src|test|bench|scripts)\/[\w./-]+/g)].map(([path]) => path);
     expect(inExamples.filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  test('names functions, types and constants that the code has', () => {
+    expect(namesOf(page).filter((name) => !words.has(name))).toEqual([]);
   });
 
   test('names commands that package.json has', () => {
