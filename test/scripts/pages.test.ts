@@ -44,7 +44,11 @@ const NAME = /^([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]+_\w*[A-Z\d])(?:\(.*\))?
 
 /** What a page names of the code, without its paths. */
 const namesOf = (page: string): string[] =>
-  [...read(page).replace(FENCED, '').matchAll(/`([^`\n]+)`/g)].flatMap(([, quoted = '']) => {
+  [
+    ...read(page)
+      .replace(FENCED, '')
+      .matchAll(/`([^`\n]+)`/g),
+  ].flatMap(([, quoted = '']) => {
     const name = NAME.exec(quoted)?.[1];
     return name === undefined ? [] : [name];
   });
@@ -60,9 +64,11 @@ const words = new Set(
 
 /** The links of a page to files, each with what is behind its `#`, if anything. */
 function linksOf(page: string): { readonly path: string; readonly anchor: string | undefined }[] {
-  return [...read(page).replace(FENCED, '').matchAll(/\]\(([^):#]*)(?:#([^):]*))?\)/g)].map(
-    ([, path = '', anchor]) => ({ path: path === '' ? page : join(dirname(page), path), anchor }),
-  );
+  return [
+    ...read(page)
+      .replace(FENCED, '')
+      .matchAll(/\]\(([^):#]*)(?:#([^):]*))?\)/g),
+  ].map(([, path = '', anchor]) => ({ path: path === '' ? page : join(dirname(page), path), anchor }));
 }
 
 /** The anchors of the headings of a page, as GitHub makes them. */
@@ -77,7 +83,9 @@ const anchorsOf = (page: string): string[] =>
 describe.each(pages)('%s', (page) => {
   test('names files and folders that exist', () => {
     expect(missingPaths(page)).toEqual([]);
-    const inExamples = [...read(page).matchAll(/(?<=\s)(?:src|test|bench|scripts)\/[\w./-]+/g)].map(([path]) => path);
+    const inExamples = [...read(page).matchAll(/(?<=\s)(?:src|test|bench|scripts)\/[\w./-]+/g)].map(
+      ([path]) => path,
+    );
     expect(inExamples.filter((path) => !existsSync(path))).toEqual([]);
   });
 
