@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 for (const entry of await readdir(join(root, 'src'), { recursive: true, withFileTypes: true })) {
-  // What a folder says about itself is for people.
+  // Pages are for people.
   if (!entry.isFile() || entry.name.endsWith('.md')) continue;
   const source = join(entry.parentPath, entry.name);
   const target = join(root, 'dist', relative(join(root, 'src'), source));

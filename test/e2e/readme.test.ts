@@ -111,7 +111,7 @@ describe('the README and the pages behind it', () => {
 
 const documents = readdirSync('docs').map((name) => `docs/${name}`);
 
-test.each(['README.md', ...documents])('what %s points to is there', (page) => {
+test.each(['README.md', 'CONTRIBUTING.md', ...documents])('what %s points to is there', (page) => {
   const text = read(page);
   const linked = [...text.matchAll(/\]\(([^):#]+)[^):]*\)/g)].map(([, path = '']) =>
     join(dirname(page), path),
