@@ -55,11 +55,13 @@ const namesOf = (page: string): string[] =>
 
 /** Every word of the code, to tell names that are gone. */
 const words = new Set(
-  ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(?:ts|mjs)$/.test(name))
-      .flatMap((name) => read(join(folder, name)).match(/\w+/g) ?? []),
-  ),
+  ['src', 'test', 'bench', 'scripts']
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    )
+    .filter((name) => /\.(?:ts|mjs)$/.test(name))
+    .concat('eslint.config.js', 'jest.config.js')
+    .flatMap((name) => read(name).match(/\w+/g) ?? []),
 );
 
 /** The links of a page to files, each with what is behind its `#`, if anything. */
