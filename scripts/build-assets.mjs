@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 for (const entry of await readdir(join(root, 'src'), { recursive: true, withFileTypes: true })) {
-  if (!entry.isFile()) continue;
+  // Pages are for people.
+  if (!entry.isFile() || entry.name.endsWith('.md')) continue;
   const source = join(entry.parentPath, entry.name);
   const target = join(root, 'dist', relative(join(root, 'src'), source));
   if (source.endsWith('.as.ts')) await compile(source, target.replace(/\.as\.ts$/, '.wasm'));

@@ -39,6 +39,8 @@ function isInstalled() {
 }
 
 function newestTime(path) {
+  // Nothing is made of pages.
+  if (path.endsWith('.md')) return 0;
   const status = statSync(path);
   if (!status.isDirectory()) return status.mtimeMs;
   const inside = readdirSync(path).map((name) => newestTime(join(path, name)));

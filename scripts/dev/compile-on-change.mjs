@@ -29,7 +29,7 @@ export function compileOnChange(root, onCompiled = () => undefined) {
     }
   };
   watch(join(root, 'src'), { recursive: true }, (_event, name) => {
-    if (name === null || !/\.\w+$/.test(name)) return;
+    if (name === null || !/\.(?!md$)\w+$/.test(name)) return;
     written.add(join(root, 'src', name));
     clearTimeout(timer);
     timer = setTimeout(() => (working = working.then(compile)), QUIET_MS);
