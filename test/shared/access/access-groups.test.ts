@@ -73,6 +73,26 @@ describe('an access group of many readers', () => {
     expect(await groups.collect(Date.now())).toBe(1);
   });
 
+  test('stays while one record refers to it, though it was noted that none does', async () => {
+    const { id } = await createShared(users(20));
+    const [group] = (await redis.hGet(keys.document(id), 'audiences'))?.split(',') ?? [];
+    await redis.zAdd(keys.unreferencedAccessGroups, { score: 1, value: String(group) });
+    expect(await groups.collect(LATER)).toBe(0);
+    expect(await world.reaches('user-3', id)).toBe(true);
+    expect(await redis.zCard(keys.unreferencedAccessGroups)).toBe(0);
+  });
+
+  test('is one of those that its owner has, and of those that there are, until it goes', async () => {
+    const { id } = await createShared(users(20));
+    await createShared(users(21));
+    await createShared(users(22), 'other');
+    const counts = async () => Object.values(await redis.hGetAll(keys.accessGroupOwners)).toSorted();
+    expect(await counts()).toEqual(['1', '2', '3']);
+    await records.update(id, remove);
+    await groups.collect(LATER);
+    expect(await counts()).toEqual(['1', '1', '2']);
+  });
+
   test('that was registered by a process that died before its change goes, and comes back with the next', async () => {
     const { id } = await createShared(users(20));
     await groups.register({

@@ -16,6 +16,7 @@ describe('a generation that is cleaned away', () => {
   });
 
   test('loses chunks only while it is garbage, and only those that nobody counts', async () => {
+    expect(await chunks.noteCleaned(GENERATION, 0)).toBe(false);
     await write(0, 20);
     expect(await chunks.unlink(GENERATION, [0])).toBeNull();
     expect(await chunks.noteCleaned(GENERATION, 0)).toBe(false);
@@ -36,7 +37,9 @@ describe('a generation that is cleaned away', () => {
     await write(0, 65);
     await garbage();
     expect(await chunks.noteCleaned(GENERATION, 0)).toBe(false);
-    await chunks.unlink(GENERATION, numbersFrom(0, 64));
+    await chunks.unlink(GENERATION, numbersFrom(0, 63));
+    expect(await chunks.noteCleaned(GENERATION, 0)).toBe(false);
+    await chunks.unlink(GENERATION, [63]);
     expect(await chunks.noteCleaned(GENERATION, 1)).toBe(false);
     await redis.hSet(generationKey, 'counted:0', 'ann');
     expect(await chunks.noteCleaned(GENERATION, 0)).toBe(false);

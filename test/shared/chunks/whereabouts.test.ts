@@ -4,6 +4,11 @@ import { NOWHERE, packWhereabouts, unpackWhereabouts } from '../../../src/shared
 test('the place of a chunk comes back as it was kept, and none is kept of a chunk that has none', () => {
   const place = { location: { pages: { first: 3, last: 4 } }, section: ['Methods', 'Data'] };
   expect(unpackWhereabouts(packWhereabouts(place))).toEqual(place);
+  for (const half of [
+    { ...place, location: null },
+    { ...place, section: [] },
+  ])
+    expect(unpackWhereabouts(packWhereabouts(half))).toEqual(half);
   expect(packWhereabouts(NOWHERE)).toBeNull();
   expect(unpackWhereabouts(null)).toEqual(NOWHERE);
 });

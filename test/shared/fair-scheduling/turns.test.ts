@@ -149,3 +149,16 @@ test('what has begun is not refused, however many wait', async () => {
   (await again).end();
   (await other).end();
 });
+
+test('a task that fails passes its place on, once', async () => {
+  const turns = createTurns(1);
+  const failed = rejection(turns.run(() => Promise.reject(new Error('failed')), { by: 'ann' }));
+  const [next, last] = [turns.enter({ by: 'bob' }), turns.enter({ by: 'cid' })];
+  expect(await failed).toEqual(new Error('failed'));
+  const turn = await next;
+  expect(turns.figures()).toEqual({ running: 1, waiting: 1 });
+  turn.end();
+  turn.end();
+  await last;
+  expect(turns.figures()).toEqual({ running: 1, waiting: 0 });
+});

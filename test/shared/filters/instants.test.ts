@@ -78,3 +78,13 @@ describe('an instant', () => {
     expect(parseInstant(text)).toBeNull();
   });
 });
+
+test('a time of a day that there is not, and one with a zone of no sign, are no instants', () => {
+  for (const text of [
+    '2026-13-01T10:00Z',
+    '2026-02-30T10:00',
+    '2026-01-01T10:00x02',
+    '2026-01-01T10:00 02:00',
+  ])
+    expect(parseInstant(text)).toBeNull();
+});

@@ -1,0 +1,85 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { nameMark, textHash } from '../../../../src/shared/chunks/fields.js';
+import { generationId, type DocumentRecord } from '../../../../src/shared/document.js';
+import type { PublishedText } from '../../../../src/shared/documents/commit/publish-group.js';
+import { createRecords } from '../../../../src/shared/documents/records.js';
+import { publish } from '../../../../src/shared/documents/transitions.js';
+import {
+  countIngestingCallers,
+  countUnfinishedIngestsOf,
+} from '../../../../src/shared/documents/unfinished-ingests.js';
+import { keys } from '../../../../src/shared/redis/keys.js';
+import { embedded, sea } from '../../../support/chunk-world.js';
+import { makeDocument } from '../../../support/documents.js';
+import { useTestRedis } from '../../../support/use-test-redis.js';
+
+const { redis } = useTestRedis({ failFast: false });
+const records = createRecords(redis);
+beforeEach(() => redis.flushAll());
+
+async function created(): Promise<DocumentRecord> {
+  const record = makeDocument();
+  await records.create(record);
+  return record;
+}
+
+/** A document of one chunk, as it is published. */
+function textOf(before: DocumentRecord): PublishedText {
+  const { id, version, attempt } = before;
+  const change = publish(before, { documentId: id, version, attempt, chunkCount: 1, tokenCount: 5 });
+  if (!change?.record) throw new Error('not to be published');
+  const chunk = { text: 'by the sea', tokenCount: 5, overlap: 0, hash: textHash('by the sea'), like: null };
+  const whole = {
+    documentId: id,
+    generation: generationId(before),
+    chunks: [{ ...chunk, ...embedded(1) }],
+    tags: '',
+    named: nameMark(null),
+    tokens: 5,
+  };
+  return { before, after: change.record, newTags: null, usage: change.usage ?? [], whole };
+}
+
+const publishAll = (documents: readonly DocumentRecord[], owner: string | null = 'owner') =>
+  records.publishGroup({
+    documents: documents.map(textOf),
+    userId: 'owner',
+    owner,
+    terms: {
+      chunks: documents.length,
+      length: 3 * documents.length,
+      frequencies: new Map([[sea, documents.length]]),
+    },
+  });
+const statusesOf = async (documents: readonly DocumentRecord[]) =>
+  await Promise.all(documents.map(async ({ id }) => (await records.read(id))?.status));
+
+test('texts that are published together wait no more, and the others of their caller do', async () => {
+  const [first, second, third] = [await created(), await created(), await created()];
+  expect(await publishAll([first, second])).toEqual([]);
+  expect(await statusesOf([first, second, third])).toEqual(['completed', 'completed', 'queued']);
+  expect(await countUnfinishedIngestsOf(redis, 'owner')).toBe(1);
+  expect(await countIngestingCallers(redis)).toEqual({ callers: 1, most: 1 });
+  expect(await publishAll([third])).toEqual([]);
+  expect(await countIngestingCallers(redis)).toEqual({ callers: 0, most: 0 });
+});
+
+test('where one was changed since, or has chunks, nothing is published, and their places are told', async () => {
+  const all = [await created(), await created(), await created()];
+  const [first, second, third] = all;
+  if (!first || !second || !third) throw new Error('three were created');
+  await redis.hSet(keys.generation(generationId(third)), 'document', third.id);
+  const earlier = { ...first, revision: first.revision - 1 };
+  expect(await publishAll([earlier, second, third])).toEqual([0, 2]);
+  expect(await statusesOf(all)).toEqual(['queued', 'queued', 'queued']);
+  expect(await countUnfinishedIngestsOf(redis, 'owner')).toBe(3);
+});
+
+test('their terms are counted for their owner, once for each chunk, and nothing where they are of nobody', async () => {
+  expect(await publishAll([await created(), await created()])).toEqual([]);
+  expect(await redis.hGetAll(keys.statistics('owner'))).toMatchObject({ chunks: '2', length: '6' });
+  expect(await publishAll([await created(), await created()])).toEqual([]);
+  expect(await redis.hGetAll(keys.statistics('owner'))).toMatchObject({ chunks: '4', length: '12' });
+  expect(await publishAll([await created()], null)).toEqual([]);
+  expect(await redis.exists(keys.statistics(null))).toBe(0);
+});
