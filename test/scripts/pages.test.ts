@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 
 const read = (page: string) => readFileSync(page, 'utf8');
 
@@ -10,10 +9,6 @@ const rooms = [...read('ARCHITECTURE.md').matchAll(/^\| \[([\w/-]+)\/\]\(/gm)].m
 const readmes = rooms.map((room) => `${room}/README.md`);
 const tasks = readdirSync('contributing').map((name) => `contributing/${name}`);
 const pages = ['ARCHITECTURE.md', 'CONTRIBUTING.md', ...tasks, ...readmes];
-
-const { scripts } = z
-  .object({ scripts: z.record(z.string(), z.string()) })
-  .parse(JSON.parse(read('package.json')));
 
 const FENCED = /^```[^]*?^```$/gm;
 /** Folders at the root whose files are named by their whole paths. */
@@ -73,15 +68,6 @@ function linksOf(page: string): { readonly path: string; readonly anchor: string
   ].map(([, path = '', anchor]) => ({ path: path === '' ? page : join(dirname(page), path), anchor }));
 }
 
-/** The anchors of the headings of a page, as GitHub makes them. */
-const anchorsOf = (page: string): string[] =>
-  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{Letter}\p{Number} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-
 describe.each(pages)('%s', (page) => {
   test('names files and folders that exist', () => {
     expect(missingPaths(page)).toEqual([]);
@@ -93,18 +79,6 @@ describe.each(pages)('%s', (page) => {
 
   test('names functions, types and constants that the code has', () => {
     expect(namesOf(page).filter((name) => !words.has(name))).toEqual([]);
-  });
-
-  test('names commands that package.json has', () => {
-    const commands = [...read(page).matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = '']) => name);
-    expect(commands.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
-  });
-
-  test('links to pages and headings that exist', () => {
-    const broken = linksOf(page).filter(
-      ({ path, anchor }) => !existsSync(path) || (anchor !== undefined && !anchorsOf(path).includes(anchor)),
-    );
-    expect(broken).toEqual([]);
   });
 });
 
