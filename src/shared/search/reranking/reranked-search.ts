@@ -23,7 +23,7 @@ export interface RerankReport {
   readonly tokens: number;
 }
 
-type RerankedRequest = Omit<SearchRequest, 'event'> & { readonly rerank: RerankWish };
+type RerankedRequest = SearchRequest & { readonly rerank: RerankWish };
 
 export interface RerankedSearch {
   /** How many hits a search holds at once at most. */
