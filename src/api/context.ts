@@ -39,6 +39,7 @@ import { countTokens } from '../shared/text/token-count.js';
 import { loadOnce } from '../shared/tools/load-once.js';
 import { createSharedViews } from '../shared/access/sharing.js';
 import { createUsage } from '../shared/usage/usage.js';
+import { createWriteBehind } from '../shared/usage/write-behind.js';
 import { announceStorage } from './context/announce-storage.js';
 import { createCompletionLimit, createLocalCompletionLimit } from './context/limit-completions.js';
 import { openIndex } from './context/open-index.js';
@@ -78,6 +79,7 @@ export async function createApiContext(options: ContextOptions) {
   const { index, unwatch } = await openIndex(options, { redis, embedder, dataSet, records });
   const { storage, drafts, stopAnnouncing } = await openStorage(options, ownStorage, redis);
   const { jobs, waiter } = await openQueues(options, redis, onError);
+  const usage = { usage: createUsage(redis), usageOfReads: createWriteBehind(redis, { logger }) };
   return {
     settings,
     logger,
@@ -91,18 +93,17 @@ export async function createApiContext(options: ContextOptions) {
     completer,
     countTokens,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare, disks.redis),
-    usage: createUsage(redis),
+    ...usage,
     ...openCaches(options, { completer, limit: limitLocal, redis }),
     drafts,
     storage,
     ...openSearches({ ...options, redis, index, embedder, reranker }),
     modelStates: openModelStates(options, { embedder, completer, reranker, dataSet }),
     close: async () => {
-      stopReconnecting();
-      unwatch();
-      stopAnnouncing();
+      for (const stop of [stopReconnecting, unwatch, stopAnnouncing]) stop();
       waiter.close();
       await Promise.allSettled([index.close(), jobs.close()]);
+      await usage.usageOfReads.close();
       redis.destroy();
     },
   };

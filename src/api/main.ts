@@ -54,6 +54,7 @@ async function main(): Promise<void> {
   const { starting, redisAway } = startContext(settings, logger, parts);
   const serve = async () => {
     const context = await starting;
+    processMetrics.showUsageOfReads(context.usageOfReads);
     // It is loaded while the thread of the index reads the data.
     const { createServingApp } = await import('./serving-app.js');
     listener = createServingApp({ ...options, messages }, context, {

@@ -68,7 +68,7 @@ interface RouteParts {
 
 /** Creates all routes of the API. */
 export function createRoutes(context: RouteContext, { secrets, guesses, phase }: RouteParts): Route[] {
-  const { settings, disks, redis, index, storage, usage } = context;
+  const { settings, disks, redis, index, storage, usage, usageOfReads } = context;
   const links = createDownloadLinks({ secrets, validSeconds: settings.api.downloadUrlSeconds });
   const { uriScheme: scheme, uriHost: host, uriPort: port } = settings.api;
   const readiness = createReadiness(readinessChecks({ redis, index, storage, queues: QUEUES }), disks.all);
@@ -89,6 +89,7 @@ export function createRoutes(context: RouteContext, { secrets, guesses, phase }:
     ...cacheRoutes(context),
     ...createUsageRoutes({
       usage,
+      usageOfReads,
       quotas: quotasOf(settings),
       owned: (ownerId) => readOwned(redis, ownerId),
     }),
@@ -217,7 +218,7 @@ function batchRoutes({ settings, waiter }: DocumentRouteContext, parts: BatchRou
 function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const { settings, logger, records, chunks, storage, completer, countTokens } = context;
   const { search, rerankedSearch, sharedViews, answerMemory: memory } = context;
-  const accounting = createUsageAccounting(context.usage);
+  const accounting = createUsageAccounting(context.usageOfReads);
   const searching = { search, rerankedSearch, sharedViews, accounting, memory, countTokens };
   const texts = createSourceTexts({ storage, chunks, logger });
   const defaultMaxTokens = settings.completion.maxTokens;
@@ -239,7 +240,7 @@ function cacheRoutes(context: RouteContext): Route[] {
       jobs,
       waiter,
       engines,
-      accounting: createUsageAccounting(context.usage),
+      accounting: createUsageAccounting(context.usageOfReads),
       defaultMaxTokens: settings.completion.maxTokens,
       sharedViews,
       renewals: createRenewalPause(),

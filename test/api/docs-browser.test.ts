@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { noQuotas } from '../support/no-quotas.js';
+import { noReads } from '../support/no-reads.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { makeToken, startApi } from '../support/api.js';
 import { startBrowser } from '../support/browser.js';
@@ -13,7 +14,8 @@ testWithBrowser(
   async () => {
     const stats = { ingest_text: 4711 };
     const usage = { stats: () => Promise.resolve(stats), recent: () => Promise.resolve([]) };
-    const api = await startApi({ routes: createUsageRoutes({ usage, ...noQuotas }) });
+    const routes = createUsageRoutes({ usage, usageOfReads: noReads, ...noQuotas });
+    const api = await startApi({ routes });
     if (!browser) throw new Error('no browser');
     const page = await browser.newPage();
     const asked: string[] = [];

@@ -3,6 +3,7 @@ import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { readOwned } from '../../src/shared/documents/owned.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { makeContent, makeDocument } from '../support/documents.js';
+import { UnavailableError } from '../../src/shared/errors.js';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { createUsage, OPERATIONS, type Usage, type UsageEvent } from '../../src/shared/usage/usage.js';
 import { aggregateUsage } from '../support/aggregate-usage.js';
@@ -19,7 +20,12 @@ beforeAll(async () => {
   await redis.connect();
   usage = createUsage(redis);
   api = await startApi({
-    routes: createUsageRoutes({ usage, quotas, owned: (ownerId) => readOwned(redis, ownerId) }),
+    routes: createUsageRoutes({
+      usage,
+      usageOfReads: { untilStored: () => untilStored() },
+      quotas,
+      owned: (ownerId) => readOwned(redis, ownerId),
+    }),
   });
 });
 afterAll(async () => {
@@ -27,7 +33,12 @@ afterAll(async () => {
   redis.destroy();
   await server.stop();
 });
-beforeEach(() => redis.flushAll());
+beforeEach(() => {
+  untilStored = () => Promise.resolve();
+  return redis.flushAll();
+});
+
+let untilStored: () => Promise<void>;
 
 const quotas = { documents: 2, bytes: 1_000, chunks: null };
 const token = makeToken({ permissions: ['read'] });
@@ -154,6 +165,17 @@ describe('/usage/stats', () => {
     expect(await api.request('/usage/stats', { token: writer })).toMatchObject({ status: 403 });
   });
 });
+
+test.each(['/usage/stats', '/usage/recent'])(
+  '%s waits for the reads that were answered before',
+  async (path) => {
+    untilStored = () => usage.append(event());
+    const { body } = await api.request(path, { token });
+    expect(body).toMatchObject(path === '/usage/stats' ? { query: 1 } : [{ operation_type: 'query' }]);
+    untilStored = () => Promise.reject(new UnavailableError('redis'));
+    expect((await api.request(path, { token })).status).toBe(503);
+  },
+);
 
 test('a Redis that is down is a 503 with Retry-After, and usage is back when it is', async () => {
   await usage.append(event());

@@ -29,6 +29,8 @@ export interface Actor {
 
 export interface TimedOutcome {
   readonly outcome: Outcome;
+  /** The API process that was asked last. */
+  readonly api: string;
   /** The ticks of the clock before and after the request. */
   readonly start: number;
   readonly end: number;
@@ -67,7 +69,7 @@ export async function ask(
   history.note(`${name} ${label} by api ${String(api)} (from ${String(startedAt)}): ${tell(outcome)}`, about);
   if (outcome.type === 'answer' && outcome.status < 400 && !isEcho)
     checkSight(arena, { caller: name, label, text: outcome.text, start, end });
-  return { outcome, start, end };
+  return { outcome, api: arena.cluster.api(api).name, start, end };
 }
 
 function tell(outcome: Outcome): string {

@@ -55,6 +55,8 @@ interface Happening {
   readonly signal: AbortSignal;
   /** The greatest number of them. */
   readonly count: number;
+  /** Called when an API process has ended. */
+  readonly onEnded: (api: string) => void;
 }
 
 /**
@@ -62,7 +64,7 @@ interface Happening {
  * as it was planned. Everything runs again when it returns.
  */
 export async function letHappen(faults: Iterator<Fault, never>, happening: Happening): Promise<void> {
-  const { cluster, history, troubles, signal, count } = happening;
+  const { cluster, history, troubles, signal, count, onEnded } = happening;
   const begun: Promise<void>[] = [];
   const waiting: Fault[] = [];
   let due = performance.now() + FIRST_AFTER_MS;
@@ -77,6 +79,10 @@ export async function letHappen(faults: Iterator<Fault, never>, happening: Happe
     waiting.splice(waiting.indexOf(fault), 1);
     const target = targetOf(cluster, fault);
     const end = troubles.begin(target);
+    if (isDeadly(fault))
+      void memberOf(cluster, fault)
+        .ended()
+        .then(() => onEnded(target));
     history.fault(fault.kind, `(${target}) for ${String(fault.forMs)} ms`);
     begun.push(inflict(cluster, fault).finally(end));
     due = Math.max(due + fault.after, performance.now() - MAX_LATE_MS);
@@ -96,9 +102,12 @@ async function firstPossible(
   return undefined;
 }
 
+/** Whether it ends an API process. */
+const isDeadly = ({ kind }: Fault): boolean => kind === 'kill api' || kind === 'stop api';
+
 /** Mostly one API is left to be asked: when all are away, little happens. */
 async function isWorthIt(cluster: Cluster, fault: Fault): Promise<boolean> {
-  if (!['kill api', 'stop api'].includes(fault.kind) || fault.place > 3) return true;
+  if (!isDeadly(fault) || fault.place > 3) return true;
   const others = cluster.apis.filter((each) => each !== memberOf(cluster, fault));
   const answers = others.map(({ url }) =>
     fetch(`${url}/health`, { signal: AbortSignal.timeout(500) }).then(

@@ -4,6 +4,19 @@ export interface Bounds {
   max: number;
 }
 
+/** An answer that its process counts a moment later. */
+interface Read {
+  readonly caller: string;
+  readonly operation: string;
+  readonly api: string;
+  /** In milliseconds of `performance.now`. */
+  readonly at: number;
+  isLost: boolean;
+}
+
+/** Longer than anything lasts that keeps a read from being stored. */
+const REMEMBERED_MS = 60_000;
+
 export type Ledger = ReturnType<typeof createLedger>;
 
 /** The requests that the service has to account for; `operation` is a name of the usage statistics. */
@@ -12,6 +25,7 @@ export function createLedger() {
   const records = new Map<string, Bounds>();
   /** By document: events of ingests that name it. */
   const ingests = new Map<string, Bounds>();
+  let reads: Read[] = [];
   const of = (map: Map<string, Bounds>, key: string): Bounds => {
     const known = map.get(key) ?? { min: 0, max: 0 };
     map.set(key, known);
@@ -19,6 +33,22 @@ export function createLedger() {
   };
   const key = (caller: string, operation: string) => `${caller} ${operation}`;
   return {
+    /** The successes of `end` that are reads, of the last minute. */
+    reads: (): readonly Readonly<Read>[] => reads,
+    read: (caller: string, operation: string, api: string): void => {
+      const at = performance.now();
+      reads = reads.filter((each) => each.at > at - REMEMBERED_MS);
+      reads.push({ caller, operation, api, at, isLost: false });
+    },
+    /** A process may have taken with it what it answered from a time on. */
+    lose: (lostBy: string, { from, to }: { readonly from: number; readonly to: number }): void => {
+      for (const read of reads) {
+        if (read.api !== lostBy || read.at < from || read.at > to || read.isLost) continue;
+        read.isLost = true;
+        of(successes, key(read.caller, read.operation)).min -= 1;
+        of(records, key(read.caller, read.operation)).min -= 1;
+      }
+    },
     ingests,
     ingest: (document: string): Bounds => of(ingests, document),
     successes: (caller: string, operation: string): Bounds => of(successes, key(caller, operation)),

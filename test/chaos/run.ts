@@ -27,6 +27,7 @@ import { createRandom, type Random } from './random.js';
 import { describeTalk, describeViolations, refusalsOf } from './report.js';
 import { settleAll } from './settle.js';
 import { createTroubles } from './troubles.js';
+import { loseReads } from './unsure-reads.js';
 import { withRedis } from './with-redis.js';
 import { createWorld } from './world.js';
 
@@ -148,6 +149,7 @@ async function disturb(arena: Arena, office: PostOffice, options: ChaosOptions):
     troubles,
     signal: over,
     count,
+    onEnded: (api) => loseReads(arena, api),
   });
   const [served] = await Promise.all([
     keepCanary(canary, home, over),

@@ -99,6 +99,30 @@ describe('what has been answered 200 or 202', () => {
     await expectAllFound(client, ids);
   });
 
+  test('is counted though the API crashes: all but the reads of its last 100 ms, and none of these twice', async () => {
+    const client = createClient(service.url, 'reads');
+    const search = async (times: number) => {
+      for (let n = 0; n < times; n += 1) expect((await client.searchChunks('password')).status).toBe(200);
+    };
+    await search(20);
+    await sleep(100);
+    await search(5);
+    await service.api.kill('SIGKILL');
+    await service.startApi();
+    await service.untilReady();
+    const { body: stats } = await client.get<Record<string, number>>('/usage/stats');
+    const { retrieve_chunks: counted = 0 } = stats;
+    expect(counted).toBeGreaterThanOrEqual(20);
+    expect(counted).toBeLessThanOrEqual(25);
+    expect((await client.get<unknown[]>('/usage/recent')).body).toHaveLength(counted);
+
+    await search(20);
+    await service.api.kill('SIGTERM');
+    await service.startApi();
+    await service.untilReady();
+    expect((await client.get('/usage/stats')).body).toEqual({ retrieve_chunks: counted + 20 });
+  });
+
   test('survives the crash of Redis; meanwhile requests get 503 with Retry-After', async () => {
     const client = createClient(service.url, 'redis');
     const ids = await ingestAll(client, makeTexts(10));

@@ -49,6 +49,16 @@ test('what was put in at one is found at the other at once, with all that belong
   }
 });
 
+test('a search at one is counted when the other is asked for usage right after its answer', async () => {
+  const [here, there] = clients('usage');
+  for (let round = 1; round <= 10; round += 1) {
+    const [one, other] = round % 2 === 0 ? [here, there] : [there, here];
+    expect((await one.searchChunks('marmot')).status).toBe(200);
+    expect((await other.get('/usage/stats')).body).toEqual({ retrieve_chunks: round });
+    expect((await other.get<unknown[]>('/usage/recent')).body).toHaveLength(round);
+  }
+});
+
 test('a change, a new version and a deletion at one are seen at the other at once', async () => {
   const [here, there] = clients('bob');
   for (let round = 0; round < 8; round += 1) {

@@ -7,6 +7,7 @@ import type { OpenMetricsFamily } from '../../shared/observability/open-metrics.
 import type { MetricsSource } from '../../shared/observability/prometheus.js';
 import { traceIds } from '../../shared/tracing/tracing.js';
 import type { RerankOutcome } from '../../shared/models/reranking.js';
+import type { WriteBehind } from '../../shared/usage/write-behind.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { ConnectionRoom, Shortage } from '../http/connections/connection-room.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
@@ -24,6 +25,7 @@ export interface ProcessMetrics extends MetricsSource {
   readonly countRefused: (shortage: Shortage) => void;
   readonly showConnections: (room: Pick<ConnectionRoom, 'open'>) => void;
   readonly showAnswerMemory: (memory: Pick<AnswerMemory, 'figures'>) => void;
+  readonly showUsageOfReads: (usage: Pick<WriteBehind, 'waiting'>) => void;
   readonly showAudit: (log: Pick<AuditLog, 'figures' | 'isFailing'>) => void;
 }
 
@@ -33,11 +35,6 @@ export function createProcessMetrics(): ProcessMetrics {
   collectDefaultMetrics({ register: registry });
   const exemplars = createExemplars();
   const measure = createMeasure(registry, exemplars);
-  const cutOff = new Counter({
-    name: 'quire_http_clients_cut_off_total',
-    help: 'Clients that took too little of their answers.',
-    registers: [registry],
-  });
   const refused = new Counter({
     name: 'quire_http_connections_refused_total',
     help: 'Requests that were refused because their address, or all, had too many connections.',
@@ -55,13 +52,14 @@ export function createProcessMetrics(): ProcessMetrics {
     showAnswerMemory: (memory) => {
       showAnswerMemory(registry, memory);
     },
+    showUsageOfReads: (usage) => {
+      showUsageOfReads(registry, usage);
+    },
     showAudit: (log) => {
       showAudit(registry, log);
     },
     countRerank: createCountRerank(registry),
-    countCutOff: () => {
-      cutOff.inc();
-    },
+    countCutOff: createCountCutOff(registry),
     text: () => registry.metrics(),
     families: async () =>
       (await registry.getMetricsAsJSON()).map((family) => withExemplars(family, exemplars)),
@@ -114,6 +112,17 @@ function createMeasure(registry: Registry, exemplars: Exemplars): RequestHandler
   };
 }
 
+function createCountCutOff(registry: Registry): ProcessMetrics['countCutOff'] {
+  const cutOff = new Counter({
+    name: 'quire_http_clients_cut_off_total',
+    help: 'Clients that took too little of their answers.',
+    registers: [registry],
+  });
+  return () => {
+    cutOff.inc();
+  };
+}
+
 function createCountRerank(registry: Registry): ProcessMetrics['countRerank'] {
   const outcomes = new Counter({
     name: 'quire_reranks_total',
@@ -157,6 +166,17 @@ function showAnswerMemory(registry: Registry, memory: Pick<AnswerMemory, 'figure
   const held = 'Estimated memory of answers that clients have not taken yet.';
   show('quire_answer_memory_bytes', held, 'held');
   show('quire_answers_waiting', 'Answers that wait for such memory.', 'waiting');
+}
+
+function showUsageOfReads(registry: Registry, usage: Pick<WriteBehind, 'waiting'>): void {
+  new Gauge({
+    name: 'quire_usage_events_waiting',
+    help: 'Usage events of searches and questions that this process has not stored yet.',
+    registers: [registry],
+    collect() {
+      this.set(usage.waiting());
+    },
+  });
 }
 
 function showAudit(registry: Registry, log: Pick<AuditLog, 'figures' | 'isFailing'>): void {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Owned, Quotas } from '../../shared/documents/owned.js';
 import type { Quota } from '../../shared/errors.js';
 import { OPERATIONS, type Usage, type UsageEvent } from '../../shared/usage/usage.js';
+import type { WriteBehind } from '../../shared/usage/write-behind.js';
 import { queryInstant } from '../http/validation/instant.js';
 import { optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import { defineRoute, type Route } from '../http/route.js';
@@ -48,11 +49,12 @@ const quotaUsage = z
 
 interface UsageParts {
   readonly usage: Pick<Usage, 'stats' | 'recent'>;
+  readonly usageOfReads: Pick<WriteBehind, 'untilStored'>;
   readonly quotas: Quotas;
   readonly owned: (ownerId: string) => Promise<Owned>;
 }
 
-export function createUsageRoutes({ usage, quotas, owned }: UsageParts): Route[] {
+export function createUsageRoutes({ usage, usageOfReads, quotas, owned }: UsageParts): Route[] {
   return [
     quotaRoute({ quotas, owned }),
     defineRoute({
@@ -66,7 +68,10 @@ export function createUsageRoutes({ usage, quotas, owned }: UsageParts): Route[]
       request: {},
       responses: { 200: statistics },
       examples: usageStatisticsExamples,
-      handle: async ({ caller }, reply) => reply.json(200, await usage.stats(caller.id)),
+      handle: async ({ caller }, reply) => {
+        await usageOfReads.untilStored();
+        return reply.json(200, await usage.stats(caller.id));
+      },
     }),
     defineRoute({
       method: 'get',
@@ -81,6 +86,7 @@ export function createUsageRoutes({ usage, quotas, owned }: UsageParts): Route[]
       responses: { 200: z.array(record) },
       examples: recentUsageExamples,
       handle: async ({ caller, query: { operation_type: operation, since, status, limit } }, reply) => {
+        await usageOfReads.untilStored();
         const events = await usage.recent(caller.id, { operation, sinceMs: since, status, limit });
         return reply.json(200, events.map(recordOf));
       },

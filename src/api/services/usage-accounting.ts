@@ -1,7 +1,6 @@
 import type { Metadata } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
-import type { AnswerEvent } from '../../shared/search/answer-event.js';
-import { usageEvent, type Operation, type Usage } from '../../shared/usage/usage.js';
+import { usageEvent, type Operation, type UsageEvent } from '../../shared/usage/usage.js';
 import { AbandonedError } from './abandoned-error.js';
 import { onStreamEnd, type StreamEnd } from './stream-end.js';
 
@@ -20,31 +19,14 @@ export interface Accounted<Result> {
   readonly tokens: number;
 }
 
-/** The event of a success that a step of the operation may append by itself. */
-export interface EventAlong extends AnswerEvent {
-  readonly isAppended: boolean;
-}
-
 export interface Accounting {
   /**
    * Runs an operation and appends its one usage event before the response is sent. The event's status is `error` when the
    * operation failed on our side; a mistake of the caller leaves no event.
    */
   run<Result>(request: AccountedRequest, action: () => Promise<Accounted<Result>>): Promise<Result>;
-  /**
-   * Runs the first part of an operation whose last step writes the event. Appends an event only when it fails here, and
-   * none when the event that went along may have been appended.
-   */
-  begin<Result>(
-    request: AccountedRequest,
-    action: () => Promise<Result>,
-    along?: Pick<EventAlong, 'isOpen'>,
-  ): Promise<Result>;
-  /** The event of an operation that succeeds with the step that appends it. */
-  along(
-    request: AccountedRequest,
-    options: { readonly tokens: number; readonly maxBytes: number },
-  ): EventAlong;
+  /** Runs the first part of an operation whose last step writes the event. Appends an event only when it fails here. */
+  begin<Result>(request: AccountedRequest, action: () => Promise<Result>): Promise<Result>;
   /** Appends the event of an operation that `begin` has run, when nothing is left that could fail but the sending. */
   succeed(request: AccountedRequest, tokens: number): Promise<void>;
   /**
@@ -60,13 +42,17 @@ export interface Accounting {
   list<Item>(request: AccountedRequest, items: AsyncIterable<Item>, tokens: number): AsyncIterable<Item>;
 }
 
-export function createUsageAccounting(usage: Usage): Accounting {
+/** What takes events. An operation that cannot be counted is not answered: it fails with the error of this. */
+interface Counted {
+  append(event: UsageEvent): Promise<void> | void;
+}
+
+export function createUsageAccounting(usage: Counted): Accounting {
   return {
-    begin: (request, action, along) => begin(usage, request, { action, along }),
-    along: createEventAlong,
+    begin: (request, action) => begin(usage, request, action),
     succeed: (request, tokens) => appendSuccess(usage, request, tokens),
     run: async (request, action) => {
-      const done = await begin(usage, request, { action });
+      const done = await begin(usage, request, action);
       await appendSuccess(usage, request, done.tokens);
       return done.result;
     },
@@ -80,51 +66,20 @@ export function createUsageAccounting(usage: Usage): Accounting {
 }
 
 async function begin<Result>(
-  usage: Usage,
+  usage: Counted,
   request: AccountedRequest,
-  {
-    action,
-    along,
-  }: {
-    readonly action: () => Promise<Result>;
-    readonly along?: Pick<EventAlong, 'isOpen'> | undefined;
-  },
+  action: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await action();
   } catch (error) {
-    if (along?.isOpen !== false) await appendFailure(usage, request, error);
+    await appendFailure(usage, request, error);
     throw error;
   }
 }
 
-function createEventAlong(
-  request: AccountedRequest,
-  { tokens, maxBytes }: { readonly tokens: number; readonly maxBytes: number },
-): EventAlong {
-  let state: 'open' | 'sent' | 'appended' = 'open';
-  return {
-    maxBytes,
-    get isOpen() {
-      return state === 'open';
-    },
-    get isAppended() {
-      return state === 'appended';
-    },
-    make: () => {
-      // A client that has left by now gets nothing.
-      request.signal?.throwIfAborted();
-      state = 'sent';
-      return usageEvent({ ...request, status: 'success', tokens });
-    },
-    settle: (isAppended) => {
-      state = isAppended ? 'appended' : 'open';
-    },
-  };
-}
-
 function countStream<Item>(
-  usage: Usage,
+  usage: Counted,
   request: AccountedRequest,
   {
     items,
@@ -148,12 +103,12 @@ function countStream<Item>(
   });
 }
 
-async function appendSuccess(usage: Usage, request: AccountedRequest, tokens: number): Promise<void> {
+async function appendSuccess(usage: Counted, request: AccountedRequest, tokens: number): Promise<void> {
   await usage.append(usageEvent({ ...request, status: 'success', tokens }));
 }
 
 /** Appends an event for a failure on our side. Mistakes of the caller leave none. */
-async function appendFailure(usage: Usage, request: AccountedRequest, error: unknown): Promise<void> {
+async function appendFailure(usage: Counted, request: AccountedRequest, error: unknown): Promise<void> {
   if (error instanceof AppError && error.isCallersFault) return;
   const code = codeOf(error, request.signal);
   const metadata = code === null ? request.metadata : { ...request.metadata, error: code };

@@ -112,6 +112,8 @@ export const keys = {
   usageDirty: `${prefix}usage:dirty`,
   /** Hash: `operation|status` → finished operations of all users. */
   usageTotals: `${prefix}usage:totals`,
+  /** String: the number of a process's last batch of usage events, and which of these were refused. */
+  usageBatch: (process: string) => keyOf('usage:batch', process),
   /** Hash: sums of the measurements of workers. */
   metrics: `${prefix}metrics`,
   /** String: the number of a worker's last batch that was added to these sums. */

@@ -3,7 +3,6 @@ import { at } from '../at.js';
 import type { MatchableDocument } from '../document.js';
 import { compileFilter } from '../filters/match.js';
 import type { Candidate } from '../ports.js';
-import { expectedDocuments, type AnswerEvent, type AnswerTerms } from './answer-event.js';
 import type { Confirmation } from './confirmation.js';
 import type { FoundRecord, Hit } from './hit.js';
 import type { ReadHits } from './read-hits.js';
@@ -15,15 +14,8 @@ export interface Dropped {
   readonly servedBy: string | null;
 }
 
-/**
- * Decides for each candidate whether it is a hit, in their order.
- *
- * @param event the event of an answer that is whole when all of these are hits
- */
-export type CheckCandidates = (
-  candidates: readonly Candidate[],
-  event?: AnswerEvent,
-) => Promise<(Hit | Dropped)[]>;
+/** Decides for each candidate whether it is a hit, in their order. */
+export type CheckCandidates = (candidates: readonly Candidate[]) => Promise<(Hit | Dropped)[]>;
 
 /** This many candidates are checked at a time, so that a large `k` never blocks the event loop. */
 const CHECK_SIZE = 100;
@@ -42,16 +34,11 @@ export function createCheckCandidates(
   }: Pick<SearchRequest, 'callerId' | 'filter' | 'guard'> & { readonly confirmation?: Confirmation },
 ): CheckCandidates {
   const fits = filter ? compileFilter(filter) : () => true;
-  const mayBeFound = (record: MatchableDocument) => canRead(callerId, record) && fits(record);
-  const keepFound = (record: MatchableDocument) => (mayBeFound(record) ? withoutLists(record) : null);
-  const termsOf = (candidates: readonly Candidate[], event: AnswerEvent): AnswerTerms | null => {
-    const documents = expectedDocuments(candidates);
-    return documents && { event, callerId, isFiltered: filter !== null, mayBeFound, documents };
-  };
-  return async (candidates, event) => {
+  const keepFound = (record: MatchableDocument) =>
+    canRead(callerId, record) && fits(record) ? withoutLists(record) : null;
+  return async (candidates) => {
     const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
-    const answer = event ? termsOf(candidates, event) : null;
-    const { contents, records } = await readHits(candidates, ids, keepFound, { answer, confirmation, guard });
+    const { contents, records } = await readHits(candidates, ids, keepFound, { confirmation, guard });
     const byId = new Map(ids.map((id, i) => [id, at(records, i)]));
     return candidates.map(({ documentId, generation, number, score }, i) => {
       const record = byId.get(documentId);
@@ -74,7 +61,7 @@ function withoutLists(record: MatchableDocument): FoundRecord {
 export async function takeHits(
   ordered: Iterator<Candidate>,
   check: CheckCandidates,
-  { k, per, onHits, event }: Pick<SearchRequest, 'k' | 'per' | 'onHits' | 'event'>,
+  { k, per, onHits }: Pick<SearchRequest, 'k' | 'per' | 'onHits'>,
 ): Promise<{ hits: Hit[]; dropped: Dropped[] }> {
   const hits: Hit[] = [];
   const dropped: Dropped[] = [];
@@ -83,10 +70,7 @@ export async function takeHits(
     const size = Math.min(CHECK_SIZE, k - hits.length);
     const batch = nextBatch(ordered, { size, per, seen });
     if (batch.length === 0) break;
-    // The first batch is the whole answer when it fills the page, or when there are no more candidates.
-    const isFirst = hits.length + dropped.length === 0;
-    const isAnswer = isFirst && (batch.length === k || (batch.length < size && per === 'chunk'));
-    for (const checked of await check(batch, isAnswer && event?.isOpen ? event : undefined)) {
+    for (const checked of await check(batch)) {
       if ('record' in checked) hits.push(checked);
       else dropped.push(checked);
     }

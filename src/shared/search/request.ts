@@ -1,6 +1,5 @@
 import type { SharingGuard } from '../access/sharing-guard.js';
 import type { Filter } from '../filters/parse.js';
-import type { AnswerEvent } from './answer-event.js';
 import type { Hit } from './hit.js';
 import type { Ranking } from './ranking.js';
 
@@ -21,6 +20,4 @@ export interface SearchRequest {
   readonly signal?: AbortSignal;
   /** Gets all hits so far whenever there are more. An error of it ends the search. */
   readonly onHits?: (hits: readonly Hit[]) => void;
-  /** Appended along with the read of the hits, where that makes the answer whole. For searches of chunks. */
-  readonly event?: AnswerEvent | undefined;
 }

@@ -38,10 +38,8 @@ export function createSearch(parts: {
       const asked = { 'quire.search.ranking': ranker.ranking, 'quire.search.width': width };
       const found = await traced('search index', { attributes: asked }, () => find(width));
       const ordered = bestFirst(found.candidates, { k, minScore });
-      // A search that may begin again is not counted with the first hits that it reads.
-      const event = found.gone.length === 0 ? request.event : undefined;
       const attributes = { 'quire.search.candidates': found.candidates.length };
-      const read = () => takeHits(ordered, check, { ...request, event });
+      const read = () => takeHits(ordered, check, request);
       return { found, ...(await traced('read hits', { attributes }, read)) };
     };
     for (let [width, restarts] = [1, 0]; ;) {

@@ -170,14 +170,14 @@ function isAsked(event: UsageEvent, { operation, status, sinceMs }: RecentUsage)
 }
 
 /** A full Redis accepts waiting events of a user up to this number, since reading goes on there and is counted. */
-const MAX_WHEN_FULL = 10_000;
+export const MAX_WHEN_FULL = 10_000;
 
 /** A Lua function that appends a waiting event. */
 export const APPEND_EVENT = `
 local function append_event(pending, dirty, event, member)
   if redis.call('LLEN', pending) < ${String(MAX_WHEN_FULL)} then ${EVEN_WHEN_FULL} end
-  redis.call('RPUSH', pending, event)
-  return redis.call('SADD', dirty, member)
+  redis.call('SADD', dirty, member)
+  return redis.call('RPUSH', pending, event)
 end`;
 
 /** One script for two commands. For a transaction, the client would handle four commands and their replies. */

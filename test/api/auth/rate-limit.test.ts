@@ -3,6 +3,7 @@ import { createRateLimit } from '../../../src/api/auth/rate-limit.js';
 import { createMinuteCounters } from '../../../src/api/auth/minute-counters.js';
 import { createHealthRoutes } from '../../../src/api/routes/health.js';
 import { noQuotas } from '../../support/no-quotas.js';
+import { noReads } from '../../support/no-reads.js';
 import { createUsageRoutes } from '../../../src/api/routes/usage.js';
 import { makeToken, startApi, type ApiClient } from '../../support/api.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
@@ -13,6 +14,7 @@ beforeAll(async () => {
   const routes = [
     ...createUsageRoutes({
       usage: { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) },
+      usageOfReads: noReads,
       ...noQuotas,
     }),
     ...createHealthRoutes({

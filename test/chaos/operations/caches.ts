@@ -97,6 +97,7 @@ async function query(actor: Actor, cache: ModelCache): Promise<void> {
   if (outcome.type === 'refused') arena.ledger.end(name, 'query_cache', 'refused');
   if (outcome.type !== 'answer' || outcome.status === 503) return;
   arena.ledger.end(name, 'query_cache', outcome.status === 200 ? 'success' : 'refused');
+  if (outcome.status === 200) arena.ledger.read(name, 'query_cache', asked.api);
   if (![200, 404, 409, 429].includes(outcome.status))
     arena.history.violate('a cache answers or says why not', `${name}: ${outcome.text}`, aboutOf(cache));
   checkKnown(actor, cache, { asked, label });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ask, type Actor, type TimedOutcome } from '../arena.js';
 import { observe } from '../observe.js';
+import { unsureReads } from '../unsure-reads.js';
 import { exists, may, visibleContents, type ModelDocument } from '../world.js';
 
 type View = 'get' | 'status' | 'chunks' | 'download' | 'link';
@@ -38,6 +39,7 @@ async function followLink(actor: Actor, document: ModelDocument): Promise<void> 
   if (found.outcome.type === 'refused') arena.ledger.end(name, 'retrieve_chunks', 'refused');
   if (found.outcome.type !== 'answer' || found.outcome.status !== 200) return;
   arena.ledger.end(name, 'retrieve_chunks', 'success');
+  arena.ledger.read(name, 'retrieve_chunks', found.api);
   const [hit] = z.array(z.object({ download_url: z.string().nullable() })).parse(found.outcome.json);
   if (hit?.download_url == null) return;
   const { pathname, search } = new URL(hit.download_url);
@@ -124,7 +126,7 @@ export async function listDocuments(actor: Actor): Promise<void> {
 
 const counts = z.record(z.string(), z.number());
 
-/** Reads the usage. Answered requests are counted already, and nothing else is. */
+/** Reads the usage. Answered requests are counted already, unless there was trouble, and nothing else is. */
 export async function readUsage(actor: Actor): Promise<void> {
   const { arena, name } = actor;
   const operations = [
@@ -135,13 +137,15 @@ export async function readUsage(actor: Actor): Promise<void> {
     'ingest_file',
     'query_cache',
   ];
+  const askedAt = performance.now();
   const before = operations.map((each) => arena.ledger.successes(name, each).min);
   const { outcome } = await ask(actor, { method: 'GET', path: '/usage/stats', label: 'stats', about: null });
   if (outcome.type !== 'answer' || outcome.status !== 200) return;
   const stats = counts.parse(outcome.json);
   operations.forEach((operation, i) => {
+    const unsure = unsureReads(arena, { caller: name, operation, askedAt });
     const [min, count, max] = [
-      before[i] ?? 0,
+      (before[i] ?? 0) - unsure,
       stats[operation] ?? 0,
       arena.ledger.successes(name, operation).max,
     ];

@@ -54,6 +54,7 @@ export async function search(actor: Actor, document: ModelDocument | undefined):
     return;
   }
   arena.ledger.end(name, operation, 'success');
+  arena.ledger.read(name, operation, asked.api);
   const results =
     operation === 'query' ? completion.parse(outcome.json).sources : chunkResults.parse(outcome.json);
   const isFindable = wasPublished && operation !== 'query';

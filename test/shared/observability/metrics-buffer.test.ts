@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { createConnection, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createMetricsBuffer, type MetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
 import { readWorkerMetrics } from '../../../src/shared/observability/worker-metrics.js';
 import { renderFamilies } from '../../../src/shared/observability/prometheus.js';
 import { createRedis, type Redis } from '../../../src/shared/redis/client.js';
+import { startRedisLine } from '../../support/redis-line.js';
 import { startTestRedis, type TestRedis } from '../../support/redis.js';
 import { until } from '../../support/until.js';
 
@@ -42,39 +41,6 @@ async function connect(url = server.url): Promise<Redis> {
   clients.push(client);
   await client.connect();
   return client;
-}
-
-/** A way to the server that can be cut. */
-async function startLine(port: number) {
-  const sockets = new Set<Socket>();
-  let isCutting = false;
-  const line = createServer((near) => {
-    const far = createConnection(port, '127.0.0.1');
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-    }
-    near.pipe(far);
-    far.on('data', (reply) => {
-      if (isCutting) near.destroy();
-      else near.write(reply);
-      isCutting = false;
-    });
-  });
-  line.listen(0, '127.0.0.1');
-  await once(line, 'listening');
-  const address = line.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return {
-    url: `redis://127.0.0.1:${String(address.port)}`,
-    cutAtNextReply: () => {
-      isCutting = true;
-    },
-    close: () => {
-      line.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
 }
 
 const shown = async () => renderFamilies(await readWorkerMetrics(redis));
@@ -134,7 +100,7 @@ describe('what workers measure', () => {
   });
 
   test('counts once though the answer to a flush was lost', async () => {
-    const line = await startLine(server.port);
+    const line = await startRedisLine(server.port);
     const client = await connect(line.url);
     const metrics = buffer(client);
     metrics.add('quire_ingested_documents_total', {}, 2);

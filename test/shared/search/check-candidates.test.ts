@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { MatchableDocument } from '../../../src/shared/document.js';
 import type { Candidate } from '../../../src/shared/ports.js';
-import { expectedDocuments, type AnswerEvent } from '../../../src/shared/search/answer-event.js';
 import {
   createCheckCandidates,
   takeHits,
@@ -105,32 +104,16 @@ describe('a candidate', () => {
   });
 });
 
-test('an answer is expected to be of its documents, with so many hits each, but of no two generations of one', () => {
-  const a = { documentId: 'a', generation: 'of a', hits: 2 };
-  const b = { documentId: 'b', generation: 'of b', hits: 1 };
-  expect(expectedDocuments([candidate('a'), candidate('b'), candidate('a', 1)])).toEqual([a, b]);
-  expect(expectedDocuments([candidate('a'), candidate('a', 0, 'older')])).toBeNull();
-  expect(expectedDocuments([])).toEqual([]);
-});
-
 describe('a page of hits', () => {
-  const event: AnswerEvent = {
-    maxBytes: 1,
-    isOpen: true,
-    make: () => {
-      throw new Error('not made here');
-    },
-    settle: () => undefined,
-  };
-  /** Takes hits of candidates, those of document `x` being none; answers with how many were checked at a time, and by which event. */
+  /** Takes hits of candidates, those of document `x` being none; answers with how many were checked at a time. */
   async function take(
     candidates: readonly Candidate[],
-    { k, per = 'chunk', isOpen = true }: { k: number; per?: 'chunk' | 'document'; isOpen?: boolean },
+    { k, per = 'chunk' }: { k: number; per?: 'chunk' | 'document' },
   ) {
-    const checked: [number, boolean][] = [];
+    const checked: number[] = [];
     const told: number[] = [];
-    const check: CheckCandidates = (batch, answer) => {
-      checked.push([batch.length, answer !== undefined]);
+    const check: CheckCandidates = (batch) => {
+      checked.push(batch.length);
       return Promise.resolve(
         batch.map(({ documentId, number, score }) =>
           documentId === 'x'
@@ -143,7 +126,6 @@ describe('a page of hits', () => {
       k,
       per,
       onHits: (hits) => told.push(hits.length),
-      event: { ...event, isOpen },
     });
     return {
       hits: page.hits.map(({ record, number }) => [record.id, number]),
@@ -164,26 +146,18 @@ describe('a page of hits', () => {
       ['b', 0],
     ]);
     expect(dropped).toEqual([{ servedBy: 'newer' }]);
-    expect(checked).toEqual([
-      [2, true],
-      [1, false],
-    ]);
+    expect(checked).toEqual([2, 1]);
     expect(told).toEqual([1, 2]);
   });
 
-  test('checks a hundred at a time, and its event goes along only where the first of them are all of it', async () => {
-    expect((await take(many(300), { k: 250 })).checked).toEqual([
-      [100, false],
-      [100, false],
-      [50, false],
-    ]);
-    expect((await take(many(100), { k: 100 })).checked).toEqual([[100, true]]);
-    expect((await take(many(100), { k: 100, isOpen: false })).checked).toEqual([[100, false]]);
+  test('is checked a hundred at a time', async () => {
+    expect((await take(many(300), { k: 250 })).checked).toEqual([100, 100, 50]);
+    expect((await take(many(100), { k: 100 })).checked).toEqual([100]);
   });
 
-  test('ends where there are no more candidates, which is the whole answer of a search for chunks', async () => {
-    expect(await take(many(2), { k: 5 })).toMatchObject({ checked: [[2, true]], dropped: [] });
-    expect((await take(many(2), { k: 5, per: 'document' })).checked).toEqual([[2, false]]);
+  test('ends where there are no more candidates', async () => {
+    expect(await take(many(2), { k: 5 })).toMatchObject({ checked: [2], dropped: [] });
+    expect((await take(many(2), { k: 5, per: 'document' })).checked).toEqual([2]);
     expect((await take([], { k: 5 })).checked).toEqual([]);
     expect((await take(many(2), { k: 0 })).checked).toEqual([]);
   });

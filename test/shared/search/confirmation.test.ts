@@ -3,9 +3,7 @@ import { keys } from '../../../src/shared/redis/keys.js';
 import { compareCandidates } from '../../../src/shared/search/candidates.js';
 import { coveredShare, inverseDocumentFrequency, lengthDamping } from '../../../src/shared/search/bm25.js';
 import { createConfirmation, STATE_KEYS, stateArguments } from '../../../src/shared/search/confirmation.js';
-import { createRecentRecords } from '../../../src/shared/search/recent-records.js';
 import { packTerms } from '../../../src/shared/text/packed-terms.js';
-import { matchable } from '../../support/matchable.js';
 
 describe('the state of the data that candidates were found in', () => {
   const state = { server: 'run', epoch: 'epoch', sequence: 7 };
@@ -33,37 +31,6 @@ describe('the state of the data that candidates were found in', () => {
     expect(STATE_KEYS).toEqual([keys.epoch, keys.sequence]);
     expect(stateArguments(state)).toEqual(['run_id:run', 'epoch', '7']);
     expect(stateArguments(null)).toEqual(['', '', '']);
-  });
-});
-
-describe('records that searches have read', () => {
-  const record = matchable({});
-
-  test('are remembered with what Redis had, byte for byte, until others take their place', () => {
-    const recent = createRecentRecords();
-    expect(recent.get('a')).toBeUndefined();
-    recent.put('a', ['"ä"', null, '1'], record);
-    // `sha1sum` of the same bytes.
-    expect(recent.get('a')).toEqual({ record, bytes: 7, sha1: SHA1_OF_ROW });
-    expect(recent.get('a')).toBe(recent.get('a'));
-    recent.put('a', ['2'], matchable({ later: true }));
-    expect(recent.get('a')).toMatchObject({ bytes: 1, record: { metadata: { later: true } } });
-  });
-
-  test('are not remembered where they are long, and what was known of them before is forgotten', () => {
-    const recent = createRecentRecords();
-    recent.put('a', ['x'.repeat(2_048)], record);
-    expect(recent.get('a')).toBeDefined();
-    recent.put('a', ['x'.repeat(2_000), 'y'.repeat(49)], record);
-    expect(recent.get('a')).toBeUndefined();
-  });
-
-  test('are the latest 4,096 at most', () => {
-    const recent = createRecentRecords();
-    for (let n = 0; n <= 4_096; n += 1) recent.put(String(n), ['x'], record);
-    expect(recent.get('0')).toBeUndefined();
-    expect(recent.get('1')).toBeDefined();
-    expect(recent.get('4096')).toBeDefined();
   });
 });
 
@@ -109,5 +76,3 @@ test('candidates are ordered by score, then document, then number', () => {
   const ordered = [of('b', 9, 0.9), of('a', 1, 0.5), of('a', 2, 0.5), of('b', 0, 0.5), of('a', 0, 0.1)];
   expect(ordered.toReversed().sort(compareCandidates)).toEqual(ordered);
 });
-
-const SHA1_OF_ROW = '1af367ae60257a15aebf1b98bddfda3554c61d12';

@@ -51,9 +51,8 @@ export function findHits(parts: FindHitsParts, request: HitsRequest, lease: Leas
       return { hits, rerank: null, filter };
     }
     const reranked = rerankerOf(parts);
-    const { event: _event, ...uncounted } = viewed;
     const search = (each: SearchRequest) => reranked.search({ ...each, rerank });
-    const { hits, report } = await searchWithinMemory(search, uncounted, { lease, expected });
+    const { hits, report } = await searchWithinMemory(search, viewed, { lease, expected });
     return { hits, rerank: report, filter };
   });
 }

@@ -10,11 +10,10 @@ import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
-import { areSmall, giveOut, MAX_BYTES_AT_ONCE, toFoundChunk, type FoundChunk } from './found-chunks.js';
+import { areSmall, giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
 import { findHits, hitsWanted, type FindHitsParts, type FoundHits } from './find-hits.js';
 import { withRerank } from './rerank-usage.js';
-import { bytesOf } from './search-within-memory.js';
 import { onStreamEnd } from '../stream-end.js';
 
 /** A validated search and its caller. */
@@ -71,14 +70,7 @@ export function createRetrieval(parts: Dependencies): Retrieval {
     chunks: async (request) => {
       const accounted = accountedSearch('retrieve_chunks', request);
       const tokens = parts.countTokens(request.query);
-      // What reranking takes is not known when the hits are read.
-      const along =
-        request.rerank === null
-          ? accounting.along(accounted, { tokens, maxBytes: bytesAtOnce(request) })
-          : undefined;
-      const find = () => findChunks(parts, { ...request, event: along });
-      const found = await accounting.begin(accounted, find, along);
-      if (along?.isAppended === true) return found;
+      const found = await accounting.begin(accounted, () => findChunks(parts, request));
       const counted = withRerank(accounted, tokens, found.rerank);
       if (found.type === 'stream')
         return { ...found, items: accounting.list(counted.request, found.items, counted.tokens) };
@@ -103,15 +95,8 @@ function accountedSearch(
   return { operation, userId, startedAtMs, signal, metadata: searchMetadata(request) };
 }
 
-/** Chunks up to this size need no more memory than is reserved, and are sent at once. Nothing can keep them from that. */
-const bytesAtOnce = ({ k }: RetrievalRequest): number =>
-  Math.min(bytesOf({ hits: k, copies: 1 }), MAX_BYTES_AT_ONCE);
-
 /** Few chunks hold no memory any more: less of them is sent at once than a connection may hold unsent. */
-function findChunks(
-  parts: Dependencies,
-  request: RetrievalRequest & Pick<SearchRequest, 'event'>,
-): Promise<Found<FoundChunk>> {
+function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<Found<FoundChunk>> {
   return searchFor<Found<FoundChunk>>(parts, { ...request, per: 'chunk' }, ({ hits, rerank }, lease) => {
     const items = hits.map((hit) => toFoundChunk(hit, parts.downloadUrl(hit.record, request)));
     if (!areSmall(items))

@@ -23,7 +23,7 @@ export interface RerankReport {
   readonly tokens: number;
 }
 
-type RerankedRequest = Omit<SearchRequest, 'event'> & { readonly rerank: RerankWish };
+type RerankedRequest = SearchRequest & { readonly rerank: RerankWish };
 
 export interface RerankedSearch {
   /** Returns the greatest number of hits that a search holds at once. */

@@ -79,10 +79,7 @@ function setUp({ length = 100, limitBytes = 64 * MEGABYTE, isHeld = false } = {}
     search,
     rerankedSearch: createRerankedSearch({ search, reranking, readHits }),
     sharedViews: everythingShared,
-    // @NOTE of what it can do with usage, searches only append
-    accounting: createUsageAccounting({
-      append: (event: UsageEvent) => Promise.resolve(void events.push(event)),
-    } as never),
+    accounting: createUsageAccounting({ append: (event) => void events.push(event) }),
     countTokens: () => 3,
   };
   const controller = new AbortController();

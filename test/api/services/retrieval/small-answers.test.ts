@@ -22,9 +22,8 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
   const events: UsageEvent[] = [];
   const record = makeDocument({ metadata, published: makeContent(), pending: null });
   const append = (event: UsageEvent) => {
-    if (refuses) return Promise.reject(new Error('redis is away'));
+    if (refuses) throw new Error('redis is away');
     events.push(event);
-    return Promise.resolve();
   };
   const retrieval = createRetrieval({
     memory,
@@ -36,8 +35,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
       onFound?.();
       return Promise.resolve(hits);
     },
-    // @NOTE of what it can do with usage, searches only append
-    accounting: createUsageAccounting({ append } as never),
+    accounting: createUsageAccounting({ append }),
     records: {} as never,
     texts: {} as never,
     countTokens: () => 3,

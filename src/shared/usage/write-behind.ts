@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UnavailableError } from '../errors.js';
+import type { Logger } from '../observability/logger.js';
+import { defineScript, EVEN_WHEN_FULL, type Redis } from '../redis/client.js';
+import { keys, toMember } from '../redis/keys.js';
+import { coalesceRuns, type CoalescedRuns } from '../tools/coalesce-runs.js';
+import { APPEND_EVENT, MAX_WHEN_FULL, type UsageEvent } from './usage.js';
+
+/**
+ * The events of reads, which are gathered by each process and stored together a moment later, so that no read waits for a
+ * write to the disk.
+ */
+export interface WriteBehind {
+  /** Takes an event, which is stored within 100 ms. @throws UnavailableError when too many wait, since Redis takes none */
+  append(event: UsageEvent): void;
+  /** Resolves when the events are stored of all reads that any process answered before the call. */
+  untilStored(): Promise<void>;
+  /** How many events wait. */
+  waiting(): number;
+  /** Stores a last time. */
+  close(): Promise<void>;
+}
+
+/** Events are stored so long after the first of them came. The rest of the promise is for a late timer, and for Redis. */
+const GATHER_MILLISECONDS = 25;
+const STORED_WITHIN_MILLISECONDS = 100;
+/** Events that one script stores, of at most 4 KB each. */
+const BATCH_EVENTS = 64;
+/** Events that wait in a process while Redis takes none, and those of a single user. */
+const MAX_WAITING = 8_192;
+const MAX_WAITING_OF_USER = MAX_WAITING / 4;
+
+interface Gathered {
+  readonly userId: string;
+  readonly json: string;
+}
+
+export function createWriteBehind(
+  redis: Redis,
+  { logger }: { readonly logger: Pick<Logger, 'warn'> },
+): WriteBehind {
+  const queue = createQueue();
+  const store = createStore(redis);
+  const runs = coalesceRuns(async () => {
+    // What comes meanwhile is for the next run, or a busy process would never stop storing.
+    for (let left = queue.size(); left > 0;) left -= await store(queue);
+  });
+  const schedule = createSchedule(queue, runs, logger);
+  return {
+    append: (event) => {
+      queue.add({ userId: event.userId, json: JSON.stringify(event) });
+      schedule.storeSoon();
+    },
+    untilStored: async () => {
+      // Nobody knows which processes there are: each of them has stored what it had within this time.
+      await Promise.all([runs.wait(), sleep(STORED_WITHIN_MILLISECONDS)]);
+    },
+    waiting: queue.size,
+    close: async () => {
+      await schedule.storeNow();
+      schedule.stop();
+      if (queue.size() > 0) logger.warn({ events: queue.size() }, 'usage of reads is lost');
+    },
+  };
+}
+
+/** Stores events a moment after they came, and tries again for as long as some wait. */
+function createSchedule(queue: Pick<Queue, 'size'>, runs: CoalescedRuns, logger: Pick<Logger, 'warn'>) {
+  let timer: NodeJS.Timeout | null = null;
+  let isFailing = false;
+  const storeNow = async () => {
+    try {
+      await runs.wait();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) logger.warn({ err: error, waiting: queue.size() }, 'usage of reads cannot be stored');
+      isFailing = true;
+    }
+    if (queue.size() > 0) storeSoon();
+  };
+  const storeSoon = () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      void storeNow();
+    }, GATHER_MILLISECONDS).unref();
+  };
+  const stop = () => {
+    if (timer) clearTimeout(timer);
+  };
+  return { storeNow, storeSoon, stop };
+}
+
+type Queue = ReturnType<typeof createQueue>;
+
+/** Events in their order. They count until they are stored. */
+function createQueue() {
+  const gathered: Gathered[] = [];
+  const waiting = new Map<string, number>();
+  let size = 0;
+  const count = (userId: string, by: number) => {
+    const now = (waiting.get(userId) ?? 0) + by;
+    if (now === 0) waiting.delete(userId);
+    else waiting.set(userId, now);
+    size += by;
+  };
+  return {
+    size: () => size,
+    add: (event: Gathered): void => {
+      const ofUser = waiting.get(event.userId) ?? 0;
+      if (size >= MAX_WAITING || ofUser >= MAX_WAITING_OF_USER) throw new UnavailableError('redis');
+      count(event.userId, 1);
+      gathered.push(event);
+    },
+    take: (): Gathered[] => gathered.splice(0, BATCH_EVENTS),
+    /** @param refused places of events that wait again */
+    settle: (batch: readonly Gathered[], refused: ReadonlySet<number>): void => {
+      for (const [place, event] of batch.entries()) {
+        if (refused.has(place)) gathered.push(event);
+        else count(event.userId, -1);
+      }
+    },
+  };
+}
+
+/**
+ * Stores a batch with each call, and returns its size. One whose reply was lost is sent again unchanged, and the script knows
+ * it by its number.
+ */
+function createStore(redis: Redis) {
+  const batchKey = keys.usageBatch(randomUUID());
+  let batches = 0;
+  let unsent: { readonly number: number; readonly events: readonly Gathered[] } | null = null;
+  return async (queue: Queue): Promise<number> => {
+    const batch = (unsent ??= { number: (batches += 1), events: queue.take() });
+    const refused = await storeScript.run(redis, {
+      keys: [batchKey, keys.usageDirty, ...batch.events.map(({ userId }) => keys.usagePending(userId))],
+      arguments: [
+        String(batch.number),
+        ...batch.events.flatMap(({ userId, json }) => [json, toMember(userId)]),
+      ],
+    });
+    unsent = null;
+    queue.settle(batch.events, new Set(refused === '' ? [] : refused.split(',').map(Number)));
+    return batch.events.length;
+  };
+}
+
+/**
+ * Answers with the places of events that Redis refuses because of their user: one who has too many waiting in a full Redis,
+ * whose events come first, since a script that has written is refused nothing; or one whose list is broken.
+ */
+const storeScript = defineScript<string>(`${APPEND_EVENT}
+local known = redis.call('GET', KEYS[1])
+local mark = ARGV[1] .. ':'
+if known and string.sub(known, 1, #mark) == mark then return string.sub(known, #mark + 1) end
+local beyond, refused = {}, {}
+for i = 3, #KEYS do
+  local waiting = redis.pcall('LLEN', KEYS[i])
+  beyond[i] = type(waiting) == 'number' and waiting >= ${String(MAX_WHEN_FULL)}
+end
+for _, turn in ipairs({ true, false }) do
+  for i = 3, #KEYS do
+    local event, member = ARGV[2 * i - 4], ARGV[2 * i - 3]
+    if beyond[i] == turn and not pcall(append_event, KEYS[i], KEYS[2], event, member) then
+      refused[#refused + 1] = i - 3
+    end
+  end
+end
+refused = table.concat(refused, ',')
+${EVEN_WHEN_FULL}
+redis.call('SET', KEYS[1], mark .. refused, 'EX', 86400)
+return refused
+`);
