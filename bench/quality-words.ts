@@ -6,7 +6,7 @@
 import { searchedTerms } from '../src/shared/chunks/searched-text.js';
 import type { TermStatistics } from '../src/shared/search/query-terms.js';
 import { createLexicalRanker } from '../src/shared/search/ranking.js';
-import { packedLength, packedTerms } from '../src/shared/text/packed-terms.js';
+import { packedLength, packedTerms } from '../src/index/scoring/packed-terms.js';
 import type * as source from '../src/workers/chunking/chunk.js';
 import { rankCandidates } from '../test/support/rank-candidates.js';
 import { round } from './support/client.js';

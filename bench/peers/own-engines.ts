@@ -1,18 +1,17 @@
-import type * as mirrors from '../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { tieKey } from '../../src/shared/adapters/exact-index/mirror/tie-key.js';
-import { unpackCandidates } from '../../src/shared/adapters/exact-index/packed-candidates.js';
-import type * as compiled from '../../src/shared/adapters/exact-index/kernels.js';
+import type * as mirrors from '../../src/index/memory-index.js';
+import { tieKey } from '../../src/index/tables/tie-key.js';
+import { unpackCandidates } from '../../src/index/search/packed-candidates.js';
+import type * as compiled from '../../src/index/kernels.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
-import { packTerms } from '../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { makeDocument } from '../../test/support/documents.js';
 import { importCompiled } from '../support/import-compiled.js';
 import { createRawScan } from '../support/raw-scan.js';
 import { K, type MakeEngine } from './engines.js';
 
-const INDEX = 'shared/adapters/exact-index';
 // @NOTE compiled, as the service runs it, and under its source's type: the kernel is not there otherwise
-const { createMirror } = (await importCompiled(`${INDEX}/mirror/mirror.js`)) as typeof mirrors;
-const { loadKernels } = (await importCompiled(`${INDEX}/kernels.js`)) as typeof compiled;
+const { createMirror } = (await importCompiled('index/memory-index.js')) as typeof mirrors;
+const { loadKernels } = (await importCompiled('index/kernels.js')) as typeof compiled;
 const kernels = await loadKernels();
 
 const CALLER = 'load';

@@ -25,7 +25,7 @@ import { createReadHits } from '../../src/shared/search/read-hits.js';
 import { createSearch, type Search } from '../../src/shared/search/search.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { analyzeQuery, analyzeText } from '../../src/shared/text/analyze-text.js';
-import { packTerms } from '../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
 import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { makeContent, makeDocument, makeOperation } from './documents.js';

@@ -4,7 +4,7 @@ import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { isHeld, type CountState } from '../term-statistics/parts.js';
 import { countFields, groupTerms, readState, writeState } from '../term-statistics/scripts.js';
-import { packedLength, packedTerms } from '../text/packed-terms.js';
+import { packedLength, packedTerms } from '../../index/scoring/packed-terms.js';
 import {
   marksName,
   storedChunk,

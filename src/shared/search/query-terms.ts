@@ -1,7 +1,7 @@
 import type { TermWeights } from '../ports.js';
 import { backgroundRate } from '../text/background-terms.js';
 import { analyzeQuery } from '../text/analyze-text.js';
-import { inverseDocumentFrequency, queryTermWeight } from './bm25.js';
+import { inverseDocumentFrequency, queryTermWeight } from '../../index/scoring/bm25.js';
 
 /** Counts over the chunks of the caller's own documents. `totalLength` is the sum of their lengths in terms. */
 export interface TermStatistics {

@@ -1,7 +1,7 @@
 import type { TermCounts } from './analyze-text.js';
 import { isAside, mixBits } from './hash-term.js';
 import { backgroundRate } from './background-terms.js';
-import { packedLength, readTerms } from './packed-terms.js';
+import { packedLength, readTerms } from '../../index/scoring/packed-terms.js';
 import type { TermList } from './term-tally.js';
 
 /*

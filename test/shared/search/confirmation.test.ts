@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { compareCandidates } from '../../../src/shared/search/candidates.js';
-import { coveredShare, inverseDocumentFrequency, lengthDamping } from '../../../src/shared/search/bm25.js';
+import { coveredShare, inverseDocumentFrequency, lengthDamping } from '../../../src/index/scoring/bm25.js';
 import { createConfirmation, STATE_KEYS, stateArguments } from '../../../src/shared/search/confirmation.js';
 import { createRecentRecords } from '../../../src/shared/search/recent-records.js';
-import { packTerms } from '../../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { matchable } from '../../support/matchable.js';
 
 describe('the state of the data that candidates were found in', () => {

@@ -10,7 +10,7 @@ import {
 } from '../../../src/shared/search/ranking.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';
-import { packTerms } from '../../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { processorMilliseconds } from '../../support/processor-time.js';
 import { rankCandidates } from '../../support/rank-candidates.js';
 

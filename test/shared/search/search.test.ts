@@ -8,7 +8,7 @@ import { NOWHERE } from '../../../src/shared/chunks/whereabouts.js';
 import type { FoundContent } from '../../../src/shared/search/read-hits.js';
 import { createSearch } from '../../../src/shared/search/search.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
-import { packTerms, unpackTerms } from '../../../src/shared/text/packed-terms.js';
+import { packTerms, unpackTerms } from '../../../src/index/scoring/packed-terms.js';
 import { parsed } from '../../contracts/index-data.js';
 import { makeContent, makeDocument } from '../../support/documents.js';
 import { createListedIndex, innerProduct, type IndexedChunk } from '../../support/listed-index.js';

@@ -3,10 +3,10 @@ import type { DataState } from '../../ports.js';
 import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
 import type { MissingChunks } from './mirror/chunk-loading/missing-chunks.js';
 import type { Follower } from './mirror/follower.js';
-import type { Mirror } from './mirror/mirror.js';
+import type { Mirror } from '../../../index/memory-index.js';
 import type { Answer, Question } from './protocol.js';
-import type { Slices } from './scan/slices.js';
-import type { Mask } from './scan/working-mask.js';
+import type { Slices } from '../../../index/masks/slices.js';
+import type { Mask } from '../../../index/masks/working-mask.js';
 import { withinDeadline } from './within-deadline.js';
 
 interface AnswerParts {

@@ -5,13 +5,13 @@ import { vectorSetSchema } from '../../data-set/stored-vectors.js';
 import { createAnswerQuestion } from './answer-question.js';
 import { createFollower } from './mirror/follower.js';
 import { coalesceRuns } from '../../tools/coalesce-runs.js';
-import { createMirror, HELD_VECTORS } from './mirror/mirror.js';
+import { createMirror, HELD_VECTORS } from '../../../index/memory-index.js';
 import { createMirrorClient } from './mirror/client.js';
 import { createPresence } from './mirror/presence.js';
 import type { Answer, Message, Request } from './protocol.js';
 import { createQuietTimes } from './quiet-times.js';
-import { loadKernels } from './kernels.js';
-import { createSlices } from './scan/slices.js';
+import { loadKernels } from '../../../index/kernels.js';
+import { createSlices } from '../../../index/masks/slices.js';
 import { messageOf, NotServing } from './within-deadline.js';
 
 /* The thread that mirrors the data, follows its changes and answers. The asking thread's event loop does none of that. */

@@ -8,7 +8,7 @@ import { UnavailableError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { TERMS_AT_ONCE } from '../../../shared/term-statistics/parts.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
-import { packedTerms } from '../../../shared/text/packed-terms.js';
+import { packedTerms } from '../../../index/scoring/packed-terms.js';
 import { gapsOf, wholeChunks } from '../embed-pieces.js';
 import { tagsWhenPublished } from '../write-tags.js';
 import type { FoundText } from './read-group.js';

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ChunkText } from '../../../shared/chunks/fields.js';
 import { searchedTerms, type Naming } from '../../../shared/chunks/searched-text.js';
 import { packWhereabouts } from '../../../shared/chunks/whereabouts.js';
-import { packedSize, readTerms } from '../../../shared/text/packed-terms.js';
+import { packedSize, readTerms } from '../../../index/scoring/packed-terms.js';
 import { termTokens } from '../../../shared/text/term-tokens.js';
 import type { ChunkCosts } from './chunk-costs.js';
 

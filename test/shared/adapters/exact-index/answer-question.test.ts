@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { createAnswerQuestion } from '../../../../src/shared/adapters/exact-index/answer-question.js';
 import type { Head } from '../../../../src/shared/adapters/exact-index/mirror/client.js';
 import { createMissingList } from '../../../../src/shared/adapters/exact-index/mirror/chunk-loading/missing-chunks.js';
-import { createMirror } from '../../../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { loadKernels } from '../../../../src/shared/adapters/exact-index/kernels.js';
-import { createSlices } from '../../../../src/shared/adapters/exact-index/scan/slices.js';
+import { createMirror } from '../../../../src/index/memory-index.js';
+import { loadKernels } from '../../../../src/index/kernels.js';
+import { createSlices } from '../../../../src/index/masks/slices.js';
 
 const kernels = await loadKernels();
 const HEAD: Head = { epoch: 'data set', sequence: 7 };

@@ -9,8 +9,8 @@ import {
   type ChunkLoad,
 } from './chunk-loading/chunk-load.js';
 import type { MirrorClient } from './client.js';
-import type { Mirror } from './mirror.js';
-import { isServing } from './mirrored.js';
+import type { Mirror } from '../../../../index/memory-index.js';
+import { isServing } from '../../../../index/tables/document.js';
 import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-parser.js';
 
 /** Documents are loaded in groups of this size, several groups at a time so that Redis is never idle. */

@@ -2,7 +2,7 @@ import type { Candidate, TermWeights, WordIndex, WordSearch } from '../../../por
 import type { Redis } from '../../../redis/client.js';
 import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../../search/candidates.js';
 import { weighQuery, type TermStatistics } from '../../../search/query-terms.js';
-import { FURTHER_LOOK } from '../../../search/section-score.js';
+import { FURTHER_LOOK } from '../../../../index/scoring/section-score.js';
 import { analyzeQuery } from '../../../text/analyze-text.js';
 import type { ChunkSearch } from '../chunk-search.js';
 import { readField } from '../read-field.js';

@@ -1,5 +1,5 @@
 import type { TermWeights } from '../../../ports.js';
-import { leastOwnShare } from '../../../search/section-score.js';
+import { leastOwnShare } from '../../../../index/scoring/section-score.js';
 import { termWeights, type TermStatistics, type WeightedTerm } from '../../../search/query-terms.js';
 import { SMALL_OWNER, splitTerms } from './split-terms.js';
 

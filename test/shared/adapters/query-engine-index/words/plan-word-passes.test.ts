@@ -8,7 +8,7 @@ import { noStatistics, type TermStatistics } from '../../../../../src/shared/sea
 import { createLexicalRanker } from '../../../../../src/shared/search/ranking.js';
 import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
 import { hashTerm } from '../../../../../src/shared/text/hash-term.js';
-import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../../../../src/index/scoring/packed-terms.js';
 import { rankCandidates } from '../../../../support/rank-candidates.js';
 
 const WORDS = ['harbour', 'signal', 'ledger', 'crane', 'wagon', 'copper', 'people'];

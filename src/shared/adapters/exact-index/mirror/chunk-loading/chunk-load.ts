@@ -1,9 +1,9 @@
-import { isPacked } from '../../../../text/packed-terms.js';
+import { isPacked } from '../../../../../index/scoring/packed-terms.js';
 import type { ChunkBytes, MirrorClient } from '../client.js';
-import type { Mirror } from '../mirror.js';
-import type { LoadedChunks } from '../mirrored.js';
+import type { Mirror } from '../../../../../index/memory-index.js';
+import type { LoadedChunks } from '../../../../../index/tables/document.js';
 import type { ParsedGeneration } from '../record-parser.js';
-import { tieKey } from '../tie-key.js';
+import { tieKey } from '../../../../../index/tables/tie-key.js';
 
 /** Chunks that one page asks for. Two pages are in flight. */
 export const PAGE_SIZE = 128;

@@ -1,4 +1,4 @@
-import { isServing } from '../mirrored.js';
+import { isServing } from '../../../../../index/tables/document.js';
 import type { ParsedRecord } from '../record-parser.js';
 import { chunksLeft, createChunkLoad, readPages, type ChunkLoad, type Page } from './chunk-load.js';
 import {

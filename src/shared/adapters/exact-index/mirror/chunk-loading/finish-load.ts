@@ -1,6 +1,6 @@
 import type { OnProblem } from '../../../../ports.js';
 import type { MirrorClient } from '../client.js';
-import type { Mirror } from '../mirror.js';
+import type { Mirror } from '../../../../../index/memory-index.js';
 import type { ParsedRecord } from '../record-parser.js';
 import { chunksLeft, generationOf, REASONS, type ChunkLoad } from './chunk-load.js';
 import type { LoadQueue } from './load-queue.js';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createChunkLoader } from '../../../../../../src/shared/adapters/exact-index/mirror/chunk-loading/chunk-loader.js';
 import { createDocumentLoader } from '../../../../../../src/shared/adapters/exact-index/mirror/document-loader.js';
-import { createMirror } from '../../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { loadKernels } from '../../../../../../src/shared/adapters/exact-index/kernels.js';
+import { createMirror } from '../../../../../../src/index/memory-index.js';
+import { loadKernels } from '../../../../../../src/index/kernels.js';
 import { termsOf, unit } from '../../../../../contracts/index-data.js';
 import { makeContent } from '../../../../../support/documents.js';
 import { until } from '../../../../../support/until.js';

@@ -1,0 +1,196 @@
+import { canRead } from '../../shared/access/access.js';
+import { at } from '../../shared/at.js';
+import { compileFilter, type DocumentPredicate } from '../../shared/filters/match.js';
+import type { Filter } from '../../shared/filters/parse.js';
+import type { MirroredDocument } from '../tables/document.js';
+import type { AccessClass } from '../tables/access-classes.js';
+import { bytesOfFilter } from '../../shared/filters/filter-bytes.js';
+
+/** The documents that a caller may read and a filter matches. */
+export interface Mask {
+  /** One byte per document slot, 1 where the document is in the mask. */
+  readonly documents: Uint8Array;
+  /** How many documents are in the mask. */
+  readonly count: number;
+  /** The slots of the documents, where they have always been few; null otherwise. */
+  readonly few: ReadonlySet<number> | null;
+}
+
+/** So many documents are few. */
+const FEW = 1_024;
+
+/** The documents that masks are computed from. */
+export interface Tables {
+  /** By document slot. */
+  readonly documents: readonly (MirroredDocument | undefined)[];
+  /** The slots of all documents that a caller may perhaps read. */
+  readonly readableBy: (callerId: string) => Int32Array;
+}
+
+/** A mask that is being computed or brought up to date. Repeating a step does no harm. */
+export interface WorkingMask extends Mask {
+  /** Estimate of the heap that it takes with its filter, rather too high than too low. */
+  readonly bytes: number;
+  /** The number of changes that it has taken in. */
+  readonly seen: number;
+  /** Takes up to `steps` steps. Answers how many were left when all was done, so that 0 means there may be more to do. */
+  advance(tables: Tables, changes: readonly number[], steps: number): number;
+}
+
+/** Heap of an entry and its small parts, in bytes. */
+const OVERHEAD = 4_096;
+/** Bytes of a remembered decision about an access class. */
+const BYTES_A_CLASS = 40;
+/** Bytes of a slot in the set of those that are few, which grows by doubling. */
+const BYTES_A_FEW = 48;
+/** Conditions that one step compares a document with. */
+const CONDITIONS_A_STEP = 2;
+
+/** How far the computation has come. */
+interface Progress {
+  documents: Uint8Array;
+  count: number;
+  few: Set<number> | null;
+  seen: number;
+  /** The slots to look at; null before the first step and after the last. */
+  candidates: Int32Array | null;
+  next: number;
+  isBegun: boolean;
+}
+
+/** Decides which documents are in a mask. */
+interface Decision {
+  readonly isReadable: (document: MirroredDocument) => boolean;
+  readonly fits: DocumentPredicate;
+  readonly stepsOfDocument: number;
+}
+
+/** @param seenSoFar how many changes there were before, which need not be looked at */
+export function createWorkingMask(callerId: string, filter: Filter | null, seenSoFar: number): WorkingMask {
+  const filterBytes = filter ? bytesOfFilter(filter) : 0;
+  /** Decisions by the number of the access class, so that each list is looked at once. */
+  const readable = new Map<number, boolean>();
+  const first: Decision = {
+    isReadable: ({ access }) => isReadable(callerId, access, readable),
+    fits: filter ? compileFilter(filter) : () => true,
+    stepsOfDocument: 1 + (filter ? conditionsOf(filter) : 0) / CONDITIONS_A_STEP,
+  };
+  /** Decides about later changes, which are few, without remembering anything. */
+  const later: Decision = { ...first, isReadable: ({ access }) => canRead(callerId, access.lists) };
+  const mask = noProgress(seenSoFar);
+
+  return {
+    get documents() {
+      return mask.documents;
+    },
+    get count() {
+      return mask.count;
+    },
+    get few() {
+      return mask.few;
+    },
+    get seen() {
+      return mask.seen;
+    },
+    get bytes() {
+      const candidates = mask.candidates?.byteLength ?? 0;
+      const sets = readable.size * BYTES_A_CLASS + (mask.few?.size ?? 0) * BYTES_A_FEW;
+      return OVERHEAD + filterBytes + mask.documents.length + candidates + sets;
+    },
+    advance: (tables, changes, steps) => {
+      resize(mask, tables);
+      if (!mask.isBegun) begin(mask, tables.readableBy(callerId), changes.length);
+      const left = lookAtDocuments(mask, tables, { decision: first, steps });
+      if (!mask.candidates) readable.clear();
+      return applyChanges(mask, tables, { changes, decision: later, steps: left });
+    },
+  };
+}
+
+function noProgress(seenSoFar: number): Progress {
+  return {
+    documents: new Uint8Array(0),
+    count: 0,
+    few: new Set(),
+    seen: seenSoFar,
+    candidates: null,
+    next: 0,
+    isBegun: false,
+  };
+}
+
+/** What changed before is in the tables already. */
+function begin(mask: Progress, candidates: Int32Array, changes: number): void {
+  Object.assign(mask, { isBegun: true, candidates, seen: changes });
+}
+
+function isReadable(callerId: string, { id, lists }: AccessClass, known: Map<number, boolean>): boolean {
+  const decided = known.get(id);
+  if (decided !== undefined) return decided;
+  const answer = canRead(callerId, lists);
+  known.set(id, answer);
+  return answer;
+}
+
+function resize(mask: Progress, { documents }: Tables): void {
+  if (documents.length <= mask.documents.length) return;
+  const larger = new Uint8Array(Math.max(1024, documents.length * 1.5));
+  larger.set(mask.documents);
+  mask.documents = larger;
+}
+
+/** @returns the steps that are left */
+function lookAtDocuments(
+  mask: Progress,
+  { documents }: Tables,
+  { decision, steps }: { readonly decision: Decision; readonly steps: number },
+): number {
+  const { candidates } = mask;
+  if (!candidates) return steps;
+  let left = steps;
+  for (; left > 0 && mask.next < candidates.length; mask.next += 1) {
+    const slot = at(candidates, mask.next);
+    set(mask, slot, takes(decision, documents[slot]));
+    left -= decision.stepsOfDocument;
+  }
+  if (mask.next === candidates.length) mask.candidates = null;
+  return left;
+}
+
+/** @returns the steps that are left */
+function applyChanges(
+  mask: Progress,
+  { documents }: Tables,
+  {
+    changes,
+    decision,
+    steps,
+  }: { readonly changes: readonly number[]; readonly decision: Decision; readonly steps: number },
+): number {
+  let left = steps;
+  for (let slot = changes[mask.seen]; left > 0 && slot !== undefined; slot = changes[mask.seen]) {
+    set(mask, slot, takes(decision, documents[slot]));
+    left -= decision.stepsOfDocument;
+    mask.seen += 1;
+  }
+  return Math.max(0, left);
+}
+
+function takes({ isReadable, fits }: Decision, document: MirroredDocument | undefined): boolean {
+  return document !== undefined && isReadable(document) && fits(document);
+}
+
+function set(mask: Progress, slot: number, isTaken: boolean): void {
+  // `documents` has a byte for every document slot, so that `?? 0` never applies.
+  mask.count += Number(isTaken) - (mask.documents[slot] ?? 0);
+  mask.documents[slot] = Number(isTaken);
+  if (isTaken) mask.few?.add(slot);
+  else mask.few?.delete(slot);
+  if (mask.few && mask.few.size > FEW) mask.few = null;
+}
+
+function conditionsOf(filter: Filter): number {
+  if (filter.type === 'not') return conditionsOf(filter.filter);
+  if (filter.type !== 'and' && filter.type !== 'or') return 1;
+  return filter.filters.reduce((sum, part) => sum + conditionsOf(part), 0);
+}

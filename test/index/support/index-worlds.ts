@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { createMirror } from '../../../src/index/memory-index.js';
+import type { LoadedChunks } from '../../../src/index/tables/document.js';
+import type { ParsedRecord } from '../../../src/shared/adapters/exact-index/mirror/record-parser.js';
+import { tieKey } from '../../../src/index/tables/tie-key.js';
+import { loadKernels } from '../../../src/index/kernels.js';
+import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { packTerms } from '../../../src/index/scoring/packed-terms.js';
+import { makeDocument } from '../../support/documents.js';
+
+const kernels = await loadKernels();
+
+export const USERS = ['anna', 'ben', 'cleo', 'dora'] as const;
+const COLOURS = ['red', 'blue'] as const;
+export const WORDS = ['harbour', 'lantern', 'meadow', 'the', 'granite', 'violin', 'orchard'] as const;
+/** What the mirror is told of a document. */
+export interface Row {
+  readonly record: ParsedRecord;
+  readonly attempt: string | null;
+  readonly texts: readonly string[];
+}
+
+interface Fields {
+  readonly owner: string;
+  readonly readers: readonly string[];
+  readonly colour: string;
+}
+
+function recordOf(id: string, createdAt: string, { owner, readers, colour }: Fields): ParsedRecord {
+  const document = makeDocument({
+    id,
+    createdAt,
+    readers: [...readers],
+    writers: [],
+    admins: [],
+    metadata: { colour },
+  });
+  const statisticsOwner = readers.includes(owner) ? owner : null;
+  return { document, accessKey: readers.join(), statisticsOwner, published: null, prepared: null };
+}
+
+/** The packed terms of a text; an empty one has none. */
+export const packedOf = (text: string): Uint8Array =>
+  text === '' ? new Uint8Array(0) : packTerms(analyzeText(text));
+
+/** A mirror, and what it was told. */
+export function openMirror() {
+  const mirror = createMirror({ kernels, held: 'of-terms', onUntidy: () => undefined });
+  const rows = new Map<string, Row>();
+  let attempts = 0;
+  const load = (id: string, texts: readonly string[]): LoadedChunks => {
+    attempts += 1;
+    const loaded = { attempt: `.${String(attempts)}`, tie: tieKey(id), slots: [] };
+    for (const text of texts) mirror.addTo(loaded, new Uint8Array(0), packedOf(text));
+    return loaded;
+  };
+  return { mirror, rows, load };
+}
+
+export type World = ReturnType<typeof openMirror>;
+
+const idOf = (n: number): string =>
+  `${String(n % 7)}${String(n).padStart(7, '0')}-0000-4000-8000-000000000000`;
+const timeOf = (n: number): string => new Date(1_700_000_000_000 + (n % 11) * 1_000).toISOString();
+
+const text = fc.oneof(
+  {
+    arbitrary: fc.array(fc.constantFrom(...WORDS), { maxLength: 9 }).map((words) => words.join(' ')),
+    weight: 5,
+  },
+  { arbitrary: fc.constant('the harbour'), weight: 2 },
+);
+const fields = fc.record({
+  owner: fc.constantFrom(...USERS),
+  readers: fc.subarray([...USERS]),
+  colour: fc.constantFrom(...COLOURS),
+});
+const number = fc.nat({ max: 400 });
+/** A change that a mirror is told of, or some of the work that waits. */
+export const step = fc.oneof(
+  fc.record({
+    type: fc.constant('put' as const),
+    number,
+    fields,
+    texts: fc.array(text, { maxLength: 6 }),
+    copies: fc.constantFrom(1, 1, 1, 40, 300),
+  }),
+  // As many documents of one access list, of which most are never named again.
+  fc.record({
+    type: fc.constant('fill' as const),
+    fields,
+    texts: fc.array(text, { minLength: 1, maxLength: 4 }),
+    count: fc.integer({ min: 1, max: 150 }),
+  }),
+  fc.record({ type: fc.constant('patch' as const), number, fields }),
+  fc.record({ type: fc.constant('unpublish' as const), number, fields }),
+  fc.record({ type: fc.constant('remove' as const), every: fc.integer({ min: 1, max: 9 }) }),
+  fc.record({ type: fc.constant('discard' as const), texts: fc.array(text, { maxLength: 50 }) }),
+  fc.record({ type: fc.constant('tidy' as const), looks: fc.nat({ max: 30 }) }),
+  fc.record({ type: fc.constant('clear' as const) }),
+);
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+function put(
+  { mirror, rows, load }: World,
+  id: string,
+  record: ParsedRecord,
+  texts: readonly string[],
+): void {
+  const loaded = load(id, texts);
+  mirror.put(record, loaded);
+  rows.set(id, { record, attempt: loaded.attempt, texts });
+}
+
+export function take(world: World, each: Step): void {
+  const { mirror, rows, load } = world;
+  switch (each.type) {
+    case 'put': {
+      const id = idOf(each.number);
+      const texts = Array.from({ length: each.copies }, () => each.texts).flat();
+      put(world, id, recordOf(id, timeOf(each.number), each.fields), texts);
+      return;
+    }
+    case 'fill':
+      for (let n = 0; n < each.count; n += 1) {
+        const id = idOf(n * 3);
+        put(world, id, recordOf(id, timeOf(n * 3), each.fields), each.texts);
+      }
+      return;
+    case 'patch': {
+      const id = idOf(each.number);
+      const before = rows.get(id);
+      const record = recordOf(id, timeOf(each.number), each.fields);
+      mirror.put(record, 'kept');
+      rows.set(id, { record, attempt: before?.attempt ?? null, texts: before?.texts ?? [] });
+      return;
+    }
+    case 'unpublish': {
+      const id = idOf(each.number);
+      const record = recordOf(id, timeOf(each.number), each.fields);
+      mirror.put(record, null);
+      rows.set(id, { record, attempt: null, texts: [] });
+      return;
+    }
+    case 'remove':
+      for (const [place, id] of [...rows.keys()].entries()) {
+        if (place % each.every !== 0) continue;
+        mirror.remove(id);
+        rows.delete(id);
+      }
+      return;
+    case 'discard':
+      mirror.discard(load('x', each.texts));
+      return;
+    case 'tidy': {
+      let looks = 0;
+      mirror.tidy(() => (looks += 1) <= each.looks);
+      return;
+    }
+    case 'clear':
+      mirror.clear();
+      rows.clear();
+  }
+}
