@@ -1,18 +1,23 @@
-import { at } from '../shared/at.js';
-import type { ListedPage } from '../shared/documents/list-order.js';
-import type { ChunkOfDocument } from '../shared/ports.js';
+import { at } from './memory/at.js';
 import type { Kernels } from './kernels.js';
-import { packCandidates, type PackedCandidates, type ScoredSlots } from './search/packed-candidates.js';
+import { createMasks, type Masks } from './masks/masks.js';
+import type { Mask } from './masks/working-mask.js';
 import { createSlotPositions, type SlotPositions } from './postings/shard/slot-positions.js';
 import { createScratch } from './postings/score-segment.js';
 import { createShard } from './postings/shard/shard.js';
-import { searchWords, scoreWords } from './search/search-words.js';
-import { createMasks, type Masks } from './masks/masks.js';
-import { createSelection, type CompareSlots } from './vectors/selection.js';
+import { countDocuments, listDocuments, type CountRequest, type ListRequest } from './search/list-documents.js';
+import {
+  packCandidates,
+  type ChunkAddress,
+  type PackedCandidates,
+  type ScoredSlots,
+} from './search/packed-candidates.js';
+import { scoreWords, searchWords, type WordsQuery, type WordsRequest } from './search/search-words.js';
 import { createStoredVectors } from './search/stored-vectors.js';
-import { createTermVectors } from './search/term-vectors.js';
-import type { Mask } from './masks/working-mask.js';
+import { createTermVectors, type TermEmbedding } from './search/term-vectors.js';
+import type { AppRules, AppTypes, Placed } from './tables/app.js';
 import { createChunkTable, type ChunkTable } from './tables/chunk-table.js';
+import { compareIds, type DocumentEntry, type IndexedDocument, type LoadedChunks } from './tables/document.js';
 import { createDocumentTable, type DocumentTable } from './tables/document-table.js';
 import {
   createPartitions,
@@ -20,96 +25,84 @@ import {
   type Partitions,
   type ReadablePartition,
 } from './tables/partitions.js';
+import { createSelection, type CompareSlots } from './vectors/selection.js';
 import { createVectors } from './vectors/vectors.js';
-import { countDocuments, listDocuments, type CountRequest, type ListRequest } from './search/list-documents.js';
-import { compareIds, type LoadedChunks, type MirroredDocument } from './tables/document.js';
-import type { ParsedRecord } from '../shared/adapters/exact-index/mirror/record-parser.js';
 
-/** The documents that may be found. */
-interface Request {
-  readonly mask: Mask;
-}
-
-interface NearestRequest extends Request {
+interface NearestRequest {
   readonly callerId: string;
   readonly vector: Float32Array;
   readonly limit: number;
+  /** The documents that may be found. */
+  readonly mask: Mask;
 }
 
-interface WordsRequest {
-  readonly callerId: string;
-  readonly query: string;
-  readonly minScore: number;
-  readonly limit: number;
-  readonly enough: number;
-  /** Null when everything in the caller's partitions may be found. */
-  readonly mask: Mask | null;
-}
-
-/** Records, vectors and terms of all documents in memory. Each change and each answer is one synchronous step. */
-export interface Mirror {
-  readonly chunkCount: number;
-  /** How often anything has changed of what it answers. */
-  readonly changes: number;
-  get(documentId: string): MirroredDocument | undefined;
+/** Takes documents and chunks. Each change is one synchronous step, which the next search sees. */
+export interface IndexWriter<App extends AppTypes> {
   /** Adds the next chunk of a generation. @returns false when its vector has another length than the others */
   addTo(loaded: LoadedChunks, vector: Uint8Array, terms: Uint8Array): boolean;
   /** Forgets the chunks of a generation whose loading failed. */
   discard(loaded: LoadedChunks): void;
   /** Makes the document answer with these chunks; `kept` leaves it the chunks that it has, null leaves it none. */
-  put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
+  put(entry: DocumentEntry<App>, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
   /** Puts new chunks into postings. Searches find them before that, but slower. @returns whether nothing is left to be done */
   tidy(isTimeLeft: () => boolean): boolean;
   /** The same, only with what fills whole segments: for the time in which much is loaded. */
   fill(isTimeLeft: () => boolean): boolean;
+}
+
+/** Answers from what the index holds. Each answer is one synchronous step. */
+export interface Searcher<App extends AppTypes> {
+  readonly chunkCount: number;
+  /** How often anything has changed of what it answers. */
+  readonly changes: number;
+  get(documentId: string): IndexedDocument<App> | undefined;
   /** Computes what searches by vectors need, once. @returns whether that is done */
   prepareVectors(isTimeLeft: () => boolean): boolean;
   /** Whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
   readsWholePartitions(callerId: string): boolean;
   /** Computes the mask of an answer in slices, between which others are answered. */
-  readonly prepare: Masks['prepare'];
+  readonly prepare: Masks<App>['prepare'];
   searchVectors(request: NearestRequest): PackedCandidates;
   searchWords(request: WordsRequest): PackedCandidates;
-  /** Similarities of chunks to a vector; NaN for those that the mirror does not serve. */
-  similarities(vector: Float32Array, chunks: readonly ChunkOfDocument[]): Float64Array<ArrayBuffer>;
-  /** Scores of chunks by the words of a query; NaN for those that the mirror does not serve. */
-  wordScores(
-    request: Pick<WordsRequest, 'callerId' | 'query'>,
-    chunks: readonly ChunkOfDocument[],
-  ): Float64Array<ArrayBuffer>;
-  list(request: ListRequest): ListedPage;
-  count(request: CountRequest): number;
+  /** Similarities of chunks to a vector; NaN for those that the index does not serve. */
+  similarities(vector: Float32Array, chunks: readonly ChunkAddress[]): Float64Array<ArrayBuffer>;
+  /** Scores of chunks by the words of a query; NaN for those that the index does not serve. */
+  wordScores(request: WordsQuery, chunks: readonly ChunkAddress[]): Float64Array<ArrayBuffer>;
+  list(request: ListRequest<App['fields']>): Placed[];
+  count(request: CountRequest<App['fields']>): number;
 }
 
-interface Tables {
+/** Documents, vectors and terms in memory. */
+export type MemoryIndex<App extends AppTypes> = IndexWriter<App> & Searcher<App>;
+
+interface Tables<App extends AppTypes> {
   readonly chunks: ChunkTable;
-  readonly documents: DocumentTable['documents'];
-  readonly store: DocumentTable;
-  readonly partitions: Partitions;
+  readonly documents: DocumentTable<App>['documents'];
+  readonly store: DocumentTable<App>;
+  readonly partitions: Partitions<App>;
   readonly positions: SlotPositions;
-  readonly masks: Masks;
+  readonly masks: Masks<App>;
   readonly compare: CompareSlots;
   readonly changes: { count: number };
 }
 
-/** Where the vectors of chunks come from: Redis, or their terms; with `none` only words are searched for. */
-export const HELD_VECTORS = ['stored', 'of-terms', 'none'] as const;
-export type HeldVectors = (typeof HELD_VECTORS)[number];
-
-interface MirrorOptions {
+export interface MemoryIndexOptions<App extends AppTypes> {
   readonly kernels: Kernels;
-  readonly held: HeldVectors;
+  readonly rules: AppRules<App>;
+  /** Where the vectors of chunks come from: what is added, or their terms; with `none` only words are searched for. */
+  readonly vectors: 'stored' | 'none' | TermEmbedding;
   /** Called when there is something to do for `tidy`, and for `fill` if `isFull`. */
   readonly onUntidy: OnUntidy;
 }
 
-export function createMirror(options: MirrorOptions): Mirror {
+export function createMemoryIndex<App extends AppTypes>(options: MemoryIndexOptions<App>): MemoryIndex<App> {
   const tables = createTables(options);
   const { chunks, store, partitions, masks } = tables;
   const selection = createSelection(tables.compare);
-  const vectors = options.held === 'of-terms' ? createTermVectors(tables) : createStoredVectors(chunks);
+  const vectors =
+    typeof options.vectors === 'string' ? createStoredVectors(chunks) : createTermVectors(tables, options.vectors);
   const nearest = ({ callerId, vector, mask, limit }: NearestRequest): ScoredSlots => {
     selection.begin(Math.min(limit, chunks.count));
     if (limit > 0) vectors.offerNearest(vector, mask, selection, callerId);
@@ -126,7 +119,7 @@ export function createMirror(options: MirrorOptions): Mirror {
     get: (documentId) => store.get(documentId),
     addTo: (loaded, vector, terms) => addTo(chunks, loaded, { vector, terms }),
     discard: (loaded) => discard(chunks, loaded),
-    put: (record, content) => store.put(record, content),
+    put: (entry, content) => store.put(entry, content),
     remove: (documentId) => store.remove(documentId),
     clear: () => {
       tables.changes.count += 1;
@@ -147,9 +140,14 @@ export function createMirror(options: MirrorOptions): Mirror {
   };
 }
 
-function createTables({ kernels, held, onUntidy }: MirrorOptions): Tables {
+function createTables<App extends AppTypes>({
+  kernels,
+  rules,
+  vectors,
+  onUntidy,
+}: MemoryIndexOptions<App>): Tables<App> {
   const makeVectors = (dimensions: number) => createVectors(kernels.vectors, dimensions);
-  const chunks = createChunkTable(held === 'stored' ? makeVectors : null);
+  const chunks = createChunkTable(vectors === 'stored' ? makeVectors : null);
   const positions = createSlotPositions();
   const shardParts = {
     positions,
@@ -157,17 +155,22 @@ function createTables({ kernels, held, onUntidy }: MirrorOptions): Tables {
     scratch: createScratch(),
     makeKernel: kernels.postings,
   };
-  const partitions = createPartitions(() => createShard(shardParts), onUntidy);
+  const partitions = createPartitions<App>({
+    createShard: () => createShard(shardParts),
+    readersOf: rules.readersOf,
+    onUntidy,
+  });
   const changes = { count: 0 };
-  const store = createDocumentTable({ chunks, partitions }, (slot) => {
+  const store = createDocumentTable<App>({ chunks, partitions }, (slot) => {
     changes.count += 1;
     masks.noteDocument(slot);
   });
   const { documents } = store;
-  const masks = createMasks(() => ({
+  const tables = {
     documents,
-    readableBy: (callerId) => documentsOf(partitions.readableBy(callerId)),
-  }));
+    readableBy: (callerId: string) => documentsOf(partitions.readableBy(callerId)),
+  };
+  const masks = createMasks(() => tables, rules);
   const compare: CompareSlots = (a, b) => compareChunks({ chunks, documents }, a, b);
   return { chunks, documents, store, partitions, positions, masks, compare, changes };
 }
@@ -186,7 +189,7 @@ function documentsOf(readable: readonly ReadablePartition[]): Int32Array {
 
 /** Orders chunks, given by their slots, by document id and then by chunk number. */
 function compareChunks(
-  { chunks, documents }: Pick<Tables, 'chunks' | 'documents'>,
+  { chunks, documents }: Pick<Tables<AppTypes>, 'chunks' | 'documents'>,
   a: number,
   b: number,
 ): number {
@@ -215,8 +218,8 @@ function discard(chunks: ChunkTable, { slots }: LoadedChunks): void {
 
 /** Calls `measure` with the slot of each chunk, in their order; NaN for a chunk that no document serves. */
 function ofEach(
-  { chunks, store }: Tables,
-  addresses: readonly ChunkOfDocument[],
+  { chunks, store }: { readonly chunks: ChunkTable; readonly store: Pick<DocumentTable<AppTypes>, 'get'> },
+  addresses: readonly ChunkAddress[],
   measure: (slot: number) => number,
 ): Float64Array<ArrayBuffer> {
   /** The slots of a document's chunks, by its generation. */

@@ -1,14 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Mirror } from '../../src/index/memory-index.js';
+import type { Mirror } from '../../src/shared/adapters/exact-index/mirror/mirror.js';
+import { countDocuments, listDocuments } from '../../src/shared/adapters/exact-index/mirror/list-documents.js';
 import {
   unpackCandidates,
   type PackedCandidates,
 } from '../../src/index/search/packed-candidates.js';
 import type { Mask } from '../../src/index/masks/working-mask.js';
 import { innerProduct } from '../../src/shared/data-set/stored-vectors.js';
+import { NEWEST_FIRST } from '../../src/shared/documents/list-order.js';
 import type { Filter } from '../../src/shared/filters/parse.js';
-import { weighQuery } from '../../src/shared/search/query-terms.js';
+import { toWordQuery, weighQuery } from '../../src/shared/search/query-terms.js';
 import { analyzeQuery, analyzeText } from '../../src/shared/text/analyze-text.js';
 import { listTerms } from '../../src/shared/text/list-terms.js';
 import { documentVector, queryVector } from '../../src/shared/text/term-vectors.js';
@@ -33,7 +35,7 @@ const FILTERS: readonly (Filter | null)[] = [
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function statisticsOf(rows: World['rows'], callerId: string, query: string) {
-  const own = [...rows.values()].filter(({ record }) => record.statisticsOwner === callerId);
+  const own = [...rows.values()].filter(({ entry }) => entry.statisticsOwner === callerId);
   const all = own.flatMap(({ texts }) => texts.map((each) => analyzeText(each)));
   const terms = [...analyzeQuery(query).counts.keys()];
   return {
@@ -43,11 +45,11 @@ function statisticsOf(rows: World['rows'], callerId: string, query: string) {
   };
 }
 
-const mayRead = ({ record: { document } }: Row, callerId: string): boolean =>
-  document.readers.includes(callerId);
+const mayRead = ({ entry: { access } }: Row, callerId: string): boolean =>
+  access.readers.includes(callerId);
 
-function fits({ record: { document } }: Row, filter: Filter | null): boolean {
-  const isRed = document.metadata['colour'] === 'red';
+function fits({ entry: { fields } }: Row, filter: Filter | null): boolean {
+  const isRed = fields.metadata['colour'] === 'red';
   return filter === null || isRed === (filter.type === 'equals');
 }
 
@@ -97,14 +99,15 @@ const unpacked = (found: PackedCandidates) => unpackCandidates(found);
 
 async function expectWords({ mirror, rows }: World, asked: WordsAsked) {
   const { callerId, filter } = asked;
+  const query = toWordQuery(asked.query);
   const needsNoMask = filter === null && mirror.readsWholePartitions(callerId);
   const mask = await maskOf(mirror, asked);
   const expected = answerOf(rows, asked);
-  expect(unpacked(mirror.searchWords({ ...asked, mask }))).toEqual(expected);
-  if (needsNoMask) expect(unpacked(mirror.searchWords({ ...asked, mask: null }))).toEqual(expected);
+  expect(unpacked(mirror.searchWords({ ...asked, query, mask }))).toEqual(expected);
+  if (needsNoMask) expect(unpacked(mirror.searchWords({ ...asked, query, mask: null }))).toEqual(expected);
   const all = scored(rows, asked);
   const gone = { documentId: 'gone', generation: 'gone.1', number: 0 };
-  expect([...mirror.wordScores(asked, [...all, gone])]).toEqual([
+  expect([...mirror.wordScores({ callerId, query }, [...all, gone])]).toEqual([
     ...all.map(({ score }) => score),
     Number.NaN,
   ]);
@@ -134,12 +137,13 @@ async function expectNearest({ mirror, rows }: World, asked: Asked & { limit: nu
 async function expectList({ mirror, rows }: World, asked: Asked & { limit: number; skip: number }) {
   const listed = [...rows.values()]
     .filter((row) => mayRead(row, asked.callerId) && fits(row, asked.filter))
-    .map(({ record }) => record.document)
+    .map(({ entry }) => entry.fields)
     .sort((a, b) => compareTexts(b.createdAt, a.createdAt) || compareTexts(a.id, b.id))
     .map(({ id }) => id);
   const mask = await maskOf(mirror, asked);
-  expect(mirror.count({ mask })).toBe(listed.length);
-  expect(mirror.list({ ...asked, mask }).ids).toEqual(listed.slice(asked.skip, asked.skip + asked.limit));
+  expect(countDocuments(mirror, { mask, name: null })).toBe(listed.length);
+  const request = { ...asked, mask, name: null, order: NEWEST_FIRST, after: null };
+  expect(listDocuments(mirror, request).ids).toEqual(listed.slice(asked.skip, asked.skip + asked.limit));
 }
 
 const question = fc.record({

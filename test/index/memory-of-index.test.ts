@@ -1,14 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { createMirror, type Mirror } from '../../src/index/memory-index.js';
+import { loadMirror, type Mirror } from '../../src/shared/adapters/exact-index/mirror/mirror.js';
 import type { LoadedChunks } from '../../src/index/tables/document.js';
 import { tieKey } from '../../src/index/tables/tie-key.js';
-import { loadKernels } from '../../src/index/kernels.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { collectGarbage } from '../support/collect-garbage.js';
-import { makeDocument } from '../support/documents.js';
+import { makeEntry } from '../support/index-entry.js';
 
-const kernels = await loadKernels();
+const createMirror = await loadMirror();
 
 const MEGABYTE = 2 ** 20;
 const CHUNKS = 4_000;
@@ -17,13 +16,12 @@ const texts = Array.from({ length: CHUNKS }, (_, n) =>
 );
 
 function publish(mirror: Mirror, owner: string): string {
-  const document = makeDocument({ readers: [owner], writers: [], admins: [] });
-  const loaded: LoadedChunks = { attempt: '.1', tie: tieKey(document.id), slots: [] };
+  const entry = makeEntry(owner, { readers: [owner] });
+  const loaded: LoadedChunks = { attempt: '.1', tie: tieKey(entry.id), slots: [] };
   for (const packed of texts) mirror.addTo(loaded, new Uint8Array(0), packed);
-  const record = { document, accessKey: owner, statisticsOwner: owner, published: null, prepared: null };
-  mirror.put(record, loaded);
+  mirror.put(entry, loaded);
   mirror.tidy(() => true);
-  return document.id;
+  return entry.id;
 }
 
 function held(): number {
@@ -36,7 +34,7 @@ describe('the memory of a mirror', () => {
     ['when the last document of an owner is removed', (mirror: Mirror, id: string) => mirror.remove(id)],
     ['when it starts over', (mirror: Mirror) => mirror.clear()],
   ])('holds no postings any more %s', (_, end) => {
-    const mirror = createMirror({ kernels, held: 'none', onUntidy: () => undefined });
+    const mirror = createMirror({ held: 'none', onUntidy: () => undefined });
     end(mirror, publish(mirror, 'first'));
     const before = held();
     for (let n = 0; n < 12; n += 1) end(mirror, publish(mirror, `owner-${String(n)}`));

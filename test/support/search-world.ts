@@ -1,3 +1,4 @@
+import type { TermStatistics } from '../../src/index/index.js';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import { BATCH_SIZE, slicesOf } from '../../src/shared/batches.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
@@ -19,7 +20,6 @@ import { createEmbedding } from '../../src/shared/models/embedding.js';
 import type { Index } from '../../src/shared/ports.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
-import type { TermStatistics } from '../../src/shared/search/query-terms.js';
 import type { Ranker } from '../../src/shared/search/ranking.js';
 import { createReadHits } from '../../src/shared/search/read-hits.js';
 import { createSearch, type Search } from '../../src/shared/search/search.js';

@@ -1,4 +1,4 @@
-import type { TermWeights } from '../../src/shared/ports.js';
+import type { TermWeights } from '../../src/index/index.js';
 import { coveredShare } from '../../src/index/scoring/bm25.js';
 import { packTerms, unpackTerms } from '../../src/index/scoring/packed-terms.js';
 

@@ -1,17 +1,20 @@
-import type { WorkingMask } from './working-mask.js';
+/** What takes memory, and may take more with time. */
+interface Sized {
+  readonly bytes: number;
+}
 
 /** Masks by key, within a budget of memory. The masks that were not used for longest are dropped first. */
-export interface MaskCache {
-  get(key: string): WorkingMask | undefined;
+export interface MaskCache<Mask extends Sized> {
+  get(key: string): Mask | undefined;
   /** Stores a mask, or updates the size of one that has grown, and makes it the one that was used last. */
-  keep(key: string, mask: WorkingMask): void;
+  keep(key: string, mask: Mask): void;
   readonly held: { readonly bytes: number; readonly masks: number };
   clear(): void;
 }
 
-export function createMaskCache(maxBytes: number): MaskCache {
+export function createMaskCache<Mask extends Sized>(maxBytes: number): MaskCache<Mask> {
   /** Ordered by last use, the oldest first; `bytes` is the size of the mask at that time. */
-  const kept = new Map<string, { readonly mask: WorkingMask; readonly bytes: number }>();
+  const kept = new Map<string, { readonly mask: Mask; readonly bytes: number }>();
   let bytes = 0;
 
   const drop = (key: string) => {

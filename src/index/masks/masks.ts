@@ -1,8 +1,15 @@
 import { hash } from 'node:crypto';
-import type { Filter } from '../../shared/filters/parse.js';
 import { createMaskCache, type MaskCache } from './mask-cache.js';
 import { createSlices, type Slices } from './slices.js';
-import { createWorkingMask, type Mask, type Tables } from './working-mask.js';
+import type { AppTypes } from '../tables/app.js';
+import {
+  createWorkingMask,
+  type Mask,
+  type MaskRules,
+  type Selector,
+  type Tables,
+  type WorkingMask,
+} from './working-mask.js';
 
 /** Bytes of all masks together, including the values of their filters. */
 export const MASK_BYTES = 64 * 2 ** 20;
@@ -11,21 +18,16 @@ const CHANGES_KEPT = 10_000;
 /** Steps between two looks at the clock, see `createWorkingMask`: tens of microseconds for usual documents. */
 const STEPS_AT_ONCE = 32;
 
-export interface Selector {
-  readonly callerId: string;
-  readonly filter: Filter | null;
-}
-
 /** Brings a mask up to date in one step and returns it. It is valid until the tables change. */
 export type ReadMask = () => Mask;
 
 /** The masks of recent callers and filters, brought up to date when they are used. */
-export interface Masks {
+export interface Masks<App extends AppTypes> {
   /**
    * Computes a mask in slices, so that others are served in between.
    * @returns null once `isWanted` says that nobody waits for it any more
    */
-  prepare(selector: Selector, isWanted: () => boolean): Promise<ReadMask | null>;
+  prepare(selector: Selector<App>, isWanted: () => boolean): Promise<ReadMask | null>;
   /** The number of masks that are kept, and their bytes. */
   readonly held: { readonly bytes: number; readonly masks: number };
   /** Must be called with every document slot whose content changed. */
@@ -34,20 +36,22 @@ export interface Masks {
 }
 
 /** What all masks share. */
-interface Shared {
-  readonly tables: () => Tables;
-  readonly kept: MaskCache;
+interface Shared<App extends AppTypes> {
+  readonly rules: MaskRules<App>;
+  readonly tables: () => Tables<App>;
+  readonly kept: MaskCache<WorkingMask<App>>;
   /** Document slots. */
   changes: number[];
   /** Raised whenever all masks are void. */
   epoch: number;
 }
 
-export function createMasks(
-  tables: () => Tables,
+export function createMasks<App extends AppTypes>(
+  tables: () => Tables<App>,
+  rules: MaskRules<App>,
   { maxBytes = MASK_BYTES, slices = createSlices() }: { maxBytes?: number; slices?: Slices } = {},
-): Masks {
-  const shared: Shared = { tables, kept: createMaskCache(maxBytes), changes: [], epoch: 0 };
+): Masks<App> {
+  const shared: Shared<App> = { rules, tables, kept: createMaskCache(maxBytes), changes: [], epoch: 0 };
   return {
     prepare: async (selector, isWanted) => {
       const current = createCurrentMask(shared, selector);
@@ -64,19 +68,20 @@ export function createMasks(
   };
 }
 
-function note(shared: Shared, slot: number): void {
+function note<App extends AppTypes>(shared: Shared<App>, slot: number): void {
   shared.changes.push(slot);
   if (shared.changes.length > CHANGES_KEPT) clear(shared);
 }
 
-function clear(shared: Shared): void {
+function clear<App extends AppTypes>(shared: Shared<App>): void {
   shared.kept.clear();
   shared.changes = [];
   shared.epoch += 1;
 }
 
 /** The mask of a selector, which is made when it is first advanced, and made anew when all masks were cleared meanwhile. */
-function createCurrentMask(shared: Shared, { callerId, filter }: Selector) {
+function createCurrentMask<App extends AppTypes>(shared: Shared<App>, selector: Selector<App>) {
+  const { callerId, filter } = selector;
   // The key is a digest, since filters of a quarter of a megabyte would otherwise be kept as keys.
   const key = hash('sha256', JSON.stringify([callerId, filter]), 'base64');
   let [mask, begun] = [shared.kept.get(key), shared.epoch];
@@ -84,7 +89,7 @@ function createCurrentMask(shared: Shared, { callerId, filter }: Selector) {
   const advance = (isTimeLeft: () => boolean): boolean => {
     const { kept, changes, epoch, tables } = shared;
     if (!mask || begun !== epoch) {
-      mask = kept.get(key) ?? createWorkingMask(callerId, filter, changes.length);
+      mask = kept.get(key) ?? createWorkingMask(selector, shared.rules, changes.length);
       begun = epoch;
     }
     let isDone = false;

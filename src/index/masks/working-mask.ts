@@ -1,10 +1,7 @@
-import { canRead } from '../../shared/access/access.js';
-import { at } from '../../shared/at.js';
-import { compileFilter, type DocumentPredicate } from '../../shared/filters/match.js';
-import type { Filter } from '../../shared/filters/parse.js';
-import type { MirroredDocument } from '../tables/document.js';
+import { at } from '../memory/at.js';
 import type { AccessClass } from '../tables/access-classes.js';
-import { bytesOfFilter } from '../../shared/filters/filter-bytes.js';
+import type { AppRules, AppTypes } from '../tables/app.js';
+import type { IndexedDocument } from '../tables/document.js';
 
 /** The documents that a caller may read and a filter matches. */
 export interface Mask {
@@ -20,21 +17,21 @@ export interface Mask {
 const FEW = 1_024;
 
 /** The documents that masks are computed from. */
-export interface Tables {
+export interface Tables<App extends AppTypes> {
   /** By document slot. */
-  readonly documents: readonly (MirroredDocument | undefined)[];
+  readonly documents: readonly (IndexedDocument<App> | undefined)[];
   /** The slots of all documents that a caller may perhaps read. */
   readonly readableBy: (callerId: string) => Int32Array;
 }
 
 /** A mask that is being computed or brought up to date. Repeating a step does no harm. */
-export interface WorkingMask extends Mask {
+export interface WorkingMask<App extends AppTypes> extends Mask {
   /** Estimate of the heap that it takes with its filter, rather too high than too low. */
   readonly bytes: number;
   /** The number of changes that it has taken in. */
   readonly seen: number;
   /** Takes up to `steps` steps. Answers how many were left when all was done, so that 0 means there may be more to do. */
-  advance(tables: Tables, changes: readonly number[], steps: number): number;
+  advance(tables: Tables<App>, changes: readonly number[], steps: number): number;
 }
 
 /** Heap of an entry and its small parts, in bytes. */
@@ -59,24 +56,38 @@ interface Progress {
 }
 
 /** Decides which documents are in a mask. */
-interface Decision {
-  readonly isReadable: (document: MirroredDocument) => boolean;
-  readonly fits: DocumentPredicate;
+interface Decision<App extends AppTypes> {
+  readonly isReadable: (accessClass: AccessClass<App>) => boolean;
+  readonly matches: (fields: App['fields']) => boolean;
   readonly stepsOfDocument: number;
 }
 
+export interface Selector<App extends AppTypes> {
+  readonly callerId: string;
+  readonly filter: App['filter'] | null;
+}
+
+export type MaskRules<App extends AppTypes> = Pick<AppRules<App>, 'mayRead' | 'compile'>;
+
+const EVERYTHING = { matches: () => true, conditions: 0, bytes: 0 };
+
 /** @param seenSoFar how many changes there were before, which need not be looked at */
-export function createWorkingMask(callerId: string, filter: Filter | null, seenSoFar: number): WorkingMask {
-  const filterBytes = filter ? bytesOfFilter(filter) : 0;
-  /** Decisions by the number of the access class, so that each list is looked at once. */
+export function createWorkingMask<App extends AppTypes>(
+  { callerId, filter }: Selector<App>,
+  { mayRead, compile }: MaskRules<App>,
+  seenSoFar: number,
+): WorkingMask<App> {
+  const { matches, conditions, bytes: filterBytes } = filter === null ? EVERYTHING : compile(filter);
+  /** Decisions by the number of the access class, so that each is made once. */
   const readable = new Map<number, boolean>();
-  const first: Decision = {
-    isReadable: ({ access }) => isReadable(callerId, access, readable),
-    fits: filter ? compileFilter(filter) : () => true,
-    stepsOfDocument: 1 + (filter ? conditionsOf(filter) : 0) / CONDITIONS_A_STEP,
+  const decide = ({ access }: AccessClass<App>) => mayRead(callerId, access);
+  const first: Decision<App> = {
+    isReadable: (accessClass) => remembered(readable, accessClass, decide),
+    matches,
+    stepsOfDocument: 1 + conditions / CONDITIONS_A_STEP,
   };
   /** Decides about later changes, which are few, without remembering anything. */
-  const later: Decision = { ...first, isReadable: ({ access }) => canRead(callerId, access.lists) };
+  const later: Decision<App> = { ...first, isReadable: decide };
   const mask = noProgress(seenSoFar);
 
   return {
@@ -124,15 +135,19 @@ function begin(mask: Progress, candidates: Int32Array, changes: number): void {
   Object.assign(mask, { isBegun: true, candidates, seen: changes });
 }
 
-function isReadable(callerId: string, { id, lists }: AccessClass, known: Map<number, boolean>): boolean {
-  const decided = known.get(id);
+function remembered<Class extends Pick<AccessClass, 'id'>>(
+  known: Map<number, boolean>,
+  accessClass: Class,
+  decide: (accessClass: Class) => boolean,
+): boolean {
+  const decided = known.get(accessClass.id);
   if (decided !== undefined) return decided;
-  const answer = canRead(callerId, lists);
-  known.set(id, answer);
+  const answer = decide(accessClass);
+  known.set(accessClass.id, answer);
   return answer;
 }
 
-function resize(mask: Progress, { documents }: Tables): void {
+function resize(mask: Progress, { documents }: Pick<Tables<AppTypes>, 'documents'>): void {
   if (documents.length <= mask.documents.length) return;
   const larger = new Uint8Array(Math.max(1024, documents.length * 1.5));
   larger.set(mask.documents);
@@ -140,10 +155,10 @@ function resize(mask: Progress, { documents }: Tables): void {
 }
 
 /** @returns the steps that are left */
-function lookAtDocuments(
+function lookAtDocuments<App extends AppTypes>(
   mask: Progress,
-  { documents }: Tables,
-  { decision, steps }: { readonly decision: Decision; readonly steps: number },
+  { documents }: Tables<App>,
+  { decision, steps }: { readonly decision: Decision<App>; readonly steps: number },
 ): number {
   const { candidates } = mask;
   if (!candidates) return steps;
@@ -158,14 +173,14 @@ function lookAtDocuments(
 }
 
 /** @returns the steps that are left */
-function applyChanges(
+function applyChanges<App extends AppTypes>(
   mask: Progress,
-  { documents }: Tables,
+  { documents }: Tables<App>,
   {
     changes,
     decision,
     steps,
-  }: { readonly changes: readonly number[]; readonly decision: Decision; readonly steps: number },
+  }: { readonly changes: readonly number[]; readonly decision: Decision<App>; readonly steps: number },
 ): number {
   let left = steps;
   for (let slot = changes[mask.seen]; left > 0 && slot !== undefined; slot = changes[mask.seen]) {
@@ -176,8 +191,11 @@ function applyChanges(
   return Math.max(0, left);
 }
 
-function takes({ isReadable, fits }: Decision, document: MirroredDocument | undefined): boolean {
-  return document !== undefined && isReadable(document) && fits(document);
+function takes<App extends AppTypes>(
+  { isReadable, matches }: Decision<App>,
+  document: IndexedDocument<App> | undefined,
+): boolean {
+  return document !== undefined && isReadable(document.accessClass) && matches(document.fields);
 }
 
 function set(mask: Progress, slot: number, isTaken: boolean): void {
@@ -187,10 +205,4 @@ function set(mask: Progress, slot: number, isTaken: boolean): void {
   if (isTaken) mask.few?.add(slot);
   else mask.few?.delete(slot);
   if (mask.few && mask.few.size > FEW) mask.few = null;
-}
-
-function conditionsOf(filter: Filter): number {
-  if (filter.type === 'not') return conditionsOf(filter.filter);
-  if (filter.type !== 'and' && filter.type !== 'or') return 1;
-  return filter.filters.reduce((sum, part) => sum + conditionsOf(part), 0);
 }

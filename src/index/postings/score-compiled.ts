@@ -1,4 +1,4 @@
-import type { TermWeights } from '../../shared/ports.js';
+import type { TermWeights } from '../scoring/terms.js';
 import { lengthDamping } from '../scoring/bm25.js';
 import { LIST } from './kernel.js';
 import { spareOf, type Offers } from './offers.js';

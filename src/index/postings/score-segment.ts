@@ -1,4 +1,4 @@
-import type { TermWeights } from '../../shared/ports.js';
+import type { TermWeights } from '../scoring/terms.js';
 import { lengthDamping } from '../scoring/bm25.js';
 import type { Offers } from './offers.js';
 import { highestShare, placeOf, WINDOW, type Segment } from './segment.js';

@@ -1,6 +1,5 @@
-import { at } from '../../shared/at.js';
-import type { TermCounts } from '../../shared/text/analyze-text.js';
-import type { TermList } from '../../shared/text/term-tally.js';
+import { at } from '../memory/at.js';
+import type { TermCounts, TermList } from './terms.js';
 
 /*
  * The packed layout, which chunks keep for ever: byte 0 is the version (1); bytes 1–4 are

@@ -1,4 +1,4 @@
-import type { TermWeights } from '../../shared/ports.js';
+import type { TermWeights } from './terms.js';
 import { packedLength, readCounts } from './packed-terms.js';
 import { coveredShare, lengthDamping } from './bm25.js';
 

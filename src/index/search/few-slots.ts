@@ -1,11 +1,11 @@
-import type { MirroredDocument } from '../tables/document.js';
+import type { IndexedDocument } from '../tables/document.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Mask } from '../masks/working-mask.js';
 
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links'>;
   /** By document slot. */
-  readonly documents: readonly (MirroredDocument | undefined)[];
+  readonly documents: readonly (Pick<IndexedDocument, 'firstChunk'> | undefined)[];
 }
 
 /** Scoring a chunk by itself takes as long as reading the postings of so many. */

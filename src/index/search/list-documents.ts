@@ -1,61 +1,54 @@
-import { at } from '../../shared/at.js';
-import {
-  nameMatcher,
-  NEWEST_FIRST,
-  pageOf,
-  type ListedPage,
-  type ListOrder,
-  type ListPosition,
-  type Placed,
-} from '../../shared/documents/list-order.js';
+import { at } from '../memory/at.js';
 import type { Mask } from '../masks/working-mask.js';
+import type { AppTypes, Placed, Sort } from '../tables/app.js';
 import type { DocumentTable } from '../tables/document-table.js';
 import { firstAfter, placeOf } from '../tables/listing-order.js';
 
-export interface CountRequest {
+export interface CountRequest<Fields> {
   /** The documents that may be found. */
   readonly mask: Mask;
-  readonly name?: string | null;
+  /** Which of them are looked for; null for all. */
+  readonly isWanted: ((fields: Fields) => boolean) | null;
 }
 
-export interface ListRequest extends CountRequest {
-  readonly order?: ListOrder;
-  readonly after?: ListPosition | null;
+export interface ListRequest<Fields> extends CountRequest<Fields> {
+  readonly sort: Sort<Fields>;
+  /** Where the list goes on; null for its beginning. */
+  readonly after: Placed | null;
   readonly skip: number;
   readonly limit: number;
 }
 
-export function listDocuments(
-  store: Pick<DocumentTable, 'documents' | 'listed'>,
-  { mask, name = null, order = NEWEST_FIRST, after = null, skip, limit }: ListRequest,
-): ListedPage {
+/** Returns the places of documents in their order: `limit` of them, and one more where there are more. */
+export function listDocuments<App extends AppTypes>(
+  store: Pick<DocumentTable<App>, 'documents' | 'listed'>,
+  { mask, isWanted, sort, after, skip, limit }: ListRequest<App['fields']>,
+): Placed[] {
   const { documents } = store;
-  const slots = mask.count > skip ? store.listed(order) : [];
-  const isNamed = nameMatcher(name);
+  const slots = mask.count > skip ? store.listed(sort) : [];
   const found: Placed[] = [];
-  let [matching, named] = [0, 0];
-  const first = after ? firstAfter(slots, documents, { after, order }) : 0;
+  let [matching, wanted] = [0, 0];
+  const first = after ? firstAfter(slots, documents, { after, sort }) : 0;
   for (let place = first; place < slots.length; place += 1) {
     if (found.length > limit || matching >= mask.count) break;
     const slot = at(slots, place);
     if (mask.documents[slot] !== 1) continue;
     matching += 1;
     const document = at(documents, slot);
-    if (!isNamed(document)) continue;
-    named += 1;
-    if (named > skip) found.push(placeOf(document, order));
+    if (isWanted && !isWanted(document.fields)) continue;
+    wanted += 1;
+    if (wanted > skip) found.push(placeOf(document, sort));
   }
-  return pageOf(found, { skip, limit, after });
+  return found;
 }
 
-export function countDocuments(
-  { documents }: Pick<DocumentTable, 'documents'>,
-  { mask, name = null }: CountRequest,
+export function countDocuments<App extends AppTypes>(
+  { documents }: Pick<DocumentTable<App>, 'documents'>,
+  { mask, isWanted }: CountRequest<App['fields']>,
 ): number {
-  if (name === null) return mask.count;
-  const isNamed = nameMatcher(name);
+  if (!isWanted) return mask.count;
   let count = 0;
   for (const [slot, document] of documents.entries())
-    if (document && mask.documents[slot] === 1 && isNamed(document)) count += 1;
+    if (document && mask.documents[slot] === 1 && isWanted(document.fields)) count += 1;
   return count;
 }

@@ -1,8 +1,18 @@
-import type { Candidate } from '../../shared/ports.js';
-import type { MirroredDocument } from '../tables/document.js';
+import type { IndexedDocument } from '../tables/document.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 
-/** Candidates as two arrays of numbers, which are transferred to the other thread, and two strings. Objects would be cloned one by one. */
+/** Names a chunk of a document. */
+export interface ChunkAddress {
+  readonly documentId: string;
+  readonly generation: string;
+  readonly number: number;
+}
+
+export interface FoundChunk extends ChunkAddress {
+  readonly score: number;
+}
+
+/** Found chunks as two arrays of numbers, which are transferred to the other thread, and two strings. Objects would be cloned one by one. */
 export interface PackedCandidates {
   /** One line a document: its id, and the part of its generation's id after that. */
   readonly documentIds: string;
@@ -20,7 +30,7 @@ export interface ScoredSlots {
 
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links'>;
-  readonly documents: readonly (MirroredDocument | undefined)[];
+  readonly documents: readonly (Pick<IndexedDocument, 'id' | 'attempt'> | undefined)[];
 }
 
 export function packCandidates(
@@ -59,10 +69,10 @@ export function packCandidates(
   };
 }
 
-export function unpackCandidates({ documentIds, attempts, numbers, scores }: PackedCandidates): Candidate[] {
+export function unpackCandidates({ documentIds, attempts, numbers, scores }: PackedCandidates): FoundChunk[] {
   const idLines = documentIds.split('\n');
   const attemptLines = attempts.split('\n');
-  const candidates: Candidate[] = [];
+  const candidates: FoundChunk[] = [];
   for (let at = 0; at < scores.length; at += 1) {
     const line = numbers[2 * at] ?? 0;
     const [documentId, attempt] = [idLines[line], attemptLines[line]];

@@ -1,4 +1,4 @@
-import type { TermWeights } from '../../shared/ports.js';
+import type { TermWeights } from '../scoring/terms.js';
 import { sectionShare } from '../scoring/section-score.js';
 import type { SlotPositions } from '../postings/shard/slot-positions.js';
 import { placeOf, WINDOW, type Segment } from '../postings/segment.js';

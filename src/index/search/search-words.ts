@@ -1,8 +1,7 @@
-import type { TermWeights } from '../../shared/ports.js';
+import { noStatistics, type TermStatistics, type TermWeights, type WordQuery } from '../scoring/terms.js';
 import { FURTHER_LOOK, leastOwnShare } from '../scoring/section-score.js';
-import { noStatistics, weighQuery, type TermStatistics } from '../../shared/search/query-terms.js';
-import { analyzeQuery } from '../../shared/text/analyze-text.js';
-import type { MirroredDocument } from '../tables/document.js';
+import type { AppTypes } from '../tables/app.js';
+import type { IndexedDocument } from '../tables/document.js';
 import { fewSlots } from './few-slots.js';
 import type { CompareSlots } from '../vectors/selection.js';
 import type { Mask } from '../masks/working-mask.js';
@@ -18,19 +17,19 @@ import { createTopChunks, type TopChunks } from './top-chunks.js';
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links' | 'terms' | 'tieOf'>;
   /** By document slot. */
-  readonly documents: readonly (MirroredDocument | undefined)[];
-  readonly partitions: Pick<Partitions, 'of' | 'readableBy'>;
+  readonly documents: readonly (Pick<IndexedDocument, 'firstChunk'> | undefined)[];
+  readonly partitions: Pick<Partitions<AppTypes>, 'of' | 'readableBy'>;
   readonly positions: Pick<SlotPositions, 'segmentOf' | 'positionOf'>;
   /** Orders chunks of equal score. */
   readonly compare: CompareSlots;
 }
 
-interface WordsQuery {
+export interface WordsQuery {
   readonly callerId: string;
-  readonly query: string;
+  readonly query: WordQuery;
 }
 
-interface WordsRequest extends WordsQuery {
+export interface WordsRequest extends WordsQuery {
   readonly minScore: number;
   readonly limit: number;
   /** Where fewer chunks reach the least score, more are looked at. */
@@ -133,13 +132,12 @@ export function scoreWords(tables: Tables, asked: WordsQuery): (slot: number) =>
 
 /** Weighs the words of a query by the statistics of the documents that the caller owns. */
 function weigh({ partitions }: Tables, { callerId, query }: WordsQuery): TermWeights {
-  return weighQuery(query, statisticsOf(partitions.of(callerId), query));
+  return query.weigh(statisticsOf(partitions.of(callerId), query));
 }
 
-function statisticsOf(own: Partition | undefined, query: string): TermStatistics {
+function statisticsOf(own: Partition | undefined, { terms }: WordQuery): TermStatistics {
   if (!own) return noStatistics;
   const { shard } = own;
-  const terms = [...analyzeQuery(query).counts.keys()];
   return {
     chunks: shard.chunks,
     totalLength: shard.totalLength,

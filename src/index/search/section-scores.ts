@@ -1,4 +1,4 @@
-import type { TermWeights } from '../../shared/ports.js';
+import type { TermWeights } from '../scoring/terms.js';
 import { coveredShare } from '../scoring/bm25.js';
 import { createSectionShare, scoreWithSection } from '../scoring/section-score.js';
 import type { ChunkTable } from '../tables/chunk-table.js';

@@ -1,6 +1,6 @@
 import { packedLength, readTerms } from '../scoring/packed-terms.js';
-import { divisorOf, saturated, termProduct } from '../../shared/text/term-vectors.js';
-import type { MirroredDocument } from '../tables/document.js';
+import type { AppTypes } from '../tables/app.js';
+import type { IndexedDocument } from '../tables/document.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ChunkVectors } from './chunk-vectors.js';
@@ -11,20 +11,30 @@ import type { Mask } from '../masks/working-mask.js';
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links' | 'terms' | 'tieOf' | 'divisors'>;
   /** By document slot. */
-  readonly documents: readonly (MirroredDocument | undefined)[];
-  readonly partitions: Pick<Partitions, 'readableBy'>;
+  readonly documents: readonly (Pick<IndexedDocument, 'firstChunk'> | undefined)[];
+  readonly partitions: Pick<Partitions<AppTypes>, 'readableBy'>;
 }
 
-/** Vectors of the builtin embedder, which are made of the terms of chunks when they are asked for instead of being held. */
-export function createTermVectors(tables: Tables): ChunkVectors {
+/** An embedding of texts that is made of their terms alone, so that nobody has to hold vectors where terms are held. */
+export interface TermEmbedding {
+  /** What a term adds to the inner product of a vector and a text, for each unit that its count weighs. */
+  readonly termProduct: (vector: Float32Array, term: number) => number;
+  /** What a count of a term weighs in a text of a length. */
+  readonly weigh: (count: number, length: number) => number;
+  /** By what the sum of all terms is divided, from packed term counts. */
+  readonly divisorOf: (packed: Uint8Array) => number;
+}
+
+/** Vectors that are made of the terms of chunks when they are asked for instead of being held. */
+export function createTermVectors(tables: Tables, embedding: TermEmbedding): ChunkVectors {
   const similarityTo = (vector: Float32Array) => (slot: number) => {
     const packed = tables.chunks.terms.read(slot);
-    return packed ? productWith(vector, packed) / divisorAt(tables.chunks, slot) : 0;
+    return packed ? productWith(embedding, vector, packed) / divisorAt(tables.chunks, embedding, slot) : 0;
   };
   /** By slot, all 0; null while it is in use, so that a search that fails leaves nothing behind. */
   let scratch: Float64Array | null = null;
   return {
-    prepare: createPrepareDivisors(tables),
+    prepare: createPrepareDivisors(tables, embedding),
     similarityTo,
     offerNearest: (vector, mask, selection, callerId) => {
       const readable = tables.partitions.readableBy(callerId).map(({ partition }) => partition);
@@ -37,7 +47,7 @@ export function createTermVectors(tables: Tables): ChunkVectors {
       const similarities = withRoom(scratch, tables.chunks.links.size);
       scratch = null;
       for (const partition of readable) {
-        writeSimilarities(tables, { vector, partition, mask, similarities });
+        writeSimilarities(tables, embedding, { vector, partition, mask, similarities });
         offerAll(tables, { partition, mask, similarities, selection });
       }
       scratch = similarities;
@@ -49,7 +59,7 @@ export function createTermVectors(tables: Tables): ChunkVectors {
 const CHUNKS_AT_ONCE = 64;
 
 /** Computes the divisors of all chunks. Those of later ones are computed by the search that first needs them. */
-function createPrepareDivisors({ chunks }: Tables): ChunkVectors['prepare'] {
+function createPrepareDivisors({ chunks }: Tables, embedding: TermEmbedding): ChunkVectors['prepare'] {
   let prepared = 0;
   return (isTimeLeft) => {
     const { links } = chunks;
@@ -57,7 +67,7 @@ function createPrepareDivisors({ chunks }: Tables): ChunkVectors['prepare'] {
     if (prepared > links.size) prepared = 0;
     for (; prepared < links.size; prepared += 1) {
       if (prepared % CHUNKS_AT_ONCE === 0 && !isTimeLeft()) return false;
-      if (links.documentOf(prepared) >= 0) divisorAt(chunks, prepared);
+      if (links.documentOf(prepared) >= 0) divisorAt(chunks, embedding, prepared);
     }
     return true;
   };
@@ -76,17 +86,25 @@ function offerEach(
   for (const slot of slots) selection.offer(slot, similarity(slot), tieOf(slot));
 }
 
-function productWith(vector: Float32Array, packed: Uint8Array): number {
+function productWith(
+  { termProduct, weigh }: TermEmbedding,
+  vector: Float32Array,
+  packed: Uint8Array,
+): number {
   const length = packedLength(packed);
   let sum = 0;
   readTerms(packed, (term, count) => {
-    sum += termProduct(vector, term) * saturated(count, length);
+    sum += termProduct(vector, term) * weigh(count, length);
   });
   return sum;
 }
 
 /** Computed once for each chunk, since it takes some microseconds. */
-function divisorAt({ divisors, terms }: Tables['chunks'], slot: number): number {
+function divisorAt(
+  { divisors, terms }: Tables['chunks'],
+  { divisorOf }: TermEmbedding,
+  slot: number,
+): number {
   const known = divisors.get(slot);
   if (known > 0) return known;
   const made = divisorOf(terms.read(slot) ?? NO_TERMS);
@@ -105,12 +123,14 @@ interface Within {
 
 function writeSimilarities(
   { chunks }: Tables,
+  embedding: TermEmbedding,
   { vector, partition, mask, similarities }: Within & { readonly vector: Float32Array },
 ): void {
-  const products = { of: (term: number) => termProduct(vector, term), weigh: saturated };
+  const { termProduct, weigh } = embedding;
+  const products = { of: (term: number) => termProduct(vector, term), weigh };
   partition.shard.addUp(products, (slot, sum) => {
     if (mask.documents[chunks.links.documentOf(slot)] === 1)
-      similarities[slot] = sum / divisorAt(chunks, slot);
+      similarities[slot] = sum / divisorAt(chunks, embedding, slot);
   });
 }
 

@@ -1,27 +1,27 @@
-import type { AccessLists } from '../../shared/access/access.js';
+import type { AppTypes } from './app.js';
 
-/** The access lists of documents with the same lists, so that access is decided once for all of them. */
-export interface AccessClass {
+/** The access of documents that have the same, so that it is decided once for all of them. */
+export interface AccessClass<App extends AppTypes = AppTypes> {
   readonly id: number;
   readonly key: string;
-  readonly lists: AccessLists;
+  readonly access: App['access'];
 }
 
-/** Shares access lists: documents with the same lists have one class, which exists as long as a document has it. */
-export interface AccessClasses {
-  /** @param key text that is equal for equal lists */
-  acquire(key: string, lists: AccessLists): AccessClass;
-  release(accessClass: AccessClass): void;
+/** Shares access: documents with the same have one class, which exists as long as a document has it. */
+export interface AccessClasses<App extends AppTypes> {
+  /** @param key text that is equal for equal access */
+  acquire(key: string, access: App['access']): AccessClass<App>;
+  release(accessClass: AccessClass<App>): void;
 }
 
-export function createAccessClasses(): AccessClasses {
-  const classes = new Map<string, { readonly accessClass: AccessClass; users: number }>();
+export function createAccessClasses<App extends AppTypes>(): AccessClasses<App> {
+  const classes = new Map<string, { readonly accessClass: AccessClass<App>; users: number }>();
   let nextId = 0;
   return {
-    acquire: (key, { readers, writers, admins }) => {
+    acquire: (key, access) => {
       let entry = classes.get(key);
       if (!entry) {
-        entry = { accessClass: { id: nextId, key, lists: { readers, writers, admins } }, users: 0 };
+        entry = { accessClass: { id: nextId, key, access }, users: 0 };
         nextId += 1;
         classes.set(key, entry);
       }

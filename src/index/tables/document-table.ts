@@ -1,96 +1,97 @@
-import type { ListOrder } from '../../shared/documents/list-order.js';
-import type { LoadedChunks, MirroredDocument } from './document.js';
-import type { ParsedRecord } from '../../shared/adapters/exact-index/mirror/record-parser.js';
 import { createAccessClasses, type AccessClasses } from './access-classes.js';
+import type { AppTypes, Sort } from './app.js';
 import type { ChunkTable } from './chunk-table.js';
+import type { DocumentEntry, IndexedDocument, LoadedChunks } from './document.js';
 import { createListingOrders, type ListingOrders } from './listing-order.js';
 import type { Partition, Partitions } from './partitions.js';
 
 /** The documents by slot, and in the order in which lists show them. */
-export interface DocumentTable {
+export interface DocumentTable<App extends AppTypes> {
   /** Indexed by document slot. */
-  readonly documents: readonly (MirroredDocument | undefined)[];
-  get(documentId: string): MirroredDocument | undefined;
+  readonly documents: readonly (IndexedDocument<App> | undefined)[];
+  get(documentId: string): IndexedDocument<App> | undefined;
   /** Makes the document answer with these chunks; `kept` leaves it the chunks that it has, null leaves it none. */
-  put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
+  put(entry: DocumentEntry<App>, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
   /** Document slots in an order of lists. */
-  listed(order: ListOrder): readonly number[];
+  listed(sort: Sort<App['fields']>): readonly number[];
 }
 
-interface State {
+interface State<App extends AppTypes> {
   readonly chunks: ChunkTable;
-  readonly documents: (MirroredDocument | undefined)[];
+  readonly documents: (IndexedDocument<App> | undefined)[];
   /** Document slots by document id. */
   readonly slots: Map<string, number>;
   readonly freed: number[];
-  readonly classes: AccessClasses;
-  readonly partitions: Partitions;
-  readonly orders: ListingOrders;
+  readonly classes: AccessClasses<App>;
+  readonly partitions: Partitions<App>;
+  readonly orders: ListingOrders<App['fields']>;
 }
 
-export function createDocumentTable(
-  { chunks, partitions }: Pick<State, 'chunks' | 'partitions'>,
+export function createDocumentTable<App extends AppTypes>(
+  { chunks, partitions }: Pick<State<App>, 'chunks' | 'partitions'>,
   onChange: (slot: number) => void,
-): DocumentTable {
-  const documents: (MirroredDocument | undefined)[] = [];
+): DocumentTable<App> {
+  const documents: (IndexedDocument<App> | undefined)[] = [];
   const slots = new Map<string, number>();
   const orders = createListingOrders(documents, () => [...slots.values()]);
-  const classes = createAccessClasses();
-  const state: State = { chunks, documents, slots, freed: [], classes, partitions, orders };
+  const classes = createAccessClasses<App>();
+  const state: State<App> = { chunks, documents, slots, freed: [], classes, partitions, orders };
   return {
     documents,
     get: (documentId) => get(state, documentId),
-    put: (record, content) => onChange(put(state, record, content)),
+    put: (entry, content) => onChange(put(state, entry, content)),
     remove: (documentId) => {
       const slot = remove(state, documentId);
       if (slot !== null) onChange(slot);
     },
     clear: () => clear(state),
-    listed: (order) => orders.read(order),
+    listed: (sort) => orders.read(sort),
   };
 }
 
-function get({ documents, slots }: State, documentId: string): MirroredDocument | undefined {
+function get<App extends AppTypes>(
+  { documents, slots }: State<App>,
+  documentId: string): IndexedDocument<App> | undefined {
   const slot = slots.get(documentId);
   return slot === undefined ? undefined : documents[slot];
 }
 
 /** @returns the slot of the document */
-function put(
-  state: State,
-  { document, accessKey, statisticsOwner }: ParsedRecord,
+function put<App extends AppTypes>(
+  state: State<App>,
+  entry: DocumentEntry<App>,
   content: LoadedChunks | 'kept' | null,
 ): number {
   const { documents, slots, freed, classes, partitions, orders } = state;
-  const before = get(state, document.id) ?? null;
+  const before = get(state, entry.id) ?? null;
   const slot = before?.slot ?? freed.pop() ?? documents.length;
-  const access = classes.acquire(accessKey, document);
-  const partition = partitions.enter(statisticsOwner, access, slot);
-  const place = { slot, access, partition };
+  const accessClass = classes.acquire(entry.accessKey, entry.access);
+  const partition = partitions.enter(entry.statisticsOwner, accessClass, slot);
+  const place = { slot, accessClass, partition };
   const published =
     content === 'kept' ? keepChunks(state, before, place) : replaceChunks(state, { before, content, place });
   if (before) {
-    partitions.leave(before.partition, before.access, before.partition === partition ? null : slot);
-    classes.release(before.access);
+    partitions.leave(before.partition, before.accessClass, before.partition === partition ? null : slot);
+    classes.release(before.accessClass);
     orders.change(slot);
   } else {
-    slots.set(document.id, slot);
+    slots.set(entry.id, slot);
     orders.add(slot);
   }
-  documents[slot] = mirrored(document, { ...place, ...published });
+  documents[slot] = indexed(entry, { ...place, ...published });
   return slot;
 }
 
 /** Where a document belongs. */
-type Place = Pick<MirroredDocument, 'slot' | 'access' | 'partition'>;
+type Place<App extends AppTypes> = Pick<IndexedDocument<App>, 'slot' | 'accessClass' | 'partition'>;
 
 /** Leaves a document its chunks, in another partition if it belongs there now. */
-function keepChunks(
-  { chunks, partitions }: State,
-  before: MirroredDocument | null,
-  { partition }: Place,
+function keepChunks<App extends AppTypes>(
+  { chunks, partitions }: State<App>,
+  before: IndexedDocument<App> | null,
+  { partition }: Place<App>,
 ): Published {
   if (!before) return UNPUBLISHED;
   const { attempt, named, firstChunk } = before;
@@ -102,16 +103,16 @@ function keepChunks(
   return { attempt, named, firstChunk };
 }
 
-function replaceChunks(
-  { chunks, partitions }: State,
+function replaceChunks<App extends AppTypes>(
+  { chunks, partitions }: State<App>,
   {
     before,
     content,
     place: { slot, partition },
   }: {
-    readonly before: MirroredDocument | null;
+    readonly before: IndexedDocument<App> | null;
     readonly content: LoadedChunks | null;
-    readonly place: Place;
+    readonly place: Place<App>;
   },
 ): Published {
   if (before) {
@@ -125,21 +126,23 @@ function replaceChunks(
   return { attempt: content.attempt, named: content.named, firstChunk };
 }
 
-function addTo(partitions: Partitions, partition: Partition, slots: readonly number[]): void {
+type Touched = Pick<Partitions<AppTypes>, 'touch'>;
+
+function addTo(partitions: Touched, partition: Partition, slots: readonly number[]): void {
   if (slots.length === 0) return;
   partition.shard.add(slots);
   partitions.touch(partition);
 }
 
 /** The terms of the chunks must still be there. */
-function removeFrom(partitions: Partitions, partition: Partition, slots: readonly number[]): void {
+function removeFrom(partitions: Touched, partition: Partition, slots: readonly number[]): void {
   if (slots.length === 0) return;
   partition.shard.remove(slots);
   partitions.touch(partition);
 }
 
 /** @returns the slot that the document had; null when it was not there */
-function remove(state: State, documentId: string): number | null {
+function remove<App extends AppTypes>(state: State<App>, documentId: string): number | null {
   const { documents, slots, freed, orders } = state;
   const document = get(state, documentId);
   if (!document) return null;
@@ -151,7 +154,7 @@ function remove(state: State, documentId: string): number | null {
   return document.slot;
 }
 
-function clear(state: State): void {
+function clear<App extends AppTypes>(state: State<App>): void {
   const { documents, slots, freed, orders } = state;
   for (const document of documents) if (document) drop(state, document);
   documents.length = 0;
@@ -160,42 +163,25 @@ function clear(state: State): void {
   orders.clear();
 }
 
-function drop({ chunks, classes, partitions }: State, document: MirroredDocument): void {
-  const { slot, firstChunk, access, partition } = document;
+function drop<App extends AppTypes>(
+  { chunks, classes, partitions }: State<App>,
+  document: IndexedDocument<App>,
+): void {
+  const { slot, firstChunk, accessClass, partition } = document;
   const slots = chunks.slotsFrom(firstChunk);
   removeFrom(partitions, partition, slots);
   chunks.unlink(slots);
-  partitions.leave(partition, access, slot);
-  classes.release(access);
+  partitions.leave(partition, accessClass, slot);
+  classes.release(accessClass);
 }
 
-type Published = Pick<MirroredDocument, 'attempt' | 'named' | 'firstChunk'>;
+type Published = Pick<IndexedDocument, 'attempt' | 'named' | 'firstChunk'>;
 const UNPUBLISHED: Published = { attempt: null, named: null, firstChunk: -1 };
 
-/**
- * Every property is written out, so that all documents have one hidden class, and
- * their lists are those of their access class.
- */
-function mirrored(
-  document: ParsedRecord['document'],
-  { slot, access, partition, attempt, named, firstChunk }: Published & Place,
-): MirroredDocument {
-  return {
-    slot,
-    access,
-    partition,
-    attempt,
-    named,
-    firstChunk,
-    id: document.id,
-    ownerId: document.ownerId,
-    createdAt: document.createdAt,
-    updatedAt: document.updatedAt,
-    readers: access.lists.readers,
-    writers: access.lists.writers,
-    admins: access.lists.admins,
-    metadata: document.metadata,
-    published: document.published,
-    pending: document.pending,
-  };
+/** Every property is written out, so that all documents have one hidden class. */
+function indexed<App extends AppTypes>(
+  { id, fields }: DocumentEntry<App>,
+  { slot, accessClass, partition, attempt, named, firstChunk }: Published & Place<App>,
+): IndexedDocument<App> {
+  return { id, slot, accessClass, partition, attempt, named, firstChunk, fields };
 }

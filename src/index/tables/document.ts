@@ -1,17 +1,27 @@
-import type { MatchableDocument } from '../../shared/document.js';
 import type { AccessClass } from './access-classes.js';
+import type { AppTypes } from './app.js';
 import type { Partition } from './partitions.js';
 
+/** What the index is told of a document. */
+export interface DocumentEntry<App extends AppTypes> {
+  readonly id: string;
+  readonly fields: App['fields'];
+  readonly access: App['access'];
+  /** Equal for equal access, and short. */
+  readonly accessKey: string;
+  /** Whose term statistics count the document; null when its owner may not read it. */
+  readonly statisticsOwner: string | null;
+}
+
 /**
- * A document as the mirror holds it, replaced whole when its record changes. It shares its access lists and its contents with
- * other documents that have the same ones, because there may be a hundred thousand documents.
+ * A document as the index holds it, replaced whole when its record changes. It shares its access with other documents that
+ * have the same, because there may be a hundred thousand documents.
  */
-export interface MirroredDocument extends MatchableDocument {
-  /** ISO 8601 */
-  readonly updatedAt: string;
-  /** The number of the document within the mirror. It is used again after the document is gone. */
+export interface IndexedDocument<App extends AppTypes = AppTypes> {
+  readonly id: string;
+  /** The number of the document within the index. It is used again after the document is gone. */
   readonly slot: number;
-  readonly access: AccessClass;
+  readonly accessClass: AccessClass<App>;
   readonly partition: Partition;
   /** The part of the published generation's id after the document's id; null when nothing is published. */
   readonly attempt: string | null;
@@ -19,9 +29,10 @@ export interface MirroredDocument extends MatchableDocument {
   readonly named: string | null | undefined;
   /** The slot of its first chunk, from which the chunk table leads to the others; -1 when it has none. */
   readonly firstChunk: number;
+  readonly fields: App['fields'];
 }
 
-/** Chunks of a generation that were loaded and belong to no document of the mirror yet. */
+/** Chunks of a generation that were loaded and belong to no document of the index yet. */
 export interface LoadedChunks {
   readonly attempt: string;
   /**
@@ -33,18 +44,6 @@ export interface LoadedChunks {
   readonly tie: number;
   /** Their slots, in the order of the chunks. */
   readonly slots: number[];
-}
-
-/**
- * Whether chunks are those that a record publishes, with the terms of its file's name. While the record is being changed,
- * they stay as they are.
- */
-export function isServing(
-  chunks: Pick<MirroredDocument, 'attempt' | 'named'> | Pick<LoadedChunks, 'attempt' | 'named'> | undefined,
-  published: Pick<LoadedChunks, 'attempt' | 'named'> | null,
-): boolean {
-  if (!chunks || chunks.attempt !== published?.attempt) return false;
-  return published.named === undefined || published.named === chunks.named;
 }
 
 export function compareIds(a: string, b: string): number {

@@ -1,41 +1,40 @@
-import { at } from '../../shared/at.js';
-import {
-  comparePlaces,
-  listValue,
-  type ListOrder,
-  type ListPosition,
-  type Placed,
-} from '../../shared/documents/list-order.js';
-import type { MirroredDocument } from './document.js';
+import { at } from '../memory/at.js';
+import type { Placed, Sort } from './app.js';
 import { createSortedSlots, type SortedSlots } from './sorted-slots.js';
 
 /** Document slots in the orders in which lists show them. An order is kept from the first time on that it is asked for. */
-export interface ListingOrders {
+export interface ListingOrders<Fields> {
   add(slot: number): void;
   remove(slot: number): void;
   /** Must be called when the document of a slot is another one than before. */
   change(slot: number): void;
-  read(order: ListOrder): readonly number[];
+  read(sort: Sort<Fields>): readonly number[];
   clear(): void;
 }
+
+/** What orders need of a document. */
+interface Listed<Fields> {
+  readonly id: string;
+  readonly fields: Fields;
+}
+
+type Documents<Fields> = readonly (Listed<Fields> | undefined)[];
 
 /**
  * @param documents indexed by document slot
  * @param all returns all slots, for the first read of each order
  */
-export function createListingOrders(
-  documents: readonly (MirroredDocument | undefined)[],
+export function createListingOrders<Fields>(
+  documents: Documents<Fields>,
   all: () => number[],
-): ListingOrders {
-  const orders = new Map<string, { readonly by: ListOrder['by']; readonly slots: SortedSlots }>();
+): ListingOrders<Fields> {
+  const orders = new Map<string, { readonly sort: Sort<Fields>; readonly slots: SortedSlots }>();
   const { placeAt, forget, clear } = createPlaces(documents);
-  const slotsOf = (order: ListOrder): SortedSlots => {
-    const name = `${order.by} ${String(order.isDescending)}`;
-    const known = orders.get(name);
+  const slotsOf = (sort: Sort<Fields>): SortedSlots => {
+    const known = orders.get(sort.key);
     if (known) return known.slots;
-    const compare = (a: number, b: number) => comparePlaces(placeAt(a, order), placeAt(b, order), order);
-    const slots = createSortedSlots(compare, all);
-    orders.set(name, { by: order.by, slots });
+    const slots = createSortedSlots((a, b) => sort.compare(placeAt(a, sort), placeAt(b, sort)), all);
+    orders.set(sort.key, { sort, slots });
     return slots;
   };
   return {
@@ -48,14 +47,13 @@ export function createListingOrders(
     },
     change: (slot) => {
       forget(slot);
-      for (const { by, slots } of orders.values()) {
-        // The time of its creation stays.
-        if (by === 'created') continue;
+      for (const { sort, slots } of orders.values()) {
+        if (sort.isFixed) continue;
         slots.remove(slot);
         slots.add(slot);
       }
     },
-    read: (order) => slotsOf(order).read(),
+    read: (sort) => slotsOf(sort).read(),
     clear: () => {
       clear();
       for (const { slots } of orders.values()) slots.clear();
@@ -64,42 +62,43 @@ export function createListingOrders(
 }
 
 /** What documents are placed by, by slot, where an order has needed it. */
-function createPlaces(documents: readonly (MirroredDocument | undefined)[]) {
-  const values: Readonly<Record<ListOrder['by'], (string | undefined)[]>> = {
-    created: [],
-    updated: [],
-    name: [],
+function createPlaces<Fields>(documents: Documents<Fields>) {
+  const values = new Map<string, (string | undefined)[]>();
+  const valuesOf = (field: string): (string | undefined)[] => {
+    const known = values.get(field) ?? [];
+    values.set(field, known);
+    return known;
   };
   return {
-    placeAt: (slot: number, { by }: ListOrder): Placed => {
-      const document = at(documents, slot);
-      return { id: document.id, value: (values[by][slot] ??= listValue(document, by)) };
+    placeAt: (slot: number, { field, valueOf }: Sort<Fields>): Placed => {
+      const { id, fields } = at(documents, slot);
+      return { id, value: (valuesOf(field)[slot] ??= valueOf(fields)) };
     },
     forget: (slot: number): void => {
-      for (const of of Object.values(values)) if (slot < of.length) of[slot] = undefined;
+      for (const of of values.values()) if (slot < of.length) of[slot] = undefined;
     },
     clear: (): void => {
-      for (const of of Object.values(values)) of.length = 0;
+      values.clear();
     },
   };
 }
 
-export const placeOf = (document: MirroredDocument, { by }: ListOrder): Placed => ({
-  id: document.id,
-  value: listValue(document, by),
+export const placeOf = <Fields>({ id, fields }: Listed<Fields>, { valueOf }: Sort<Fields>): Placed => ({
+  id,
+  value: valueOf(fields),
 });
 
 /** Returns where in the order the documents begin that come after a place. */
-export function firstAfter(
+export function firstAfter<Fields>(
   slots: readonly number[],
-  documents: readonly (MirroredDocument | undefined)[],
-  { after, order }: { readonly after: ListPosition; readonly order: ListOrder },
+  documents: Documents<Fields>,
+  { after, sort }: { readonly after: Placed; readonly sort: Sort<Fields> },
 ): number {
   let [low, high] = [0, slots.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const place = placeOf(at(documents, at(slots, middle)), order);
-    if (comparePlaces(place, after, order) <= 0) low = middle + 1;
+    const place = placeOf(at(documents, at(slots, middle)), sort);
+    if (sort.compare(place, after) <= 0) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,5 +1,6 @@
 import type { Shard } from '../postings/shard/shard.js';
 import type { AccessClass } from './access-classes.js';
+import type { AppRules, AppTypes } from './app.js';
 
 /**
  * The documents of one owner. What a caller reads is looked for in the partitions that hold something for them, so that its
@@ -20,17 +21,17 @@ export interface ReadablePartition {
   readonly isWhole: boolean;
 }
 
-export interface Partitions {
+export interface Partitions<App extends AppTypes> {
   /** The documents that count for the statistics of an owner; undefined without any. */
   of(owner: string | null): Partition | undefined;
   readableBy(callerId: string): ReadablePartition[];
-  /** Adds a document with these access lists to the partition of an owner. */
-  enter(owner: string | null, access: AccessClass, documentSlot: number): Partition;
+  /** Adds a document with this access to the partition of an owner. */
+  enter(owner: string | null, accessClass: AccessClass<App>, documentSlot: number): Partition;
   /**
-   * Forgets the access lists of a document, and removes it from the partition.
-   * @param documentSlot null when the document stays, with the access lists of a later `enter`
+   * Forgets the access of a document, and removes it from the partition.
+   * @param documentSlot null when the document stays, with the access of a later `enter`
    */
-  leave(partition: Partition, access: AccessClass, documentSlot: number | null): void;
+  leave(partition: Partition, accessClass: AccessClass<App>, documentSlot: number | null): void;
   /** Goes on with what is left to be done in the shards. @returns whether nothing is left */
   tidy(isTimeLeft: () => boolean): boolean;
   /** The same, only with what fills whole segments. What is done of it while more comes need not be done again. */
@@ -41,26 +42,30 @@ export interface Partitions {
 
 export type OnUntidy = (about: { readonly isFull: boolean }) => void;
 
-interface OwnPartition extends Partition {
+interface OwnPartition<App extends AppTypes> extends Partition {
   readonly documents: Set<number>;
   /** How many documents have each access class. */
-  readonly classes: Map<AccessClass, number>;
+  readonly classes: Map<AccessClass<App>, number>;
 }
 
-interface State {
+interface PartitionParts<App extends AppTypes> extends Pick<AppRules<App>, 'readersOf'> {
   readonly createShard: () => Shard;
-  readonly all: Map<string | null, OwnPartition>;
+  /** Called when there is something to do for `tidy`, and for `fill` if `isFull`. */
+  readonly onUntidy: OnUntidy;
+}
+
+interface State<App extends AppTypes> extends PartitionParts<App> {
+  readonly all: Map<string | null, OwnPartition<App>>;
   /** By reader: how many access classes of each partition name the reader. */
-  readonly readers: Map<string, Map<OwnPartition, number>>;
+  readonly readers: Map<string, Map<OwnPartition<App>, number>>;
   readonly untidy: Set<Partition>;
   /** Those of them in which chunks for a whole segment wait. */
   readonly full: Set<Partition>;
 }
 
-/** @param onUntidy called when there is something to do for `tidy`, and for `fill` if `isFull` */
-export function createPartitions(createShard: () => Shard, onUntidy: OnUntidy): Partitions {
-  const state: State = {
-    createShard,
+export function createPartitions<App extends AppTypes>(parts: PartitionParts<App>): Partitions<App> {
+  const state: State<App> = {
+    ...parts,
     all: new Map(),
     readers: new Map(),
     untidy: new Set(),
@@ -75,12 +80,12 @@ export function createPartitions(createShard: () => Shard, onUntidy: OnUntidy): 
         isWhole: classes === partition.classes.size,
       }));
     },
-    enter: (owner, access, documentSlot) => enter(state, owner, { access, documentSlot }),
-    leave: (partition, access, documentSlot) => leave(state, partition, { access, documentSlot }),
+    enter: (owner, accessClass, documentSlot) => enter(state, owner, { accessClass, documentSlot }),
+    leave: (partition, accessClass, documentSlot) => leave(state, partition, { accessClass, documentSlot }),
     touch: (partition) => {
       state.untidy.add(partition);
       if (partition.shard.isFull) state.full.add(partition);
-      onUntidy({ isFull: state.full.size > 0 });
+      state.onUntidy({ isFull: state.full.size > 0 });
     },
     fill: (isTimeLeft) => workOff(state.full, isTimeLeft, ({ shard }) => shard.fill(isTimeLeft)),
     tidy: (isTimeLeft) => workOff(state.untidy, isTimeLeft, ({ shard }) => shard.tidy(isTimeLeft)),
@@ -101,10 +106,10 @@ function workOff(
   return left.size === 0;
 }
 
-function enter(
-  state: State,
+function enter<App extends AppTypes>(
+  state: State<App>,
   owner: string | null,
-  { access, documentSlot }: { readonly access: AccessClass; readonly documentSlot: number },
+  { accessClass, documentSlot }: { readonly accessClass: AccessClass<App>; readonly documentSlot: number },
 ): Partition {
   let partition = state.all.get(owner);
   if (!partition) {
@@ -112,25 +117,25 @@ function enter(
     state.all.set(owner, partition);
   }
   partition.documents.add(documentSlot);
-  const users = partition.classes.get(access) ?? 0;
-  partition.classes.set(access, users + 1);
-  if (users === 0) for (const reader of readersOf(access)) count(state, reader, { partition, by: 1 });
+  const users = partition.classes.get(accessClass) ?? 0;
+  partition.classes.set(accessClass, users + 1);
+  if (users === 0) for (const reader of state.readersOf(accessClass.access)) count(state, reader, { partition, by: 1 });
   return partition;
 }
 
-function leave(
-  state: State,
+function leave<App extends AppTypes>(
+  state: State<App>,
   { owner }: Partition,
-  { access, documentSlot }: { readonly access: AccessClass; readonly documentSlot: number | null },
+  { accessClass, documentSlot }: { readonly accessClass: AccessClass<App>; readonly documentSlot: number | null },
 ): void {
   const partition = state.all.get(owner);
   if (!partition) return;
   if (documentSlot !== null) partition.documents.delete(documentSlot);
-  const users = (partition.classes.get(access) ?? 1) - 1;
-  if (users > 0) partition.classes.set(access, users);
+  const users = (partition.classes.get(accessClass) ?? 1) - 1;
+  if (users > 0) partition.classes.set(accessClass, users);
   else {
-    partition.classes.delete(access);
-    for (const reader of readersOf(access)) count(state, reader, { partition, by: -1 });
+    partition.classes.delete(accessClass);
+    for (const reader of state.readersOf(accessClass.access)) count(state, reader, { partition, by: -1 });
   }
   if (partition.documents.size > 0) return;
   partition.shard.close();
@@ -139,16 +144,12 @@ function leave(
   state.full.delete(partition);
 }
 
-function readersOf({ lists: { readers, writers, admins } }: AccessClass): Set<string> {
-  return new Set([...readers, ...writers, ...admins]);
-}
-
-function count(
-  { readers }: State,
+function count<App extends AppTypes>(
+  { readers }: State<App>,
   reader: string,
-  { partition, by }: { readonly partition: OwnPartition; readonly by: 1 | -1 },
+  { partition, by }: { readonly partition: OwnPartition<App>; readonly by: 1 | -1 },
 ): void {
-  const named = readers.get(reader) ?? new Map<OwnPartition, number>();
+  const named = readers.get(reader) ?? new Map<OwnPartition<App>, number>();
   const classes = (named.get(partition) ?? 0) + by;
   if (classes > 0) named.set(partition, classes);
   else named.delete(partition);

@@ -1,4 +1,4 @@
-import { at } from '../../shared/at.js';
+import { at } from '../memory/at.js';
 
 /** Slots in an order that is restored when it is read, which is cheap where few were added. */
 export interface SortedSlots {

@@ -1,4 +1,4 @@
-import { at } from '../../shared/at.js';
+import { at } from '../memory/at.js';
 import { LANES, ROW_BYTES, ROW_GROUP, type MakeKernel } from './kernel.js';
 import type { Selection } from './selection.js';
 import {

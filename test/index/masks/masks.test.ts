@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import type { MirroredDocument } from '../../../src/index/tables/document.js';
+import type { IndexedDocument } from '../../../src/index/tables/document.js';
 import { createShard } from '../../../src/index/postings/shard/shard.js';
 import { createMasks, MASK_BYTES } from '../../../src/index/masks/masks.js';
+import { RULES, type Mirrored } from '../../../src/shared/adapters/exact-index/mirror/mirror.js';
 import type { DocumentRecord } from '../../../src/shared/document.js';
 import { compileFilter } from '../../../src/shared/filters/match.js';
 import { parseFilter, type Filter } from '../../../src/shared/filters/parse.js';
@@ -25,15 +26,15 @@ const partition = {
   shard: createShard(makeShardParts(() => null)),
 };
 
-function mirrored(slot: number, metadata: DocumentRecord['metadata'], readers = ['alice']): MirroredDocument {
-  const document = matchable(metadata, { readers, writers: ['mallory'], admins: [] });
-  const lists = { readers, writers: ['mallory'], admins: [] };
-  const access = { id: readers.includes('alice') ? 0 : 1, key: readers.join(), lists };
+function mirrored(slot: number, metadata: DocumentRecord['metadata'], readers = ['alice']): IndexedDocument<Mirrored> {
+  const fields = matchable(metadata);
+  const access = { readers, writers: ['mallory'], admins: [] };
+  const accessClass = { id: readers.includes('alice') ? 0 : 1, key: readers.join(), access };
   return {
-    ...document,
-    updatedAt: document.createdAt,
+    id: fields.id,
+    fields: { ...fields, updatedAt: fields.createdAt },
     slot,
-    access,
+    accessClass,
     partition,
     attempt: '1',
     named: null,
@@ -43,11 +44,11 @@ function mirrored(slot: number, metadata: DocumentRecord['metadata'], readers = 
 
 /** As many documents, of one chunk each: `documents` is what the masks are computed from, and can be changed. */
 function open(count: number, metadataOf: (slot: number) => DocumentRecord['metadata']) {
-  const documents: (MirroredDocument | undefined)[] = Array.from({ length: count }, (_, slot) =>
+  const documents: (IndexedDocument<Mirrored> | undefined)[] = Array.from({ length: count }, (_, slot) =>
     mirrored(slot, metadataOf(slot)),
   );
   const readableBy = () => Int32Array.from(documents.keys());
-  return { documents, masks: createMasks(() => ({ documents, readableBy })) };
+  return { documents, masks: createMasks(() => ({ documents, readableBy }), RULES) };
 }
 
 /** About a quarter of a megabyte each, no two alike. */
@@ -81,9 +82,10 @@ describe('masks', () => {
     const url = (path: string) => new URL(`../../../dist/${path}`, import.meta.url).href;
     const program = `
       const { createMasks } = await import(${JSON.stringify(url('index/masks/masks.js'))});
+      const { RULES } = await import(${JSON.stringify(url('shared/adapters/exact-index/mirror/mirror.js'))});
       const { parseFilter } = await import(${JSON.stringify(url('shared/filters/parse.js'))});
       const tables = { documents: [], readableBy: () => new Int32Array(0) };
-      const masks = createMasks(() => tables);
+      const masks = createMasks(() => tables, RULES);
       const memory = () => { gc(); const { heapUsed, external } = process.memoryUsage(); return heapUsed + external; };
       const before = memory();
       for (let of = 0; of < 240; of += 1) {
@@ -177,7 +179,7 @@ describe('masks', () => {
       }
       const mask = (await preparing)?.();
       const expected = Array.from(documents, (each) =>
-        Number(each?.readers.includes('alice') === true && holds(each)),
+        Number(each?.accessClass.access.readers.includes('alice') === true && holds(each.fields)),
       );
       expect(Array.from(mask?.documents.slice(0, documents.length) ?? [])).toEqual(expected);
       expect(mask?.count).toBe(expected.reduce((sum, each) => sum + each, 0));

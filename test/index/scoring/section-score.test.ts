@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { TermWeights } from '../../../src/shared/ports.js';
+import { noStatistics, type TermWeights } from '../../../src/index/index.js';
 import { coveredShare } from '../../../src/index/scoring/bm25.js';
-import { noStatistics, weighQuery } from '../../../src/shared/search/query-terms.js';
+import { weighQuery } from '../../../src/shared/search/query-terms.js';
 import {
   createSectionShare,
   scoreWithSection,

@@ -1,30 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
-import { createMirror } from '../../../src/index/memory-index.js';
+import { loadMirror } from '../../../src/shared/adapters/exact-index/mirror/mirror.js';
 import type { LoadedChunks } from '../../../src/index/tables/document.js';
 import { tieKey } from '../../../src/index/tables/tie-key.js';
 import { unpackCandidates } from '../../../src/index/search/packed-candidates.js';
-import { loadKernels } from '../../../src/index/kernels.js';
 import { analyzeQuery, analyzeText } from '../../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { queryVector } from '../../../src/shared/text/term-vectors.js';
 import { collectGarbage } from '../../support/collect-garbage.js';
-import { makeDocument } from '../../support/documents.js';
+import { makeEntry } from '../../support/index-entry.js';
 
-const kernels = await loadKernels();
+const createMirror = await loadMirror();
 const CHUNKS = 20_000;
 const REPEATS = 40;
 
 /** Somebody with many chunks, of whose documents a reader may read one. Another owns one. */
 async function open() {
-  const mirror = createMirror({ kernels, held: 'of-terms', onUntidy: () => undefined });
+  const mirror = createMirror({ held: 'of-terms', onUntidy: () => undefined });
   const publish = (readers: readonly string[], chunks: number) => {
-    const document = makeDocument({ readers: [...readers], writers: [], admins: [] });
-    const loaded: LoadedChunks = { attempt: '.1', tie: tieKey(document.id), slots: [] };
+    const entry = makeEntry(readers[0] ?? null, { readers: [...readers] });
+    const loaded: LoadedChunks = { attempt: '.1', tie: tieKey(entry.id), slots: [] };
     for (let n = 0; n < chunks; n += 1)
       mirror.addTo(loaded, new Uint8Array(0), packTerms(analyzeText(`harbour lantern word${String(n)}`)));
-    const statisticsOwner = readers[0] ?? null;
-    const record = { document, accessKey: readers.join(), statisticsOwner, published: null, prepared: null };
-    mirror.put(record, loaded);
+    mirror.put(entry, loaded);
   };
   publish(['owner'], CHUNKS);
   publish(['owner', 'reader'], 1);

@@ -1,21 +1,19 @@
 import fc from 'fast-check';
-import { createMirror } from '../../../src/index/memory-index.js';
-import type { LoadedChunks } from '../../../src/index/tables/document.js';
-import type { ParsedRecord } from '../../../src/shared/adapters/exact-index/mirror/record-parser.js';
+import { loadMirror, type Mirrored } from '../../../src/shared/adapters/exact-index/mirror/mirror.js';
+import type { DocumentEntry, LoadedChunks } from '../../../src/index/tables/document.js';
 import { tieKey } from '../../../src/index/tables/tie-key.js';
-import { loadKernels } from '../../../src/index/kernels.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
-import { makeDocument } from '../../support/documents.js';
+import { makeEntry } from '../../support/index-entry.js';
 
-const kernels = await loadKernels();
+const createMirror = await loadMirror();
 
 export const USERS = ['anna', 'ben', 'cleo', 'dora'] as const;
 const COLOURS = ['red', 'blue'] as const;
 export const WORDS = ['harbour', 'lantern', 'meadow', 'the', 'granite', 'violin', 'orchard'] as const;
 /** What the mirror is told of a document. */
 export interface Row {
-  readonly record: ParsedRecord;
+  readonly entry: DocumentEntry<Mirrored>;
   readonly attempt: string | null;
   readonly texts: readonly string[];
 }
@@ -26,17 +24,9 @@ interface Fields {
   readonly colour: string;
 }
 
-function recordOf(id: string, createdAt: string, { owner, readers, colour }: Fields): ParsedRecord {
-  const document = makeDocument({
-    id,
-    createdAt,
-    readers: [...readers],
-    writers: [],
-    admins: [],
-    metadata: { colour },
-  });
+function entryOf(id: string, createdAt: string, { owner, readers, colour }: Fields): DocumentEntry<Mirrored> {
   const statisticsOwner = readers.includes(owner) ? owner : null;
-  return { document, accessKey: readers.join(), statisticsOwner, published: null, prepared: null };
+  return makeEntry(statisticsOwner, { id, createdAt, readers: [...readers], metadata: { colour } });
 }
 
 /** The packed terms of a text; an empty one has none. */
@@ -45,7 +35,7 @@ export const packedOf = (text: string): Uint8Array =>
 
 /** A mirror, and what it was told. */
 export function openMirror() {
-  const mirror = createMirror({ kernels, held: 'of-terms', onUntidy: () => undefined });
+  const mirror = createMirror({ held: 'of-terms', onUntidy: () => undefined });
   const rows = new Map<string, Row>();
   let attempts = 0;
   const load = (id: string, texts: readonly string[]): LoadedChunks => {
@@ -104,12 +94,12 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 function put(
   { mirror, rows, load }: World,
   id: string,
-  record: ParsedRecord,
+  entry: DocumentEntry<Mirrored>,
   texts: readonly string[],
 ): void {
   const loaded = load(id, texts);
-  mirror.put(record, loaded);
-  rows.set(id, { record, attempt: loaded.attempt, texts });
+  mirror.put(entry, loaded);
+  rows.set(id, { entry, attempt: loaded.attempt, texts });
 }
 
 export function take(world: World, each: Step): void {
@@ -118,28 +108,28 @@ export function take(world: World, each: Step): void {
     case 'put': {
       const id = idOf(each.number);
       const texts = Array.from({ length: each.copies }, () => each.texts).flat();
-      put(world, id, recordOf(id, timeOf(each.number), each.fields), texts);
+      put(world, id, entryOf(id, timeOf(each.number), each.fields), texts);
       return;
     }
     case 'fill':
       for (let n = 0; n < each.count; n += 1) {
         const id = idOf(n * 3);
-        put(world, id, recordOf(id, timeOf(n * 3), each.fields), each.texts);
+        put(world, id, entryOf(id, timeOf(n * 3), each.fields), each.texts);
       }
       return;
     case 'patch': {
       const id = idOf(each.number);
       const before = rows.get(id);
-      const record = recordOf(id, timeOf(each.number), each.fields);
-      mirror.put(record, 'kept');
-      rows.set(id, { record, attempt: before?.attempt ?? null, texts: before?.texts ?? [] });
+      const entry = entryOf(id, timeOf(each.number), each.fields);
+      mirror.put(entry, 'kept');
+      rows.set(id, { entry, attempt: before?.attempt ?? null, texts: before?.texts ?? [] });
       return;
     }
     case 'unpublish': {
       const id = idOf(each.number);
-      const record = recordOf(id, timeOf(each.number), each.fields);
-      mirror.put(record, null);
-      rows.set(id, { record, attempt: null, texts: [] });
+      const entry = entryOf(id, timeOf(each.number), each.fields);
+      mirror.put(entry, null);
+      rows.set(id, { entry, attempt: null, texts: [] });
       return;
     }
     case 'remove':

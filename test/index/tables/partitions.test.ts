@@ -17,11 +17,12 @@ function open() {
     read += 1;
     return packed;
   });
-  const partitions = createPartitions(
-    () => createShard(parts),
-    ({ isFull }) => told.push(isFull),
-  );
-  const access = createAccessClasses().acquire('a', { readers: ['ann'], writers: [], admins: [] });
+  const partitions = createPartitions({
+    createShard: () => createShard(parts),
+    readersOf: () => ['ann'],
+    onUntidy: ({ isFull }) => told.push(isFull),
+  });
+  const access = createAccessClasses().acquire('a', null);
   const partition = partitions.enter('ann', access, 0);
   let next = 0;
   return {

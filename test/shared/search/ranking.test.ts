@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { noStatistics, type TermStatistics } from '../../../src/index/index.js';
 import type { Scores } from '../../../src/shared/search/agreement.js';
-import { noStatistics, type TermStatistics } from '../../../src/shared/search/query-terms.js';
 import {
   createHybridRanker,
   createLexicalRanker,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { TermStatistics } from '../../../src/index/index.js';
 import type { Hit } from '../../../src/shared/search/hit.js';
-import type { TermStatistics } from '../../../src/shared/search/query-terms.js';
 import { type Ranker } from '../../../src/shared/search/ranking.js';
 import type { SearchRequest } from '../../../src/shared/search/request.js';
 import { NOWHERE } from '../../../src/shared/chunks/whereabouts.js';

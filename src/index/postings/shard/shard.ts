@@ -1,6 +1,6 @@
 import { coveredShare } from '../../scoring/bm25.js';
 import { packedLength, readTerms } from '../../scoring/packed-terms.js';
-import type { TermWeights } from '../../../shared/ports.js';
+import type { TermWeights } from '../../scoring/terms.js';
 import type { MakePostingsKernel } from '../kernel.js';
 import { createMerge, type Merge, type Origins } from './merge.js';
 import { planMerge } from './merge-plan.js';

@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
+import { createSlices } from '../../../index/index.js';
 import { vectorSetSchema } from '../../data-set/stored-vectors.js';
 import { createAnswerQuestion } from './answer-question.js';
 import { createFollower } from './mirror/follower.js';
 import { coalesceRuns } from '../../tools/coalesce-runs.js';
-import { createMirror, HELD_VECTORS } from '../../../index/memory-index.js';
+import { HELD_VECTORS, loadMirror } from './mirror/mirror.js';
 import { createMirrorClient } from './mirror/client.js';
 import { createPresence } from './mirror/presence.js';
 import type { Answer, Message, Request } from './protocol.js';
 import { createQuietTimes } from './quiet-times.js';
-import { loadKernels } from '../../../index/kernels.js';
-import { createSlices } from '../../../index/masks/slices.js';
 import { messageOf, NotServing } from './within-deadline.js';
 
 /* The thread that mirrors the data, follows its changes and answers. The asking thread's event loop does none of that. */
@@ -44,8 +43,8 @@ let isFailing = false;
 let hasWarned = false;
 
 const slices = createSlices();
+const createMirror = await loadMirror();
 const mirror = createMirror({
-  kernels: await loadKernels(),
   held,
   onUntidy: ({ isFull }) => {
     if (state === 'ready' || isFull) tidy();

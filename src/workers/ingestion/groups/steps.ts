@@ -1,5 +1,5 @@
+import { packedLength } from '../../../index/index.js';
 import type { GroupTerms } from '../../../shared/documents/commit/publish-group.js';
-import { packedLength } from '../../../index/scoring/packed-terms.js';
 import type { PreparedText } from './prepare-texts.js';
 
 /** How much one step publishes, so that it holds Redis up for some milliseconds. */

@@ -1,14 +1,8 @@
+import { coveredShare, createSectionShare, scoreWithSection, SECTION_CHUNKS, sectionOf, type TermWeights } from '../../../../index/index.js';
 import { slicesOf } from '../../../batches.js';
-import type { CallOptions, TermWeights } from '../../../ports.js';
+import type { CallOptions } from '../../../ports.js';
 import { defineScript, type Redis } from '../../../redis/client.js';
 import { keys } from '../../../redis/keys.js';
-import { coveredShare } from '../../../../index/scoring/bm25.js';
-import {
-  createSectionShare,
-  scoreWithSection,
-  SECTION_CHUNKS,
-  sectionOf,
-} from '../../../../index/scoring/section-score.js';
 import { nextSlice } from '../../../tools/time-slices.js';
 import { readField } from '../read-field.js';
 

@@ -1,9 +1,7 @@
-import { isPacked } from '../../../../../index/scoring/packed-terms.js';
+import { isPacked, type LoadedChunks, tieKey } from '../../../../../index/index.js';
+import type { Mirror } from '../mirror.js';
 import type { ChunkBytes, MirrorClient } from '../client.js';
-import type { Mirror } from '../../../../../index/memory-index.js';
-import type { LoadedChunks } from '../../../../../index/tables/document.js';
 import type { ParsedGeneration } from '../record-parser.js';
-import { tieKey } from '../../../../../index/tables/tie-key.js';
 
 /** Chunks that one page asks for. Two pages are in flight. */
 export const PAGE_SIZE = 128;

@@ -30,3 +30,10 @@ export function bytesOfFilter(filter: Filter): number {
 function bytesOfPath(path: string): number {
   return 2 * path.length + STEP * Math.min(path.split('.', MAX_METADATA_DEPTH).length, MAX_METADATA_DEPTH);
 }
+
+/** How many conditions a document is compared with. */
+export function conditionsOf(filter: Filter): number {
+  if (filter.type === 'not') return conditionsOf(filter.filter);
+  if (filter.type !== 'and' && filter.type !== 'or') return 1;
+  return filter.filters.reduce((sum, part) => sum + conditionsOf(part), 0);
+}

@@ -1,0 +1,57 @@
+import {
+  loadIndex,
+  type AppRules,
+  type MemoryIndex,
+  type TermEmbedding,
+} from '../../../../index/index.js';
+import { canRead, readersOf, type AccessLists } from '../../../access/access.js';
+import type { DocumentRecord, FilterableDocument } from '../../../document.js';
+import { bytesOfFilter, conditionsOf } from '../../../filters/filter-cost.js';
+import { compileFilter } from '../../../filters/match.js';
+import type { Filter } from '../../../filters/parse.js';
+import { divisorOf, saturated, termProduct } from '../../../text/term-vectors.js';
+
+/** What the mirror holds of each document. Contents hold only what filters look at, so that documents can share them. */
+export type MirroredFields = FilterableDocument & Pick<DocumentRecord, 'updatedAt'>;
+
+export interface Mirrored {
+  readonly access: AccessLists;
+  readonly fields: MirroredFields;
+  readonly filter: Filter;
+}
+
+/** An index of all documents in memory, as they are in Redis. */
+export type Mirror = MemoryIndex<Mirrored>;
+
+/** Where the vectors of chunks come from: Redis, or their terms; with `none` only words are searched for. */
+export const HELD_VECTORS = ['stored', 'of-terms', 'none'] as const;
+export type HeldVectors = (typeof HELD_VECTORS)[number];
+
+interface MirrorOptions {
+  readonly held: HeldVectors;
+  /** Called when there is something to do for `tidy`, and for `fill` if `isFull`. */
+  readonly onUntidy: (about: { readonly isFull: boolean }) => void;
+}
+
+/** Loads what makes mirrors. */
+export async function loadMirror(): Promise<(options: MirrorOptions) => Mirror> {
+  const createMemoryIndex = await loadIndex();
+  return ({ held, onUntidy }) => {
+    const vectors = held === 'of-terms' ? TERM_EMBEDDING : held;
+    return createMemoryIndex({ rules: RULES, vectors, onUntidy });
+  };
+}
+
+/** What the index asks of the rest. */
+export const RULES: AppRules<Mirrored> = {
+  mayRead: canRead,
+  readersOf,
+  compile: (filter) => ({
+    matches: compileFilter(filter),
+    conditions: conditionsOf(filter),
+    bytes: bytesOfFilter(filter),
+  }),
+};
+
+/** The vectors of the builtin embedder. */
+const TERM_EMBEDDING: TermEmbedding = { termProduct, weigh: saturated, divisorOf };
