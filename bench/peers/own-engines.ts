@@ -10,7 +10,9 @@ import { createRawScan } from '../support/raw-scan.js';
 import { K, type MakeEngine } from './engines.js';
 
 // @NOTE compiled, as the service runs it, and under its source's type: the kernel is not there otherwise
-const { loadMirror } = (await importCompiled('shared/adapters/exact-index/mirror/mirror.js')) as typeof mirrors;
+const { loadMirror } = (await importCompiled(
+  'shared/adapters/exact-index/mirror/mirror.js',
+)) as typeof mirrors;
 const createMirror = await loadMirror();
 
 const CALLER = 'load';
@@ -21,7 +23,7 @@ const always = () => true;
 
 /** Chunks of one caller in the service's mirror, 20 to a document, without its thread and without Redis. */
 function openMirror(held: 'of-terms' | 'stored') {
-  const mirror = createMirror({ held, onUntidy: () => undefined });
+  const mirror = createMirror({ held, onDirty: () => undefined });
   let documents = 0;
   return {
     mirror,
@@ -33,7 +35,7 @@ function openMirror(held: 'of-terms' | 'stored') {
           mirror.addTo(loaded, vector, terms);
         mirror.put(entry, loaded);
       }
-      while (!mirror.tidy(always));
+      while (!mirror.compact(always));
     },
     hits: (found: Parameters<typeof unpackCandidates>[0]) =>
       unpackCandidates(found).map(({ documentId, number, score }) => ({

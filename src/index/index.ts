@@ -3,6 +3,18 @@
  * and vectors in memory, which the app fills (`IndexWriter`) and asks (`Searcher`). It knows nothing of Redis, threads, users,
  * filters or languages: who may read, what a filter matches, how a query is analyzed and weighed are functions of the app
  * (`AppRules`, `WordQuery`, `TermEmbedding`, `Sort`).
+ *
+ * Words, with those of Lucene where it has another:
+ * - A chunk is what is found (a document of Lucene), a document is what it belongs to. A slot is the number of either (doc ID),
+ *   which is used again; a generation is the chunks that a document answers with.
+ * - A partition holds the documents of one owner, and a shard with their postings. A segment is an immutable part of a shard;
+ *   an ordinal is the number of a chunk in one. The memtable is the chunks that are in no segment yet: `flush` makes segments
+ *   of full ones, `compact` of all of it, and merges segments.
+ * - Live docs are the chunks of a segment that are not deleted. A mask is the documents that a caller may read and a filter
+ *   matches (accept docs). An access class is documents with the same access.
+ * - Bounds are the highest count and the smallest length of some postings (impacts), kept by windows (blocks).
+ * - A collector takes chunks that may be among the best, and says what is competitive; `KnnCollector`: by vectors.
+ * - A section is up to eight chunks in a row, which count as one text. A tie key is a number that orders ids.
  */
 export { loadIndex } from './load-index.js';
 export { createSlices } from './masks/slices.js';

@@ -5,7 +5,12 @@ import type { Mask } from './masks/working-mask.js';
 import { createSlotPositions, type SlotPositions } from './postings/shard/slot-positions.js';
 import { createScratch } from './postings/score-segment.js';
 import { createShard } from './postings/shard/shard.js';
-import { countDocuments, listDocuments, type CountRequest, type ListRequest } from './search/list-documents.js';
+import {
+  countDocuments,
+  listDocuments,
+  type CountRequest,
+  type ListRequest,
+} from './search/list-documents.js';
 import {
   packCandidates,
   type ChunkAddress,
@@ -17,15 +22,20 @@ import { createStoredVectors } from './search/stored-vectors.js';
 import { createTermVectors, type TermEmbedding } from './search/term-vectors.js';
 import type { AppRules, AppTypes, Placed } from './tables/app.js';
 import { createChunkTable, type ChunkTable } from './tables/chunk-table.js';
-import { compareIds, type DocumentEntry, type IndexedDocument, type LoadedChunks } from './tables/document.js';
+import {
+  compareIds,
+  type DocumentEntry,
+  type IndexedDocument,
+  type LoadedChunks,
+} from './tables/document.js';
 import { createDocumentTable, type DocumentTable } from './tables/document-table.js';
 import {
   createPartitions,
-  type OnUntidy,
+  type OnDirty,
   type Partitions,
   type ReadablePartition,
 } from './tables/partitions.js';
-import { createSelection, type CompareSlots } from './vectors/selection.js';
+import { createKnnCollector, type CompareSlots } from './vectors/knn-collector.js';
 import { createVectors } from './vectors/vectors.js';
 
 interface NearestRequest {
@@ -47,9 +57,9 @@ export interface IndexWriter<App extends AppTypes> {
   remove(documentId: string): void;
   clear(): void;
   /** Puts new chunks into postings. Searches find them before that, but slower. @returns whether nothing is left to be done */
-  tidy(isTimeLeft: () => boolean): boolean;
+  compact(isTimeLeft: () => boolean): boolean;
   /** The same, only with what fills whole segments: for the time in which much is loaded. */
-  fill(isTimeLeft: () => boolean): boolean;
+  flush(isTimeLeft: () => boolean): boolean;
 }
 
 /** Answers from what the index holds. Each answer is one synchronous step. */
@@ -93,20 +103,22 @@ export interface MemoryIndexOptions<App extends AppTypes> {
   readonly rules: AppRules<App>;
   /** Where the vectors of chunks come from: what is added, or their terms; with `none` only words are searched for. */
   readonly vectors: 'stored' | 'none' | TermEmbedding;
-  /** Called when there is something to do for `tidy`, and for `fill` if `isFull`. */
-  readonly onUntidy: OnUntidy;
+  /** Called when there is something to do for `compact`, and for `flush` if `isFull`. */
+  readonly onDirty: OnDirty;
 }
 
 export function createMemoryIndex<App extends AppTypes>(options: MemoryIndexOptions<App>): MemoryIndex<App> {
   const tables = createTables(options);
   const { chunks, store, partitions, masks } = tables;
-  const selection = createSelection(tables.compare);
+  const collector = createKnnCollector(tables.compare);
   const vectors =
-    typeof options.vectors === 'string' ? createStoredVectors(chunks) : createTermVectors(tables, options.vectors);
+    typeof options.vectors === 'string'
+      ? createStoredVectors(chunks)
+      : createTermVectors(tables, options.vectors);
   const nearest = ({ callerId, vector, mask, limit }: NearestRequest): ScoredSlots => {
-    selection.begin(Math.min(limit, chunks.count));
-    if (limit > 0) vectors.offerNearest(vector, mask, selection, callerId);
-    return selection.take();
+    collector.begin(Math.min(limit, chunks.count));
+    if (limit > 0) vectors.collectNearest(vector, mask, collector, callerId);
+    return collector.take();
   };
 
   return {
@@ -126,8 +138,8 @@ export function createMemoryIndex<App extends AppTypes>(options: MemoryIndexOpti
       store.clear();
       masks.clear();
     },
-    tidy: (isTimeLeft) => partitions.tidy(isTimeLeft),
-    fill: (isTimeLeft) => partitions.fill(isTimeLeft),
+    compact: (isTimeLeft) => partitions.compact(isTimeLeft),
+    flush: (isTimeLeft) => partitions.flush(isTimeLeft),
     prepareVectors: (isTimeLeft) => vectors.prepare(isTimeLeft),
     readsWholePartitions: (callerId) => partitions.readableBy(callerId).every(({ isWhole }) => isWhole),
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
@@ -144,7 +156,7 @@ function createTables<App extends AppTypes>({
   kernels,
   rules,
   vectors,
-  onUntidy,
+  onDirty,
 }: MemoryIndexOptions<App>): Tables<App> {
   const makeVectors = (dimensions: number) => createVectors(kernels.vectors, dimensions);
   const chunks = createChunkTable(vectors === 'stored' ? makeVectors : null);
@@ -158,7 +170,7 @@ function createTables<App extends AppTypes>({
   const partitions = createPartitions<App>({
     createShard: () => createShard(shardParts),
     readersOf: rules.readersOf,
-    onUntidy,
+    onDirty,
   });
   const changes = { count: 0 };
   const store = createDocumentTable<App>({ chunks, partitions }, (slot) => {

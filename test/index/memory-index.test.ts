@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Mirror } from '../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { countDocuments, listDocuments } from '../../src/shared/adapters/exact-index/mirror/list-documents.js';
 import {
-  unpackCandidates,
-  type PackedCandidates,
-} from '../../src/index/search/packed-candidates.js';
+  countDocuments,
+  listDocuments,
+} from '../../src/shared/adapters/exact-index/mirror/list-documents.js';
+import { unpackCandidates, type PackedCandidates } from '../../src/index/search/packed-candidates.js';
 import type { Mask } from '../../src/index/masks/working-mask.js';
 import { innerProduct } from '../../src/shared/data-set/stored-vectors.js';
 import { NEWEST_FIRST } from '../../src/shared/documents/list-order.js';
@@ -45,8 +45,7 @@ function statisticsOf(rows: World['rows'], callerId: string, query: string) {
   };
 }
 
-const mayRead = ({ entry: { access } }: Row, callerId: string): boolean =>
-  access.readers.includes(callerId);
+const mayRead = ({ entry: { access } }: Row, callerId: string): boolean => access.readers.includes(callerId);
 
 function fits({ entry: { fields } }: Row, filter: Filter | null): boolean {
   const isRed = fields.metadata['colour'] === 'red';

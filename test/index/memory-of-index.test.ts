@@ -20,7 +20,7 @@ function publish(mirror: Mirror, owner: string): string {
   const loaded: LoadedChunks = { attempt: '.1', tie: tieKey(entry.id), slots: [] };
   for (const packed of texts) mirror.addTo(loaded, new Uint8Array(0), packed);
   mirror.put(entry, loaded);
-  mirror.tidy(() => true);
+  mirror.compact(() => true);
   return entry.id;
 }
 
@@ -34,7 +34,7 @@ describe('the memory of a mirror', () => {
     ['when the last document of an owner is removed', (mirror: Mirror, id: string) => mirror.remove(id)],
     ['when it starts over', (mirror: Mirror) => mirror.clear()],
   ])('holds no postings any more %s', (_, end) => {
-    const mirror = createMirror({ held: 'none', onUntidy: () => undefined });
+    const mirror = createMirror({ held: 'none', onDirty: () => undefined });
     end(mirror, publish(mirror, 'first'));
     const before = held();
     for (let n = 0; n < 12; n += 1) end(mirror, publish(mirror, `owner-${String(n)}`));

@@ -1,31 +1,31 @@
 import type { TermWeights } from '../scoring/terms.js';
 import { lengthDamping } from '../scoring/bm25.js';
 import { LIST } from './kernel.js';
-import { spareOf, type Offers } from './offers.js';
+import { spareOf, type Collector } from './collector.js';
 import { MAX_LISTS } from './segment-columns.js';
 import { highestShare, placeOf, WINDOW, type CompiledSegment, type Segment } from './segment.js';
 
 /**
- * Does what `scoreSegment` does in compiled code: the kernel goes from window to window, and what it finds in one is offered
+ * Does what `scoreSegment` does in compiled code: the kernel goes from window to window, and what it finds in one is collected
  * before it goes on, since this raises the threshold.
  *
- * @returns false, and offers nothing, where the segment has no kernel or the query more terms than the kernel takes
+ * @returns false, and collects nothing, where the segment has no kernel or the query more terms than the kernel takes
  */
-export function scoreCompiled(segment: Segment, query: TermWeights, offers: Offers): boolean {
+export function scoreCompiled(segment: Segment, query: TermWeights, collector: Collector): boolean {
   const { compiled } = segment;
   if (!compiled || query.terms.length > MAX_LISTS) return false;
   const spare = spareOf(query.terms.length);
   const { lists, bound } = openLists(segment, compiled, query);
-  if (lists === 0 || bound + spare < offers.threshold) return true;
+  if (lists === 0 || bound + spare < collector.threshold) return true;
   const fixed = lengthDamping(0, query.averageLength);
   const perTerm = lengthDamping(1, query.averageLength) - fixed;
   let window = 0;
   for (;;) {
-    const threshold = Math.max(0, offers.threshold);
+    const threshold = Math.max(0, collector.threshold);
     const reached = compiled.advance(compiled.pointer, window, lists, threshold, spare, fixed, perTerm);
     if (reached < 0) return true;
     window = reached >>> 16;
-    offerFound(segment, compiled, { base: window * WINDOW, size: reached & 0xffff, spare }, offers);
+    collectFound(segment, compiled, { base: window * WINDOW, size: reached & 0xffff, spare }, collector);
     window += 1;
   }
 }
@@ -62,19 +62,19 @@ interface Found {
   readonly spare: number;
 }
 
-function offerFound(
+function collectFound(
   { slots }: Segment,
   { found: { places, sums } }: CompiledSegment,
   { base, size, spare }: Found,
-  offers: Offers,
+  collector: Collector,
 ): void {
-  let { threshold } = offers;
+  let { threshold } = collector;
   for (let i = 0; i < size; i += 1) {
     const sum = sums[i] ?? 0;
     if (sum + spare < threshold) continue;
     const slot = slots[base + (places[i] ?? 0)] ?? -1;
     if (slot < 0) continue;
-    offers.offer(slot, sum);
-    ({ threshold } = offers);
+    collector.collect(slot, sum);
+    ({ threshold } = collector);
   }
 }

@@ -1,6 +1,6 @@
 import type { TermWeights } from '../scoring/terms.js';
 import { lengthDamping } from '../scoring/bm25.js';
-import type { Offers } from './offers.js';
+import type { Collector } from './collector.js';
 import { highestShare, placeOf, WINDOW, type Segment } from './segment.js';
 
 /** Scores that are added up in another order differ in their last digits; bounds are compared with this much to spare. */
@@ -35,21 +35,26 @@ export function createScratch(): Scratch {
 }
 
 /**
- * Offers every chunk of the segment whose score may reach the threshold, window by window as in MaxScore (Turtle and Flood,
+ * Collects every chunk of the segment whose score may reach the threshold, window by window as in MaxScore (Turtle and Flood,
  * "Query Evaluation: Strategies and Optimizations", 1995): in a window, terms that together cannot reach the threshold are
  * not read; a chunk that holds none of the others cannot be among the best.
  */
-export function scoreSegment(segment: Segment, query: TermWeights, scratch: Scratch, offers: Offers): void {
+export function scoreSegment(
+  segment: Segment,
+  query: TermWeights,
+  scratch: Scratch,
+  collector: Collector,
+): void {
   const lists = openLists(segment, query);
   const all = lists.reduce((sum, { bound }) => sum + bound, 0);
-  if (lists.length === 0 || all + SPARE < offers.threshold) return;
+  if (lists.length === 0 || all + SPARE < collector.threshold) return;
   const fixed = lengthDamping(0, query.averageLength);
   const perTerm = lengthDamping(1, query.averageLength) - fixed;
   for (let window = 0; window < segment.windows; window += 1) {
     const sum = enterWindow(segment, lists, { window, averageLength: query.averageLength });
-    if (sum > 0 && sum + SPARE >= offers.threshold) {
+    if (sum > 0 && sum + SPARE >= collector.threshold) {
       lists.sort((a, b) => a.windowBound - b.windowBound);
-      scoreWindow(segment, { lists, fixed, perTerm, base: window * WINDOW }, scratch, offers);
+      scoreWindow(segment, { lists, fixed, perTerm, base: window * WINDOW }, scratch, collector);
     }
     for (const list of lists) list.next = list.windowEnd;
   }
@@ -108,9 +113,9 @@ interface WindowLists {
   readonly perTerm: number;
 }
 
-function scoreWindow(segment: Segment, window: WindowLists, scratch: Scratch, offers: Offers): void {
+function scoreWindow(segment: Segment, window: WindowLists, scratch: Scratch, collector: Collector): void {
   const { lists } = window;
-  const { threshold } = offers;
+  const { threshold } = collector;
   let [first, unread] = [0, 0];
   for (; first < lists.length; first += 1) {
     const bound = lists[first]?.windowBound ?? 0;
@@ -126,7 +131,7 @@ function scoreWindow(segment: Segment, window: WindowLists, scratch: Scratch, of
     if (list.windowEnd - list.next > POSTINGS_A_LOOKUP * scratch.size) lookUp(segment, window, list, scratch);
     else addToTouched(segment, window, list, scratch);
   }
-  offerTouched(segment, window, scratch, offers);
+  collectTouched(segment, window, scratch, collector);
 }
 
 /** Reading so many postings one after another takes as long as looking for the posting of one chunk. */
@@ -211,13 +216,13 @@ function keepReaching(scratch: Scratch, least: number): void {
   scratch.size = kept;
 }
 
-function offerTouched(
+function collectTouched(
   { slots }: Segment,
   { base }: WindowLists,
   { sums, touched, size }: Scratch,
-  offers: Offers,
+  collector: Collector,
 ): void {
-  let { threshold } = offers;
+  let { threshold } = collector;
   for (let i = 0; i < size; i += 1) {
     const place = touched[i] ?? 0;
     const sum = sums[place] ?? 0;
@@ -225,7 +230,7 @@ function offerTouched(
     if (sum + SPARE < threshold) continue;
     const slot = slots[base + place] ?? -1;
     if (slot < 0) continue;
-    offers.offer(slot, sum);
-    ({ threshold } = offers);
+    collector.collect(slot, sum);
+    ({ threshold } = collector);
   }
 }

@@ -12,7 +12,7 @@ const MAX_BOUND_LENGTH = 2 ** 16 - 1;
 
 /**
  * An immutable part of an inverted index: which of its chunks hold which terms, and how often. Chunks are numbered by
- * ordinals from 0, and the postings of a term ascend by ordinal, three bytes each. Only chunks that go away are crossed out.
+ * ordinals from 0, and the postings of a term ascend by ordinal, three bytes each. Only its live docs change (`live-docs.ts`).
  *
  * For each term, and for each window of a common term, it keeps the highest count and the smallest length of the chunks
  * that hold it. From these follows an upper bound of what the term adds to a score, whatever weights and average length a
@@ -90,26 +90,4 @@ export function placeOf({ terms }: Pick<Segment, 'terms'>, term: number): number
     else to = middle;
   }
   return terms[from] === term ? from : -1;
-}
-
-/** How many live chunks hold a term. */
-export function frequencyOf(segment: Segment, term: number): number {
-  const place = placeOf(segment, term);
-  if (place < 0) return 0;
-  const { starts, ordinals, slots, live, liveFrequencies } = segment;
-  const [start, end] = [starts[place] ?? 0, starts[place + 1] ?? 0];
-  if (live === slots.length) return end - start;
-  const known = liveFrequencies.get(place);
-  if (known !== undefined) return known;
-  let frequency = 0;
-  for (let at = start; at < end; at += 1) if ((slots[ordinals[at] ?? 0] ?? -1) >= 0) frequency += 1;
-  liveFrequencies.set(place, frequency);
-  return frequency;
-}
-
-/** Crosses a chunk out. */
-export function crossOut(segment: Segment, ordinal: number): void {
-  segment.slots[ordinal] = -1;
-  segment.live -= 1;
-  segment.liveFrequencies.clear();
 }

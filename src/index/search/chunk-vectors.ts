@@ -1,4 +1,4 @@
-import type { Selection } from '../vectors/selection.js';
+import type { KnnCollector } from '../vectors/knn-collector.js';
 import type { Mask } from '../masks/working-mask.js';
 
 /** The vectors of chunks, however they are held. */
@@ -7,6 +7,6 @@ export interface ChunkVectors {
   prepare(isTimeLeft: () => boolean): boolean;
   /** Returns a function that computes the inner product with the vector of a slot. */
   similarityTo(vector: Float32Array): (slot: number) => number;
-  /** Offers all chunks of the mask's documents that may be among the nearest. @param callerId whose mask it is */
-  offerNearest(vector: Float32Array, mask: Mask, selection: Selection, callerId: string): void;
+  /** Collects all chunks of the mask's documents that may be among the nearest. @param callerId whose mask it is */
+  collectNearest(vector: Float32Array, mask: Mask, collector: KnnCollector, callerId: string): void;
 }

@@ -1,10 +1,10 @@
-import type { Offers } from '../postings/offers.js';
+import type { Collector } from '../postings/collector.js';
 
 /**
  * Gathers the chunks that may be among the best by sums that differ from their scores in the last digits, so that only
  * these few are scored by themselves, which takes far longer than the sums.
  */
-export interface LikelyChunks extends Offers {
+export interface LikelyChunks extends Collector {
   /** Takes those that were gathered and may still be among the best. */
   finish(): void;
 }
@@ -37,7 +37,7 @@ export function createLikelyChunks({ limit, minScore, spare, take }: LikelyOptio
     get threshold() {
       return threshold();
     },
-    offer: (slot, sum) => {
+    collect: (slot, sum) => {
       best.add(sum);
       slots.push(slot);
       sums.push(sum);

@@ -3,13 +3,13 @@ import { FURTHER_LOOK, leastOwnShare } from '../scoring/section-score.js';
 import type { AppTypes } from '../tables/app.js';
 import type { IndexedDocument } from '../tables/document.js';
 import { fewSlots } from './few-slots.js';
-import type { CompareSlots } from '../vectors/selection.js';
+import type { CompareSlots } from '../vectors/knn-collector.js';
 import type { Mask } from '../masks/working-mask.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ScoredSlots } from './packed-candidates.js';
 import { createLikelyChunks } from './likely-chunks.js';
-import { spareOf } from '../postings/offers.js';
+import { spareOf } from '../postings/collector.js';
 import type { SlotPositions } from '../postings/shard/slot-positions.js';
 import { createSectionScores, type SectionScores } from './section-scores.js';
 import { createTopChunks, type TopChunks } from './top-chunks.js';
@@ -76,7 +76,7 @@ function findBest(tables: Tables, request: WordsRequest, among: Among): TopChunk
     const top = createTopChunks(Math.min(limit, among.available), tables.compare);
     ranked.each((slot, own) => {
       const share = withSection(slot, own);
-      if (share >= minScore) top.offer(slot, share);
+      if (share >= minScore) top.collect(slot, share);
     });
     return top;
   };
@@ -95,14 +95,14 @@ function bestByThemselves(
   const looked = Math.min(asked.looked, available);
   const ranked = createTopChunks(looked, tables.compare);
   const least = leastOwnShare(minScore);
-  const offer = (slot: number, share: number) => {
-    if (share > 0 && share >= least) ranked.offer(slot, share);
+  const collect = (slot: number, share: number) => {
+    if (share > 0 && share >= least) ranked.collect(slot, share);
   };
   const few = fewSlots(tables, mask, available);
-  if (few) for (const slot of few.filter(isAllowed)) offer(slot, scores.own(slot));
+  if (few) for (const slot of few.filter(isAllowed)) collect(slot, scores.own(slot));
   else {
     const take = (slot: number) => {
-      offer(slot, scores.ownOfLikely(slot));
+      collect(slot, scores.ownOfLikely(slot));
     };
     const likely = createLikelyChunks({
       limit: looked,
@@ -110,15 +110,15 @@ function bestByThemselves(
       spare: spareOf(query.terms.length),
       take,
     });
-    const offers = {
+    const collector = {
       get threshold() {
         return likely.threshold;
       },
-      offer: (slot: number, sum: number) => {
-        if (isAllowed(slot)) likely.offer(slot, sum);
+      collect: (slot: number, sum: number) => {
+        if (isAllowed(slot)) likely.collect(slot, sum);
       },
     };
-    for (const { shard } of readable) shard.score(query, offers);
+    for (const { shard } of readable) shard.score(query, collector);
     likely.finish();
   }
   return ranked;
@@ -151,7 +151,7 @@ function createIsAllowed({ chunks: { links } }: Tables, mask: Mask | null): (slo
   return (slot) => documents[links.documentOf(slot)] === 1;
 }
 
-/** Offers the chunks that score 0. */
+/** Collects the chunks that score 0. */
 function fillUp(
   { chunks: { links, tieOf }, documents }: Tables,
   { readable, scores, isAllowed, top }: Among & { readonly top: TopChunks },
@@ -163,7 +163,7 @@ function fillUp(
       const first = documents[documentSlot]?.firstChunk ?? -1;
       if (first < 0 || isBeyond(first) || !isAllowed(first)) continue;
       for (let slot = first; slot >= 0; slot = links.after(slot))
-        if (scores.own(slot) === 0) top.offer(slot, 0);
+        if (scores.own(slot) === 0) top.collect(slot, 0);
     }
   }
 }

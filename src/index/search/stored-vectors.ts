@@ -9,7 +9,7 @@ export function createStoredVectors(chunks: Pick<ChunkTable, 'vectors' | 'count'
       const { vectors } = chunks;
       return (slot) => vectors?.similarity(vector, slot) ?? Number.NaN;
     },
-    offerNearest: (vector, mask, selection) => {
+    collectNearest: (vector, mask, collector) => {
       const { vectors, count, links } = chunks;
       if (!vectors || count === 0) return;
       if (vector.length !== vectors.dimensions) {
@@ -19,7 +19,7 @@ export function createStoredVectors(chunks: Pick<ChunkTable, 'vectors' | 'count'
       const { documents } = mask;
       // A slot without a chunk belongs to document -1, which is in no mask.
       const isAllowed = (slot: number) => documents[links.documentOf(slot)] === 1;
-      if (mask.count > 0) vectors.scan(vector, isAllowed, selection);
+      if (mask.count > 0) vectors.scan(vector, isAllowed, collector);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ChunkVectors } from './chunk-vectors.js';
 import { fewSlots } from './few-slots.js';
-import type { Selection } from '../vectors/selection.js';
+import type { KnnCollector } from '../vectors/knn-collector.js';
 import type { Mask } from '../masks/working-mask.js';
 
 interface Tables {
@@ -36,19 +36,19 @@ export function createTermVectors(tables: Tables, embedding: TermEmbedding): Chu
   return {
     prepare: createPrepareDivisors(tables, embedding),
     similarityTo,
-    offerNearest: (vector, mask, selection, callerId) => {
+    collectNearest: (vector, mask, collector, callerId) => {
       const readable = tables.partitions.readableBy(callerId).map(({ partition }) => partition);
       const available = readable.reduce((sum, { shard }) => sum + shard.chunks, 0);
       const few = fewSlots(tables, mask, available);
       if (few) {
-        offerEach(tables, few, { similarity: similarityTo(vector), selection });
+        collectEach(tables, few, { similarity: similarityTo(vector), collector });
         return;
       }
       const similarities = withRoom(scratch, tables.chunks.links.size);
       scratch = null;
       for (const partition of readable) {
         writeSimilarities(tables, embedding, { vector, partition, mask, similarities });
-        offerAll(tables, { partition, mask, similarities, selection });
+        collectAll(tables, { partition, mask, similarities, collector });
       }
       scratch = similarities;
     },
@@ -78,12 +78,15 @@ function withRoom(scratch: Float64Array | null, size: number): Float64Array {
   return scratch && scratch.length >= size ? scratch : new Float64Array(Math.ceil(size * 1.5));
 }
 
-function offerEach(
+function collectEach(
   { chunks: { tieOf } }: Tables,
   slots: readonly number[],
-  { similarity, selection }: { readonly similarity: (slot: number) => number; readonly selection: Selection },
+  {
+    similarity,
+    collector,
+  }: { readonly similarity: (slot: number) => number; readonly collector: KnnCollector },
 ): void {
-  for (const slot of slots) selection.offer(slot, similarity(slot), tieOf(slot));
+  for (const slot of slots) collector.collect(slot, similarity(slot), tieOf(slot));
 }
 
 function productWith(
@@ -135,23 +138,23 @@ function writeSimilarities(
 }
 
 /**
- * Offers all chunks of the mask, because those that hold no term of the query are nearer than those that point away from it.
+ * Collects all chunks of the mask, because those that hold no term of the query are nearer than those that point away from it.
  * Sets their similarities to 0 again.
  */
-function offerAll(
+function collectAll(
   { chunks: { links, tieOf }, documents }: Tables,
-  { partition, mask, similarities, selection }: Within & { readonly selection: Selection },
+  { partition, mask, similarities, collector }: Within & { readonly collector: KnnCollector },
 ): void {
   for (const documentSlot of partition.documents) {
     if (mask.documents[documentSlot] !== 1) continue;
     for (let slot = documents[documentSlot]?.firstChunk ?? -1; slot >= 0; slot = links.after(slot)) {
       const similarity = similarities[slot] ?? 0;
       similarities[slot] = 0;
-      // The comparison has the precision of the selection.
+      // The comparison has the precision of the collector.
       const score = Math.fround(similarity);
-      if (score < selection.minScore || (score === selection.minScore && tieOf(slot) > selection.maxTie))
+      if (score < collector.minScore || (score === collector.minScore && tieOf(slot) > collector.maxTie))
         continue;
-      selection.offer(slot, similarity, tieOf(slot));
+      collector.collect(slot, similarity, tieOf(slot));
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { CompareSlots } from '../vectors/selection.js';
+import type { CompareSlots } from '../vectors/knn-collector.js';
 
 /** The best chunks so far: at most `limit` of them, the lowest on top of a binary heap. */
 export interface TopChunks {
@@ -8,7 +8,7 @@ export interface TopChunks {
   readonly lowest: number | null;
   /** How many there are. */
   readonly size: number;
-  offer(slot: number, score: number): void;
+  collect(slot: number, score: number): void;
   /** Calls `tell` for each of the chunks, in any order. */
   each(tell: (slot: number, score: number) => void): void;
   /** Returns the chunks, best first. */
@@ -30,8 +30,8 @@ export function createTopChunks(limit: number, compare: CompareSlots): TopChunks
     each: (tell) => {
       for (let i = 0; i < heap.size; i += 1) tell(heap.slots[i] ?? 0, heap.scores[i] ?? 0);
     },
-    offer: (slot, score) => {
-      if (limit > 0) offer(heap, slot, score);
+    collect: (slot, score) => {
+      if (limit > 0) collect(heap, slot, score);
     },
     take: () => {
       const { slots, scores, size } = heap;
@@ -52,7 +52,7 @@ interface Heap {
   size: number;
 }
 
-function offer(heap: Heap, slot: number, score: number): void {
+function collect(heap: Heap, slot: number, score: number): void {
   const { slots, scores, compare } = heap;
   if (heap.size < slots.length) {
     slots[heap.size] = slot;

@@ -53,7 +53,8 @@ export function createDocumentTable<App extends AppTypes>(
 
 function get<App extends AppTypes>(
   { documents, slots }: State<App>,
-  documentId: string): IndexedDocument<App> | undefined {
+  documentId: string,
+): IndexedDocument<App> | undefined {
   const slot = slots.get(documentId);
   return slot === undefined ? undefined : documents[slot];
 }

@@ -33,14 +33,14 @@ export interface Partitions<App extends AppTypes> {
    */
   leave(partition: Partition, accessClass: AccessClass<App>, documentSlot: number | null): void;
   /** Goes on with what is left to be done in the shards. @returns whether nothing is left */
-  tidy(isTimeLeft: () => boolean): boolean;
+  compact(isTimeLeft: () => boolean): boolean;
   /** The same, only with what fills whole segments. What is done of it while more comes need not be done again. */
-  fill(isTimeLeft: () => boolean): boolean;
+  flush(isTimeLeft: () => boolean): boolean;
   /** Notes that there is something to be done in a shard. */
   touch(partition: Partition): void;
 }
 
-export type OnUntidy = (about: { readonly isFull: boolean }) => void;
+export type OnDirty = (about: { readonly isFull: boolean }) => void;
 
 interface OwnPartition<App extends AppTypes> extends Partition {
   readonly documents: Set<number>;
@@ -50,16 +50,16 @@ interface OwnPartition<App extends AppTypes> extends Partition {
 
 interface PartitionParts<App extends AppTypes> extends Pick<AppRules<App>, 'readersOf'> {
   readonly createShard: () => Shard;
-  /** Called when there is something to do for `tidy`, and for `fill` if `isFull`. */
-  readonly onUntidy: OnUntidy;
+  /** Called when there is something to do for `compact`, and for `flush` if `isFull`. */
+  readonly onDirty: OnDirty;
 }
 
 interface State<App extends AppTypes> extends PartitionParts<App> {
   readonly all: Map<string | null, OwnPartition<App>>;
   /** By reader: how many access classes of each partition name the reader. */
   readonly readers: Map<string, Map<OwnPartition<App>, number>>;
-  readonly untidy: Set<Partition>;
-  /** Those of them in which chunks for a whole segment wait. */
+  readonly dirty: Set<Partition>;
+  /** Those of them whose memtable is full. */
   readonly full: Set<Partition>;
 }
 
@@ -68,7 +68,7 @@ export function createPartitions<App extends AppTypes>(parts: PartitionParts<App
     ...parts,
     all: new Map(),
     readers: new Map(),
-    untidy: new Set(),
+    dirty: new Set(),
     full: new Set(),
   };
   return {
@@ -83,12 +83,12 @@ export function createPartitions<App extends AppTypes>(parts: PartitionParts<App
     enter: (owner, accessClass, documentSlot) => enter(state, owner, { accessClass, documentSlot }),
     leave: (partition, accessClass, documentSlot) => leave(state, partition, { accessClass, documentSlot }),
     touch: (partition) => {
-      state.untidy.add(partition);
+      state.dirty.add(partition);
       if (partition.shard.isFull) state.full.add(partition);
-      state.onUntidy({ isFull: state.full.size > 0 });
+      state.onDirty({ isFull: state.full.size > 0 });
     },
-    fill: (isTimeLeft) => workOff(state.full, isTimeLeft, ({ shard }) => shard.fill(isTimeLeft)),
-    tidy: (isTimeLeft) => workOff(state.untidy, isTimeLeft, ({ shard }) => shard.tidy(isTimeLeft)),
+    flush: (isTimeLeft) => workOff(state.full, isTimeLeft, ({ shard }) => shard.flush(isTimeLeft)),
+    compact: (isTimeLeft) => workOff(state.dirty, isTimeLeft, ({ shard }) => shard.compact(isTimeLeft)),
   };
 }
 
@@ -119,14 +119,18 @@ function enter<App extends AppTypes>(
   partition.documents.add(documentSlot);
   const users = partition.classes.get(accessClass) ?? 0;
   partition.classes.set(accessClass, users + 1);
-  if (users === 0) for (const reader of state.readersOf(accessClass.access)) count(state, reader, { partition, by: 1 });
+  if (users === 0)
+    for (const reader of state.readersOf(accessClass.access)) count(state, reader, { partition, by: 1 });
   return partition;
 }
 
 function leave<App extends AppTypes>(
   state: State<App>,
   { owner }: Partition,
-  { accessClass, documentSlot }: { readonly accessClass: AccessClass<App>; readonly documentSlot: number | null },
+  {
+    accessClass,
+    documentSlot,
+  }: { readonly accessClass: AccessClass<App>; readonly documentSlot: number | null },
 ): void {
   const partition = state.all.get(owner);
   if (!partition) return;
@@ -140,7 +144,7 @@ function leave<App extends AppTypes>(
   if (partition.documents.size > 0) return;
   partition.shard.close();
   state.all.delete(owner);
-  state.untidy.delete(partition);
+  state.dirty.delete(partition);
   state.full.delete(partition);
 }
 

@@ -1,6 +1,6 @@
 import { at } from '../memory/at.js';
 import { LANES, ROW_BYTES, ROW_GROUP, type MakeKernel } from './kernel.js';
-import type { Selection } from './selection.js';
+import type { KnnCollector } from './knn-collector.js';
 import {
   layOut,
   makeSegment,
@@ -21,8 +21,8 @@ export interface Vectors {
   put(slot: number, bytes: Uint8Array, tie: number): void;
   /** Inner product of the query and the vector of a slot, which must hold one. */
   similarity(query: Float32Array, slot: number): number;
-  /** Offers to `selection` all allowed slots whose inner product with the query may be among the best. */
-  scan(query: Float32Array, isAllowed: IsAllowed, selection: Selection): void;
+  /** Collects all allowed slots whose inner product with the query may be among the best. */
+  scan(query: Float32Array, isAllowed: IsAllowed, collector: KnnCollector): void;
 }
 
 /** The slots of all segments, and the vectors that wait to be written into them. */
@@ -47,9 +47,9 @@ export function createVectors(makeKernel: MakeKernel, dimensions: number): Vecto
       const first = vectorAt(store.layout, slot % segmentSize);
       return innerProduct(query, segmentOf(store, slot), { first, dimensions });
     },
-    scan: (query, isAllowed, selection) => {
+    scan: (query, isAllowed, collector) => {
       flush(store);
-      scanSegments(store, { query, isAllowed, selection });
+      scanSegments(store, { query, isAllowed, collector });
     },
   };
 }
@@ -117,14 +117,14 @@ function scanSegments(
   {
     query,
     isAllowed,
-    selection,
-  }: { readonly query: Float32Array; readonly isAllowed: IsAllowed; readonly selection: Selection },
+    collector,
+  }: { readonly query: Float32Array; readonly isAllowed: IsAllowed; readonly collector: KnnCollector },
 ): void {
   const components = chooseComponents(query);
   for (const [index, segment] of segments.entries()) {
     const base = index * segmentSize;
     if (!fillMask(segment, base, isAllowed)) continue;
-    scanSegment(segment, layout, { components, base, selection });
+    scanSegment(segment, layout, { components, base, collector });
   }
 }
 
@@ -142,24 +142,24 @@ function fillMask({ mask, blocks }: VectorSegment, base: number, isAllowed: IsAl
 function scanSegment(
   { kernel, ties, hits, scores, blocks, weights, rows }: VectorSegment,
   { offsets, stride }: Layout,
-  { components, base, selection }: { components: Components; base: number; selection: Selection },
+  { components, base, collector }: { components: Components; base: number; collector: KnnCollector },
 ): void {
   weights.set(components.weights);
   if (components.rows) rows.set(components.rows);
   const rowsAt = components.rows ? offsets.rows : 0;
   // The first step is short, because it only has to find a threshold.
   for (let block = 0, step = 1; block < blocks; block += step, step = STEP_BLOCKS) {
-    selection.tighten();
+    collector.tighten();
     const found = kernel.scan(
       ...([offsets.vectors + block * stride, Math.min(step, blocks - block), stride] as const),
       ...([offsets.weights, rowsAt, components.weights.length] as const),
       ...([offsets.mask + block * LANES, offsets.ties + block * LANES * 8] as const),
-      ...([selection.minScore, selection.maxTie] as const),
+      ...([collector.minScore, collector.maxTie] as const),
       ...([offsets.sums, offsets.hits, offsets.scores] as const),
     );
     for (let i = 0; i < found; i += 1) {
       const place = block * LANES + (hits[i] ?? 0);
-      selection.offer(base + place, scores[i] ?? 0, ties[place] ?? 0);
+      collector.collect(base + place, scores[i] ?? 0, ties[place] ?? 0);
     }
   }
 }

@@ -26,7 +26,11 @@ const partition = {
   shard: createShard(makeShardParts(() => null)),
 };
 
-function mirrored(slot: number, metadata: DocumentRecord['metadata'], readers = ['alice']): IndexedDocument<Mirrored> {
+function mirrored(
+  slot: number,
+  metadata: DocumentRecord['metadata'],
+  readers = ['alice'],
+): IndexedDocument<Mirrored> {
   const fields = matchable(metadata);
   const access = { readers, writers: ['mallory'], admins: [] };
   const accessClass = { id: readers.includes('alice') ? 0 : 1, key: readers.join(), access };

@@ -32,7 +32,7 @@ function open(size: number, packedOf = chunkOf) {
 describe('shares of sections from postings', () => {
   test('are to the last digit those of the definition, at the ends of windows, too', () => {
     const { shard, slots, posted } = open(2 * WINDOW + 50);
-    shard.tidy(() => true);
+    shard.compact(() => true);
     for (let first = 3; first + 8 <= slots.length; first += 8) {
       const section = slots.slice(first, first + 8);
       const expected = scoresOfDocument(section.map(chunkOf), query);
@@ -48,7 +48,7 @@ describe('shares of sections from postings', () => {
     const none = new Uint8Array(0);
     const { shard, posted } = open(100, (slot) => (slot === 50 ? none : chunkOf(slot)));
     expect(posted([0, 1, 2], 1)).toBeNull();
-    shard.tidy(() => true);
+    shard.compact(() => true);
     expect(posted([0, 1, 2], 1)).not.toBeNull();
     expect(posted([0, 2], 0)).toBeNull();
     expect(posted([1, 0], 0)).toBeNull();

@@ -15,7 +15,7 @@ const REPEATS = 40;
 
 /** Somebody with many chunks, of whose documents a reader may read one. Another owns one. */
 async function open() {
-  const mirror = createMirror({ held: 'of-terms', onUntidy: () => undefined });
+  const mirror = createMirror({ held: 'of-terms', onDirty: () => undefined });
   const publish = (readers: readonly string[], chunks: number) => {
     const entry = makeEntry(readers[0] ?? null, { readers: [...readers] });
     const loaded: LoadedChunks = { attempt: '.1', tie: tieKey(entry.id), slots: [] };
@@ -26,7 +26,7 @@ async function open() {
   publish(['owner'], CHUNKS);
   publish(['owner', 'reader'], 1);
   publish(['other'], 1);
-  while (!mirror.tidy(() => true));
+  while (!mirror.compact(() => true));
   const vector = queryVector(analyzeQuery('the lantern of the harbour'));
   const searchAs = async (callerId: string) => {
     const read = await mirror.prepare({ callerId, filter: null }, () => true);

@@ -35,7 +35,7 @@ export const packedOf = (text: string): Uint8Array =>
 
 /** A mirror, and what it was told. */
 export function openMirror() {
-  const mirror = createMirror({ held: 'of-terms', onUntidy: () => undefined });
+  const mirror = createMirror({ held: 'of-terms', onDirty: () => undefined });
   const rows = new Map<string, Row>();
   let attempts = 0;
   const load = (id: string, texts: readonly string[]): LoadedChunks => {
@@ -86,7 +86,7 @@ export const step = fc.oneof(
   fc.record({ type: fc.constant('unpublish' as const), number, fields }),
   fc.record({ type: fc.constant('remove' as const), every: fc.integer({ min: 1, max: 9 }) }),
   fc.record({ type: fc.constant('discard' as const), texts: fc.array(text, { maxLength: 50 }) }),
-  fc.record({ type: fc.constant('tidy' as const), looks: fc.nat({ max: 30 }) }),
+  fc.record({ type: fc.constant('compact' as const), looks: fc.nat({ max: 30 }) }),
   fc.record({ type: fc.constant('clear' as const) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
@@ -142,9 +142,9 @@ export function take(world: World, each: Step): void {
     case 'discard':
       mirror.discard(load('x', each.texts));
       return;
-    case 'tidy': {
+    case 'compact': {
       let looks = 0;
-      mirror.tidy(() => (looks += 1) <= each.looks);
+      mirror.compact(() => (looks += 1) <= each.looks);
       return;
     }
     case 'clear':

@@ -20,7 +20,7 @@ function open() {
   const partitions = createPartitions({
     createShard: () => createShard(parts),
     readersOf: () => ['ann'],
-    onUntidy: ({ isFull }) => told.push(isFull),
+    onDirty: ({ isFull }) => told.push(isFull),
   });
   const access = createAccessClasses().acquire('a', null);
   const partition = partitions.enter('ann', access, 0);
@@ -51,12 +51,12 @@ test('chunks that fill a whole segment are put into one while more comes, and no
   const found = () => partition.shard.frequenciesOf([TERM]).get(TERM);
   add(MAX_SEGMENT_CHUNKS - 1);
   expect(told).toEqual([false]);
-  expect(readsOf(() => partitions.fill(allTime))).toBe(0);
+  expect(readsOf(() => partitions.flush(allTime))).toBe(0);
   add(21);
   expect(told).toEqual([false, true]);
   let slices = 1;
   const filled = readsOf(() => {
-    while (!partitions.fill(noTime)) slices += 1;
+    while (!partitions.flush(noTime)) slices += 1;
   });
   expect(filled).toBe(MAX_SEGMENT_CHUNKS);
   expect(slices).toBeGreaterThan(100);
@@ -65,7 +65,7 @@ test('chunks that fill a whole segment are put into one while more comes, and no
   expect(found()).toBe(MAX_SEGMENT_CHUNKS + 20);
   add(1);
   expect(told).toEqual([false, true, false]);
-  expect(partitions.tidy(allTime)).toBe(true);
+  expect(partitions.compact(allTime)).toBe(true);
 });
 
 test('a partition that went away is not filled any more', () => {
@@ -73,6 +73,6 @@ test('a partition that went away is not filled any more', () => {
   add(MAX_SEGMENT_CHUNKS);
   partition.shard.remove(Array.from({ length: MAX_SEGMENT_CHUNKS }, (_, slot) => slot));
   partitions.leave(partition, access, 0);
-  expect(readsOf(() => partitions.fill(allTime))).toBe(0);
-  expect(partitions.fill(noTime)).toBe(true);
+  expect(readsOf(() => partitions.flush(allTime))).toBe(0);
+  expect(partitions.flush(noTime)).toBe(true);
 });

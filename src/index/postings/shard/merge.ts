@@ -2,9 +2,9 @@ import { buildSegment } from '../build-segment.js';
 import type { MakePostingsKernel } from '../kernel.js';
 import type { Segment } from '../segment.js';
 import type { Steps } from '../steps.js';
-import type { ReadTerms } from './waiting-chunks.js';
+import type { ReadTerms } from './memtable.js';
 
-/** A segment that is being made of others and of chunks that waited. */
+/** A segment that is being made of others and of chunks of the memtable. */
 export interface Merge {
   /** Does the next step. @returns whether it was the last one */
   advance(): boolean;
@@ -12,15 +12,15 @@ export interface Merge {
 
 /** Where the chunks of the new segment were when the merge began, by their ordinals in it. */
 export interface Origins {
-  /** Numbers of sources; that of the chunks that waited is one more than the last. */
+  /** Numbers of sources; that of the memtable is one more than the last. */
   readonly sources: Uint16Array;
-  /** Ordinals within the source, or positions among those that waited. */
+  /** Ordinals within the source, or positions among what was sealed. */
   readonly positions: Uint16Array;
 }
 
 interface Parts {
   readonly sources: readonly Segment[];
-  /** Slots of the chunks that waited until now; -1 for those that have gone. */
+  /** Slots of the chunks that were in the memtable until now; -1 for those that have gone. */
   readonly sealed: readonly number[];
   readonly read: ReadTerms;
   readonly makeKernel: MakePostingsKernel;

@@ -5,12 +5,13 @@ import type { MakePostingsKernel } from '../kernel.js';
 import { createMerge, type Merge, type Origins } from './merge.js';
 import { planMerge } from './merge-plan.js';
 import type { SlotPositions } from './slot-positions.js';
-import { createWaitingChunks, type ReadTerms, type WaitingChunks } from './waiting-chunks.js';
+import { createMemtable, type ReadTerms, type Memtable } from './memtable.js';
 import { addUpSegment, type TermProducts } from '../add-up-segment.js';
-import type { Offers } from '../offers.js';
+import type { Collector } from '../collector.js';
 import { scoreCompiled } from '../score-compiled.js';
 import { scoreSegment, type Scratch } from '../score-segment.js';
-import { crossOut, frequencyOf, MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
+import { liveFrequencyOf, markDeleted } from '../live-docs.js';
+import { MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
 
 /** What all shards share. */
 export interface ShardParts {
@@ -30,23 +31,23 @@ export interface Shard {
   remove(slots: readonly number[]): void;
   /** How many chunks hold each of these terms. */
   frequenciesOf(terms: readonly number[]): ReadonlyMap<number, number>;
-  /** Offers every chunk whose score may reach the threshold. */
-  score(query: TermWeights, offers: Offers): void;
+  /** Collects every chunk whose score may reach the threshold. */
+  score(query: TermWeights, collector: Collector): void;
   /** Calls `tell` for every chunk that holds a term of a product other than 0, with the sum of its products. */
   addUp(products: TermProducts, tell: (slot: number, sum: number) => void): void;
-  /** Puts chunks that wait into segments, and makes one of several. @returns whether nothing is left to be done */
-  tidy(isTimeLeft: () => boolean): boolean;
-  /** Whether so many chunks wait as one segment may have. */
+  /** Puts the memtable into segments, and merges segments. @returns whether nothing is left to be done */
+  compact(isTimeLeft: () => boolean): boolean;
+  /** Whether the memtable has as many chunks as a segment may have. */
   readonly isFull: boolean;
-  /** The same as `tidy`, as long as it is full. */
-  fill(isTimeLeft: () => boolean): boolean;
+  /** The same as `compact`, as long as it is full. */
+  flush(isTimeLeft: () => boolean): boolean;
   /** Lets go of its segments, which what all shards share would hold otherwise. It must hold no chunks any more. */
   close(): void;
 }
 
 interface State extends ShardParts {
   readonly segments: Set<Segment>;
-  readonly waiting: WaitingChunks;
+  readonly memtable: Memtable;
   merge: Merge | null;
   chunks: number;
   totalLength: number;
@@ -68,20 +69,20 @@ export function createShard(parts: ShardParts): Shard {
       for (const slot of slots) remove(state, slot);
     },
     frequenciesOf: (terms) => countHolding(state, terms),
-    score: (query, offers) => {
-      offerWaiting(state.waiting, query, offers);
+    score: (query, collector) => {
+      collectFromMemtable(state.memtable, query, collector);
       for (const segment of state.segments)
-        if (!scoreCompiled(segment, query, offers)) scoreSegment(segment, query, state.scratch, offers);
+        if (!scoreCompiled(segment, query, collector)) scoreSegment(segment, query, state.scratch, collector);
     },
     addUp: (products, tell) => {
-      addUpWaiting(state.waiting, products, tell);
+      addUpMemtable(state.memtable, products, tell);
       for (const segment of state.segments) addUpSegment(segment, products, tell);
     },
-    tidy: (isTimeLeft) => tidy(state, isTimeLeft),
+    compact: (isTimeLeft) => compact(state, isTimeLeft),
     get isFull() {
-      return state.waiting.size >= MAX_SEGMENT_CHUNKS;
+      return state.memtable.size >= MAX_SEGMENT_CHUNKS;
     },
-    fill: (isTimeLeft) => tidy(state, isTimeLeft, MAX_SEGMENT_CHUNKS),
+    flush: (isTimeLeft) => compact(state, isTimeLeft, MAX_SEGMENT_CHUNKS),
     close: () => {
       for (const segment of state.segments) state.positions.leave(segment);
       state.segments.clear();
@@ -93,14 +94,14 @@ export function createShard(parts: ShardParts): Shard {
 const createState = (parts: ShardParts): State => ({
   ...parts,
   segments: new Set(),
-  waiting: createWaitingChunks(parts),
+  memtable: createMemtable(parts),
   merge: null,
   chunks: 0,
   totalLength: 0,
 });
 
 function add(state: State, slot: number): void {
-  state.waiting.add(slot);
+  state.memtable.add(slot);
   count(state, slot, 1);
 }
 
@@ -111,41 +112,41 @@ function count(state: State, slot: number, sign: 1 | -1): void {
 }
 
 function remove(state: State, slot: number): void {
-  const { positions, waiting } = state;
+  const { positions, memtable } = state;
   const segment = positions.segmentOf(slot);
   count(state, slot, -1);
-  if (segment) crossOut(segment, positions.positionOf(slot));
-  else waiting.remove(slot);
+  if (segment) markDeleted(segment, positions.positionOf(slot));
+  else memtable.remove(slot);
 }
 
-function countHolding({ segments, waiting }: State, terms: readonly number[]): ReadonlyMap<number, number> {
+function countHolding({ segments, memtable }: State, terms: readonly number[]): ReadonlyMap<number, number> {
   const holding = new Map(terms.map((term) => [term, 0]));
   const add = (term: number, more: number) => {
     const before = holding.get(term);
     if (before !== undefined) holding.set(term, before + more);
   };
-  for (const segment of segments) for (const term of terms) add(term, frequencyOf(segment, term));
+  for (const segment of segments) for (const term of terms) add(term, liveFrequencyOf(segment, term));
   // Each chunk is read once, however long the query is.
-  waiting.each((_slot, packed) => {
+  memtable.each((_slot, packed) => {
     readTerms(packed, (term) => add(term, 1));
   });
   return holding;
 }
 
-function offerWaiting(waiting: WaitingChunks, query: TermWeights, offers: Offers): void {
+function collectFromMemtable(memtable: Memtable, query: TermWeights, collector: Collector): void {
   const counts = new Uint8Array(query.terms.length);
-  waiting.each((slot, packed) => {
+  memtable.each((slot, packed) => {
     const score = coveredShare(packed, query, counts);
-    if (score > 0) offers.offer(slot, score);
+    if (score > 0) collector.collect(slot, score);
   });
 }
 
-function addUpWaiting(
-  waiting: WaitingChunks,
+function addUpMemtable(
+  memtable: Memtable,
   { of, weigh }: TermProducts,
   tell: (slot: number, sum: number) => void,
 ): void {
-  waiting.each((slot, packed) => {
+  memtable.each((slot, packed) => {
     const length = packedLength(packed);
     let sum = 0;
     readTerms(packed, (term, count) => {
@@ -156,7 +157,7 @@ function addUpWaiting(
   });
 }
 
-function tidy(state: State, isTimeLeft: () => boolean, enough?: number): boolean {
+function compact(state: State, isTimeLeft: () => boolean, enough?: number): boolean {
   for (;;) {
     state.merge ??= beginMerge(state, enough);
     if (!state.merge) return true;
@@ -166,10 +167,10 @@ function tidy(state: State, isTimeLeft: () => boolean, enough?: number): boolean
 }
 
 function beginMerge(state: State, enough?: number): Merge | null {
-  const { segments, waiting, read, makeKernel } = state;
-  const sources = planMerge(segments, Math.min(waiting.size, MAX_SEGMENT_CHUNKS), enough);
+  const { segments, memtable, read, makeKernel } = state;
+  const sources = planMerge(segments, Math.min(memtable.size, MAX_SEGMENT_CHUNKS), enough);
   if (!sources) return null;
-  const sealed = waiting.seal(MAX_SEGMENT_CHUNKS - sources.reduce((sum, { live }) => sum + live, 0));
+  const sealed = memtable.seal(MAX_SEGMENT_CHUNKS - sources.reduce((sum, { live }) => sum + live, 0));
   return createMerge({ sources, sealed, read, makeKernel }, (origins, segment) => {
     finishMerge(state, { origins, sources, sealed, segment });
   });
@@ -182,17 +183,17 @@ interface Merged {
   readonly segment: Segment;
 }
 
-/** Puts the new segment in the place of what it was made of. Chunks that have gone meanwhile are crossed out in it. */
+/** Puts the new segment in the place of what it was made of. Chunks that have gone meanwhile are marked in it. */
 function finishMerge(state: State, { origins, sources, sealed, segment }: Merged): void {
-  const { positions, segments, waiting } = state;
+  const { positions, segments, memtable } = state;
   positions.enter(segment);
   for (let ordinal = 0; ordinal < segment.slots.length; ordinal += 1) {
     const slot = segment.slots[ordinal] ?? -1;
     const from = sources[origins.sources[ordinal] ?? 0]?.slots ?? sealed;
     if (from[origins.positions[ordinal] ?? 0] === slot) positions.set(slot, segment, ordinal);
-    else crossOut(segment, ordinal);
+    else markDeleted(segment, ordinal);
   }
-  waiting.forgetSealed();
+  memtable.forgetSealed();
   for (const source of sources) {
     segments.delete(source);
     positions.leave(source);

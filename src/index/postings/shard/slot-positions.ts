@@ -1,11 +1,11 @@
 import { growColumn } from '../../memory/grow-column.js';
 import type { Segment } from '../segment.js';
 
-/** Where the postings of each slot are: in a segment, or in the list of those that wait to be in one. */
+/** Where the postings of each slot are: in a segment, or in the memtable. */
 export interface SlotPositions {
   /** Null for a slot that is in no segment. */
   segmentOf(slot: number): Segment | null;
-  /** The ordinal in the segment; or, as a shard counts it, the position among those that wait. */
+  /** The ordinal in the segment; or, as a shard counts it, the position in the memtable. */
   positionOf(slot: number): number;
   set(slot: number, segment: Segment | null, position: number): void;
   /** Makes room for a segment, and forgets one. */

@@ -143,7 +143,10 @@ function answerFrom(mirror: Mirror, question: Question, { mask, seen }: Basis): 
     case 'similarities':
       return { type: 'scores', scores: mirror.similarities(question.vector, question.chunks) };
     case 'word-scores':
-      return { type: 'scores', scores: mirror.wordScores({ ...question, query: toWordQuery(question.query) }, question.chunks) };
+      return {
+        type: 'scores',
+        scores: mirror.wordScores({ ...question, query: toWordQuery(question.query) }, question.chunks),
+      };
     case 'vectors':
       return {
         type: 'candidates',

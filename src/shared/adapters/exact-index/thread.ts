@@ -35,7 +35,7 @@ const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
 /** Whether everything is loaded; and whether everything was in postings at that time, too, so that searches are fast. */
 let loaded: 'loading' | 'ready' = 'loading';
 let state: 'loading' | 'ready' = 'loading';
-let isTidying = false;
+let isCompacting = false;
 let runId: string | null = null;
 /** Whether Redis is away; null before the first connection. */
 let isAway: boolean | null = null;
@@ -46,8 +46,8 @@ const slices = createSlices();
 const createMirror = await loadMirror();
 const mirror = createMirror({
   held,
-  onUntidy: ({ isFull }) => {
-    if (state === 'ready' || isFull) tidy();
+  onDirty: ({ isFull }) => {
+    if (state === 'ready' || isFull) compact();
   },
 });
 const client = createMirrorClient({
@@ -80,7 +80,7 @@ const follower = createFollower({
   onState: (next) => {
     loaded = next;
     if (next === 'loading') show(next);
-    else tidy();
+    else compact();
   },
 });
 const freshness = coalesceRuns(() => follower.sync());
@@ -102,20 +102,20 @@ function show(next: 'loading' | 'ready'): void {
 }
 
 /** Puts what was loaded into postings, a slice at a time: whole segments while Redis is read, and the rest after that. */
-function tidy(): void {
-  if (isTidying) return;
-  isTidying = true;
+function compact(): void {
+  if (isCompacting) return;
+  isCompacting = true;
   let isRest = false;
   slices
     .run('', (isTimeLeft) => {
       isRest = loaded === 'ready';
-      return isRest ? mirror.tidy(isTimeLeft) : mirror.fill(isTimeLeft);
+      return isRest ? mirror.compact(isTimeLeft) : mirror.flush(isTimeLeft);
     })
     .finally(() => {
-      isTidying = false;
+      isCompacting = false;
       if (loaded !== 'ready') return;
       if (isRest) show('ready');
-      else tidy();
+      else compact();
     })
     .catch(reportFailure);
 }

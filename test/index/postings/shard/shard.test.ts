@@ -3,11 +3,8 @@ import fc from 'fast-check';
 import type { TermWeights } from '../../../../src/index/index.js';
 import { createLikelyChunks } from '../../../../src/index/search/likely-chunks.js';
 import { MAX_LISTS } from '../../../../src/index/postings/segment-columns.js';
-import { spareOf } from '../../../../src/index/postings/offers.js';
-import {
-  createShard,
-  type ShardParts,
-} from '../../../../src/index/postings/shard/shard.js';
+import { spareOf } from '../../../../src/index/postings/collector.js';
+import { createShard, type ShardParts } from '../../../../src/index/postings/shard/shard.js';
 import { WINDOW } from '../../../../src/index/postings/segment.js';
 import { createTopChunks } from '../../../../src/index/search/top-chunks.js';
 import { coveredShare } from '../../../../src/index/scoring/bm25.js';
@@ -30,7 +27,7 @@ const chunk = fc
 const step = fc.oneof(
   fc.record({ type: fc.constant('add' as const), count: fc.integer({ min: 1, max: 3_000 }) }),
   fc.record({ type: fc.constant('remove' as const), every: fc.integer({ min: 1, max: 5 }) }),
-  fc.record({ type: fc.constant('tidy' as const), looks: fc.integer({ min: 0, max: 40 }) }),
+  fc.record({ type: fc.constant('compact' as const), looks: fc.integer({ min: 0, max: 40 }) }),
 );
 
 const query = fc
@@ -95,7 +92,7 @@ function found({ kept, shard }: Opened, words: TermWeights, limit: number): [slo
   const counts = new Uint8Array(words.terms.length);
   const take = (slot: number) => {
     const packed = kept.get(slot);
-    if (packed) top.offer(slot, coveredShare(packed, words, counts));
+    if (packed) top.collect(slot, coveredShare(packed, words, counts));
   };
   const likely = createLikelyChunks({ limit, minScore: 0, spare: spareOf(words.terms.length), take });
   shard.score(words, likely);
@@ -141,10 +138,10 @@ describe.each([
               );
             else if (each.type === 'remove')
               opened.remove([...opened.kept.keys()].filter((_, i) => i % each.every === 0));
-            else opened.shard.tidy(looks(each.looks));
+            else opened.shard.compact(looks(each.looks));
             expectSame(opened, words);
           }
-          while (!opened.shard.tidy(looks(3)));
+          while (!opened.shard.compact(looks(3)));
           expectSame(opened, words);
         },
       ),
@@ -186,7 +183,7 @@ describe.each([
         const all = scanned(opened, each);
         for (const limit of [1, 26, 1_000]) expect(found(opened, each, limit)).toEqual(all.slice(0, limit));
       }
-      while (!opened.shard.tidy(() => true));
+      while (!opened.shard.compact(() => true));
     }
   });
 
@@ -200,7 +197,7 @@ describe.each([
         return packTerms({ counts, length: n === last ? 10 : 11 });
       }),
     );
-    while (!opened.shard.tidy(() => true));
+    while (!opened.shard.compact(() => true));
     const words = { terms: Uint32Array.of(1, 2), weights: Float64Array.of(0.4, 0.6), averageLength: 10 };
     for (const limit of [1, 2, 3])
       expect(found(opened, words, limit)).toEqual(scanned(opened, words).slice(0, limit));
@@ -213,7 +210,7 @@ describe.each([
     opened.add(
       Array.from({ length: 5_000 }, (_, n) => packTerms({ counts: counts(n), length: 5 + (n % 11) })),
     );
-    while (!opened.shard.tidy(() => true));
+    while (!opened.shard.compact(() => true));
     for (const size of [MAX_LISTS, MAX_LISTS + 1]) {
       const terms = Uint32Array.from({ length: size }, (_, i) => i);
       const words = { terms, weights: Float64Array.from(terms, () => 1 / size), averageLength: 10 };
@@ -247,7 +244,7 @@ describe.each([
     let steps = 0;
     for (let isDone = false; !isDone; steps += 1) {
       reads.count = 0;
-      isDone = shard.tidy(() => false);
+      isDone = shard.compact(() => false);
       expect(reads.count).toBeLessThanOrEqual(2_048);
     }
     expect(steps).toBeGreaterThan(600);

@@ -13,7 +13,7 @@ function open({ runId = 'server', head = HEAD }: { runId?: string; head?: Head |
   const missing = createMissingList();
   let asked = 0;
   const answerQuestion = createAnswerQuestion({
-    mirror: createMirror({ held: 'of-terms', onUntidy: () => undefined }),
+    mirror: createMirror({ held: 'of-terms', onDirty: () => undefined }),
     follower: { missing: missing.all, head },
     slices: createSlices(),
     catchUp: () => {

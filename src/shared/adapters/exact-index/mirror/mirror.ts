@@ -1,9 +1,4 @@
-import {
-  loadIndex,
-  type AppRules,
-  type MemoryIndex,
-  type TermEmbedding,
-} from '../../../../index/index.js';
+import { loadIndex, type AppRules, type MemoryIndex, type TermEmbedding } from '../../../../index/index.js';
 import { canRead, readersOf, type AccessLists } from '../../../access/access.js';
 import type { DocumentRecord, FilterableDocument } from '../../../document.js';
 import { bytesOfFilter, conditionsOf } from '../../../filters/filter-cost.js';
@@ -29,16 +24,16 @@ export type HeldVectors = (typeof HELD_VECTORS)[number];
 
 interface MirrorOptions {
   readonly held: HeldVectors;
-  /** Called when there is something to do for `tidy`, and for `fill` if `isFull`. */
-  readonly onUntidy: (about: { readonly isFull: boolean }) => void;
+  /** Called when there is something to do for `compact`, and for `flush` if `isFull`. */
+  readonly onDirty: (about: { readonly isFull: boolean }) => void;
 }
 
 /** Loads what makes mirrors. */
 export async function loadMirror(): Promise<(options: MirrorOptions) => Mirror> {
   const createMemoryIndex = await loadIndex();
-  return ({ held, onUntidy }) => {
+  return ({ held, onDirty }) => {
     const vectors = held === 'of-terms' ? TERM_EMBEDDING : held;
-    return createMemoryIndex({ rules: RULES, vectors, onUntidy });
+    return createMemoryIndex({ rules: RULES, vectors, onDirty });
   };
 }
 

@@ -1,4 +1,11 @@
-import { coveredShare, createSectionShare, scoreWithSection, SECTION_CHUNKS, sectionOf, type TermWeights } from '../../../../index/index.js';
+import {
+  coveredShare,
+  createSectionShare,
+  scoreWithSection,
+  SECTION_CHUNKS,
+  sectionOf,
+  type TermWeights,
+} from '../../../../index/index.js';
 import { slicesOf } from '../../../batches.js';
 import type { CallOptions } from '../../../ports.js';
 import { defineScript, type Redis } from '../../../redis/client.js';

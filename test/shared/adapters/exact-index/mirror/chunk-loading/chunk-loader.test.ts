@@ -20,7 +20,7 @@ function open() {
   const problems: unknown[] = [];
   const read = { chunks: 0 };
   const failing = new Set<string>();
-  const mirror = createMirror({ held: 'stored', onUntidy: () => undefined });
+  const mirror = createMirror({ held: 'stored', onDirty: () => undefined });
   const client = {
     readRecords: (ids: readonly string[]) =>
       Promise.resolve(ids.map((id) => (records.has(id) ? textsOf(id, records.get(id)) : null))),

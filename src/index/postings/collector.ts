@@ -1,8 +1,8 @@
 /** Gets the chunks that may be among the best, and says how good a chunk has to be. */
-export interface Offers {
+export interface Collector {
   readonly threshold: number;
   /** @param sum the score, but for its last digits: it differs by `spareOf` at most */
-  offer(slot: number, sum: number): void;
+  collect(slot: number, sum: number): void;
 }
 
 /**

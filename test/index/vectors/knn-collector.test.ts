@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createSelection } from '../../../src/index/vectors/selection.js';
+import { createKnnCollector } from '../../../src/index/vectors/knn-collector.js';
 
 interface Offer {
   readonly score: number;
@@ -11,17 +11,17 @@ interface Offer {
 const offer = fc.record({ score: fc.integer({ min: -3, max: 3 }), tie: fc.integer({ min: 0, max: 3 }) });
 
 /** Later slots go first where all else is equal: an order that keeping the given one would not give. */
-const selection = createSelection((a, b) => b - a);
+const collector = createKnnCollector((a, b) => b - a);
 
 /** Offers in steps, each only what may still be among the best, as the kernel does. */
 function select(offers: readonly Offer[], { limit, step }: { limit: number; step: number }): number[] {
-  selection.begin(limit);
+  collector.begin(limit);
   for (const [slot, { score, tie }] of offers.entries()) {
-    if (slot % step === 0) selection.tighten();
-    if (score > selection.minScore || (score === selection.minScore && tie <= selection.maxTie))
-      selection.offer(slot, score, tie);
+    if (slot % step === 0) collector.tighten();
+    if (score > collector.minScore || (score === collector.minScore && tie <= collector.maxTie))
+      collector.collect(slot, score, tie);
   }
-  const { slots, scores } = selection.take();
+  const { slots, scores } = collector.take();
   expect([...scores]).toEqual([...slots].map((slot) => offers[slot]?.score));
   return [...slots];
 }
@@ -33,7 +33,7 @@ function bestOf(offers: readonly Offer[], limit: number): number[] {
   return sorted.slice(0, limit).map(([slot]) => slot);
 }
 
-describe('a selection', () => {
+describe('a collector', () => {
   test('takes the best in order, whatever ties there are and however often it is tightened', () => {
     fc.assert(
       fc.property(

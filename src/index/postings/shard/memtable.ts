@@ -4,46 +4,46 @@ import type { SlotPositions } from './slot-positions.js';
 export type ReadTerms = (slot: number) => Uint8Array | null;
 
 /**
- * The chunks of a shard that are in no segment, which are read one by one: those that wait to be in one, and those that a merge
- * has begun to put into one, which are sealed.
+ * The chunks of a shard that are in no segment, which are read one by one: open ones, and sealed ones, of which a merge has
+ * begun to make a segment.
  */
-export interface WaitingChunks {
-  /** How many wait. */
+export interface Memtable {
+  /** How many are open. */
   readonly size: number;
   add(slot: number): void;
   /** Removes a chunk that is in no segment. */
   remove(slot: number): void;
   /** Calls `tell` for each chunk that has terms, also for those that are sealed. */
   each(tell: (slot: number, packed: Uint8Array) => void): void;
-  /** Seals those that came last, at most `limit` of them. @returns their slots; -1 for those that are removed meanwhile */
+  /** Seals the open ones that came last, at most `limit` of them. @returns their slots; -1 for those that are removed meanwhile */
   seal(limit: number): readonly number[];
   /** Forgets those that were sealed: they are in a segment now. */
   forgetSealed(): void;
 }
 
-/** A sealed chunk is told from one that waits by its position, which is negative. This is its own inverse. */
+/** A sealed chunk is told from an open one by its position, which is negative. This is its own inverse. */
 const sealedAt = (position: number): number => -position - 1;
 
 interface State {
   readonly positions: SlotPositions;
   readonly read: ReadTerms;
-  readonly waiting: number[];
+  readonly open: number[];
   /** -1 for those that have gone since. */
   sealed: number[];
 }
 
-export function createWaitingChunks(parts: Pick<State, 'positions' | 'read'>): WaitingChunks {
-  const state: State = { positions: parts.positions, read: parts.read, waiting: [], sealed: [] };
+export function createMemtable(parts: Pick<State, 'positions' | 'read'>): Memtable {
+  const state: State = { positions: parts.positions, read: parts.read, open: [], sealed: [] };
   return {
     get size() {
-      return state.waiting.length;
+      return state.open.length;
     },
     add: (slot) => {
-      state.positions.set(slot, null, state.waiting.push(slot) - 1);
+      state.positions.set(slot, null, state.open.push(slot) - 1);
     },
     remove: (slot) => remove(state, slot),
     each: (tell) => {
-      for (const slots of [state.waiting, state.sealed]) {
+      for (const slots of [state.open, state.sealed]) {
         for (const slot of slots) {
           const packed = slot < 0 ? null : state.read(slot);
           if (packed) tell(slot, packed);
@@ -57,22 +57,22 @@ export function createWaitingChunks(parts: Pick<State, 'positions' | 'read'>): W
   };
 }
 
-function remove({ positions, waiting, sealed }: State, slot: number): void {
+function remove({ positions, open, sealed }: State, slot: number): void {
   const position = positions.positionOf(slot);
   if (position < 0) {
     sealed[sealedAt(position)] = -1;
     return;
   }
-  const last = waiting.pop();
-  if (last === undefined || position === waiting.length) return;
-  waiting[position] = last;
+  const last = open.pop();
+  if (last === undefined || position === open.length) return;
+  open[position] = last;
   positions.set(last, null, position);
 }
 
 function seal(state: State, limit: number): readonly number[] {
-  const { positions, waiting } = state;
+  const { positions, open } = state;
   // Those that are left keep their positions.
-  state.sealed = waiting.splice(Math.max(0, waiting.length - limit));
+  state.sealed = open.splice(Math.max(0, open.length - limit));
   for (const [at, slot] of state.sealed.entries()) positions.set(slot, null, sealedAt(at));
   return state.sealed;
 }
