@@ -82,7 +82,9 @@ async function fill(): Promise<void> {
     };
     const record = {
       id,
+      ownerId: 'reader',
       createdAt: now,
+      updatedAt: now,
       readers: ['reader'],
       writers: ['reader'],
       admins: ['reader'],
