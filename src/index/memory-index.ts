@@ -110,16 +110,11 @@ export interface MemoryIndexOptions<App extends AppTypes> {
 export function createMemoryIndex<App extends AppTypes>(options: MemoryIndexOptions<App>): MemoryIndex<App> {
   const tables = createTables(options);
   const { chunks, store, partitions, masks } = tables;
-  const collector = createKnnCollector(tables.compare);
   const vectors =
     typeof options.vectors === 'string'
       ? createStoredVectors(chunks)
       : createTermVectors(tables, options.vectors);
-  const nearest = ({ callerId, vector, mask, limit }: NearestRequest): ScoredSlots => {
-    collector.begin(Math.min(limit, chunks.count));
-    if (limit > 0) vectors.collectNearest(vector, mask, collector, callerId);
-    return collector.take();
-  };
+  const nearest = createNearest(tables, vectors);
 
   return {
     get chunkCount() {
@@ -149,6 +144,19 @@ export function createMemoryIndex<App extends AppTypes>(options: MemoryIndexOpti
     wordScores: (request, addresses) => ofEach(tables, addresses, scoreWords(tables, request)),
     list: (request) => listDocuments(store, request),
     count: (request) => countDocuments(store, request),
+  };
+}
+
+/** Returns a function that finds the nearest chunks; what it returns is valid until it is called again. */
+function createNearest(
+  { chunks, compare }: { readonly chunks: Pick<ChunkTable, 'count'>; readonly compare: CompareSlots },
+  vectors: ChunkVectors,
+): (request: NearestRequest) => ScoredSlots {
+  const collector = createKnnCollector(compare);
+  return ({ callerId, vector, mask, limit }) => {
+    collector.begin(Math.min(limit, chunks.count));
+    if (limit > 0) vectors.collectNearest(vector, mask, collector, callerId);
+    return collector.take();
   };
 }
 

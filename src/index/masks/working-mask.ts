@@ -71,14 +71,20 @@ export type MaskRules<App extends AppTypes> = Pick<AppRules<App>, 'mayRead' | 'c
 
 const EVERYTHING = { matches: () => true, conditions: 0, bytes: 0 };
 
-/** @param seenSoFar how many changes there were before, which need not be looked at */
-export function createWorkingMask<App extends AppTypes>(
+interface Decisions<App extends AppTypes> {
+  readonly first: Decision<App>;
+  /** Decides about later changes, which are few, without remembering anything. */
+  readonly later: Decision<App>;
+  /** Decisions by the number of the access class, so that each is made once. */
+  readonly readable: Map<number, boolean>;
+  readonly filterBytes: number;
+}
+
+function createDecisions<App extends AppTypes>(
   { callerId, filter }: Selector<App>,
   { mayRead, compile }: MaskRules<App>,
-  seenSoFar: number,
-): WorkingMask<App> {
-  const { matches, conditions, bytes: filterBytes } = filter === null ? EVERYTHING : compile(filter);
-  /** Decisions by the number of the access class, so that each is made once. */
+): Decisions<App> {
+  const { matches, conditions, bytes } = filter === null ? EVERYTHING : compile(filter);
   const readable = new Map<number, boolean>();
   const decide = ({ access }: AccessClass<App>) => mayRead(callerId, access);
   const first: Decision<App> = {
@@ -86,8 +92,16 @@ export function createWorkingMask<App extends AppTypes>(
     matches,
     stepsOfDocument: 1 + conditions / CONDITIONS_A_STEP,
   };
-  /** Decides about later changes, which are few, without remembering anything. */
-  const later: Decision<App> = { ...first, isReadable: decide };
+  return { first, later: { ...first, isReadable: decide }, readable, filterBytes: bytes };
+}
+
+/** @param seenSoFar how many changes there were before, which need not be looked at */
+export function createWorkingMask<App extends AppTypes>(
+  selector: Selector<App>,
+  rules: MaskRules<App>,
+  seenSoFar: number,
+): WorkingMask<App> {
+  const { first, later, readable, filterBytes } = createDecisions(selector, rules);
   const mask = noProgress(seenSoFar);
 
   return {
@@ -110,7 +124,7 @@ export function createWorkingMask<App extends AppTypes>(
     },
     advance: (tables, changes, steps) => {
       resize(mask, tables);
-      if (!mask.isBegun) begin(mask, tables.readableBy(callerId), changes.length);
+      if (!mask.isBegun) begin(mask, tables.readableBy(selector.callerId), changes.length);
       const left = lookAtDocuments(mask, tables, { decision: first, steps });
       if (!mask.candidates) readable.clear();
       return applyChanges(mask, tables, { changes, decision: later, steps: left });
