@@ -20,7 +20,7 @@ export { loadIndex } from './load-index.js';
 export { createSlices } from './masks/slices.js';
 export type { Slices } from './masks/slices.js';
 export type { Mask } from './masks/working-mask.js';
-export type { IndexWriter, MemoryIndex, Searcher } from './memory-index.js';
+export type { IndexWriter, Searcher } from './memory-index.js';
 export { coveredShare, inverseDocumentFrequency, queryTermWeight } from './scoring/bm25.js';
 export {
   isPacked,

@@ -1,4 +1,10 @@
-import { loadIndex, type AppRules, type MemoryIndex, type TermEmbedding } from '../../../../index/index.js';
+import {
+  loadIndex,
+  type AppRules,
+  type IndexWriter,
+  type Searcher,
+  type TermEmbedding,
+} from '../../../../index/index.js';
 import { canRead, readersOf, type AccessLists } from '../../../access/access.js';
 import type { DocumentRecord, FilterableDocument } from '../../../document.js';
 import { bytesOfFilter, conditionsOf } from '../../../filters/filter-cost.js';
@@ -16,7 +22,7 @@ export interface Mirrored {
 }
 
 /** An index of all documents in memory, as they are in Redis. */
-export type Mirror = MemoryIndex<Mirrored>;
+export type Mirror = IndexWriter<Mirrored> & Searcher<Mirrored>;
 
 /** Where the vectors of chunks come from: Redis, or their terms; with `none` only words are searched for. */
 export const HELD_VECTORS = ['stored', 'of-terms', 'none'] as const;
