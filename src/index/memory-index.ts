@@ -5,6 +5,7 @@ import type { Mask } from './masks/working-mask.js';
 import { createSlotPositions, type SlotPositions } from './postings/shard/slot-positions.js';
 import { createScratch } from './postings/score-segment.js';
 import { createShard } from './postings/shard/shard.js';
+import type { ChunkVectors } from './search/chunk-vectors.js';
 import {
   countDocuments,
   listDocuments,
