@@ -7,6 +7,10 @@ import { commentOpenings } from './scripts/lint/comment-openings.mjs';
 const adapters = 'src/shared/adapters';
 const adapterNames = [...new Set(readdirSync(adapters).map((name) => name.replace(/\.ts$/, '')))];
 
+/** The folders of src/index: each imports only those before it. Its other files are on top of all. */
+const indexLayers = ['memory', 'scoring', 'vectors', 'postings', 'tables', 'masks', 'search'];
+const onTopOfIndexLayers = ['kernels.ts', 'memory-index.ts', 'load-index.ts', 'index.ts'];
+
 /** Who may import what; the table is in CONTRIBUTING.md. */
 const zones = [
   {
@@ -20,6 +24,22 @@ const zones = [
     except: ['./index.ts'],
     message: 'The door of readers/ is its index.ts.',
   },
+  {
+    target: './src/index',
+    from: './src/!(index)/**/*',
+    message: 'index/ searches what it is given and knows nothing of the rest.',
+  },
+  {
+    target: './src/!(index)/**/*',
+    from: './src/index',
+    except: ['./index.ts'],
+    message: 'The door of index/ is its index.ts.',
+  },
+  ...indexLayers.map((layer, place) => ({
+    target: `./src/index/${layer}`,
+    from: [...indexLayers.slice(place + 1), ...onTopOfIndexLayers].map((above) => `./src/index/${above}`),
+    message: `A layer of index/ imports those below it: ${indexLayers.join(', ')}.`,
+  })),
   {
     target: './src/shared',
     from: ['./src/api', './src/workers', './src/cli', './src/reindex', './src/models'],

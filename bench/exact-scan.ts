@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createClient } from 'redis';
 import { keys } from '../src/shared/redis/keys.js';
-import { packTerms } from '../src/shared/text/packed-terms.js';
+import { packTerms } from '../src/index/scoring/packed-terms.js';
 import { startTestRedis } from '../test/support/redis.js';
 import type { ScanFigures } from './exact-scan-process.js';
 
@@ -82,7 +82,9 @@ async function fill(): Promise<void> {
     };
     const record = {
       id,
+      ownerId: 'reader',
       createdAt: now,
+      updatedAt: now,
       readers: ['reader'],
       writers: ['reader'],
       admins: ['reader'],

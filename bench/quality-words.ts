@@ -3,10 +3,10 @@
  * server: `npx tsx bench/quality-words.ts [collection…]`. Other collections than the shared ones lie in
  * `QUIRE_SHARED/data`, in the same form; a `filename` of a document there is the name of its file.
  */
+import type { TermStatistics } from '../src/index/index.js';
 import { searchedTerms } from '../src/shared/chunks/searched-text.js';
-import type { TermStatistics } from '../src/shared/search/query-terms.js';
 import { createLexicalRanker } from '../src/shared/search/ranking.js';
-import { packedLength, packedTerms } from '../src/shared/text/packed-terms.js';
+import { packedLength, packedTerms } from '../src/index/scoring/packed-terms.js';
 import type * as source from '../src/workers/chunking/chunk.js';
 import { rankCandidates } from '../test/support/rank-candidates.js';
 import { round } from './support/client.js';

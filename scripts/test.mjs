@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
@@ -15,11 +16,12 @@ try {
 }
 
 const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
-const [mode, ...named] = process.argv.slice(2);
+const names = process.argv.slice(2).map(placeOf);
+const [mode, ...named] = names;
 const MODES = { '--watch': watch, '--fast': fast };
 const child = spawn(
   process.execPath,
-  [...jest, ...(Object.hasOwn(MODES, mode) ? await MODES[mode](named) : process.argv.slice(2))],
+  [...jest, ...(Object.hasOwn(MODES, mode) ? await MODES[mode](named) : names)],
   {
     cwd: root,
     stdio: 'inherit',
@@ -30,6 +32,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(
 child.on('exit', (code, signal) => {
   process.exitCode = signal === null ? code : 1;
 });
+
+/** `index` is the folder test/index, and not everything with such a word in its path. */
+function placeOf(name) {
+  return !name.startsWith('-') && existsSync(join(root, 'test', name)) ? `/test/${name}/` : name;
+}
 
 /** Tests of parts, which wait more than they compute: one worker more than there are for whole services. */
 function fast(names) {

@@ -1,19 +1,19 @@
 import type * as mirrors from '../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { tieKey } from '../../src/shared/adapters/exact-index/mirror/tie-key.js';
-import { unpackCandidates } from '../../src/shared/adapters/exact-index/packed-candidates.js';
-import type * as compiled from '../../src/shared/adapters/exact-index/kernels.js';
+import { tieKey } from '../../src/index/tables/tie-key.js';
+import { unpackCandidates } from '../../src/index/search/packed-candidates.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
-import { packTerms } from '../../src/shared/text/packed-terms.js';
-import { makeDocument } from '../../test/support/documents.js';
+import { packTerms } from '../../src/index/scoring/packed-terms.js';
+import { toWordQuery } from '../../src/shared/search/query-terms.js';
+import { makeEntry } from '../../test/support/index-entry.js';
 import { importCompiled } from '../support/import-compiled.js';
 import { createRawScan } from '../support/raw-scan.js';
 import { K, type MakeEngine } from './engines.js';
 
-const INDEX = 'shared/adapters/exact-index';
 // @NOTE compiled, as the service runs it, and under its source's type: the kernel is not there otherwise
-const { createMirror } = (await importCompiled(`${INDEX}/mirror/mirror.js`)) as typeof mirrors;
-const { loadKernels } = (await importCompiled(`${INDEX}/kernels.js`)) as typeof compiled;
-const kernels = await loadKernels();
+const { loadMirror } = (await importCompiled(
+  'shared/adapters/exact-index/mirror/mirror.js',
+)) as typeof mirrors;
+const createMirror = await loadMirror();
 
 const CALLER = 'load';
 const CHUNKS_A_DOCUMENT = 20;
@@ -23,26 +23,19 @@ const always = () => true;
 
 /** Chunks of one caller in the service's mirror, 20 to a document, without its thread and without Redis. */
 function openMirror(held: 'of-terms' | 'stored') {
-  const mirror = createMirror({ kernels, held, onUntidy: () => undefined });
+  const mirror = createMirror({ held, onDirty: () => undefined });
   let documents = 0;
   return {
     mirror,
     add: (chunks: readonly { readonly vector: Uint8Array; readonly terms: Uint8Array }[]) => {
       for (let first = 0; first < chunks.length; first += CHUNKS_A_DOCUMENT) {
-        const document = makeDocument({ id: idOf(documents++), ownerId: CALLER });
-        const loaded = { attempt: '.1', tie: tieKey(document.id), slots: [] };
+        const entry = makeEntry(CALLER, { id: idOf(documents++), ownerId: CALLER });
+        const loaded = { attempt: '.1', tie: tieKey(entry.id), slots: [] };
         for (const { vector, terms } of chunks.slice(first, first + CHUNKS_A_DOCUMENT))
           mirror.addTo(loaded, vector, terms);
-        const record = {
-          document,
-          accessKey: CALLER,
-          statisticsOwner: CALLER,
-          published: null,
-          prepared: null,
-        };
-        mirror.put(record, loaded);
+        mirror.put(entry, loaded);
       }
-      while (!mirror.tidy(always));
+      while (!mirror.compact(always));
     },
     hits: (found: Parameters<typeof unpackCandidates>[0]) =>
       unpackCandidates(found).map(({ documentId, number, score }) => ({
@@ -60,7 +53,16 @@ export const makePostings: MakeEngine<string> = () => {
   return {
     add: (texts) => add(texts.map((text) => ({ vector: NOTHING, terms: packTerms(analyzeText(text)) }))),
     search: (query) =>
-      hits(mirror.searchWords({ callerId: CALLER, query, minScore: 0, limit: K, enough: K, mask: null })),
+      hits(
+        mirror.searchWords({
+          callerId: CALLER,
+          query: toWordQuery(query),
+          minScore: 0,
+          limit: K,
+          enough: K,
+          mask: null,
+        }),
+      ),
   };
 };
 

@@ -9,7 +9,7 @@ import { publish, startAttempt } from '../../src/shared/documents/transitions.js
 import type { Redis } from '../../src/shared/redis/client.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
-import { packTerms } from '../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { makeDocument } from '../../test/support/documents.js';
 import { eachAtOnce } from './client.js';
 

@@ -2,7 +2,7 @@ import { readerTag } from '../../src/shared/access/access-tags.js';
 import { encodeVector, type VectorSet } from '../../src/shared/data-set/stored-vectors.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
-import { packTerms } from '../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { eachAtOnce } from '../support/client.js';
 import { makeContent, makeDocument } from '../../test/support/documents.js';
 import type { Vectors } from './embed-cached.js';

@@ -165,6 +165,8 @@ export const matchableSchema = documentSchema.pick({
   pending: true,
 });
 export type MatchableDocument = z.infer<typeof matchableSchema>;
+/** The part of it that filters look at. */
+export type FilterableDocument = Omit<MatchableDocument, 'readers' | 'writers' | 'admins'>;
 
 /** The fields that tell whether anything is still being done with a document. */
 export const stateSchema = documentSchema.pick({ status: true, retag: true });

@@ -159,16 +159,6 @@ export interface WordIndex {
   ): Promise<Float64Array>;
 }
 
-/** The terms of a query with their weights, by which chunks are scored. */
-export interface TermWeights {
-  /** Terms, hashed by `analyze-text.ts`, ascending. */
-  readonly terms: Uint32Array;
-  /** The weight of each term, as a share of the weight of all. */
-  readonly weights: Float64Array;
-  /** The average length, in terms, of the chunks that the weights are based on. */
-  readonly averageLength: number;
-}
-
 /** The documents that are listed or counted. */
 export interface DocumentSelection extends CallOptions {
   readonly callerId: string;

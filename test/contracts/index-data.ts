@@ -18,7 +18,7 @@ import { parseFilter, type Filter } from '../../src/shared/filters/parse.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { hashTerm } from '../../src/shared/text/hash-term.js';
-import { packTerms } from '../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 
 /** Puts documents with chosen vectors into Redis by the very steps that workers and API take. */

@@ -8,7 +8,7 @@ import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { listTerms } from '../../src/shared/text/list-terms.js';
-import { packList } from '../../src/shared/text/packed-terms.js';
+import { packList } from '../../src/index/scoring/packed-terms.js';
 import { batchCount, batchNumbers } from '../../src/shared/batches.js';
 import { createClient } from '../support/client.js';
 import { describeOnEachIndex } from '../support/each-index.js';

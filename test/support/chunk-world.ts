@@ -3,7 +3,7 @@ import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { nameMark, textHash, type TextBatch } from '../../src/shared/chunks/fields.js';
 import type { RecordState } from '../../src/shared/chunks/write-texts.js';
 import { keys } from '../../src/shared/redis/keys.js';
-import { packTerms } from '../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { useTestRedis } from './use-test-redis.js';
 
 /** The document whose generation the chunks are of, and its record's state. */

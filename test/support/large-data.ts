@@ -1,4 +1,4 @@
-import { packTerms } from '../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../src/index/scoring/packed-terms.js';
 
 export const DIMENSIONS = 1_024;
 /** The most chunks a document may have, and as many with vectors, texts and terms as large as they come. */

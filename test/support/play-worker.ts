@@ -1,7 +1,7 @@
 import { generationId } from '../../src/shared/document.js';
 import { fail, finishRetag, publish, startAttempt } from '../../src/shared/documents/transitions.js';
 import type { FailureCode } from '../../src/shared/errors.js';
-import { packTerms } from '../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import type { DocumentApi } from './document-api.js';
 import { until } from './until.js';
 

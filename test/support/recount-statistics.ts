@@ -3,7 +3,7 @@ import { createRecords } from '../../src/shared/documents/records.js';
 import { statisticsOwner } from '../../src/shared/documents/transitions.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
-import { packedLength, packedTerms } from '../../src/shared/text/packed-terms.js';
+import { packedLength, packedTerms } from '../../src/index/scoring/packed-terms.js';
 import { keysUnder } from './keys-under.js';
 
 type Counts = Map<string, number>;

@@ -1,6 +1,6 @@
-import type { TermWeights } from '../../src/shared/ports.js';
-import { coveredShare } from '../../src/shared/search/bm25.js';
-import { packTerms, unpackTerms } from '../../src/shared/text/packed-terms.js';
+import type { TermWeights } from '../../src/index/index.js';
+import { coveredShare } from '../../src/index/scoring/bm25.js';
+import { packTerms, unpackTerms } from '../../src/index/scoring/packed-terms.js';
 
 /** Chunks of a section. */
 const SECTION = 8;

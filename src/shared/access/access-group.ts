@@ -1,6 +1,6 @@
 import type { DocumentRecord } from '../document.js';
 import { readerTag, accessGroupTag, everyAccessGroupTag, ownerTag } from './access-tags.js';
-import type { AccessLists } from './access.js';
+import { readersOf, type AccessLists } from './access.js';
 
 /** Up to this many readers are named one by one in the tags of each chunk; 16 of them take 400 bytes. */
 const MAX_DIRECT = 16;
@@ -41,10 +41,6 @@ export function accessTags(document: Readable): string[] {
   if (!group) return Array.from(readersOf(document), readerTag);
   const { id, owner, ownCaller } = group;
   return [id, owner, everyAccessGroupTag, ...(ownCaller === null ? [] : [ownCaller])];
-}
-
-function readersOf({ readers, writers, admins }: AccessLists): ReadonlySet<string> {
-  return new Set([...readers, ...writers, ...admins]);
 }
 
 /** The tags that a caller's queries name: every document that the caller may read has one of them. */

@@ -17,6 +17,11 @@ export function canRead(callerId: string, { readers, writers, admins }: AccessLi
   return readers.includes(callerId) || writers.includes(callerId) || admins.includes(callerId);
 }
 
+/** Everybody who can read, each once. */
+export function readersOf({ readers, writers, admins }: AccessLists): ReadonlySet<string> {
+  return new Set([...readers, ...writers, ...admins]);
+}
+
 export function canWrite(callerId: string, { writers, admins }: AccessLists): boolean {
   return writers.includes(callerId) || admins.includes(callerId);
 }

@@ -1,10 +1,10 @@
+import { packedLength, packedTerms } from '../../index/index.js';
 import { at } from '../at.js';
 import { BATCH_SIZE } from '../batches.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { isHeld, type CountState } from '../term-statistics/parts.js';
 import { countFields, groupTerms, readState, writeState } from '../term-statistics/scripts.js';
-import { packedLength, packedTerms } from '../text/packed-terms.js';
 import {
   marksName,
   storedChunk,

@@ -1,7 +1,7 @@
 import { listTerms } from '../text/list-terms.js';
 import { nameWords } from '../text/name-words.js';
-import { packList } from '../text/packed-terms.js';
-import { addList, type TermList } from '../text/term-tally.js';
+import { packList, type TermList } from '../../index/index.js';
+import { addList } from '../text/term-tally.js';
 import { countTokens } from '../text/token-count.js';
 import type { ChunkText } from './fields.js';
 

@@ -1,4 +1,4 @@
-import type { Json, MatchableDocument } from '../document.js';
+import type { Json, FilterableDocument } from '../document.js';
 import { parseInstant } from './instants.js';
 
 /** A document's texts as instants, in milliseconds since 1970. A text that is no date is NaN, which no comparison matches. */
@@ -11,8 +11,8 @@ interface Instants {
  * Parses each date of a document once, however many conditions of a filter compare it: 64 conditions on a list of 128
  * dates would parse 8,192. Only the last document is remembered, since filters go through documents one by one.
  */
-export function createInstantMemo(): (document: MatchableDocument) => Instants {
-  let last: { readonly document: MatchableDocument; readonly instants: Instants } | null = null;
+export function createInstantMemo(): (document: FilterableDocument) => Instants {
+  let last: { readonly document: FilterableDocument; readonly instants: Instants } | null = null;
   return (document) => {
     if (last?.document !== document) last = { document, instants: createInstants() };
     return last.instants;

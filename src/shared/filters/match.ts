@@ -1,10 +1,10 @@
 import { canRead } from '../access/access.js';
-import type { Json, MatchableDocument } from '../document.js';
+import type { FilterableDocument, Json, MatchableDocument } from '../document.js';
 import { createInstantMemo } from './instant-memo.js';
 import type { Comparison, Filter, Operand, Scalar } from './parse.js';
 import { createPathReader } from './paths.js';
 
-export type DocumentPredicate = (document: MatchableDocument) => boolean;
+export type DocumentPredicate = (document: FilterableDocument) => boolean;
 type ValuePredicate = (value: Json | undefined) => boolean;
 
 const instantsOf = createInstantMemo();
@@ -16,7 +16,7 @@ export function matches(document: MatchableDocument, callerId: string, filter: F
 
 const compiled = new WeakMap<Filter, DocumentPredicate>();
 
-export function matchesFilter(document: MatchableDocument, filter: Filter): boolean {
+export function matchesFilter(document: FilterableDocument, filter: Filter): boolean {
   const known = compiled.get(filter);
   if (known) return known(document);
   const predicate = compileFilter(filter);

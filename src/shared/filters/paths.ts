@@ -1,11 +1,11 @@
-import { programmingLanguage, shownContent, type Json, type MatchableDocument } from '../document.js';
+import { programmingLanguage, shownContent, type Json, type FilterableDocument } from '../document.js';
 import { isPlainObject } from '../is-plain-object.js';
 
 /** Metadata may be nested this deep. Deeper values are neither stored nor looked for. */
 export const MAX_METADATA_DEPTH = 64;
 
 type JsonObject = Readonly<Record<string, Json>>;
-export type PathReader = (document: MatchableDocument) => Json | undefined;
+export type PathReader = (document: FilterableDocument) => Json | undefined;
 
 /** The fields that filters can name beside metadata. A metadata key of the same name takes precedence. */
 const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
@@ -36,7 +36,7 @@ export const ownFieldNames: readonly string[] = [...OWN_FIELDS.keys()];
 /** Tells whether each document has exactly one text in this field. */
 export const isOwnField = (path: string): boolean => OWN_FIELDS.has(path);
 
-const extractionOf = (document: MatchableDocument) => shownContent(document).extraction;
+const extractionOf = (document: FilterableDocument) => shownContent(document).extraction;
 export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()];
 
 /**

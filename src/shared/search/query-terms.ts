@@ -1,17 +1,12 @@
-import type { TermWeights } from '../ports.js';
 import { backgroundRate } from '../text/background-terms.js';
 import { analyzeQuery } from '../text/analyze-text.js';
-import { inverseDocumentFrequency, queryTermWeight } from './bm25.js';
-
-/** Counts over the chunks of the caller's own documents. `totalLength` is the sum of their lengths in terms. */
-export interface TermStatistics {
-  readonly chunks: number;
-  readonly totalLength: number;
-  /** The number of chunks that hold each term; terms that none holds may be missing. */
-  readonly frequencies: ReadonlyMap<number, number>;
-}
-
-export const noStatistics: TermStatistics = { chunks: 0, totalLength: 0, frequencies: new Map() };
+import {
+  inverseDocumentFrequency,
+  queryTermWeight,
+  type TermStatistics,
+  type TermWeights,
+  type WordQuery,
+} from '../../index/index.js';
 
 export interface WeightedTerm {
   readonly term: number;
@@ -24,14 +19,27 @@ const PRIOR_LENGTH = 150;
 /** A query as long as a text is ranked by this many of its heaviest terms, so that ranking takes milliseconds. */
 const MAX_TERMS = 128;
 
+/** Analyzes a query once, to be weighed by statistics of its terms that are known later. */
+export function toWordQuery(query: string): WordQuery {
+  const { counts } = analyzeQuery(query);
+  return {
+    terms: [...counts.keys()],
+    weigh: (statistics) => termWeights(heaviestOf(counts, statistics), statistics),
+  };
+}
+
 /** The terms of a query that count, weighted by the statistics of the caller's chunks. */
 export function weighQuery(query: string, statistics: TermStatistics): TermWeights {
-  return termWeights(heaviestTerms(query, statistics), statistics);
+  return toWordQuery(query).weigh(statistics);
 }
 
 /** The terms of a query that count, heaviest first. */
 export function heaviestTerms(query: string, statistics: TermStatistics): WeightedTerm[] {
-  const weighted = Array.from(analyzeQuery(query).counts, ([term, count]) => ({
+  return heaviestOf(analyzeQuery(query).counts, statistics);
+}
+
+function heaviestOf(counts: ReadonlyMap<number, number>, statistics: TermStatistics): WeightedTerm[] {
+  const weighted = Array.from(counts, ([term, count]) => ({
     term,
     weight: queryTermWeight(count, inverseFrequency(term, statistics)),
   }));

@@ -1,5 +1,5 @@
+import { packedLength, packedTerms } from '../../index/index.js';
 import { at, valueOf } from '../at.js';
-import { packedLength, packedTerms } from '../text/packed-terms.js';
 
 /** The terms of a batch of chunks. They are counted and forgotten in parts. */
 export interface BatchTerms {

@@ -1,7 +1,7 @@
+import type { TermStatistics } from '../../index/index.js';
 import { at } from '../at.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import type { TermStatistics } from '../search/query-terms.js';
 import { forgetStep, settleStep, sumTerms, type CountState, type CountStep } from './parts.js';
 import { countFields, forgetStepScript, readState, settleStepScript, stepArguments } from './scripts.js';
 

@@ -1,14 +1,5 @@
 import { listQueryTerms, listTerms } from './list-terms.js';
-import type { TermList } from './term-tally.js';
-
-/**
- * The count of each term, known by its 32-bit hash, in a text. `length` is the sum of the counts, without terms that are
- * kept aside.
- */
-export interface TermCounts {
-  readonly length: number;
-  readonly counts: ReadonlyMap<number, number>;
-}
+import type { TermCounts, TermList } from '../../index/index.js';
 
 /** The terms of a text, to be looked up. See `listTerms`. */
 export const analyzeText = (text: string): TermCounts => lookedUp(listTerms(text));

@@ -1,10 +1,11 @@
+import type { TermList } from '../../index/index.js';
 import { splitCompound } from './analysis/compounds.js';
 import { hasTones } from './analysis/fold-letters.js';
 import { markedTerm } from './analysis/marked-terms.js';
 import { normalizeText } from './analysis/normalize-text.js';
 import { countKnown, createKnownWords, remember, type KnownWords } from './analysis/known-words.js';
 import type { Span } from './span-table.js';
-import { addSilently, addTerm, clearTally, createTally, listTally, type TermList } from './term-tally.js';
+import { addSilently, addTerm, clearTally, createTally, listTally } from './term-tally.js';
 import { compoundEnd, wordEnd, wordStart } from './word-spans.js';
 import { isUnspaced, MAX_WORD_LENGTH, splitWord, type Accents, type Terms } from './words.js';
 

@@ -1,14 +1,5 @@
 import { randomInt } from 'node:crypto';
-
-/**
- * Every term of a text once, known by its 32-bit hash, with its number of occurrences. `length` is the sum of the counts of
- * the terms that measure it.
- */
-export interface TermList {
-  readonly length: number;
-  readonly terms: Uint32Array;
-  readonly counts: Uint32Array;
-}
+import type { TermList } from '../../index/index.js';
 
 /** Counts of terms that are added one by one, without an object for each text or term. */
 export interface TermTally {

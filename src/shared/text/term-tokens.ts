@@ -1,4 +1,4 @@
-import { packedSize, readTerms } from './packed-terms.js';
+import { packedSize, readTerms } from '../../index/index.js';
 
 /** A term that a chunk repeats more often is not found any sooner, since BM25 is nearly saturated. */
 const MAX_REPEATS = 3;

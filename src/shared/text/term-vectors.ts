@@ -1,8 +1,6 @@
-import type { TermCounts } from './analyze-text.js';
+import { packedLength, readTerms, type TermCounts, type TermList } from '../../index/index.js';
 import { isAside, mixBits } from './hash-term.js';
 import { backgroundRate } from './background-terms.js';
-import { packedLength, readTerms } from './packed-terms.js';
-import type { TermList } from './term-tally.js';
 
 /*
  * Vectors of hashed terms: each term adds its weight to four signed dimensions (feature hashing, Weinberger et al. 2009). A

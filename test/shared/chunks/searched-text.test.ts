@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { searchedTerms, searchedText } from '../../../src/shared/chunks/searched-text.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
-import { packedLength, unpackTerms } from '../../../src/shared/text/packed-terms.js';
+import { packedLength, unpackTerms } from '../../../src/index/scoring/packed-terms.js';
 
 const chunk = { text: 'Costs of hay and straw.', tokenCount: 7 };
 const termsOf = (filename: string | null, title: string | null = null) =>

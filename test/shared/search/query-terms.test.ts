@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { noStatistics, weighQuery, type TermStatistics } from '../../../src/shared/search/query-terms.js';
+import { noStatistics, type TermStatistics } from '../../../src/index/index.js';
+import { weighQuery } from '../../../src/shared/search/query-terms.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { noStatistics, type TermStatistics } from '../../../src/index/index.js';
 import type { Scores } from '../../../src/shared/search/agreement.js';
-import { noStatistics, type TermStatistics } from '../../../src/shared/search/query-terms.js';
 import {
   createHybridRanker,
   createLexicalRanker,
@@ -10,7 +10,7 @@ import {
 } from '../../../src/shared/search/ranking.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';
-import { packTerms } from '../../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { processorMilliseconds } from '../../support/processor-time.js';
 import { rankCandidates } from '../../support/rank-candidates.js';
 

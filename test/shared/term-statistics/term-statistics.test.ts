@@ -8,7 +8,7 @@ import {
   type TermStatisticsStore,
 } from '../../../src/shared/term-statistics/term-statistics.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
-import { packTerms, packedLength, packedTerms } from '../../../src/shared/text/packed-terms.js';
+import { packTerms, packedLength, packedTerms } from '../../../src/index/scoring/packed-terms.js';
 import { updateTermCounts } from '../../../src/workers/ingestion/update-term-counts.js';
 import { makeDocument } from '../../support/documents.js';
 import { dying, ProcessDied } from '../../support/dying.js';

@@ -21,7 +21,7 @@ const LONG = [
   'api/upload-stream.test.ts',
   'shared/adapters/exact-index/exact-index.test.ts',
   'shared/adapters/exact-index/recall.test.ts',
-  'shared/adapters/exact-index/scan/masks.test.ts',
+  'index/masks/masks.test.ts',
   'shared/adapters/query-engine-index/changes.test.ts',
   'shared/adapters/query-engine-index/extremes.test.ts',
   'shared/adapters/query-engine-index/failover.test.ts',

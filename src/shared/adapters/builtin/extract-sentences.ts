@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Passage, Prompt } from '../../ports.js';
 import { splitSentences } from '../../text/sentences.js';
-import { analyzeQuery, analyzeText, type TermCounts } from '../../text/analyze-text.js';
+import type { TermCounts } from '../../../index/index.js';
+import { analyzeQuery, analyzeText } from '../../text/analyze-text.js';
 
 export interface Extract {
   readonly sentence: string;

@@ -1,12 +1,13 @@
+import type { Mask, Slices } from '../../../index/index.js';
 import { canRead } from '../../access/access.js';
 import type { DataState } from '../../ports.js';
+import { toWordQuery } from '../../search/query-terms.js';
 import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
 import type { MissingChunks } from './mirror/chunk-loading/missing-chunks.js';
 import type { Follower } from './mirror/follower.js';
+import { countDocuments, listDocuments } from './mirror/list-documents.js';
 import type { Mirror } from './mirror/mirror.js';
 import type { Answer, Question } from './protocol.js';
-import type { Slices } from './scan/slices.js';
-import type { Mask } from './scan/working-mask.js';
 import { withinDeadline } from './within-deadline.js';
 
 interface AnswerParts {
@@ -119,7 +120,7 @@ function mayBeFound(
 ): boolean {
   const document = mirror.get(documentId);
   if (!document) return false;
-  return mask ? mask.documents[document.slot] === 1 : canRead(question.callerId, document.access.lists);
+  return mask ? mask.documents[document.slot] === 1 : canRead(question.callerId, document.accessClass.access);
 }
 
 const sumOf = (missing: readonly MissingChunks[]): number =>
@@ -134,11 +135,18 @@ interface Basis {
 function answerFrom(mirror: Mirror, question: Question, { mask, seen }: Basis): Answer {
   switch (question.type) {
     case 'words':
-      return { type: 'candidates', found: mirror.searchWords({ ...question, mask }), state: seen };
+      return {
+        type: 'candidates',
+        found: mirror.searchWords({ ...question, query: toWordQuery(question.query), mask }),
+        state: seen,
+      };
     case 'similarities':
       return { type: 'scores', scores: mirror.similarities(question.vector, question.chunks) };
     case 'word-scores':
-      return { type: 'scores', scores: mirror.wordScores(question, question.chunks) };
+      return {
+        type: 'scores',
+        scores: mirror.wordScores({ ...question, query: toWordQuery(question.query) }, question.chunks),
+      };
     case 'vectors':
       return {
         type: 'candidates',
@@ -146,9 +154,9 @@ function answerFrom(mirror: Mirror, question: Question, { mask, seen }: Basis): 
         state: null,
       };
     case 'list':
-      return { type: 'list', page: mirror.list({ ...question, mask: present(mask) }) };
+      return { type: 'list', page: listDocuments(mirror, { ...question, mask: present(mask) }) };
     case 'count':
-      return { type: 'count', count: mirror.count({ ...question, mask: present(mask) }) };
+      return { type: 'count', count: countDocuments(mirror, { ...question, mask: present(mask) }) };
   }
 }
 

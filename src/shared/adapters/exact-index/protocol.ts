@@ -1,7 +1,7 @@
+import type { PackedCandidates } from '../../../index/index.js';
 import type { ListedPage, ListOrder, ListPosition } from '../../documents/list-order.js';
 import type { Filter } from '../../filters/parse.js';
 import type { ChunkOfDocument, DataState } from '../../ports.js';
-import type { PackedCandidates } from './packed-candidates.js';
 
 /** What the asking thread asks for. */
 export type Question =

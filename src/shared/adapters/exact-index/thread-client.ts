@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
+import { unpackCandidates } from '../../../index/index.js';
+import type { HeldVectors } from './mirror/mirror.js';
 import type { VectorSet } from '../../data-set/stored-vectors.js';
 import { UnavailableError } from '../../errors.js';
 import type { CallOptions, OnProblem } from '../../ports.js';
-import { unpackCandidates } from './packed-candidates.js';
 import { createPendingRequests, type Outcome, type PendingRequests, type Reply } from './pending-requests.js';
-import type { HeldVectors } from './mirror/mirror.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
 
 export interface MirrorThread {

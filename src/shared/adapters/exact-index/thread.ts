@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
+import { createSlices } from '../../../index/index.js';
 import { vectorSetSchema } from '../../data-set/stored-vectors.js';
 import { createAnswerQuestion } from './answer-question.js';
 import { createFollower } from './mirror/follower.js';
 import { coalesceRuns } from '../../tools/coalesce-runs.js';
-import { createMirror, HELD_VECTORS } from './mirror/mirror.js';
+import { HELD_VECTORS, loadMirror } from './mirror/mirror.js';
 import { createMirrorClient } from './mirror/client.js';
 import { createPresence } from './mirror/presence.js';
 import type { Answer, Message, Request } from './protocol.js';
 import { createQuietTimes } from './quiet-times.js';
-import { loadKernels } from './kernels.js';
-import { createSlices } from './scan/slices.js';
 import { messageOf, NotServing } from './within-deadline.js';
 
 /* The thread that mirrors the data, follows its changes and answers. The asking thread's event loop does none of that. */
@@ -36,7 +35,7 @@ const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
 /** Whether everything is loaded; and whether everything was in postings at that time, too, so that searches are fast. */
 let loaded: 'loading' | 'ready' = 'loading';
 let state: 'loading' | 'ready' = 'loading';
-let isTidying = false;
+let isCompacting = false;
 let runId: string | null = null;
 /** Whether Redis is away; null before the first connection. */
 let isAway: boolean | null = null;
@@ -44,11 +43,11 @@ let isFailing = false;
 let hasWarned = false;
 
 const slices = createSlices();
+const createMirror = await loadMirror();
 const mirror = createMirror({
-  kernels: await loadKernels(),
   held,
-  onUntidy: ({ isFull }) => {
-    if (state === 'ready' || isFull) tidy();
+  onDirty: ({ isFull }) => {
+    if (state === 'ready' || isFull) compact();
   },
 });
 const client = createMirrorClient({
@@ -81,7 +80,7 @@ const follower = createFollower({
   onState: (next) => {
     loaded = next;
     if (next === 'loading') show(next);
-    else tidy();
+    else compact();
   },
 });
 const freshness = coalesceRuns(() => follower.sync());
@@ -103,20 +102,20 @@ function show(next: 'loading' | 'ready'): void {
 }
 
 /** Puts what was loaded into postings, a slice at a time: whole segments while Redis is read, and the rest after that. */
-function tidy(): void {
-  if (isTidying) return;
-  isTidying = true;
+function compact(): void {
+  if (isCompacting) return;
+  isCompacting = true;
   let isRest = false;
   slices
     .run('', (isTimeLeft) => {
       isRest = loaded === 'ready';
-      return isRest ? mirror.tidy(isTimeLeft) : mirror.fill(isTimeLeft);
+      return isRest ? mirror.compact(isTimeLeft) : mirror.flush(isTimeLeft);
     })
     .finally(() => {
-      isTidying = false;
+      isCompacting = false;
       if (loaded !== 'ready') return;
       if (isRest) show('ready');
-      else tidy();
+      else compact();
     })
     .catch(reportFailure);
 }

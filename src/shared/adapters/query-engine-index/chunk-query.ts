@@ -1,5 +1,6 @@
+import type { TermWeights } from '../../../index/index.js';
 import { encodeVector, type VectorType } from '../../data-set/stored-vectors.js';
-import type { TermWeights, VectorSearch } from '../../ports.js';
+import type { VectorSearch } from '../../ports.js';
 import { termToken } from '../../text/term-tokens.js';
 import type { SearchEffort } from './effort.js';
 

@@ -1,8 +1,9 @@
 import { RESP_TYPES } from 'redis';
+import type { TermWeights } from '../../../index/index.js';
 import type { AreOwnersTagged } from './owner-tags.js';
 import type { WithCallerTags } from './with-caller-tags.js';
 import type { VectorType } from '../../data-set/stored-vectors.js';
-import type { TermWeights, VectorSearch } from '../../ports.js';
+import type { VectorSearch } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
 import { createChunkCounts, type ChunkCounts } from './chunk-counts.js';

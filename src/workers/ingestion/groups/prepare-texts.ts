@@ -1,3 +1,4 @@
+import { packedTerms } from '../../../index/index.js';
 import { INDEXED_AT_ONCE, slicesOf } from '../../../shared/batches.js';
 import { nameMark, type ChunkText, type TextVector, type WholeChunk } from '../../../shared/chunks/fields.js';
 import { namingOf } from '../../../shared/chunks/searched-text.js';
@@ -8,7 +9,6 @@ import { UnavailableError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { TERMS_AT_ONCE } from '../../../shared/term-statistics/parts.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
-import { packedTerms } from '../../../shared/text/packed-terms.js';
 import { gapsOf, wholeChunks } from '../embed-pieces.js';
 import { tagsWhenPublished } from '../write-tags.js';
 import type { FoundText } from './read-group.js';

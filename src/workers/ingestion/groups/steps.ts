@@ -1,5 +1,5 @@
+import { packedLength } from '../../../index/index.js';
 import type { GroupTerms } from '../../../shared/documents/commit/publish-group.js';
-import { packedLength } from '../../../shared/text/packed-terms.js';
 import type { PreparedText } from './prepare-texts.js';
 
 /** The size of one step of publishing, which holds Redis up for some milliseconds. */

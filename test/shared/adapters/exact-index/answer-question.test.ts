@@ -2,11 +2,10 @@ import { expect, test } from '@jest/globals';
 import { createAnswerQuestion } from '../../../../src/shared/adapters/exact-index/answer-question.js';
 import type { Head } from '../../../../src/shared/adapters/exact-index/mirror/client.js';
 import { createMissingList } from '../../../../src/shared/adapters/exact-index/mirror/chunk-loading/missing-chunks.js';
-import { createMirror } from '../../../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { loadKernels } from '../../../../src/shared/adapters/exact-index/kernels.js';
-import { createSlices } from '../../../../src/shared/adapters/exact-index/scan/slices.js';
+import { loadMirror } from '../../../../src/shared/adapters/exact-index/mirror/mirror.js';
+import { createSlices } from '../../../../src/index/masks/slices.js';
 
-const kernels = await loadKernels();
+const createMirror = await loadMirror();
 const HEAD: Head = { epoch: 'data set', sequence: 7 };
 
 /** Answers of a mirror that has seen all changes and expects none, and how often it asked whether there are more. */
@@ -14,7 +13,7 @@ function open({ runId = 'server', head = HEAD }: { runId?: string; head?: Head |
   const missing = createMissingList();
   let asked = 0;
   const answerQuestion = createAnswerQuestion({
-    mirror: createMirror({ kernels, held: 'of-terms', onUntidy: () => undefined }),
+    mirror: createMirror({ held: 'of-terms', onDirty: () => undefined }),
     follower: { missing: missing.all, head },
     slices: createSlices(),
     catchUp: () => {

@@ -1,3 +1,5 @@
+import { isServing } from './is-serving.js';
+import type { Mirror } from './mirror.js';
 import type { OnProblem } from '../../../ports.js';
 import type { ChunkLoader } from './chunk-loading/chunk-loader.js';
 import {
@@ -9,8 +11,6 @@ import {
   type ChunkLoad,
 } from './chunk-loading/chunk-load.js';
 import type { MirrorClient } from './client.js';
-import type { Mirror } from './mirror.js';
-import { isServing } from './mirrored.js';
 import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-parser.js';
 
 /** Documents are loaded in groups of this size, several groups at a time so that Redis is never idle. */
@@ -99,18 +99,18 @@ async function loadGroup(documentIds: readonly string[], reading: Reading): Prom
     await readWhole(loads, reading);
     remaining = loads.flatMap((each) => settle(each, { ...reading, suspects }));
     for (const record of records)
-      if (record.prepared || background.isFollowing(record.document.id)) background.follow(record);
+      if (record.prepared || background.isFollowing(record.id)) background.follow(record);
   }
 }
 
 /** Updates a document whose chunks the mirror has already; answers with those that are to be loaded. */
 function beginWhole(record: ParsedRecord, mirror: Mirror): WholeLoad[] {
-  const { document, published } = record;
-  if (!published || isServing(mirror.get(document.id), published)) {
+  const { id, published } = record;
+  if (!published || isServing(mirror.get(id), published)) {
     mirror.put(record, published ? 'kept' : null);
     return [];
   }
-  return [{ record, load: createChunkLoad(document.id, published, { isUrgent: true }) }];
+  return [{ record, load: createChunkLoad(id, published, { isUrgent: true }) }];
 }
 
 async function readWhole(loads: readonly WholeLoad[], { client, mirror }: Reading): Promise<void> {
@@ -138,12 +138,12 @@ function settle(
   if (failure === 'missing' && !suspects.has(generation)) {
     // Most likely the record has moved on, and these chunks were unlinked.
     suspects.add(generation);
-    return [record.document.id];
+    return [record.id];
   }
   mirror.put(record, null);
   report(`a document is left out of search: ${REASONS[failure]}`, {
     level: 'error',
-    documentId: record.document.id,
+    documentId: record.id,
     generation,
   });
   return [];

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Mirror } from './mirror.js';
 import { createChunkLoader, type ChunkLoader } from './chunk-loading/chunk-loader.js';
 import type { LoadEvents } from './chunk-loading/finish-load.js';
 import type { Changes, Head, MirrorClient } from './client.js';
 import { createDocumentLoader, type DocumentLoader } from './document-loader.js';
-import type { Mirror } from './mirror.js';
 import type { MissingChunks } from './chunk-loading/missing-chunks.js';
 
 /** Deletions leave the change log after a day, so a mirror that was not synced for half of that starts over. */

@@ -1,61 +1,51 @@
-import { at } from '../../../at.js';
+import type { Mask, Searcher, Sort } from '../../../../index/index.js';
 import {
+  comparePlaces,
+  listValue,
   nameMatcher,
-  NEWEST_FIRST,
   pageOf,
   type ListedPage,
   type ListOrder,
   type ListPosition,
-  type Placed,
 } from '../../../documents/list-order.js';
-import type { Mask } from '../scan/working-mask.js';
-import type { DocumentTable } from '../tables/document-table.js';
-import { firstAfter, placeOf } from '../tables/listing-order.js';
+import type { Mirrored, MirroredFields } from './mirror.js';
 
-export interface CountRequest {
+interface CountRequest {
   /** The documents that may be found. */
   readonly mask: Mask;
-  readonly name?: string | null;
+  readonly name: string | null;
 }
 
-export interface ListRequest extends CountRequest {
-  readonly order?: ListOrder;
-  readonly after?: ListPosition | null;
+interface ListRequest extends CountRequest {
+  readonly order: ListOrder;
+  readonly after: ListPosition | null;
   readonly skip: number;
   readonly limit: number;
 }
 
 export function listDocuments(
-  store: Pick<DocumentTable, 'documents' | 'listed'>,
-  { mask, name = null, order = NEWEST_FIRST, after = null, skip, limit }: ListRequest,
+  mirror: Pick<Searcher<Mirrored>, 'list'>,
+  { mask, name, order, after, skip, limit }: ListRequest,
 ): ListedPage {
-  const { documents } = store;
-  const slots = mask.count > skip ? store.listed(order) : [];
-  const isNamed = nameMatcher(name);
-  const found: Placed[] = [];
-  let [matching, named] = [0, 0];
-  const first = after ? firstAfter(slots, documents, { after, order }) : 0;
-  for (let place = first; place < slots.length; place += 1) {
-    if (found.length > limit || matching >= mask.count) break;
-    const slot = at(slots, place);
-    if (mask.documents[slot] !== 1) continue;
-    matching += 1;
-    const document = at(documents, slot);
-    if (!isNamed(document)) continue;
-    named += 1;
-    if (named > skip) found.push(placeOf(document, order));
-  }
-  return pageOf(found, { skip, limit, after });
+  const isWanted = matcherOf(name);
+  const placed = mirror.list({ mask, isWanted, sort: sortBy(order), after, skip, limit });
+  return pageOf(placed, { skip, limit, after });
 }
 
 export function countDocuments(
-  { documents }: Pick<DocumentTable, 'documents'>,
-  { mask, name = null }: CountRequest,
+  mirror: Pick<Searcher<Mirrored>, 'count'>,
+  { mask, name }: CountRequest,
 ): number {
-  if (name === null) return mask.count;
-  const isNamed = nameMatcher(name);
-  let count = 0;
-  for (const [slot, document] of documents.entries())
-    if (document && mask.documents[slot] === 1 && isNamed(document)) count += 1;
-  return count;
+  return mirror.count({ mask, isWanted: matcherOf(name) });
 }
+
+const matcherOf = (name: string | null) => (name === null ? null : nameMatcher(name));
+
+const sortBy = (order: ListOrder): Sort<MirroredFields> => ({
+  key: `${order.by} ${String(order.isDescending)}`,
+  field: order.by,
+  // The time of its creation stays.
+  isFixed: order.by === 'created',
+  valueOf: (fields) => listValue(fields, order.by),
+  compare: (a, b) => comparePlaces(a, b, order),
+});

@@ -1,235 +1,58 @@
-import { at } from '../../../at.js';
-import type { ListedPage } from '../../../documents/list-order.js';
-import type { ChunkOfDocument } from '../../../ports.js';
-import type { Kernels } from '../kernels.js';
-import { packCandidates, type PackedCandidates, type ScoredSlots } from '../packed-candidates.js';
-import { createSlotPositions, type SlotPositions } from '../postings/shard/slot-positions.js';
-import { createScratch } from '../postings/score-segment.js';
-import { createShard } from '../postings/shard/shard.js';
-import { searchWords, scoreWords } from '../postings/search/search-words.js';
-import { createMasks, type Masks } from '../scan/masks.js';
-import { createSelection, type CompareSlots } from '../scan/selection.js';
-import { createStoredVectors } from '../scan/stored-vectors.js';
-import { createTermVectors } from '../scan/term-vectors.js';
-import type { Mask } from '../scan/working-mask.js';
-import { createChunkTable, type ChunkTable } from '../tables/chunk-table.js';
-import { createDocumentTable, type DocumentTable } from '../tables/document-table.js';
 import {
-  createPartitions,
-  type OnUntidy,
-  type Partitions,
-  type ReadablePartition,
-} from '../tables/partitions.js';
-import { createVectors } from '../tables/vectors.js';
-import { countDocuments, listDocuments, type CountRequest, type ListRequest } from './list-documents.js';
-import { compareIds, type LoadedChunks, type MirroredDocument } from './mirrored.js';
-import type { ParsedRecord } from './record-parser.js';
+  loadIndex,
+  type AppRules,
+  type IndexWriter,
+  type Searcher,
+  type TermEmbedding,
+} from '../../../../index/index.js';
+import { canRead, readersOf, type AccessLists } from '../../../access/access.js';
+import type { DocumentRecord, FilterableDocument } from '../../../document.js';
+import { bytesOfFilter, conditionsOf } from '../../../filters/filter-cost.js';
+import { compileFilter } from '../../../filters/match.js';
+import type { Filter } from '../../../filters/parse.js';
+import { divisorOf, saturated, termProduct } from '../../../text/term-vectors.js';
 
-/** The documents that may be found. */
-interface Request {
-  readonly mask: Mask;
+/** What the mirror holds of each document. Contents hold only what filters look at, so that documents can share them. */
+export type MirroredFields = FilterableDocument & Pick<DocumentRecord, 'updatedAt'>;
+
+export interface Mirrored {
+  readonly access: AccessLists;
+  readonly fields: MirroredFields;
+  readonly filter: Filter;
 }
 
-interface NearestRequest extends Request {
-  readonly callerId: string;
-  readonly vector: Float32Array;
-  readonly limit: number;
-}
-
-interface WordsRequest {
-  readonly callerId: string;
-  readonly query: string;
-  readonly minScore: number;
-  readonly limit: number;
-  readonly enough: number;
-  /** Null when everything in the caller's partitions may be found. */
-  readonly mask: Mask | null;
-}
-
-/** Records, vectors and terms of all documents in memory. Each change and each answer is one synchronous step. */
-export interface Mirror {
-  readonly chunkCount: number;
-  /** How often anything has changed of what it answers. */
-  readonly changes: number;
-  get(documentId: string): MirroredDocument | undefined;
-  /** Adds the next chunk of a generation. @returns false when its vector has another length than the others */
-  addTo(loaded: LoadedChunks, vector: Uint8Array, terms: Uint8Array): boolean;
-  /** Forgets the chunks of a generation whose loading failed. */
-  discard(loaded: LoadedChunks): void;
-  /** Makes the document answer with these chunks; `kept` leaves it the chunks that it has, null leaves it none. */
-  put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
-  remove(documentId: string): void;
-  clear(): void;
-  /** Puts new chunks into postings. Searches find them before that, but slower. @returns whether nothing is left to be done */
-  tidy(isTimeLeft: () => boolean): boolean;
-  /** The same, only with what fills whole segments: for the time in which much is loaded. */
-  fill(isTimeLeft: () => boolean): boolean;
-  /** Computes what searches by vectors need, once. @returns whether that is done */
-  prepareVectors(isTimeLeft: () => boolean): boolean;
-  /** Whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
-  readsWholePartitions(callerId: string): boolean;
-  /** Computes the mask of an answer in slices, between which others are answered. */
-  readonly prepare: Masks['prepare'];
-  searchVectors(request: NearestRequest): PackedCandidates;
-  searchWords(request: WordsRequest): PackedCandidates;
-  /** Similarities of chunks to a vector; NaN for those that the mirror does not serve. */
-  similarities(vector: Float32Array, chunks: readonly ChunkOfDocument[]): Float64Array<ArrayBuffer>;
-  /** Scores of chunks by the words of a query; NaN for those that the mirror does not serve. */
-  wordScores(
-    request: Pick<WordsRequest, 'callerId' | 'query'>,
-    chunks: readonly ChunkOfDocument[],
-  ): Float64Array<ArrayBuffer>;
-  list(request: ListRequest): ListedPage;
-  count(request: CountRequest): number;
-}
-
-interface Tables {
-  readonly chunks: ChunkTable;
-  readonly documents: DocumentTable['documents'];
-  readonly store: DocumentTable;
-  readonly partitions: Partitions;
-  readonly positions: SlotPositions;
-  readonly masks: Masks;
-  readonly compare: CompareSlots;
-  readonly changes: { count: number };
-}
+/** An index of all documents in memory, as they are in Redis. */
+export type Mirror = IndexWriter<Mirrored> & Searcher<Mirrored>;
 
 /** Where the vectors of chunks come from: Redis, or their terms; with `none` only words are searched for. */
 export const HELD_VECTORS = ['stored', 'of-terms', 'none'] as const;
 export type HeldVectors = (typeof HELD_VECTORS)[number];
 
 interface MirrorOptions {
-  readonly kernels: Kernels;
   readonly held: HeldVectors;
-  /** Called when there is something to do for `tidy`, and for `fill` if `isFull`. */
-  readonly onUntidy: OnUntidy;
+  /** Called when there is something to do for `compact`, and for `flush` if `isFull`. */
+  readonly onDirty: (about: { readonly isFull: boolean }) => void;
 }
 
-export function createMirror(options: MirrorOptions): Mirror {
-  const tables = createTables(options);
-  const { chunks, store, partitions, masks } = tables;
-  const selection = createSelection(tables.compare);
-  const vectors = options.held === 'of-terms' ? createTermVectors(tables) : createStoredVectors(chunks);
-  const nearest = ({ callerId, vector, mask, limit }: NearestRequest): ScoredSlots => {
-    selection.begin(Math.min(limit, chunks.count));
-    if (limit > 0) vectors.offerNearest(vector, mask, selection, callerId);
-    return selection.take();
-  };
-
-  return {
-    get chunkCount() {
-      return chunks.count;
-    },
-    get changes() {
-      return tables.changes.count;
-    },
-    get: (documentId) => store.get(documentId),
-    addTo: (loaded, vector, terms) => addTo(chunks, loaded, { vector, terms }),
-    discard: (loaded) => discard(chunks, loaded),
-    put: (record, content) => store.put(record, content),
-    remove: (documentId) => store.remove(documentId),
-    clear: () => {
-      tables.changes.count += 1;
-      store.clear();
-      masks.clear();
-    },
-    tidy: (isTimeLeft) => partitions.tidy(isTimeLeft),
-    fill: (isTimeLeft) => partitions.fill(isTimeLeft),
-    prepareVectors: (isTimeLeft) => vectors.prepare(isTimeLeft),
-    readsWholePartitions: (callerId) => partitions.readableBy(callerId).every(({ isWhole }) => isWhole),
-    prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
-    searchVectors: (request) => packCandidates(nearest(request), tables),
-    searchWords: (request) => packCandidates(searchWords(tables, request), tables),
-    similarities: (vector, addresses) => ofEach(tables, addresses, vectors.similarityTo(vector)),
-    wordScores: (request, addresses) => ofEach(tables, addresses, scoreWords(tables, request)),
-    list: (request) => listDocuments(store, request),
-    count: (request) => countDocuments(store, request),
+/** Loads what makes mirrors. */
+export async function loadMirror(): Promise<(options: MirrorOptions) => Mirror> {
+  const createMemoryIndex = await loadIndex();
+  return ({ held, onDirty }) => {
+    const vectors = held === 'of-terms' ? TERM_EMBEDDING : held;
+    return createMemoryIndex({ rules: RULES, vectors, onDirty });
   };
 }
 
-function createTables({ kernels, held, onUntidy }: MirrorOptions): Tables {
-  const makeVectors = (dimensions: number) => createVectors(kernels.vectors, dimensions);
-  const chunks = createChunkTable(held === 'stored' ? makeVectors : null);
-  const positions = createSlotPositions();
-  const shardParts = {
-    positions,
-    read: chunks.terms.read,
-    scratch: createScratch(),
-    makeKernel: kernels.postings,
-  };
-  const partitions = createPartitions(() => createShard(shardParts), onUntidy);
-  const changes = { count: 0 };
-  const store = createDocumentTable({ chunks, partitions }, (slot) => {
-    changes.count += 1;
-    masks.noteDocument(slot);
-  });
-  const { documents } = store;
-  const masks = createMasks(() => ({
-    documents,
-    readableBy: (callerId) => documentsOf(partitions.readableBy(callerId)),
-  }));
-  const compare: CompareSlots = (a, b) => compareChunks({ chunks, documents }, a, b);
-  return { chunks, documents, store, partitions, positions, masks, compare, changes };
-}
+/** What the index asks of the rest. */
+export const RULES: AppRules<Mirrored> = {
+  mayRead: canRead,
+  readersOf,
+  compile: (filter) => ({
+    matches: compileFilter(filter),
+    conditions: conditionsOf(filter),
+    bytes: bytesOfFilter(filter),
+  }),
+};
 
-function documentsOf(readable: readonly ReadablePartition[]): Int32Array {
-  const slots = new Int32Array(readable.reduce((sum, { partition }) => sum + partition.documents.size, 0));
-  let size = 0;
-  for (const { partition } of readable) {
-    for (const slot of partition.documents) {
-      slots[size] = slot;
-      size += 1;
-    }
-  }
-  return slots;
-}
-
-/** Orders chunks, given by their slots, by document id and then by chunk number. */
-function compareChunks(
-  { chunks, documents }: Pick<Tables, 'chunks' | 'documents'>,
-  a: number,
-  b: number,
-): number {
-  const { links } = chunks;
-  const byTie = chunks.tieOf(a) - chunks.tieOf(b);
-  if (byTie !== 0) return byTie;
-  const left = at(documents, links.documentOf(a));
-  const right = at(documents, links.documentOf(b));
-  return compareIds(left.id, right.id) || links.numberOf(a) - links.numberOf(b);
-}
-
-function addTo(
-  chunks: ChunkTable,
-  { tie, slots }: LoadedChunks,
-  chunk: { readonly vector: Uint8Array; readonly terms: Uint8Array },
-): boolean {
-  const slot = chunks.add({ ...chunk, tie });
-  if (slot !== null) slots.push(slot);
-  return slot !== null;
-}
-
-function discard(chunks: ChunkTable, { slots }: LoadedChunks): void {
-  chunks.free(slots);
-  slots.length = 0;
-}
-
-/** Calls `measure` with the slot of each chunk, in their order; NaN for a chunk that no document serves. */
-function ofEach(
-  { chunks, store }: Tables,
-  addresses: readonly ChunkOfDocument[],
-  measure: (slot: number) => number,
-): Float64Array<ArrayBuffer> {
-  /** The slots of a document's chunks, by its generation. */
-  const known = new Map<string, readonly number[]>();
-  return Float64Array.from(addresses, ({ generation, documentId, number }) => {
-    let slots = known.get(generation);
-    if (!slots) {
-      const document = store.get(documentId);
-      const isServed = document?.attempt != null && documentId + document.attempt === generation;
-      slots = isServed ? chunks.slotsFrom(document.firstChunk) : [];
-      known.set(generation, slots);
-    }
-    const slot = slots[number];
-    return slot === undefined ? Number.NaN : measure(slot);
-  });
-}
+/** The vectors of the builtin embedder. */
+const TERM_EMBEDDING: TermEmbedding = { termProduct, weigh: saturated, divisorOf };

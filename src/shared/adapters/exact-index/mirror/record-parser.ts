@@ -3,12 +3,14 @@ import {
   programmingLanguage,
   type DocumentRecord,
   type Extraction,
-  type MatchableDocument,
+  type FilterableDocument,
   type Metadata,
 } from '../../../document.js';
 import { mailHeadersSchema } from '../../../../readers/index.js';
 import { isPlainObject } from '../../../is-plain-object.js';
+import type { DocumentEntry } from '../../../../index/index.js';
 import { createAccessParser } from './access-parser.js';
+import type { Mirrored } from './mirror.js';
 
 /** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
@@ -17,13 +19,7 @@ export interface RecordTexts {
   readonly fields: string;
 }
 
-export interface ParsedRecord {
-  /** Its contents hold only what filters look at, so that documents can share them. */
-  readonly document: MatchableDocument & Pick<DocumentRecord, 'updatedAt'>;
-  /** Equal for equal access lists, and short. */
-  readonly accessKey: string;
-  /** Whose term statistics count the document; null when its owner may not read it. */
-  readonly statisticsOwner: string | null;
+export interface ParsedRecord extends DocumentEntry<Mirrored> {
   readonly published: ParsedGeneration | null;
   /** The generation that is about to be published. */
   readonly prepared: ParsedGeneration | null;
@@ -40,7 +36,7 @@ export interface ParsedGeneration {
 /** @throws when the record does not fit the schema */
 export type ParseRecord = (id: string, texts: RecordTexts) => ParsedRecord;
 
-type Content = NonNullable<MatchableDocument['published']>;
+type Content = NonNullable<FilterableDocument['published']>;
 type ReadContent = Pick<
   Content,
   'contentType' | 'filename' | 'generation' | 'chunkCount' | 'gaps' | 'extraction'
@@ -74,17 +70,9 @@ export function createRecordParser(): ParseRecord {
         attempt: remember(attempts, generation.attempt, () => generation.attempt),
       };
     return {
-      document: {
-        id,
-        ownerId,
-        createdAt,
-        updatedAt,
-        readers: lists.readers,
-        writers: lists.writers,
-        admins: lists.admins,
-        metadata,
-        ...shown,
-      },
+      id,
+      fields: { id, ownerId, createdAt, updatedAt, metadata, ...shown },
+      access: lists,
       accessKey,
       statisticsOwner: canRead(ownerId, lists) ? ownerId : null,
       published: shared(published && parseGeneration(id, published, nameOf(shown.published))),

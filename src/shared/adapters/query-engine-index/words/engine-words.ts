@@ -1,8 +1,8 @@
-import type { Candidate, TermWeights, WordIndex, WordSearch } from '../../../ports.js';
+import { FURTHER_LOOK, type TermStatistics, type TermWeights } from '../../../../index/index.js';
+import type { Candidate, WordIndex, WordSearch } from '../../../ports.js';
 import type { Redis } from '../../../redis/client.js';
 import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../../search/candidates.js';
-import { weighQuery, type TermStatistics } from '../../../search/query-terms.js';
-import { FURTHER_LOOK } from '../../../search/section-score.js';
+import { weighQuery } from '../../../search/query-terms.js';
 import { analyzeQuery } from '../../../text/analyze-text.js';
 import type { ChunkSearch } from '../chunk-search.js';
 import { readField } from '../read-field.js';

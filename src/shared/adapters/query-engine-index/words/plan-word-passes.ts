@@ -1,6 +1,5 @@
-import type { TermWeights } from '../../../ports.js';
-import { leastOwnShare } from '../../../search/section-score.js';
-import { termWeights, type TermStatistics, type WeightedTerm } from '../../../search/query-terms.js';
+import { leastOwnShare, type TermStatistics, type TermWeights } from '../../../../index/index.js';
+import { termWeights, type WeightedTerm } from '../../../search/query-terms.js';
 import { SMALL_OWNER, splitTerms } from './split-terms.js';
 
 /** One way of asking the engine for chunks that hold terms. The passes of a plan run in order, until the answer is certain. */

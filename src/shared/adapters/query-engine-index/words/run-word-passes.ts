@@ -1,7 +1,7 @@
+import { leastOwnShare, type TermWeights } from '../../../../index/index.js';
 import { slicesOf } from '../../../batches.js';
-import type { CallOptions, TermWeights, WordSearch } from '../../../ports.js';
+import type { CallOptions, WordSearch } from '../../../ports.js';
 import { addressOf, compareAddresses } from '../../../search/candidates.js';
-import { leastOwnShare } from '../../../search/section-score.js';
 import { nextSlice } from '../../../tools/time-slices.js';
 import type { FoundChunk } from '../chunk-reply.js';
 import type { ChunkSearch } from '../chunk-search.js';

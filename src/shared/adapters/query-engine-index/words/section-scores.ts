@@ -1,14 +1,15 @@
-import { slicesOf } from '../../../batches.js';
-import type { CallOptions, TermWeights } from '../../../ports.js';
-import { defineScript, type Redis } from '../../../redis/client.js';
-import { keys } from '../../../redis/keys.js';
-import { coveredShare } from '../../../search/bm25.js';
 import {
+  coveredShare,
   createSectionShare,
   scoreWithSection,
   SECTION_CHUNKS,
   sectionOf,
-} from '../../../search/section-score.js';
+  type TermWeights,
+} from '../../../../index/index.js';
+import { slicesOf } from '../../../batches.js';
+import type { CallOptions } from '../../../ports.js';
+import { defineScript, type Redis } from '../../../redis/client.js';
+import { keys } from '../../../redis/keys.js';
 import { nextSlice } from '../../../tools/time-slices.js';
 import { readField } from '../read-field.js';
 

@@ -1,9 +1,5 @@
-import {
-  heaviestTerms,
-  weightOf,
-  type TermStatistics,
-  type WeightedTerm,
-} from '../../../search/query-terms.js';
+import type { TermStatistics } from '../../../../index/index.js';
+import { heaviestTerms, weightOf, type WeightedTerm } from '../../../search/query-terms.js';
 
 /** Postings are searched for this many terms, since an engine reads all chunks of each. */
 const MAX_SEARCHED_TERMS = 64;

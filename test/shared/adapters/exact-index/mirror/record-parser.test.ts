@@ -59,10 +59,10 @@ describe('parsed access lists', () => {
       parse('document', { access: `${JSON.stringify(readers)}\n["w"]\n["a"]`, fields });
     const long = Array.from({ length: 1_000 }, (_, i) => `reader-${String(i)}`);
     for (const readers of [['bob'], long]) {
-      const { document, accessKey } = parsed(readers);
-      expect(document).toMatchObject({ readers, writers: ['w'], admins: ['a'] });
+      const { access, accessKey } = parsed(readers);
+      expect(access).toEqual({ readers, writers: ['w'], admins: ['a'] });
       expect(parsed(readers).accessKey).toBe(accessKey);
-      expect(parsed(readers).document.readers).toBe(document.readers);
+      expect(parsed(readers).access.readers).toBe(access.readers);
       expect(parsed([...readers, 'carol']).accessKey).not.toBe(accessKey);
     }
   });

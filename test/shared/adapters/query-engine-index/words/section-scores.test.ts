@@ -5,7 +5,7 @@ import {
 } from '../../../../../src/shared/adapters/query-engine-index/words/section-scores.js';
 import { keys } from '../../../../../src/shared/redis/keys.js';
 import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
-import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
+import { packTerms } from '../../../../../src/index/scoring/packed-terms.js';
 import { scoresOfDocument } from '../../../../support/section-scores.js';
 import { turnsOf } from '../../../../support/turns-here.js';
 import { useTestRedis } from '../../../../support/use-test-redis.js';

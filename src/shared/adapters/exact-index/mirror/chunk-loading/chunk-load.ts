@@ -1,9 +1,7 @@
-import { isPacked } from '../../../../text/packed-terms.js';
-import type { ChunkBytes, MirrorClient } from '../client.js';
+import { isPacked, type LoadedChunks, tieKey } from '../../../../../index/index.js';
 import type { Mirror } from '../mirror.js';
-import type { LoadedChunks } from '../mirrored.js';
+import type { ChunkBytes, MirrorClient } from '../client.js';
 import type { ParsedGeneration } from '../record-parser.js';
-import { tieKey } from '../tie-key.js';
 
 /** Chunks that one page asks for. Two pages are in flight. */
 export const PAGE_SIZE = 128;

@@ -1,4 +1,4 @@
-import { isServing } from '../mirrored.js';
+import { isServing } from '../is-serving.js';
 import type { ParsedRecord } from '../record-parser.js';
 import { chunksLeft, createChunkLoad, readPages, type ChunkLoad, type Page } from './chunk-load.js';
 import {
@@ -57,11 +57,11 @@ export function createChunkLoader(parts: ChunkLoaderOptions): ChunkLoader {
 
 function follow(state: LoaderState, record: ParsedRecord): void {
   const { mirror, documents } = state;
-  const { document, published } = record;
-  const following = documents.get(document.id) ?? newFollowing(record);
+  const { id, published } = record;
+  const following = documents.get(id) ?? newFollowing(record);
   following.record = record;
-  documents.set(document.id, following);
-  const isServed = published === null || isServing(mirror.get(document.id), published);
+  documents.set(id, following);
+  const isServed = published === null || isServing(mirror.get(id), published);
   const missing = isServed ? null : published;
   const prepared = isPublished(record.prepared, published) ? null : record.prepared;
   for (const load of following.loads.values())
@@ -102,7 +102,7 @@ function serveOrLoad(state: LoaderState, following: Following, published: Wanted
     return;
   }
   mirror.put(record, 'kept');
-  following.endMissing ??= missing.add(record.document.id, () => chunksMissing(following));
+  following.endMissing ??= missing.add(record.id, () => chunksMissing(following));
   if (load?.state !== 'loading') begin(state, following, published);
   else if (!load.isUrgent) {
     load.isUrgent = true;
@@ -116,8 +116,8 @@ function chunksMissing({ record, loads }: Following): number {
 }
 
 function begin(state: LoaderState, following: Following, wanted: Wanted): void {
-  const { document, published } = following.record;
-  const load = createChunkLoad(document.id, wanted, { isUrgent: wanted.attempt === published?.attempt });
+  const { id, published } = following.record;
+  const load = createChunkLoad(id, wanted, { isUrgent: wanted.attempt === published?.attempt });
   following.loads.set(wanted.attempt, load);
   if (wanted.chunkCount > 0) state.queue.add(load);
   else finishLoad(state, load);

@@ -1,6 +1,6 @@
+import type { Mirror } from '../mirror.js';
 import type { OnProblem } from '../../../../ports.js';
 import type { MirrorClient } from '../client.js';
-import type { Mirror } from '../mirror.js';
 import type { ParsedRecord } from '../record-parser.js';
 import { chunksLeft, generationOf, REASONS, type ChunkLoad } from './chunk-load.js';
 import type { LoadQueue } from './load-queue.js';
@@ -77,14 +77,14 @@ function fail(
   loads.delete(attempt);
   if (failure === 'missing' && !suspects.has(attempt)) {
     suspects.add(attempt);
-    onSuspect(record.document.id);
+    onSuspect(record.id);
     return;
   }
   mirror.put(record, null);
   endMissing(following);
   report(`a document is left out of search: ${REASONS[failure]}`, {
     level: 'error',
-    documentId: record.document.id,
+    documentId: record.id,
     generation: generationOf(load),
   });
 }
@@ -95,5 +95,5 @@ export function endMissing(following: Following): void {
 }
 
 export function tidy({ documents }: LoaderState, { record, loads, endMissing: end }: Following): void {
-  if (loads.size === 0 && end === null) documents.delete(record.document.id);
+  if (loads.size === 0 && end === null) documents.delete(record.id);
 }

@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createChunkLoader } from '../../../../../../src/shared/adapters/exact-index/mirror/chunk-loading/chunk-loader.js';
 import { createDocumentLoader } from '../../../../../../src/shared/adapters/exact-index/mirror/document-loader.js';
-import { createMirror } from '../../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { loadKernels } from '../../../../../../src/shared/adapters/exact-index/kernels.js';
+import { loadMirror } from '../../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
 import { termsOf, unit } from '../../../../../contracts/index-data.js';
 import { makeContent } from '../../../../../support/documents.js';
 import { until } from '../../../../../support/until.js';
 
-const kernels = await loadKernels();
+const createMirror = await loadMirror();
 
 interface Fields {
   readonly published?: readonly [attempt: string, chunkCount: number];
@@ -21,7 +20,7 @@ function open() {
   const problems: unknown[] = [];
   const read = { chunks: 0 };
   const failing = new Set<string>();
-  const mirror = createMirror({ kernels, held: 'stored', onUntidy: () => undefined });
+  const mirror = createMirror({ held: 'stored', onDirty: () => undefined });
   const client = {
     readRecords: (ids: readonly string[]) =>
       Promise.resolve(ids.map((id) => (records.has(id) ? textsOf(id, records.get(id)) : null))),

@@ -1,0 +1,13 @@
+import { loadPostingsKernel, type MakePostingsKernel } from './postings/kernel.js';
+import { loadKernel, type MakeKernel } from './vectors/kernel.js';
+
+/** What is compiled: how vectors are scanned, and how scores are added up from postings. */
+export interface Kernels {
+  readonly vectors: MakeKernel;
+  readonly postings: MakePostingsKernel;
+}
+
+export async function loadKernels(): Promise<Kernels> {
+  const [vectors, postings] = await Promise.all([loadKernel(), loadPostingsKernel()]);
+  return { vectors, postings };
+}

@@ -1,0 +1,222 @@
+import { at } from '../memory/at.js';
+import type { AccessClass } from '../tables/access-classes.js';
+import type { AppRules, AppTypes } from '../tables/app.js';
+import type { IndexedDocument } from '../tables/document.js';
+
+/** The documents that a caller may read and a filter matches. */
+export interface Mask {
+  /** One byte per document slot, 1 where the document is in the mask. */
+  readonly documents: Uint8Array;
+  /** How many documents are in the mask. */
+  readonly count: number;
+  /** The slots of the documents, where they have always been few; null otherwise. */
+  readonly few: ReadonlySet<number> | null;
+}
+
+/** So many documents are few. */
+const FEW = 1_024;
+
+/** The documents that masks are computed from. */
+export interface Tables<App extends AppTypes> {
+  /** By document slot. */
+  readonly documents: readonly (IndexedDocument<App> | undefined)[];
+  /** The slots of all documents that a caller may perhaps read. */
+  readonly readableBy: (callerId: string) => Int32Array;
+}
+
+/** A mask that is being computed or brought up to date. Repeating a step does no harm. */
+export interface WorkingMask<App extends AppTypes> extends Mask {
+  /** Estimate of the heap that it takes with its filter, rather too high than too low. */
+  readonly bytes: number;
+  /** The number of changes that it has taken in. */
+  readonly seen: number;
+  /** Takes up to `steps` steps. Answers how many were left when all was done, so that 0 means there may be more to do. */
+  advance(tables: Tables<App>, changes: readonly number[], steps: number): number;
+}
+
+/** Heap of an entry and its small parts, in bytes. */
+const OVERHEAD = 4_096;
+/** Bytes of a remembered decision about an access class. */
+const BYTES_A_CLASS = 40;
+/** Bytes of a slot in the set of those that are few, which grows by doubling. */
+const BYTES_A_FEW = 48;
+/** Conditions that one step compares a document with. */
+const CONDITIONS_A_STEP = 2;
+
+/** How far the computation has come. */
+interface Progress {
+  documents: Uint8Array;
+  count: number;
+  few: Set<number> | null;
+  seen: number;
+  /** The slots to look at; null before the first step and after the last. */
+  candidates: Int32Array | null;
+  next: number;
+  isBegun: boolean;
+}
+
+/** Decides which documents are in a mask. */
+interface Decision<App extends AppTypes> {
+  readonly isReadable: (accessClass: AccessClass<App>) => boolean;
+  readonly matches: (fields: App['fields']) => boolean;
+  readonly stepsOfDocument: number;
+}
+
+export interface Selector<App extends AppTypes> {
+  readonly callerId: string;
+  readonly filter: App['filter'] | null;
+}
+
+export type MaskRules<App extends AppTypes> = Pick<AppRules<App>, 'mayRead' | 'compile'>;
+
+const EVERYTHING = { matches: () => true, conditions: 0, bytes: 0 };
+
+interface Decisions<App extends AppTypes> {
+  readonly first: Decision<App>;
+  /** Decides about later changes, which are few, without remembering anything. */
+  readonly later: Decision<App>;
+  /** Decisions by the number of the access class, so that each is made once. */
+  readonly readable: Map<number, boolean>;
+  readonly filterBytes: number;
+}
+
+function createDecisions<App extends AppTypes>(
+  { callerId, filter }: Selector<App>,
+  { mayRead, compile }: MaskRules<App>,
+): Decisions<App> {
+  const { matches, conditions, bytes } = filter === null ? EVERYTHING : compile(filter);
+  const readable = new Map<number, boolean>();
+  const decide = ({ access }: AccessClass<App>) => mayRead(callerId, access);
+  const first: Decision<App> = {
+    isReadable: (accessClass) => remembered(readable, accessClass, decide),
+    matches,
+    stepsOfDocument: 1 + conditions / CONDITIONS_A_STEP,
+  };
+  return { first, later: { ...first, isReadable: decide }, readable, filterBytes: bytes };
+}
+
+/** @param seenSoFar how many changes there were before, which need not be looked at */
+export function createWorkingMask<App extends AppTypes>(
+  selector: Selector<App>,
+  rules: MaskRules<App>,
+  seenSoFar: number,
+): WorkingMask<App> {
+  const { first, later, readable, filterBytes } = createDecisions(selector, rules);
+  const mask = noProgress(seenSoFar);
+
+  return {
+    get documents() {
+      return mask.documents;
+    },
+    get count() {
+      return mask.count;
+    },
+    get few() {
+      return mask.few;
+    },
+    get seen() {
+      return mask.seen;
+    },
+    get bytes() {
+      const candidates = mask.candidates?.byteLength ?? 0;
+      const sets = readable.size * BYTES_A_CLASS + (mask.few?.size ?? 0) * BYTES_A_FEW;
+      return OVERHEAD + filterBytes + mask.documents.length + candidates + sets;
+    },
+    advance: (tables, changes, steps) => {
+      resize(mask, tables);
+      if (!mask.isBegun) begin(mask, tables.readableBy(selector.callerId), changes.length);
+      const left = lookAtDocuments(mask, tables, { decision: first, steps });
+      if (!mask.candidates) readable.clear();
+      return applyChanges(mask, tables, { changes, decision: later, steps: left });
+    },
+  };
+}
+
+function noProgress(seenSoFar: number): Progress {
+  return {
+    documents: new Uint8Array(0),
+    count: 0,
+    few: new Set(),
+    seen: seenSoFar,
+    candidates: null,
+    next: 0,
+    isBegun: false,
+  };
+}
+
+/** What changed before is in the tables already. */
+function begin(mask: Progress, candidates: Int32Array, changes: number): void {
+  Object.assign(mask, { isBegun: true, candidates, seen: changes });
+}
+
+function remembered<Class extends Pick<AccessClass, 'id'>>(
+  known: Map<number, boolean>,
+  accessClass: Class,
+  decide: (accessClass: Class) => boolean,
+): boolean {
+  const decided = known.get(accessClass.id);
+  if (decided !== undefined) return decided;
+  const answer = decide(accessClass);
+  known.set(accessClass.id, answer);
+  return answer;
+}
+
+function resize(mask: Progress, { documents }: Pick<Tables<AppTypes>, 'documents'>): void {
+  if (documents.length <= mask.documents.length) return;
+  const larger = new Uint8Array(Math.max(1024, documents.length * 1.5));
+  larger.set(mask.documents);
+  mask.documents = larger;
+}
+
+/** @returns the steps that are left */
+function lookAtDocuments<App extends AppTypes>(
+  mask: Progress,
+  { documents }: Tables<App>,
+  { decision, steps }: { readonly decision: Decision<App>; readonly steps: number },
+): number {
+  const { candidates } = mask;
+  if (!candidates) return steps;
+  let left = steps;
+  for (; left > 0 && mask.next < candidates.length; mask.next += 1) {
+    const slot = at(candidates, mask.next);
+    set(mask, slot, takes(decision, documents[slot]));
+    left -= decision.stepsOfDocument;
+  }
+  if (mask.next === candidates.length) mask.candidates = null;
+  return left;
+}
+
+/** @returns the steps that are left */
+function applyChanges<App extends AppTypes>(
+  mask: Progress,
+  { documents }: Tables<App>,
+  {
+    changes,
+    decision,
+    steps,
+  }: { readonly changes: readonly number[]; readonly decision: Decision<App>; readonly steps: number },
+): number {
+  let left = steps;
+  for (let slot = changes[mask.seen]; left > 0 && slot !== undefined; slot = changes[mask.seen]) {
+    set(mask, slot, takes(decision, documents[slot]));
+    left -= decision.stepsOfDocument;
+    mask.seen += 1;
+  }
+  return Math.max(0, left);
+}
+
+function takes<App extends AppTypes>(
+  { isReadable, matches }: Decision<App>,
+  document: IndexedDocument<App> | undefined,
+): boolean {
+  return document !== undefined && isReadable(document.accessClass) && matches(document.fields);
+}
+
+function set(mask: Progress, slot: number, isTaken: boolean): void {
+  // `documents` has a byte for every document slot, so that `?? 0` never applies.
+  mask.count += Number(isTaken) - (mask.documents[slot] ?? 0);
+  mask.documents[slot] = Number(isTaken);
+  if (isTaken) mask.few?.add(slot);
+  else mask.few?.delete(slot);
+  if (mask.few && mask.few.size > FEW) mask.few = null;
+}

@@ -1,0 +1,236 @@
+import type { TermWeights } from '../scoring/terms.js';
+import { lengthDamping } from '../scoring/bm25.js';
+import type { Collector } from './collector.js';
+import { highestShare, placeOf, WINDOW, type Segment } from './segment.js';
+
+/** Scores that are added up in another order differ in their last digits; bounds are compared with this much to spare. */
+const SPARE = 1e-9;
+
+/** The postings of one term of the query within a segment. */
+interface TermList {
+  readonly weight: number;
+  /** What the term adds to the score of a chunk at most. */
+  readonly bound: number;
+  /** Where its bounds by window begin; -1 when it has none. */
+  readonly table: number;
+  readonly end: number;
+  /** The next posting. */
+  next: number;
+  /** The end of its postings in the window, and what it adds to the score of a chunk of the window at most. */
+  windowEnd: number;
+  windowBound: number;
+}
+
+/** Memory for one window, used again for the next. */
+export interface Scratch {
+  /** By place in the window: the sum so far, 0 where there is none. */
+  readonly sums: Float64Array;
+  /** The places that have a sum; `size` of them. */
+  readonly touched: Uint16Array;
+  size: number;
+}
+
+export function createScratch(): Scratch {
+  return { sums: new Float64Array(WINDOW), touched: new Uint16Array(WINDOW), size: 0 };
+}
+
+/**
+ * Collects every chunk of the segment whose score may reach the threshold, window by window as in MaxScore (Turtle and Flood,
+ * "Query Evaluation: Strategies and Optimizations", 1995): in a window, terms that together cannot reach the threshold are
+ * not read; a chunk that holds none of the others cannot be among the best.
+ */
+export function scoreSegment(
+  segment: Segment,
+  query: TermWeights,
+  scratch: Scratch,
+  collector: Collector,
+): void {
+  const lists = openLists(segment, query);
+  const all = lists.reduce((sum, { bound }) => sum + bound, 0);
+  if (lists.length === 0 || all + SPARE < collector.threshold) return;
+  const fixed = lengthDamping(0, query.averageLength);
+  const perTerm = lengthDamping(1, query.averageLength) - fixed;
+  for (let window = 0; window < segment.windows; window += 1) {
+    const sum = enterWindow(segment, lists, { window, averageLength: query.averageLength });
+    if (sum > 0 && sum + SPARE >= collector.threshold) {
+      lists.sort((a, b) => a.windowBound - b.windowBound);
+      scoreWindow(segment, { lists, fixed, perTerm, base: window * WINDOW }, scratch, collector);
+    }
+    for (const list of lists) list.next = list.windowEnd;
+  }
+}
+
+function openLists(segment: Segment, { terms, weights, averageLength }: TermWeights): TermList[] {
+  const lists: TermList[] = [];
+  for (let i = 0; i < terms.length; i += 1) {
+    const place = placeOf(segment, terms[i] ?? 0);
+    if (place < 0) continue;
+    const weight = weights[i] ?? 0;
+    lists.push({
+      weight,
+      bound: weight * highestShare(segment.bounds, place, averageLength),
+      table: segment.tables[place] ?? -1,
+      end: segment.starts[place + 1] ?? 0,
+      next: segment.starts[place] ?? 0,
+      windowEnd: 0,
+      windowBound: 0,
+    });
+  }
+  return lists;
+}
+
+/** Finds the postings of each list in the window. @returns what all of them add to a score at most */
+function enterWindow(
+  { ordinals, windowEnds, windowBounds, windows }: Segment,
+  lists: readonly TermList[],
+  { window, averageLength }: { readonly window: number; readonly averageLength: number },
+): number {
+  const below = (window + 1) * WINDOW;
+  let sum = 0;
+  for (const list of lists) {
+    if (list.table >= 0) {
+      list.windowEnd = windowEnds[list.table + window] ?? 0;
+      list.windowBound = list.weight * highestShare(windowBounds, list.table + window, averageLength);
+    } else {
+      let at = list.next;
+      if (windows === 1) at = list.end;
+      else while (at < list.end && (ordinals[at] ?? 0) < below) at += 1;
+      list.windowEnd = at;
+      list.windowBound = at > list.next ? list.bound : 0;
+    }
+    sum += list.windowBound;
+  }
+  return sum;
+}
+
+interface WindowLists {
+  /** Ascending by `windowBound`. */
+  readonly lists: readonly TermList[];
+  /** The ordinal with which the window begins. */
+  readonly base: number;
+  /** What a count is compared with: so much for every chunk, and so much more for each term of its length. */
+  readonly fixed: number;
+  readonly perTerm: number;
+}
+
+function scoreWindow(segment: Segment, window: WindowLists, scratch: Scratch, collector: Collector): void {
+  const { lists } = window;
+  const { threshold } = collector;
+  let [first, unread] = [0, 0];
+  for (; first < lists.length; first += 1) {
+    const bound = lists[first]?.windowBound ?? 0;
+    if (unread + bound + SPARE >= threshold) break;
+    unread += bound;
+  }
+  scratch.size = 0;
+  for (const list of lists.slice(first)) addAll(segment, window, list, scratch);
+  // The other lists are read for the chunks that may still reach the threshold, the heaviest first.
+  for (const list of lists.slice(0, first).reverse()) {
+    keepReaching(scratch, threshold - unread - SPARE);
+    unread -= list.windowBound;
+    if (list.windowEnd - list.next > POSTINGS_A_LOOKUP * scratch.size) lookUp(segment, window, list, scratch);
+    else addToTouched(segment, window, list, scratch);
+  }
+  collectTouched(segment, window, scratch, collector);
+}
+
+/** Reading so many postings one after another takes as long as looking for the posting of one chunk. */
+const POSTINGS_A_LOOKUP = 8;
+
+/** Adds up the scores of all chunks of a list in the window. */
+function addAll(
+  segment: Segment,
+  { base, fixed, perTerm }: WindowLists,
+  list: TermList,
+  scratch: Scratch,
+): void {
+  const { ordinals, counts, lengths } = segment;
+  const { sums, touched } = scratch;
+  const { weight, next, windowEnd } = list;
+  let { size } = scratch;
+  for (let at = next; at < windowEnd; at += 1) {
+    const ordinal = ordinals[at] ?? 0;
+    const place = ordinal - base;
+    const count = counts[at] ?? 0;
+    const before = sums[place] ?? 0;
+    if (before === 0) {
+      touched[size] = place;
+      size += 1;
+    }
+    sums[place] = before + (weight * count) / (count + fixed + perTerm * (lengths[ordinal] ?? 0));
+  }
+  scratch.size = size;
+}
+
+/** Adds to the chunks that were touched, reading the whole list. */
+function addToTouched(
+  { ordinals, counts, lengths }: Segment,
+  { base, fixed, perTerm }: WindowLists,
+  { weight, next, windowEnd }: TermList,
+  { sums }: Scratch,
+): void {
+  for (let at = next; at < windowEnd; at += 1) {
+    const ordinal = ordinals[at] ?? 0;
+    const before = sums[ordinal - base] ?? 0;
+    if (before === 0) continue;
+    const count = counts[at] ?? 0;
+    sums[ordinal - base] = before + (weight * count) / (count + fixed + perTerm * (lengths[ordinal] ?? 0));
+  }
+}
+
+/** Adds to the chunks that were touched, looking for each of them in the list. */
+function lookUp(
+  { ordinals, counts, lengths }: Segment,
+  { base, fixed, perTerm }: WindowLists,
+  { weight, next, windowEnd }: TermList,
+  { sums, touched, size }: Scratch,
+): void {
+  for (let i = 0; i < size; i += 1) {
+    const place = touched[i] ?? 0;
+    const ordinal = base + place;
+    let [from, to] = [next, windowEnd];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((ordinals[middle] ?? 0) < ordinal) from = middle + 1;
+      else to = middle;
+    }
+    if (from === windowEnd || ordinals[from] !== ordinal) continue;
+    const count = counts[from] ?? 0;
+    sums[place] = (sums[place] ?? 0) + (weight * count) / (count + fixed + perTerm * (lengths[ordinal] ?? 0));
+  }
+}
+
+/** Drops the chunks whose sums are lower. */
+function keepReaching(scratch: Scratch, least: number): void {
+  const { sums, touched, size } = scratch;
+  let kept = 0;
+  for (let i = 0; i < size; i += 1) {
+    const place = touched[i] ?? 0;
+    if ((sums[place] ?? 0) < least) {
+      sums[place] = 0;
+      continue;
+    }
+    touched[kept] = place;
+    kept += 1;
+  }
+  scratch.size = kept;
+}
+
+function collectTouched(
+  { slots }: Segment,
+  { base }: WindowLists,
+  { sums, touched, size }: Scratch,
+  collector: Collector,
+): void {
+  let { threshold } = collector;
+  for (let i = 0; i < size; i += 1) {
+    const place = touched[i] ?? 0;
+    const sum = sums[place] ?? 0;
+    sums[place] = 0;
+    if (sum + SPARE < threshold) continue;
+    const slot = slots[base + place] ?? -1;
+    if (slot < 0) continue;
+    collector.collect(slot, sum);
+    ({ threshold } = collector);
+  }
+}

@@ -1,0 +1,93 @@
+import { lengthDamping } from '../scoring/bm25.js';
+import type { PostingsKernel } from './kernel.js';
+
+/** Chunks of a segment at most, so that an ordinal fits two bytes. */
+export const MAX_SEGMENT_CHUNKS = 2 ** 15;
+/** Ordinals of a window. Bounds are kept for each window, and scores are added up within one. */
+export const WINDOW = 4_096;
+/** Terms that fewer chunks hold have no bounds for windows: their postings are few enough to be looked at. */
+export const MIN_WINDOWED = 64;
+/** A longer chunk counts as one of this length where bounds are concerned, which only makes them higher. */
+const MAX_BOUND_LENGTH = 2 ** 16 - 1;
+
+/**
+ * An immutable part of an inverted index: which of its chunks hold which terms, and how often. Chunks are numbered by
+ * ordinals from 0, and the postings of a term ascend by ordinal, three bytes each. Only its live docs change (`live-docs.ts`).
+ *
+ * For each term, and for each window of a common term, it keeps the highest count and the smallest length of the chunks
+ * that hold it. From these follows an upper bound of what the term adds to a score, whatever weights and average length a
+ * query has (block maxima as in Ding and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011).
+ */
+export interface Segment {
+  /** Slots by ordinal; -1 where the chunk is gone. */
+  readonly slots: Int32Array;
+  /** Lengths of the chunks by ordinal, in terms. */
+  readonly lengths: Uint32Array;
+  /** Ascending. The postings of a term begin at its start and end at the next term's start. */
+  readonly terms: Uint32Array;
+  readonly starts: Uint32Array;
+  readonly ordinals: Uint16Array;
+  readonly counts: Uint8Array;
+  /** By term. */
+  readonly bounds: Bounds;
+  readonly windows: number;
+  /** By term: where its bounds by window begin in the table; -1 for a term that has none. */
+  readonly tables: Int32Array;
+  /** Of each common term and window. */
+  readonly windowBounds: Bounds;
+  /** Where the term's postings in the window end. */
+  readonly windowEnds: Uint32Array;
+  /** What adds up its scores in compiled code; null for a segment of one window. */
+  readonly compiled: CompiledSegment | null;
+  /** How many chunks are not gone. */
+  live: number;
+  /** How many live chunks hold a term, by its place; known for terms that were asked for since a chunk went away. */
+  readonly liveFrequencies: Map<number, number>;
+}
+
+/** A segment whose columns are in the memory of a kernel. */
+export interface CompiledSegment extends Pick<PostingsKernel, 'advance'> {
+  /** Where the kernel finds it. */
+  readonly pointer: number;
+  /** The lists of a query, as numbers of either kind; `LIST` says which field is which. */
+  readonly lists: { readonly floats: Float32Array; readonly integers: Int32Array };
+  /** The chunks that were found in a window: their places in it, and their sums. */
+  readonly found: { readonly places: Uint16Array; readonly sums: Float32Array };
+}
+
+/** The highest count of a term and the smallest length of a chunk, of some of the chunks that hold the term. */
+export interface Bounds {
+  readonly counts: Uint8Array;
+  readonly lengths: Uint16Array;
+}
+
+export const makeBounds = (size: number): Bounds => emptyBounds(new Uint8Array(size), new Uint16Array(size));
+
+/** @param counts all 0 */
+export const emptyBounds = (counts: Uint8Array, lengths: Uint16Array): Bounds => ({
+  counts,
+  lengths: lengths.fill(MAX_BOUND_LENGTH),
+});
+
+/** The highest value of `count / (count + damping)` among the chunks of these bounds. */
+export function highestShare({ counts, lengths }: Bounds, place: number, averageLength: number): number {
+  const count = counts[place] ?? 0;
+  return count === 0 ? 0 : count / (count + lengthDamping(lengths[place] ?? 0, averageLength));
+}
+
+/** Takes a posting into the bounds. Here and below, `?? 0` reads numbers that are known to be there. */
+export function widenBounds({ counts, lengths }: Bounds, place: number, count: number, length: number): void {
+  if (count > (counts[place] ?? 0)) counts[place] = count;
+  if (length < (lengths[place] ?? 0)) lengths[place] = length;
+}
+
+/** The place of a term; -1 when no chunk of the segment ever held it. */
+export function placeOf({ terms }: Pick<Segment, 'terms'>, term: number): number {
+  let [from, to] = [0, terms.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((terms[middle] ?? 0) < term) from = middle + 1;
+    else to = middle;
+  }
+  return terms[from] === term ? from : -1;
+}

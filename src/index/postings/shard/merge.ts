@@ -1,0 +1,88 @@
+import { buildSegment } from '../build-segment.js';
+import type { MakePostingsKernel } from '../kernel.js';
+import type { Segment } from '../segment.js';
+import type { Steps } from '../steps.js';
+import type { ReadTerms } from './memtable.js';
+
+/** A segment that is being made of others and of chunks of the memtable. */
+export interface Merge {
+  /** Does the next step. @returns whether it was the last one */
+  advance(): boolean;
+}
+
+/** Where the chunks of the new segment were when the merge began, by their ordinals in it. */
+export interface Origins {
+  /** Numbers of sources; that of the memtable is one more than the last. */
+  readonly sources: Uint16Array;
+  /** Ordinals within the source, or positions among what was sealed. */
+  readonly positions: Uint16Array;
+}
+
+interface Parts {
+  readonly sources: readonly Segment[];
+  /** Slots of the chunks that were in the memtable until now; -1 for those that have gone. */
+  readonly sealed: readonly number[];
+  readonly read: ReadTerms;
+  readonly makeKernel: MakePostingsKernel;
+}
+
+/** Chunks that are gathered in one step. */
+const GATHERED_AT_ONCE = 2_048;
+const NO_TERMS = new Uint8Array(0);
+
+/** @param finish gets the new segment with the last step. Chunks may have gone since it was begun */
+export function createMerge(parts: Parts, finish: (origins: Origins, segment: Segment) => void): Merge {
+  const steps = merge(parts, finish);
+  return { advance: () => steps.next().done === true };
+}
+
+function* merge(
+  { sources, sealed, read, makeKernel }: Parts,
+  finish: (origins: Origins, segment: Segment) => void,
+): Steps<void> {
+  const size = sources.reduce((sum, { live }) => sum + live, sealed.length);
+  const gathered: Gathered = {
+    sources: new Uint16Array(size),
+    positions: new Uint16Array(size),
+    slots: new Int32Array(size),
+    packed: [],
+  };
+  for (const [number, from] of [...sources.map(({ slots }) => slots), sealed].entries()) {
+    for (let first = 0; first < from.length; first += GATHERED_AT_ONCE) {
+      gather(gathered, { number, from, first, read });
+      yield;
+    }
+  }
+  const { slots, packed } = gathered;
+  const segment = yield* buildSegment(slots.slice(0, packed.length), packed, makeKernel);
+  yield;
+  finish(gathered, segment);
+}
+
+interface Gathered extends Origins {
+  readonly slots: Int32Array;
+  readonly packed: Uint8Array[];
+}
+
+interface Gathering extends Pick<Parts, 'read'> {
+  readonly number: number;
+  /** The slots of the source. */
+  readonly from: ArrayLike<number>;
+  readonly first: number;
+}
+
+function gather(
+  { sources, positions, slots, packed }: Gathered,
+  { number, from, first, read }: Gathering,
+): void {
+  const end = Math.min(first + GATHERED_AT_ONCE, from.length);
+  for (let position = first; position < end; position += 1) {
+    const slot = from[position] ?? -1;
+    if (slot < 0) continue;
+    sources[packed.length] = number;
+    positions[packed.length] = position;
+    slots[packed.length] = slot;
+    // What a slot held is not overwritten, even if the slot gets another chunk meanwhile.
+    packed.push(read(slot) ?? NO_TERMS);
+  }
+}

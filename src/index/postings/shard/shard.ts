@@ -1,0 +1,203 @@
+import { coveredShare } from '../../scoring/bm25.js';
+import { packedLength, readTerms } from '../../scoring/packed-terms.js';
+import type { TermWeights } from '../../scoring/terms.js';
+import type { MakePostingsKernel } from '../kernel.js';
+import { createMerge, type Merge, type Origins } from './merge.js';
+import { planMerge } from './merge-plan.js';
+import type { SlotPositions } from './slot-positions.js';
+import { createMemtable, type ReadTerms, type Memtable } from './memtable.js';
+import { addUpSegment, type TermProducts } from '../add-up-segment.js';
+import type { Collector } from '../collector.js';
+import { scoreCompiled } from '../score-compiled.js';
+import { scoreSegment, type Scratch } from '../score-segment.js';
+import { liveFrequencyOf, markDeleted } from '../live-docs.js';
+import { MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
+
+/** What all shards share. */
+export interface ShardParts {
+  readonly positions: SlotPositions;
+  readonly read: ReadTerms;
+  readonly scratch: Scratch;
+  readonly makeKernel: MakePostingsKernel;
+}
+
+/** An inverted index over the chunks of one partition. */
+export interface Shard {
+  /** How many chunks it holds, and the sum of their lengths in terms. */
+  readonly chunks: number;
+  readonly totalLength: number;
+  add(slots: readonly number[]): void;
+  /** The terms of these slots must still be there. */
+  remove(slots: readonly number[]): void;
+  /** How many chunks hold each of these terms. */
+  frequenciesOf(terms: readonly number[]): ReadonlyMap<number, number>;
+  /** Collects every chunk whose score may reach the threshold. */
+  score(query: TermWeights, collector: Collector): void;
+  /** Calls `tell` for every chunk that holds a term of a product other than 0, with the sum of its products. */
+  addUp(products: TermProducts, tell: (slot: number, sum: number) => void): void;
+  /** Puts the memtable into segments, and merges segments. @returns whether nothing is left to be done */
+  compact(isTimeLeft: () => boolean): boolean;
+  /** Whether the memtable has as many chunks as a segment may have. */
+  readonly isFull: boolean;
+  /** The same as `compact`, as long as it is full. */
+  flush(isTimeLeft: () => boolean): boolean;
+  /** Lets go of its segments, which what all shards share would hold otherwise. It must hold no chunks any more. */
+  close(): void;
+}
+
+interface State extends ShardParts {
+  readonly segments: Set<Segment>;
+  readonly memtable: Memtable;
+  merge: Merge | null;
+  chunks: number;
+  totalLength: number;
+}
+
+export function createShard(parts: ShardParts): Shard {
+  const state = createState(parts);
+  return {
+    get chunks() {
+      return state.chunks;
+    },
+    get totalLength() {
+      return state.totalLength;
+    },
+    add: (slots) => {
+      for (const slot of slots) add(state, slot);
+    },
+    remove: (slots) => {
+      for (const slot of slots) remove(state, slot);
+    },
+    frequenciesOf: (terms) => countHolding(state, terms),
+    score: (query, collector) => {
+      collectFromMemtable(state.memtable, query, collector);
+      for (const segment of state.segments)
+        if (!scoreCompiled(segment, query, collector)) scoreSegment(segment, query, state.scratch, collector);
+    },
+    addUp: (products, tell) => {
+      addUpMemtable(state.memtable, products, tell);
+      for (const segment of state.segments) addUpSegment(segment, products, tell);
+    },
+    compact: (isTimeLeft) => compact(state, isTimeLeft),
+    get isFull() {
+      return state.memtable.size >= MAX_SEGMENT_CHUNKS;
+    },
+    flush: (isTimeLeft) => compact(state, isTimeLeft, MAX_SEGMENT_CHUNKS),
+    close: () => {
+      for (const segment of state.segments) state.positions.leave(segment);
+      state.segments.clear();
+      state.merge = null;
+    },
+  };
+}
+
+const createState = (parts: ShardParts): State => ({
+  ...parts,
+  segments: new Set(),
+  memtable: createMemtable(parts),
+  merge: null,
+  chunks: 0,
+  totalLength: 0,
+});
+
+function add(state: State, slot: number): void {
+  state.memtable.add(slot);
+  count(state, slot, 1);
+}
+
+function count(state: State, slot: number, sign: 1 | -1): void {
+  const packed = state.read(slot);
+  state.chunks += sign;
+  state.totalLength += sign * (packed ? packedLength(packed) : 0);
+}
+
+function remove(state: State, slot: number): void {
+  const { positions, memtable } = state;
+  const segment = positions.segmentOf(slot);
+  count(state, slot, -1);
+  if (segment) markDeleted(segment, positions.positionOf(slot));
+  else memtable.remove(slot);
+}
+
+function countHolding({ segments, memtable }: State, terms: readonly number[]): ReadonlyMap<number, number> {
+  const holding = new Map(terms.map((term) => [term, 0]));
+  const add = (term: number, more: number) => {
+    const before = holding.get(term);
+    if (before !== undefined) holding.set(term, before + more);
+  };
+  for (const segment of segments) for (const term of terms) add(term, liveFrequencyOf(segment, term));
+  // Each chunk is read once, however long the query is.
+  memtable.each((_slot, packed) => {
+    readTerms(packed, (term) => add(term, 1));
+  });
+  return holding;
+}
+
+function collectFromMemtable(memtable: Memtable, query: TermWeights, collector: Collector): void {
+  const counts = new Uint8Array(query.terms.length);
+  memtable.each((slot, packed) => {
+    const score = coveredShare(packed, query, counts);
+    if (score > 0) collector.collect(slot, score);
+  });
+}
+
+function addUpMemtable(
+  memtable: Memtable,
+  { of, weigh }: TermProducts,
+  tell: (slot: number, sum: number) => void,
+): void {
+  memtable.each((slot, packed) => {
+    const length = packedLength(packed);
+    let sum = 0;
+    readTerms(packed, (term, count) => {
+      const product = of(term);
+      if (product !== 0) sum += product * weigh(count, length);
+    });
+    if (sum !== 0) tell(slot, sum);
+  });
+}
+
+function compact(state: State, isTimeLeft: () => boolean, enough?: number): boolean {
+  for (;;) {
+    state.merge ??= beginMerge(state, enough);
+    if (!state.merge) return true;
+    if (state.merge.advance()) state.merge = null;
+    if (!isTimeLeft()) return false;
+  }
+}
+
+function beginMerge(state: State, enough?: number): Merge | null {
+  const { segments, memtable, read, makeKernel } = state;
+  const sources = planMerge(segments, Math.min(memtable.size, MAX_SEGMENT_CHUNKS), enough);
+  if (!sources) return null;
+  const sealed = memtable.seal(MAX_SEGMENT_CHUNKS - sources.reduce((sum, { live }) => sum + live, 0));
+  return createMerge({ sources, sealed, read, makeKernel }, (origins, segment) => {
+    finishMerge(state, { origins, sources, sealed, segment });
+  });
+}
+
+interface Merged {
+  readonly origins: Origins;
+  readonly sources: readonly Segment[];
+  readonly sealed: readonly number[];
+  readonly segment: Segment;
+}
+
+/** Puts the new segment in the place of what it was made of. Chunks that have gone meanwhile are marked in it. */
+function finishMerge(state: State, { origins, sources, sealed, segment }: Merged): void {
+  const { positions, segments, memtable } = state;
+  positions.enter(segment);
+  for (let ordinal = 0; ordinal < segment.slots.length; ordinal += 1) {
+    const slot = segment.slots[ordinal] ?? -1;
+    const from = sources[origins.sources[ordinal] ?? 0]?.slots ?? sealed;
+    if (from[origins.positions[ordinal] ?? 0] === slot) positions.set(slot, segment, ordinal);
+    else markDeleted(segment, ordinal);
+  }
+  memtable.forgetSealed();
+  for (const source of sources) {
+    segments.delete(source);
+    positions.leave(source);
+  }
+  if (segment.live > 0) segments.add(segment);
+  else positions.leave(segment);
+}

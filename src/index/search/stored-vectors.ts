@@ -1,0 +1,25 @@
+import type { ChunkTable } from '../tables/chunk-table.js';
+import type { ChunkVectors } from './chunk-vectors.js';
+
+/** The vectors that chunks were stored with. */
+export function createStoredVectors(chunks: Pick<ChunkTable, 'vectors' | 'count' | 'links'>): ChunkVectors {
+  return {
+    prepare: () => true,
+    similarityTo: (vector) => {
+      const { vectors } = chunks;
+      return (slot) => vectors?.similarity(vector, slot) ?? Number.NaN;
+    },
+    collectNearest: (vector, mask, collector) => {
+      const { vectors, count, links } = chunks;
+      if (!vectors || count === 0) return;
+      if (vector.length !== vectors.dimensions) {
+        const lengths = `${String(vector.length)} dimensions, the data ${String(vectors.dimensions)}`;
+        throw new Error(`the query vector has ${lengths}`);
+      }
+      const { documents } = mask;
+      // A slot without a chunk belongs to document -1, which is in no mask.
+      const isAllowed = (slot: number) => documents[links.documentOf(slot)] === 1;
+      if (mask.count > 0) vectors.scan(vector, isAllowed, collector);
+    },
+  };
+}

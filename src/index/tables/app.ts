@@ -1,0 +1,45 @@
+/**
+ * The types of the app that the index holds and hands back without looking inside: who may read a document (`access`), what
+ * filters and orders look at of it (`fields`), and what a filter is.
+ */
+export interface AppTypes {
+  readonly access: unknown;
+  readonly fields: unknown;
+  readonly filter: unknown;
+}
+
+/** What the app decides. Nothing here may change while an index is open. */
+export interface AppRules<App extends AppTypes> {
+  /** Called once for each access class and mask, and for changes. */
+  readonly mayRead: (callerId: string, access: App['access']) => boolean;
+  /** Everybody for whom `mayRead` is true, each once. */
+  readonly readersOf: (access: App['access']) => Iterable<string>;
+  /** Called once for each mask. A filter is known by its JSON. */
+  readonly compile: (filter: App['filter']) => CompiledFilter<App['fields']>;
+}
+
+export interface CompiledFilter<Fields> {
+  readonly matches: (fields: Fields) => boolean;
+  /** How many conditions a document is compared with. */
+  readonly conditions: number;
+  /** Estimate of the heap that it takes, rather too high than too low. */
+  readonly bytes: number;
+}
+
+/** An order of lists. */
+export interface Sort<Fields> {
+  /** Names the order. */
+  readonly key: string;
+  /** Names what documents are placed by, which may be the same in several orders. */
+  readonly field: string;
+  /** Whether the value of a document stays as long as the document does. */
+  readonly isFixed: boolean;
+  readonly valueOf: (fields: Fields) => string;
+  readonly compare: (a: Placed, b: Placed) => number;
+}
+
+/** The place of a document in an order. */
+export interface Placed {
+  readonly id: string;
+  readonly value: string;
+}

@@ -1,0 +1,132 @@
+import { createChunkLinks, type ChunkLinks } from './chunk-links.js';
+import { createFloatColumn, type FloatColumn } from '../memory/float-column.js';
+import { createTermStore, type TermStore } from './term-store.js';
+import type { Vectors } from '../vectors/vectors.js';
+
+interface NewChunk {
+  /** Little-endian FLOAT32; read only by tables that hold vectors. */
+  readonly vector: Uint8Array;
+  /** Packed term counts. */
+  readonly terms: Uint8Array;
+  /** See `tieKey`. */
+  readonly tie: number;
+}
+
+/** Chunks by slot: their terms, their vectors where the table holds some, and which chunk of which document each is. */
+export interface ChunkTable {
+  /** Chunks that belong to documents. Chunks that are being loaded do not count. */
+  readonly count: number;
+  /** Null before the first vector, and where vectors are not held. */
+  readonly vectors: Vectors | null;
+  /** Which chunk of which document each slot holds. */
+  readonly links: Pick<ChunkLinks, 'size' | 'documentOf' | 'numberOf' | 'after' | 'sectionOf'>;
+  /** Stores a chunk. @returns its slot, or null when its vector has another length than the others */
+  add(chunk: NewChunk): number | null;
+  readonly terms: Pick<TermStore, 'read'>;
+  tieOf(slot: number): number;
+  /** What others computed for a slot and want to keep as long as it holds the same chunk; 0 before that. */
+  readonly divisors: FloatColumn;
+  /** Frees the slots of chunks that were never linked. */
+  free(slots: readonly number[]): void;
+  /** Makes these slots the chunks of a document, in this order. @returns the first slot, or -1 without any */
+  link(slots: readonly number[], documentSlot: number): number;
+  /** The slots of a chunk of a document and of all chunks after it. */
+  slotsFrom(first: number): number[];
+  /** Removes chunks of a document. */
+  unlink(slots: readonly number[]): void;
+}
+
+/** Makes room for vectors of a length. */
+export type MakeVectors = (dimensions: number) => Vectors;
+
+interface Columns {
+  readonly terms: TermStore;
+  readonly links: ChunkLinks;
+  readonly freed: number[];
+  /** Slots that have ever held a chunk. */
+  used: number;
+  readonly ties: FloatColumn;
+  readonly divisors: FloatColumn;
+  vectors: Vectors | null;
+  count: number;
+}
+
+/** @param makeVectors null when vectors are not held */
+export function createChunkTable(makeVectors: MakeVectors | null): ChunkTable {
+  const columns = createColumns();
+  return {
+    get count() {
+      return columns.count;
+    },
+    get vectors() {
+      return columns.vectors;
+    },
+    links: columns.links,
+    terms: columns.terms,
+    tieOf: (slot) => columns.ties.get(slot),
+    divisors: columns.divisors,
+    add: (chunk) => {
+      if (makeVectors && !hasRoomFor(columns, chunk.vector.byteLength / 4, makeVectors)) return null;
+      return add(columns, chunk);
+    },
+    free: (slots) => free(columns, slots),
+    link: (slots, documentSlot) => {
+      columns.links.link(slots, documentSlot);
+      columns.count += slots.length;
+      return slots[0] ?? -1;
+    },
+    slotsFrom: (first) => slotsFrom(columns.links, first),
+    unlink: (slots) => {
+      free(columns, slots);
+      for (const slot of slots) columns.links.unlink(slot);
+      columns.count -= slots.length;
+    },
+  };
+}
+
+function createColumns(): Columns {
+  return {
+    terms: createTermStore(),
+    links: createChunkLinks(),
+    freed: [],
+    used: 0,
+    ties: createFloatColumn(),
+    divisors: createFloatColumn(),
+    vectors: null,
+    count: 0,
+  };
+}
+
+function slotsFrom(links: ChunkLinks, first: number): number[] {
+  const slots: number[] = [];
+  for (let slot = first; slot >= 0; slot = links.after(slot)) slots.push(slot);
+  return slots;
+}
+
+/**
+ * Whether vectors of this length can be stored. The first vector decides the length of all; once no chunk is left, the next
+ * may be of another model.
+ */
+function hasRoomFor(columns: Columns, dimensions: number, makeVectors: MakeVectors): boolean {
+  if (columns.vectors?.dimensions === dimensions) return true;
+  const isEmpty = columns.used === columns.freed.length;
+  if (dimensions === 0 || !Number.isInteger(dimensions) || !isEmpty) return false;
+  columns.vectors = makeVectors(dimensions);
+  return true;
+}
+
+function add(columns: Columns, { vector, terms, tie }: NewChunk): number {
+  const slot = columns.freed.pop() ?? columns.used++;
+  columns.ties.set(slot, tie);
+  columns.divisors.set(slot, 0);
+  columns.vectors?.put(slot, vector, tie);
+  columns.terms.set(slot, terms);
+  return slot;
+}
+
+function free({ terms, freed }: Columns, slots: readonly number[]): void {
+  for (const slot of slots) {
+    terms.delete(slot);
+    freed.push(slot);
+  }
+}

@@ -1,0 +1,167 @@
+import { nthHighest } from './quickselect.js';
+
+/** Orders slots of equal scores: negative when `a` goes before `b`. */
+export type CompareSlots = (a: number, b: number) => number;
+
+/** Slots and their scores, best first. They are views that are valid until the collector begins anew. */
+export interface Selected {
+  readonly slots: Int32Array;
+  readonly scores: Float32Array;
+}
+
+/** Collects the best of the slots that it is given: higher scores first, then lower tie keys, then `compare`. It is reused. */
+export interface KnnCollector {
+  /** Starts anew, to select the best `limit`. */
+  begin(limit: number): void;
+  /** Updates `minScore` and `maxTie` from what was collected so far. */
+  tighten(): void;
+  /** A slot below `minScore`, or equal to it with a tie key above `maxTie`, cannot be among the best any more. */
+  readonly minScore: number;
+  readonly maxTie: number;
+  collect(slot: number, score: number, tie: number): void;
+  take(): Selected;
+}
+
+/** This many slots beyond the limit pile up before all but the best are dropped. */
+const SPARE = 4_096;
+
+/** What was collected so far, in columns of which the first `size` places are used. */
+interface Collected {
+  slots: Int32Array;
+  scores: Float32Array;
+  ties: Float64Array;
+  /** Space for a copy of the scores or tie keys, in which the threshold is searched. */
+  scratch: Float64Array;
+  size: number;
+}
+
+/** What a slot must reach to be among the best `limit`. */
+interface Threshold {
+  limit: number;
+  minScore: number;
+  maxTie: number;
+}
+
+/**
+ * Slots pile up, and a quickselect over their scores finds those to keep. A heap would cost several times as much for each
+ * slot that it takes in. In this file `?? 0` reads typed arrays at places that are known to be there, because the scan
+ * reads them too often to check that.
+ */
+export function createKnnCollector(compare: CompareSlots): KnnCollector {
+  const collected = makeColumns(0);
+  const threshold: Threshold = { limit: 0, minScore: -Infinity, maxTie: Infinity };
+  const tighten = () => {
+    keepBest(collected, threshold, compare);
+  };
+  return {
+    begin: (limit) => {
+      Object.assign(threshold, { limit, minScore: -Infinity, maxTie: Infinity });
+      collected.size = 0;
+      if (collected.slots.length < limit + SPARE) Object.assign(collected, makeColumns(limit + SPARE));
+    },
+    tighten,
+    get minScore() {
+      return threshold.minScore;
+    },
+    get maxTie() {
+      return threshold.maxTie;
+    },
+    collect: (slot, score, tie) => {
+      if (collected.size === collected.slots.length) tighten();
+      const { slots, scores, ties, size } = collected;
+      slots[size] = slot;
+      scores[size] = score;
+      ties[size] = tie;
+      collected.size = size + 1;
+    },
+    take: () => {
+      tighten();
+      arrange(collected, placesInOrder(collected, compare));
+      const { slots, scores, size } = collected;
+      return { slots: slots.subarray(0, size), scores: scores.subarray(0, size) };
+    },
+  };
+}
+
+/** Drops all but the best `limit`, and raises the threshold to the last of them. */
+function keepBest(collected: Collected, threshold: Threshold, compare: CompareSlots): void {
+  const { limit } = threshold;
+  if (limit === 0) collected.size = 0;
+  if (collected.size < limit || collected.size === 0) return;
+  const [minScore, maxTie] = thresholdOf(collected, limit);
+  threshold.minScore = minScore;
+  threshold.maxTie = maxTie;
+  dropBelow(collected, minScore, maxTie);
+  // What is left over equals the last of the best in score and tie key.
+  if (collected.size <= limit) return;
+  arrange(collected, placesInOrder(collected, compare).subarray(0, limit));
+}
+
+function makeColumns(room: number): Collected {
+  return {
+    slots: new Int32Array(room),
+    scores: new Float32Array(room),
+    ties: new Float64Array(room),
+    scratch: new Float64Array(room),
+    size: 0,
+  };
+}
+
+/** Score and tie key of the last among the best `limit`; there must be at least `limit`. */
+function thresholdOf(
+  { scores, ties, scratch, size }: Collected,
+  limit: number,
+): [minScore: number, maxTie: number] {
+  const values = scratch.subarray(0, size);
+  values.set(scores.subarray(0, size));
+  const minScore = nthHighest(values, limit - 1);
+  let [above, equal] = [0, 0];
+  for (let i = 0; i < size; i += 1) {
+    const score = scores[i] ?? 0;
+    if (score > minScore) above += 1;
+    if (score !== minScore) continue;
+    scratch[equal] = -(ties[i] ?? 0);
+    equal += 1;
+  }
+  return [minScore, -nthHighest(scratch.subarray(0, equal), limit - above - 1)];
+}
+
+function dropBelow(collected: Collected, minScore: number, maxTie: number): void {
+  const { slots, scores, ties, size } = collected;
+  let kept = 0;
+  for (let i = 0; i < size; i += 1) {
+    const [score, tie] = [scores[i] ?? 0, ties[i] ?? 0];
+    if (score < minScore || (score === minScore && tie > maxTie)) continue;
+    slots[kept] = slots[i] ?? 0;
+    scores[kept] = score;
+    ties[kept] = tie;
+    kept += 1;
+  }
+  collected.size = kept;
+}
+
+/** The places of all slots, the best first. */
+function placesInOrder({ slots, scores, ties, size }: Collected, compare: CompareSlots): Uint32Array {
+  const places = new Uint32Array(size);
+  for (let i = 0; i < size; i += 1) places[i] = i;
+  return places.sort((a, b) => {
+    const byScore = (scores[b] ?? 0) - (scores[a] ?? 0);
+    if (byScore !== 0) return byScore;
+    const byTie = (ties[a] ?? 0) - (ties[b] ?? 0);
+    return byTie !== 0 ? byTie : compare(slots[a] ?? 0, slots[b] ?? 0);
+  });
+}
+
+/** Keeps the slots at these places, in this order. */
+function arrange(collected: Collected, places: Uint32Array): void {
+  const slots = collected.slots.slice(0, collected.size);
+  const scores = collected.scores.slice(0, collected.size);
+  const ties = collected.ties.slice(0, collected.size);
+  for (let i = 0; i < places.length; i += 1) {
+    const place = places[i] ?? 0;
+    collected.slots[i] = slots[place] ?? 0;
+    collected.scores[i] = scores[place] ?? 0;
+    collected.ties[i] = ties[place] ?? 0;
+  }
+  collected.size = places.length;
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { noStatistics, type TermWeights } from '../../../src/index/index.js';
+import { coveredShare } from '../../../src/index/scoring/bm25.js';
+import { weighQuery } from '../../../src/shared/search/query-terms.js';
+import {
+  createSectionShare,
+  scoreWithSection,
+  leastOwnShare,
+  SECTION_CHUNKS,
+  sectionOf,
+} from '../../../src/index/scoring/section-score.js';
+import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { packTerms } from '../../../src/index/scoring/packed-terms.js';
+import { scoresOfDocument } from '../../support/section-scores.js';
+
+const packed = (text: string) => packTerms(analyzeText(text));
+const ownShare = (text: string, weights: TermWeights) =>
+  coveredShare(packed(text), weights, new Uint8Array(weights.terms.length));
+const wolfSheep = weighQuery('wolf sheep', noStatistics);
+
+describe('the score of a chunk with its section', () => {
+  const text = fc
+    .array(fc.constantFrom('wolf', 'sheep', 'orchard', 'the', 'granite'), { minLength: 1, maxLength: 12 })
+    .map((words) => words.join(' '));
+  const texts = fc.array(text, { minLength: 1, maxLength: 20 });
+
+  test('is to the last digit that of its definition, whatever was computed before', () => {
+    fc.assert(
+      fc.property(
+        texts,
+        fc.constantFrom('wolf sheep', 'granite', 'the', 'wolf wolf orchard'),
+        (all, query) => {
+          const weights = weighQuery(query, noStatistics);
+          const shareOf = createSectionShare(weights);
+          const chunks = all.map(packed);
+          const scores = all.map((each, number) => {
+            const first = sectionOf(number);
+            return scoreWithSection(
+              ownShare(each, weights),
+              shareOf(chunks.slice(first, first + SECTION_CHUNKS)),
+            );
+          });
+          expect(scores).toEqual(scoresOfDocument(chunks, weights).map(({ score }) => score));
+        },
+      ),
+    );
+  });
+
+  test('is what it scores by itself where it is alone', () => {
+    fc.assert(
+      fc.property(text, (alone) => {
+        const own = ownShare(alone, wolfSheep);
+        expect(scoreWithSection(own, createSectionShare(wolfSheep)([packed(alone)]))).toBe(own);
+      }),
+    );
+  });
+
+  test('is 0 where it holds none of the words, and more the more is said around it', () => {
+    const [none, little, much] = ['orchard', 'orchard sheep', 'sheep sheep'].map((around) =>
+      scoresOfDocument(['granite', 'wolf', around].map(packed), wolfSheep).map(({ score }) => score),
+    );
+    expect([none?.[0], little?.[0], much?.[0]]).toEqual([0, 0, 0]);
+    expect(little?.[1]).toBeGreaterThan(none?.[1] ?? NaN);
+    expect(much?.[1]).toBeGreaterThan(little?.[1] ?? NaN);
+  });
+
+  test('keeps within 0 and 1, and tells the least that a chunk scores by itself', () => {
+    fc.assert(
+      fc.property(texts, (all) => {
+        for (const { own, score } of scoresOfDocument(all.map(packed), wolfSheep)) {
+          expect(score).toBeGreaterThanOrEqual(0);
+          expect(score).toBeLessThanOrEqual(1);
+          expect(own).toBeGreaterThanOrEqual(leastOwnShare(score));
+        }
+      }),
+    );
+  });
+});
