@@ -18,7 +18,7 @@ export interface ChunkVector {
   readonly vector: Float32Array;
   /** True if the text is longer than the model reads, so that the vector is the mean of the vectors of its parts. */
   readonly inParts?: boolean;
-  /** Packed term counts, see `packed-terms.ts`; absent when the hash has them already. */
+  /** Packed term counts, see `packed-terms.ts` of src/index; absent when the hash has them already. */
   readonly terms?: Uint8Array;
 }
 
