@@ -4,7 +4,9 @@ import * as regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const adapters = 'src/shared/adapters';
-const adapterNames = [...new Set(readdirSync(adapters).map((name) => name.replace(/\.ts$/, '')))];
+const adapterNames = readdirSync(adapters).filter((name) => !name.endsWith('.ts'));
+/** Adapters whose servers speak the protocols of others. */
+const speaksLike = { 'local-models': ['./openai', './http-reranker'] };
 
 /** Who may import what; the table is in CONTRIBUTING.md. */
 const zones = [
@@ -52,8 +54,9 @@ const zones = [
   {
     target: ['./src/shared/!(create-*).ts', './src/shared/!(adapters)/**/*'],
     from: './src/shared/adapters',
+    except: ['./registry.ts', './descriptor.ts'],
     message:
-      'Only the create-….ts of shared/ and context.ts files name adapters; everything else knows the port.',
+      'Only the create-….ts of shared/ and context.ts files name adapters; everything else knows the port, or asks the registry.',
   },
   {
     target: [
@@ -68,17 +71,23 @@ const zones = [
   },
   {
     target: './src/shared/adapters',
-    from: [
-      './src/shared/create-adapters.ts',
-      './src/shared/create-cache-engines.ts',
-      './src/shared/settings',
-    ],
+    from: './src/shared/create-*.ts',
     message: 'An adapter takes the values it needs, not the settings.',
   },
+  {
+    target: './src/shared/adapters/*/!(descriptor|section).ts',
+    from: './src/shared/settings',
+    message: 'Only the descriptor of an adapter reads settings; the adapter takes the values it needs.',
+  },
+  {
+    target: './src/shared/adapters/*/*/**/*',
+    from: './src/shared/settings',
+    message: 'Only the descriptor of an adapter reads settings; the adapter takes the values it needs.',
+  },
   ...adapterNames.map((name) => ({
-    target: [`./${adapters}/${name}.ts`, `./${adapters}/${name}/**/*`],
+    target: `./${adapters}/${name}/**/*`,
     from: `./${adapters}`,
-    except: [`./${name}.ts`, `./${name}`],
+    except: [`./${name}`, './descriptor.ts', ...(speaksLike[name] ?? [])],
     message: 'Adapters do not import each other.',
   })),
   {

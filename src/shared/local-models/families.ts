@@ -49,3 +49,17 @@ export function prefixesOf(name: string): Prefixes {
   const plain = name.toLowerCase().replaceAll('_', '-').replaceAll(' ', '-');
   return FAMILIES.find(([pattern]) => pattern.test(plain))?.[1] ?? NONE;
 }
+
+interface ChosenPrefixes {
+  readonly queryPrefix: string;
+  readonly documentPrefix: string;
+}
+
+/** What the settings say is put before texts, or what the family of the model wants. */
+export function prefixesFor({ queryPrefix, documentPrefix }: ChosenPrefixes, modelName: string): Prefixes {
+  const known = prefixesOf(modelName);
+  return {
+    query: queryPrefix === 'auto' ? known.query : queryPrefix,
+    document: documentPrefix === 'auto' ? known.document : documentPrefix,
+  };
+}
