@@ -29,7 +29,7 @@ const providerOf = ({ name, place, inUse }: Adapter, settings: Settings): ModelP
   baseUrl: place.at === 'provider' ? inUse(settings).address : null,
 });
 
-/** How the Query Engine is to index vectors, by the settings. */
+/** Returns the algorithm by which the Query Engine is to index vectors, by the settings. */
 export function algorithmOf({
   algorithm,
   hnswM,

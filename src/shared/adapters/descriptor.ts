@@ -9,8 +9,8 @@ import type { reranking } from '../settings/sections/reranking.js';
 import type { traces } from '../settings/sections/traces.js';
 
 /**
- * What an adapter tells of itself: the settings, their rules, and all code that serves any adapter are made of it. It is loaded
- * with the settings in every process, and so it imports its adapter, and what that takes, in `create` alone.
+ * The facts that an adapter tells of itself. The settings, their rules, and all code that serves any adapter are made of them.
+ * Every process loads descriptors with the settings, and so a descriptor imports its adapter in `create` alone.
  */
 interface Descriptor<Name extends string, Sections> {
   /** The value of the setting of its port. */
@@ -23,13 +23,13 @@ interface Descriptor<Name extends string, Sections> {
   readonly sectionRules?: readonly Rule<ReadSettings<Sections>>[];
 }
 
-/** Where a model runs. That in the process with local models is found when a process starts; a provider's is probed then. */
+/** The place where a model runs. A start finds local models and probes those of providers. */
 export type Place =
   | { readonly at: 'this-process' }
   | { readonly at: 'models-process' }
   | {
       readonly at: 'provider';
-      /** The names of what sets the key, the model and the address, for the operator of a model that fails. */
+      /** The settings, or variables, of the key, the model and the address: a failure names them to the operator. */
       readonly setBy: { readonly key: string; readonly model: string; readonly address: string };
       /** Its addresses end in a version, such as `/v1`. */
       readonly isVersioned?: true;
@@ -40,12 +40,12 @@ interface ModelDescriptor<Name extends string, Sections, Port> extends Descripto
   /** Completes "`name` is …" in the description of the setting. */
   readonly description?: string;
   readonly place: Place;
-  /** The model that the settings name, and the address it is asked at; null where there is none, or its client knows it. */
+  /** The model that the settings name, and the address of its server; null without one, or where its client knows it. */
   readonly inUse: (settings: ReadSettings<Sections>) => {
     readonly model: string;
     readonly address: string | null;
   };
-  /** @throws SettingsError for what only the model or its provider can tell */
+  /** @throws SettingsError for wrong settings that only the model or its provider can tell */
   readonly create: (settings: ReadSettings<Sections>, options: FindOptions) => Promise<Port>;
 }
 
@@ -84,14 +84,14 @@ export interface StorageDescriptor<Name extends string, Sections = NoSections> e
   readonly isRemote: boolean;
   /** @throws SettingsError when the storage answers that it refuses the settings; one that is away is not waited for */
   readonly create: (settings: ReadSettings<Sections>, options: StorageOptions) => Promise<ObjectStorage>;
-  /** Tells the operator of processes with different storages where this process keeps objects, and how all get the same place. */
+  /** The advice to an operator whose processes have different storages: the place of this process, and how all get the same. */
   readonly advice: (settings: ReadSettings<Sections>) => string;
 }
 
 /** An adapter without sections of its own. */
 export type NoSections = object;
 
-/** What an adapter reads: its own sections, and what adapters share. */
+/** The settings that an adapter reads: its own sections, and those that adapters share. */
 export type ReadSettings<Sections> = SharedSettings & {
   readonly [Section in keyof Sections]: z.output<Sections[Section]>;
 };

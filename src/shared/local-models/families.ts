@@ -55,7 +55,7 @@ interface ChosenPrefixes {
   readonly documentPrefix: string;
 }
 
-/** What the settings say is put before texts, or what the family of the model wants. */
+/** Returns the prefixes of the settings, or of the family of the model. */
 export function prefixesFor({ queryPrefix, documentPrefix }: ChosenPrefixes, modelName: string): Prefixes {
   const known = prefixesOf(modelName);
   return {

@@ -1,4 +1,4 @@
-/** What all members of a union have together. */
+/** The intersection of the members of a union. */
 type All<Union> = (Union extends unknown ? (member: Union) => void : never) extends (all: infer Each) => void
   ? Each
   : never;
@@ -13,11 +13,11 @@ export function sectionsOf<const Registry extends readonly WithSections[]>(
   registry: Registry,
 ): SectionsOf<Registry> {
   const sections: unknown = Object.assign({}, ...registry.map(({ settings }) => settings));
-  // @NOTE the properties of all, which is what the type says; Object.assign loses it in a list
+  // @NOTE the type says the properties of all, as here; Object.assign loses them in a list
   return sections as SectionsOf<Registry>;
 }
 
-/** Says what those adapters are whose names do not say it. */
+/** Describes the adapters whose names do not say enough. */
 export const describedModels = (
   registry: readonly { readonly name: string; readonly description?: string }[],
 ): string =>

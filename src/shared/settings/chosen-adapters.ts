@@ -19,10 +19,13 @@ function named<Adapter extends { readonly name: string }>(
   return found;
 }
 
-/** Whether vectors come from another process, which may be slow or away, and to which a request costs more than its texts. */
+/**
+ * Tells whether vectors come from another process, which may be slow or away, and to which a request costs more than its
+ * texts.
+ */
 export const isEmbedderRemote = (settings: Pick<Settings, 'embedder'>): boolean =>
   embedderOf(settings).place.at !== 'this-process';
 
-/** Whether vectors are made by a model. Others represent words alone: ranking by words is better, and an index makes them itself. */
+/** Tells whether a model makes the vectors. Others represent words alone: words rank better, and an index makes such vectors. */
 export const usesEmbeddingModel = (settings: Pick<Settings, 'embedder'>): boolean =>
   embedderOf(settings).isOfTerms !== true;

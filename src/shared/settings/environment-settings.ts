@@ -10,7 +10,7 @@ export interface EnvironmentSettings {
   readonly localUriPassword: string | null;
   readonly openaiApiKey: string | null;
   readonly rerankerApiKey: string | null;
-  /** `embedding.options` and `completion.options`, with what they name of the environment. Never to be shown. */
+  /** `embedding.options` and `completion.options`, with the values that they name of the environment. Never to be shown. */
   readonly constructorOptions: {
     readonly embedding: ConstructorOptions;
     readonly completion: ConstructorOptions;

@@ -7,7 +7,10 @@ const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
 /** Secrets of our own are not for a provider. */
 const OWN_VARIABLE = /^(?:QUIRE_|JWT_SECRET_KEY|LOCAL_URI_PASSWORD$|REDIS_URL$)/;
 
-/** The options with each `"env:NAME"`, at any depth, replaced by the variable of that name, and what is wrong with them. */
+/**
+ * Returns the options with each `"env:NAME"`, at any depth, replaced by the variable of that name, and the problems in
+ * them.
+ */
 export function readOptions(setting: string, text: string, env: Environment) {
   const problems: Problem[] = [];
   const resolve = (value: unknown): unknown => {

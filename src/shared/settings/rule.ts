@@ -1,9 +1,9 @@
-/** What a process needs: `redis` is the address of one, `secret` is a JWT secret, which dev mode makes itself. */
+/** The needs of a process: `redis` is the address of one, `secret` is a JWT secret, which dev mode makes itself. */
 export type Need = 'redis' | 'secret';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A wrong setting: its name, its value as it may be shown, and what is allowed. */
+/** A wrong setting: its name, its value as it may be shown, and the allowed values. */
 export interface Problem {
   readonly setting: string;
   readonly value: string | null;

@@ -9,6 +9,6 @@ const tracedFetch: typeof fetch = (input, init) => {
   return fetch(input, { ...init, headers });
 };
 
-/** What sends requests to the provider of somebody else, if not `fetch` itself. */
+/** Returns the function that sends requests to somebody else's provider, if not `fetch` itself. */
 export const fetchFor = ({ toProviders }: { readonly toProviders: boolean }): typeof fetch | undefined =>
   toProviders ? tracedFetch : undefined;

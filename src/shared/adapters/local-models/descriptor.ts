@@ -22,7 +22,7 @@ const common = {
   place: { at: 'models-process' },
 } as const;
 
-/** A processor takes some seconds for so many tokens. What is in a request is embedded again when its answer is lost. */
+/** A processor takes some seconds for this many tokens. A request is embedded again when its answer is lost. */
 const BATCH = { inputs: 32, tokens: 8_192 };
 
 export const localEmbedder: EmbedderDescriptor<'local'> = {
@@ -116,7 +116,7 @@ interface WantedModel {
   readonly kind: ModelKind;
 }
 
-/** @throws SettingsError that names the setting and what to do */
+/** @throws SettingsError that names the setting and the remedy */
 async function findModel(settings: OwnSettings, { setting, name, kind }: WantedModel, options: FindOptions) {
   const { findLocalModel, WrongModelError } = await import('../../local-models/processes/find-model.js');
   try {

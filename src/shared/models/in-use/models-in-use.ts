@@ -4,7 +4,7 @@ import { completerOf, embedderOf, rerankerOf } from '../../settings/chosen-adapt
 import type { Settings } from '../../settings/schema.js';
 import type { Role } from './role.js';
 
-/** All that a model can be, by the settings `embedder`, `completer` and `reranker`. */
+/** The kinds of models that the settings `embedder`, `completer` and `reranker` can name. */
 export const MODEL_KINDS = [
   ...new Set([...embedders, ...completers, ...rerankers].map(({ name }) => name)),
   'none' as const,
@@ -38,7 +38,7 @@ function modelOf(role: Role, adapter: Adapter, settings: Settings): ModelInUse {
 
 const REGISTRIES = { embedder: embedders, completer: completers, reranker: rerankers };
 
-/** Where a model in use runs; null for a reranker that is not there. */
+/** Returns the place where a model in use runs; null for a reranker that is not there. */
 export function placeOf({ role, kind }: Pick<ModelInUse, 'role' | 'kind'>): Place | null {
   const registry: readonly { readonly name: string; readonly place: Place }[] = REGISTRIES[role];
   return registry.find(({ name }) => name === kind)?.place ?? null;
