@@ -102,8 +102,9 @@ export async function createApiContext(options: ContextOptions) {
     close: async () => {
       for (const stop of [stopReconnecting, unwatch, stopAnnouncing]) stop();
       waiter.close();
-      await Promise.allSettled([index.close(), jobs.close()]);
+      // The events come first: a queue or an index that hangs must not cost them.
       await usage.usageOfReads.close();
+      await Promise.allSettled([index.close(), jobs.close()]);
       redis.destroy();
     },
   };

@@ -228,6 +228,9 @@ export const nextTurnOf = (kind: 'clean' | 'retag', callerId: string): NextTurn 
   cost: 1,
 });
 
+/** Files that are read at once are charged by their size alone: without a bound, many of them would go before one that lasts. */
+const MAX_CHARGED_SECONDS = 5;
+
 /**
  * Seconds of a parser cost as much as a document of the size that is read in them. They are charged when they are over, so that
  * the file waits behind those that were not begun yet.
@@ -235,6 +238,6 @@ export const nextTurnOf = (kind: 'clean' | 'retag', callerId: string): NextTurn 
 export const nextReadingOf = (callerId: string, seconds: number): NextTurn => ({
   lane: 'ingestion',
   flow: flowOf('waiting', callerId),
-  spent: Math.min(MAX_COST, 1 + Math.floor((seconds * BYTES_A_SECOND) / COST_BYTES)),
+  spent: 1 + Math.floor((Math.min(seconds, MAX_CHARGED_SECONDS) * BYTES_A_SECOND) / COST_BYTES),
   cost: 0,
 });

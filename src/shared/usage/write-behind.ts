@@ -27,9 +27,12 @@ const GATHER_MILLISECONDS = 25;
 const STORED_WITHIN_MILLISECONDS = 100;
 /** Events that one script stores, of at most 4 KB each. */
 const BATCH_EVENTS = 64;
-/** Events that wait in a process while Redis takes none, and those of a single user. */
+/** Events that wait in a process while Redis takes none, and those of a single user. As many more may be held apart. */
 const MAX_WAITING = 8_192;
 const MAX_WAITING_OF_USER = MAX_WAITING / 4;
+/** Events of a user whom Redis refuses, and the time after which it is asked again. */
+const MAX_HELD_OF_USER = 256;
+const HELD_MILLISECONDS = 1_000;
 
 interface Gathered {
   readonly userId: string;
@@ -44,7 +47,8 @@ export function createWriteBehind(
   const store = createStore(redis);
   const runs = coalesceRuns(async () => {
     // What comes meanwhile is for the next run, or a busy process would never stop storing.
-    for (let left = queue.size(); left > 0;) left -= await store(queue);
+    queue.release();
+    for (let left = queue.ready(); left > 0 && queue.ready() > 0;) left -= await store(queue);
   });
   const schedule = createSchedule(queue, runs, logger);
   return {
@@ -58,6 +62,7 @@ export function createWriteBehind(
     },
     waiting: queue.size,
     close: async () => {
+      queue.release(Infinity);
       await schedule.storeNow();
       schedule.stop();
       if (queue.size() > 0) logger.warn({ events: queue.size() }, 'usage of reads is lost');
@@ -93,9 +98,10 @@ function createSchedule(queue: Pick<Queue, 'size'>, runs: CoalescedRuns, logger:
 
 type Queue = ReturnType<typeof createQueue>;
 
-/** Events in their order. They count until they are stored. */
+/** Events in their order. They count until they are stored. Those of a user whom Redis refuses are held apart from all others. */
 function createQueue() {
-  const gathered: Gathered[] = [];
+  let gathered: Gathered[] = [];
+  const held = new Map<string, { readonly events: Gathered[]; readonly until: number }>();
   const waiting = new Map<string, number>();
   let size = 0;
   const count = (userId: string, by: number) => {
@@ -106,18 +112,38 @@ function createQueue() {
   };
   return {
     size: () => size,
+    /** The number of events that can be stored now. */
+    ready: () => gathered.length,
     add: (event: Gathered): void => {
       const ofUser = waiting.get(event.userId) ?? 0;
-      if (size >= MAX_WAITING || ofUser >= MAX_WAITING_OF_USER) throw new UnavailableError('redis');
+      const own = held.get(event.userId);
+      const isFull = gathered.length >= MAX_WAITING || size >= 2 * MAX_WAITING;
+      if (isFull || ofUser >= (own ? MAX_HELD_OF_USER : MAX_WAITING_OF_USER))
+        throw new UnavailableError('redis');
       count(event.userId, 1);
-      gathered.push(event);
+      (own?.events ?? gathered).push(event);
     },
-    take: (): Gathered[] => gathered.splice(0, BATCH_EVENTS),
-    /** @param refused places of events that wait again */
+    /** Lets the events of users be stored who were refused long enough ago, or of all such users. */
+    release: (now = performance.now()): void => {
+      for (const [userId, { events, until }] of held)
+        if (until <= now) {
+          held.delete(userId);
+          gathered.push(...events);
+        }
+    },
+    first: (): readonly Gathered[] => gathered.slice(0, BATCH_EVENTS),
+    /** Removes the first events, and holds the events of users of whom one was refused. */
     settle: (batch: readonly Gathered[], refused: ReadonlySet<number>): void => {
-      for (const [place, event] of batch.entries()) {
-        if (refused.has(place)) gathered.push(event);
-        else count(event.userId, -1);
+      const users = new Set([...refused].flatMap((place) => batch[place]?.userId ?? []));
+      const until = performance.now() + HELD_MILLISECONDS;
+      for (const userId of users) held.set(userId, { events: [], until });
+      const left = batch.filter((_, place) => refused.has(place));
+      for (const [place, { userId }] of batch.entries()) if (!refused.has(place)) count(userId, -1);
+      const others = gathered.slice(batch.length);
+      if (users.size === 0) gathered = others;
+      else {
+        gathered = others.filter(({ userId }) => !users.has(userId));
+        for (const event of [...left, ...others]) held.get(event.userId)?.events.push(event);
       }
     },
   };
@@ -132,7 +158,7 @@ function createStore(redis: Redis) {
   let batches = 0;
   let unsent: { readonly number: number; readonly events: readonly Gathered[] } | null = null;
   return async (queue: Queue): Promise<number> => {
-    const batch = (unsent ??= { number: (batches += 1), events: queue.take() });
+    const batch = (unsent ??= { number: (batches += 1), events: queue.first() });
     const refused = await storeScript.run(redis, {
       keys: [batchKey, keys.usageDirty, ...batch.events.map(({ userId }) => keys.usagePending(userId))],
       arguments: [
@@ -154,6 +180,8 @@ const storeScript = defineScript<string>(`${APPEND_EVENT}
 local known = redis.call('GET', KEYS[1])
 local mark = ARGV[1] .. ':'
 if known and string.sub(known, 1, #mark) == mark then return string.sub(known, #mark + 1) end
+-- A batch that is older than the last one was stored before it.
+if known and tonumber(string.match(known, '^%d+')) > tonumber(ARGV[1]) then return '' end
 local beyond, refused = {}, {}
 for i = 3, #KEYS do
   local waiting = redis.pcall('LLEN', KEYS[i])

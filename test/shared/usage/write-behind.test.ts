@@ -186,4 +186,34 @@ describe('where Redis takes none', () => {
     await until(() => reads.waiting() === 0);
     expect(await counted('ann')).toBe(1);
   });
+
+  test('users whom it refuses keep no place from anybody else, and are told so themselves', async () => {
+    const { reads } = await open();
+    const users = Array.from({ length: 40 }, (_, n) => `user ${String(n)}`);
+    for (const user of users) await redis.set(keys.usagePending(user), 'no list');
+    for (const user of users) append(reads, user);
+    await sleep(200);
+    await redis.configResetStat();
+    for (const user of users.slice(0, 30)) append(reads, user, 255);
+    expect(() => append(reads, 'user 0')).toThrow(UnavailableError);
+    append(reads, 'eve');
+    await until(async () => (await counted('eve')) === 1);
+    // They are tried again after a second, and not all the time.
+    const stats = await redis.info('commandstats');
+    const scripts = [...stats.matchAll(/cmdstat_eval\w*:calls=(\d+)/g)].map(([, calls]) => Number(calls));
+    expect(scripts.reduce((sum, calls) => sum + calls, 0)).toBeLessThan(200);
+  });
+
+  test('a user who was refused for a while is told of in the order of the reads', async () => {
+    const { reads } = await open();
+    await redis.set(keys.usagePending('ann'), 'no list');
+    append(reads, 'ann', 100);
+    await sleep(100);
+    append(reads, 'ann', 100);
+    await redis.del(keys.usagePending('ann'));
+    append(reads, 'ann', 50);
+    await until(() => reads.waiting() === 0, 5);
+    const told = await tokensOf('ann');
+    expect(told).toEqual(Array.from({ length: 250 }, (_, n) => tokens - n));
+  });
 });
