@@ -71,7 +71,7 @@ const getRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
     path: '/documents/{document_id}',
     audit: 'document.read',
     summary: 'Get a document',
-    description: 'A document that the caller may not read is answered like one that does not exist.',
+    description: 'An id that no document has is a 404, and a document that the caller may not read a 403.',
     request: { path: documentPath },
     responses: { 200: documentView, 404: errorBody },
     examples: getDocumentExamples,
