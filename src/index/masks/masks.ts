@@ -35,7 +35,7 @@ export interface Masks<App extends AppTypes> {
   clear(): void;
 }
 
-/** What all masks share. */
+/** The state that all masks share. */
 interface Shared<App extends AppTypes> {
   readonly rules: MaskRules<App>;
   readonly tables: () => Tables<App>;

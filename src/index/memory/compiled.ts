@@ -6,7 +6,7 @@ export interface Compiled<Kernel> {
   readonly buffer: ArrayBuffer;
 }
 
-/** Makes an instance with at least so many bytes of zeroed memory; untouched pages cost nothing. */
+/** Makes an instance with at least this many bytes of zeroed memory; untouched pages cost nothing. */
 export type MakeCompiled<Kernel> = (bytes: number) => Compiled<Kernel>;
 
 const PAGE_BYTES = 65_536;

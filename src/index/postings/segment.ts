@@ -33,21 +33,21 @@ export interface Segment {
   readonly windows: number;
   /** By term: where its bounds by window begin in the table; -1 for a term that has none. */
   readonly tables: Int32Array;
-  /** Of each common term and window. */
+  /** The bounds of each common term and window. */
   readonly windowBounds: Bounds;
-  /** Where the term's postings in the window end. */
+  /** The place where the term's postings in the window end. */
   readonly windowEnds: Uint32Array;
-  /** What adds up its scores in compiled code; null for a segment of one window. */
+  /** The kernel's memory, where scores are added up in compiled code; null for a segment of one window. */
   readonly compiled: CompiledSegment | null;
-  /** How many chunks are not gone. */
+  /** The number of chunks that are not gone. */
   live: number;
-  /** How many live chunks hold a term, by its place; known for terms that were asked for since a chunk went away. */
+  /** The number of live chunks that hold a term, by its place; known for terms that were asked for since a chunk went away. */
   readonly liveFrequencies: Map<number, number>;
 }
 
 /** A segment whose columns are in the memory of a kernel. */
 export interface CompiledSegment extends Pick<PostingsKernel, 'advance'> {
-  /** Where the kernel finds it. */
+  /** The place in memory where the kernel finds it. */
   readonly pointer: number;
   /** The lists of a query, as numbers of either kind; `LIST` says which field is which. */
   readonly lists: { readonly floats: Float32Array; readonly integers: Int32Array };

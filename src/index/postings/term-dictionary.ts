@@ -21,7 +21,7 @@ export function createDictionary(expected: number): Dictionary {
   };
 }
 
-/** A power of two of which terms take at most half. */
+/** Returns a power of two of which terms take at most half. */
 function tableSize(terms: number): number {
   return 2 ** Math.ceil(Math.log2(2 * terms));
 }
@@ -29,7 +29,7 @@ function tableSize(terms: number): number {
 /** A number that nobody outside can know: who chose words whose terms end alike would make the search in the table long. */
 const SECRET = randomInt(2 ** 31) * 2 + 1;
 
-/** Where the number of a term is in the table, or the empty place where it would be. */
+/** Returns the place in the table that holds the number of a term, or the empty place where it would be. */
 function tablePlace({ table, terms }: Dictionary, term: number): number {
   const mask = table.length - 1;
   // The upper bits of a product depend on all bits of the term (multiplicative hashing, Knuth).

@@ -13,7 +13,7 @@ import { packedLength, readCounts } from './packed-terms.js';
 
 /** The saturation of a term: how soon its repetition in a chunk stops to count for more. */
 const K1 = 1.2;
-/** The share of that which depends on the length of the chunk, from 0 to 1. */
+/** The share of the saturation that depends on the length of the chunk, from 0 to 1. */
 const B = 0.75;
 /**
  * A term that the query repeats more often does not weigh more. Up to here it weighs as often as it is said, because the

@@ -11,11 +11,11 @@ interface Tables {
 }
 
 export interface SectionScores {
-  /** What a chunk scores by itself. */
+  /** Returns the score of a chunk by itself. */
   readonly own: (slot: number) => number;
   /** The same, of a chunk whose score with its section is likely to be asked for next: what the section covers is kept. */
   readonly ownOfLikely: (slot: number) => number;
-  /** The score of a chunk, which counts its section. @param own what it scores by itself */
+  /** Returns the score of a chunk, which counts its section. @param own its score by itself */
   readonly withSection: (slot: number, own: number) => number;
 }
 
@@ -51,7 +51,7 @@ export function createSectionScores(
   };
   const withSection = (slot: number, share: number): number => {
     const first = links.sectionOf(slot);
-    // A chunk without any of the words scores 0 whatever is around it, and one alone scores what it does by itself.
+    // A chunk without any of the words scores 0 whatever is around it, and one alone has its own score.
     if (share === 0 || isAlone(slot, first)) return share;
     const section = known.get(first) ?? sectionOf(slot, first);
     known.set(first, section);

@@ -8,7 +8,7 @@ export interface AppTypes {
   readonly filter: unknown;
 }
 
-/** What the app decides. Nothing here may change while an index is open. */
+/** The decisions of the app. None of them may change while an index is open. */
 export interface AppRules<App extends AppTypes> {
   /** Called once for each access class and mask, and for changes. */
   readonly mayRead: (callerId: string, access: App['access']) => boolean;
@@ -20,7 +20,7 @@ export interface AppRules<App extends AppTypes> {
 
 export interface CompiledFilter<Fields> {
   readonly matches: (fields: Fields) => boolean;
-  /** How many conditions a document is compared with. */
+  /** The number of conditions that a document is compared with. */
   readonly conditions: number;
   /** Estimate of the heap that it takes, rather too high than too low. */
   readonly bytes: number;
@@ -32,7 +32,7 @@ export interface Sort<Fields> {
   readonly key: string;
   /** Names what documents are placed by, which may be the same in several orders. */
   readonly field: string;
-  /** Whether the value of a document stays as long as the document does. */
+  /** True if the value of a document stays as long as the document does. */
   readonly isFixed: boolean;
   readonly valueOf: (fields: Fields) => string;
   readonly compare: (a: Placed, b: Placed) => number;

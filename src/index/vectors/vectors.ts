@@ -11,13 +11,16 @@ import {
   type VectorSegment,
 } from './vector-segments.js';
 
-/** Whether the scan may look at a slot. */
+/** Tells whether the scan may look at a slot. */
 export type IsAllowed = (slot: number) => boolean;
 
 /** Vectors of one length in numbered slots, in memory outside of the JavaScript heap. */
 export interface Vectors {
   readonly dimensions: number;
-  /** Stores a vector of little-endian FLOAT32 bytes in a slot: the next one that was never used, or one of those before. */
+  /**
+   * Stores a vector of little-endian FLOAT32 bytes in a slot: the next one that was never used, or one that was used
+   * before.
+   */
   put(slot: number, bytes: Uint8Array, tie: number): void;
   /** Inner product of the query and the vector of a slot, which must hold one. */
   similarity(query: Float32Array, slot: number): number;
