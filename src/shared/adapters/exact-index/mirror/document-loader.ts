@@ -17,7 +17,10 @@ import { createRecordParser, type ParsedRecord, type ParseRecord } from './recor
 const GROUP_SIZE = 256;
 const GROUPS_AT_ONCE = 3;
 
-/** Copies documents from Redis into the mirror. Both throw what Redis rejects with; what was copied until then stays. */
+/**
+ * Copies documents from Redis into the mirror. Both functions throw the errors that Redis rejects with; documents that were
+ * copied until then stay.
+ */
 export interface DocumentLoader {
   /** Copies documents with their chunks, while nothing is answered yet. */
   loadWhole(documentIds: readonly string[]): Promise<void>;
@@ -103,7 +106,7 @@ async function loadGroup(documentIds: readonly string[], reading: Reading): Prom
   }
 }
 
-/** Updates a document whose chunks the mirror has already; answers with those that are to be loaded. */
+/** Updates a document whose chunks the mirror has already. Returns the loads of generations that it does not have yet. */
 function beginWhole(record: ParsedRecord, mirror: Mirror): WholeLoad[] {
   const { id, published } = record;
   if (!published || isServing(mirror.get(id), published)) {

@@ -12,7 +12,7 @@ import type { DocumentEntry } from '../../../../index/index.js';
 import { createAccessParser } from './access-parser.js';
 import type { Mirrored } from './mirror.js';
 
-/** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
+/** The texts of a record's hash that the mirror reads. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
   readonly access: string;
   /** JSON: `[createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag]`. */
