@@ -42,7 +42,10 @@ export function toFoundChunk(hit: Hit, url: string | null): FoundChunk {
 /** Chunks up to this size, as they are sent, are serialized and sent at once, which takes some tenths of a millisecond. */
 const MAX_BYTES_AT_ONCE = 128 * 1024;
 
-/** Whether the chunks are so small together that they are sent at once. Each is sent with the metadata of its document. */
+/**
+ * Tells whether the chunks are so small together that they are sent at once. Each is sent with the metadata of its
+ * document.
+ */
 export function areSmall(results: readonly FoundChunk[]): boolean {
   let bytes = 0;
   for (const result of results) {
