@@ -80,7 +80,7 @@ export async function keepCanary(actor: Actor, document: string, signal: AbortSi
   return canary;
 }
 
-/** Before anything goes wrong: puts in what it asks for. */
+/** Ingests the document that it asks for, before anything goes wrong. */
 export async function settleCanary(actor: Actor): Promise<string> {
   const loot: Loot = [];
   const pages = Array.from({ length: PAGES }, (_, n) => ({

@@ -38,7 +38,7 @@ export interface Sent {
   readonly api: number;
   /** Without: none is sent. */
   readonly caller?: string;
-  /** Gives up after so many milliseconds, as callers do. */
+  /** Gives up after this many milliseconds, as callers do. */
   readonly giveUpAfter?: number;
 }
 

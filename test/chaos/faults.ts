@@ -102,7 +102,7 @@ async function firstPossible(
   return undefined;
 }
 
-/** Whether it ends an API process. */
+/** Tells whether it ends an API process. */
 const isDeadly = ({ kind }: Fault): boolean => kind === 'kill api' || kind === 'stop api';
 
 /** Mostly one API is left to be asked: when all are away, little happens. */

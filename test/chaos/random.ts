@@ -1,4 +1,4 @@
-/** Numbers that depend on nothing but a seed, so that what they decided can be decided again. */
+/** Numbers that depend on nothing but a seed, so that decisions made with them can be repeated. */
 export interface Random {
   /** In [0, 1). */
   readonly fraction: () => number;

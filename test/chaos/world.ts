@@ -14,7 +14,7 @@ export interface ModelDocument {
   readonly metadata: Register<number>;
   readonly access: Register<Access>;
   readonly removal: Register<true>;
-  /** Ticks at which a cancel began: what was being ingested then may never be published. */
+  /** Ticks at which a cancel began: content that was being ingested then may never be published. */
   readonly cancels: Register<true>;
   readonly retries: Register<true>;
   /** The largest versions seen, with the tick of the answer. */
@@ -92,7 +92,7 @@ export function createWorld() {
   };
 }
 
-/** A document whose ingest was answered: its registers hold what it was ingested with. */
+/** A document whose ingest was answered: its registers hold the content, access and metadata that it was ingested with. */
 export function modelDocument(
   { owner, key, content, access, metadata }: LostIngest,
   { id, start, end }: { readonly id: string; readonly start: number; readonly end: number },

@@ -96,7 +96,7 @@ export async function openIndexData(url: string) {
     /** @returns the id of its generation */
     publish: publishVectors,
     write,
-    /** Tells indexes that what is written will soon be published. */
+    /** Tells indexes that the written generation will soon be published. */
     prepare: async (id: string): Promise<void> => {
       const whole = await written(id);
       await records.update(id, (record) => prepare(record, whole));

@@ -15,7 +15,7 @@ const PATIENCE_MS = 120_000;
 
 export const isOfMail = ({ ownerId }: DocumentRecord): boolean => ownerId === POSTMASTER;
 
-/** Holds what is left of all messages and of what they carry against what was answered. */
+/** Compares all messages and their attachments that are left with the answers that were given. */
 export async function checkMessages(arena: Arena, office: PostOffice, redis: Redis): Promise<void> {
   await repeatChanges(arena, office);
   const records = await settledRecords(arena, redis);
@@ -164,7 +164,7 @@ async function checkReceipt(
     );
 }
 
-/** Deletes all messages; what they carry has to go with them. */
+/** Deletes all messages; their attachments have to go with them. */
 export async function removeMessages(arena: Arena, redis: Redis): Promise<void> {
   const records = (await readAllRecords(redis)).filter(isOfMail);
   const messages = records.filter(({ attachmentOf }) => !attachmentOf);

@@ -4,7 +4,7 @@ import { writeMail } from '../../support/mail.js';
 import type { Content } from '../contents.js';
 import type { Random } from '../random.js';
 
-/** A message, and what it carries. All of it holds the same marker. */
+/** A message, and its attachments. All of them hold the same marker. */
 export interface Message extends Content {
   readonly carried: readonly Carried[];
 }

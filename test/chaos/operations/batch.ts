@@ -71,7 +71,7 @@ interface Reply {
   readonly label: string;
 }
 
-/** Notes what an answer says of each item. Also of a stream that broke off, what was said before holds. */
+/** Notes the outcome of each item that an answer tells. Outcomes that a stream told before it broke off hold as well. */
 function hear({ arena: { history } }: Actor, heard: Heard, { items, outcome, label }: Reply): void {
   const said = outcomesIn(outcome);
   const violate = (promise: string, detail: string, i: number) => {

@@ -102,7 +102,7 @@ interface Settling<Value> {
   readonly right: 'read' | 'write';
 }
 
-/** Enters into the model what became of a change, and holds the answer against what it may be. */
+/** Enters the outcome of a change into the model, and compares the answer with the outcomes that are possible. */
 function settle<Value>(
   { arena, name }: Actor,
   document: ModelDocument,

@@ -7,7 +7,7 @@ import { markersIn, type Content } from '../contents.js';
 import { observe } from '../observe.js';
 import { exists, may, visibleContents, type ModelDocument } from '../world.js';
 
-/** Holds every document that was ever acknowledged against what is left of it when all is quiet. */
+/** Compares every document that was ever acknowledged with its state when all is quiet. */
 export async function checkDocuments(arena: Arena): Promise<void> {
   await forEachOf([...arena.world.documents.values()], async (document, at) => {
     const api = at % 2;

@@ -31,7 +31,7 @@ export async function checkUsage(arena: Arena, redis: Redis): Promise<void> {
   checkIngests(arena, all);
 }
 
-/** The statistics of a caller are those of the records, each of which is there once. */
+/** Checks that the statistics of a caller are the counts of the records, and that each record is there once. */
 export async function checkCounts(arena: Arena, redis: Redis, caller: string): Promise<UsageEvent[]> {
   const events = await createUsage(redis).recent(caller, { limit: ALL });
   const answer = await askCalmly(arena, caller, { method: 'GET', path: '/usage/stats', api: 0 });

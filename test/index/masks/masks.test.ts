@@ -46,7 +46,7 @@ function mirrored(
   };
 }
 
-/** As many documents, of one chunk each: `documents` is what the masks are computed from, and can be changed. */
+/** Makes masks of documents of one chunk each: the masks are computed from `documents`, which can be changed. */
 function open(count: number, metadataOf: (slot: number) => DocumentRecord['metadata']) {
   const documents: (IndexedDocument<Mirrored> | undefined)[] = Array.from({ length: count }, (_, slot) =>
     mirrored(slot, metadataOf(slot)),
@@ -151,7 +151,7 @@ describe('masks', () => {
       expect(await Promise.all(many)).toEqual(many.map(() => 0));
     });
     expect(turns.count).toBeGreaterThan(30);
-    // A slice is of four milliseconds, and what is compiled and collected on the way comes on top.
+    // A slice is of four milliseconds, and the time of compiling and of garbage collection comes on top.
     expect(turns.longest).toBeLessThan(turns.total / 3);
   });
 

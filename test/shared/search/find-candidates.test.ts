@@ -11,7 +11,7 @@ import {
 
 const K = 10;
 
-/** Looks for ten chunks by words, in an index that answers with so many candidates. */
+/** Looks for ten chunks by words, in an index that answers with this many candidates. */
 async function find(minScore: number, count: number) {
   const candidates = Array.from({ length: count }, (_, number): Candidate => {
     return { documentId: 'document', generation: 'document.1.1', number, score: 0.5 };

@@ -170,7 +170,7 @@ describe('a search', () => {
         const { search, scan: scanAll, size } = openWorld(made);
         const filter = colour === null ? null : parsed({ colour });
         const hits = await search({ callerId: 'caller', filter, ...asked }, colour);
-        // Where limits cut candidates off, an order by a part of the scores is not the order of the scores.
+        // An order by a part of the scores is not the order of the scores where limits cut candidates off.
         const isCertain = () => made.ranking !== 'hybrid' || size < 400;
         expectAnswer(hits, scanAll(asked.query, colour), { ...asked, tolerance: EXACT_SCORES, isCertain });
       }),
