@@ -57,19 +57,19 @@ export interface IndexWriter<App extends AppTypes> {
   put(entry: DocumentEntry<App>, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
-  /** Puts new chunks into postings. Searches find them before that, but slower. @returns whether nothing is left to be done */
+  /** Puts new chunks into postings. Searches find them before that, but slower. @returns true if nothing is left to be done */
   compact(isTimeLeft: () => boolean): boolean;
-  /** The same, only with what fills whole segments: for the time in which much is loaded. */
+  /** Does the same, only with chunks that fill whole segments: for the time in which much is loaded. */
   flush(isTimeLeft: () => boolean): boolean;
 }
 
-/** Answers from what the index holds. Each answer is one synchronous step. */
+/** Answers from the documents and chunks that the index holds. Each answer is one synchronous step. */
 export interface Searcher<App extends AppTypes> {
   readonly chunkCount: number;
   /** The number of changes to anything that it answers. */
   readonly changes: number;
   get(documentId: string): IndexedDocument<App> | undefined;
-  /** Computes what searches by vectors need, once. @returns whether that is done */
+  /** Computes the numbers that searches by vectors need, once. @returns true if that is done */
   prepareVectors(isTimeLeft: () => boolean): boolean;
   /** Tells whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
   readsWholePartitions(callerId: string): boolean;

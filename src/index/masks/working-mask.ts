@@ -95,7 +95,7 @@ function createDecisions<App extends AppTypes>(
   return { first, later: { ...first, isReadable: decide }, readable, filterBytes: bytes };
 }
 
-/** @param seenSoFar how many changes there were before, which need not be looked at */
+/** @param seenSoFar the number of earlier changes, which need not be looked at */
 export function createWorkingMask<App extends AppTypes>(
   selector: Selector<App>,
   rules: MaskRules<App>,

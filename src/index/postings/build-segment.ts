@@ -60,7 +60,7 @@ interface Chunks {
 
 const NOTHING = new Uint8Array(0);
 
-/** @returns where the numbers of the next range begin */
+/** @returns the place where the numbers of the next range begin */
 function numberTerms(dictionary: Dictionary, { packed, range, numbers, first }: Chunks): number {
   let next = first;
   for (let ordinal = range.from; ordinal < range.to; ordinal += 1) {
@@ -74,7 +74,7 @@ function numberTerms(dictionary: Dictionary, { packed, range, numbers, first }: 
   return next;
 }
 
-/** @returns where the numbers of the next range begin */
+/** @returns the place where the numbers of the next range begin */
 function writePostings(
   { segment: { lengths, ordinals, counts }, nexts }: Layout,
   { packed, range, numbers, first }: Chunks,

@@ -64,10 +64,10 @@ function ordinalOf(segment: Segment, at: u32): u32 {
  * Goes on to the next window that has chunks whose score may reach the threshold.
  *
  * @param window the first one to look at
- * @param count how many lists there are
- * @param spare how far a sum may be from the score
- * @param fixed what a count is compared with, for every chunk
- * @param perTerm how much more for each term of its length
+ * @param count the number of lists
+ * @param spare the greatest difference between a sum and the score
+ * @param fixed the part of the damping of every chunk, which a count is compared with
+ * @param perTerm the part of the damping for each term of its length
  * @returns the window in the upper half and the number of chunks that were found in the lower one, or `DONE`
  */
 export function advance(
@@ -93,7 +93,7 @@ export function advance(
   return DONE;
 }
 
-/** Finds the postings of each list in the window, and orders the lists. Returns what all add to a score at most. */
+/** Finds the postings of each list in the window, and orders the lists. Returns the most that all add to a score. */
 function enterWindow(segment: Segment, window: u32, count: u32, fixed: f32, perTerm: f32): f32 {
   let sum: f32 = 0;
   for (let i: u32 = 0; i < count; i++) {

@@ -79,7 +79,7 @@ function openLists(segment: Segment, { terms, weights, averageLength }: TermWeig
   return lists;
 }
 
-/** Finds the postings of each list in the window. @returns what all of them add to a score at most */
+/** Finds the postings of each list in the window. @returns the most that all of them add to a score */
 function enterWindow(
   { ordinals, windowEnds, windowBounds, windows }: Segment,
   lists: readonly TermList[],

@@ -10,7 +10,7 @@ export interface Dictionary {
 }
 
 // In this file `?? 0` reads numbers that are known to be there, or an empty place of the table.
-/** @param expected how many terms there may be; it grows beyond that */
+/** @param expected the number of terms that there may be; it grows beyond that */
 export function createDictionary(expected: number): Dictionary {
   const terms = Math.max(256, expected);
   return {
@@ -60,7 +60,7 @@ export function countTerm(dictionary: Dictionary, term: number): number {
   return dictionary.size - 1;
 }
 
-/** The number of a term that was counted. */
+/** Returns the number of a term that was counted. */
 export function numberOf(dictionary: Dictionary, term: number): number {
   return (dictionary.table[tablePlace(dictionary, term)] ?? 0) - 1;
 }

@@ -51,12 +51,12 @@ export function lengthDamping(length: number, averageLength: number): number {
   return K1 * (1 - B + (B * length) / averageLength);
 }
 
-/** The weight of a term before weights are made shares of their sum. @param count how often the query has the term */
+/** Returns the weight of a term before weights are made shares of their sum. @param count how often the query has the term */
 export function queryTermWeight(count: number, inverseFrequency: number): number {
   return Math.min(count, MAX_REPEATS) * inverseFrequency;
 }
 
-/** The inverse document frequency of a term that `holding` of `all` chunks hold; both may be fractions. */
+/** Returns the inverse document frequency of a term that `holding` of `all` chunks hold; both may be fractions. */
 export function inverseDocumentFrequency(holding: number, all: number): number {
   return Math.log1p((all - holding + 0.5) / (holding + 0.5));
 }

@@ -57,7 +57,7 @@ export function createPostedSections(
   };
 }
 
-/** The length of chunks together; 0 where they are not all next to each other, or where one of them has no length. */
+/** Returns the length of chunks together; 0 where they are not all next to each other, or where one of them has no length. */
 function lengthOf(
   positions: Pick<SlotPositions, 'segmentOf' | 'positionOf'>,
   segment: Segment,

@@ -156,7 +156,7 @@ function fillUp(
   { chunks: { links, tieOf }, documents }: Tables,
   { readable, scores, isAllowed, top }: Among & { readonly top: TopChunks },
 ): void {
-  /** Tells whether a chunk certainly comes after those that fill the places already. */
+  /** Tells whether a chunk certainly comes after the chunks that fill the places already. */
   const isBeyond = (slot: number) => top.lowest !== null && tieOf(slot) > tieOf(top.lowest);
   for (const partition of readable) {
     for (const documentSlot of partition.documents) {

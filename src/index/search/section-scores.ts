@@ -13,7 +13,10 @@ interface Tables {
 export interface SectionScores {
   /** Returns the score of a chunk by itself. */
   readonly own: (slot: number) => number;
-  /** The same, of a chunk whose score with its section is likely to be asked for next: what the section covers is kept. */
+  /**
+   * Returns the same, for a chunk whose score with its section is likely to be asked for next: the share of the section is
+   * kept.
+   */
   readonly ownOfLikely: (slot: number) => number;
   /** Returns the score of a chunk, which counts its section. @param own its score by itself */
   readonly withSection: (slot: number, own: number) => number;
@@ -60,7 +63,7 @@ export function createSectionScores(
   return { own, ownOfLikely, withSection };
 }
 
-/** The chunks of a section, in their order. */
+/** Returns the slots of the chunks of a section, in their order. */
 function slotsOf(links: ChunkTable['links'], first: number): number[] {
   const slots: number[] = [];
   for (let slot = first; slot >= 0 && links.sectionOf(slot) === first; slot = links.after(slot))

@@ -21,7 +21,7 @@ export interface TermEmbedding {
   readonly termProduct: (vector: Float32Array, term: number) => number;
   /** Returns the weight of a term's count in a text of a length. */
   readonly weigh: (count: number, length: number) => number;
-  /** By what the sum of all terms is divided, from packed term counts. */
+  /** Returns the number that the sum of all terms is divided by, from packed term counts. */
   readonly divisorOf: (packed: Uint8Array) => number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The types of the app that the index holds and hands back without looking inside: who may read a document (`access`), what
- * filters and orders look at of it (`fields`), and what a filter is.
+ * The types of the app that the index holds and hands back without looking inside: the readers of a document (`access`),
+ * the properties that filters and orders look at (`fields`), and a filter.
  */
 export interface AppTypes {
   readonly access: unknown;
@@ -30,7 +30,7 @@ export interface CompiledFilter<Fields> {
 export interface Sort<Fields> {
   /** Names the order. */
   readonly key: string;
-  /** Names what documents are placed by, which may be the same in several orders. */
+  /** Names the values that documents are placed by, which may be the same in several orders. */
   readonly field: string;
   /** True if the value of a document stays as long as the document does. */
   readonly isFixed: boolean;

@@ -34,7 +34,7 @@ export interface Partitions<App extends AppTypes> {
   leave(partition: Partition, accessClass: AccessClass<App>, documentSlot: number | null): void;
   /** Goes on with the work that is left in the shards. @returns true if none is left */
   compact(isTimeLeft: () => boolean): boolean;
-  /** The same, only with what fills whole segments. What is done of it while more comes need not be done again. */
+  /** Does the same, only with chunks that fill whole segments. Its work need not be done again when more chunks come. */
   flush(isTimeLeft: () => boolean): boolean;
   /** Notes that there is something to be done in a shard. */
   touch(partition: Partition): void;

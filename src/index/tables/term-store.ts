@@ -70,7 +70,7 @@ function put(state: State, slot: number, terms: Uint8Array): void {
   slab.live += byteLength;
 }
 
-/** The newest slab, or a new one when that has no room. */
+/** Returns the newest slab, or a new one when that has no room. */
 function slabFor(state: State, byteLength: number): Slab {
   const { newest, nextNumber } = state;
   if (newest && newest.used + byteLength <= newest.bytes.byteLength) return newest;

@@ -43,8 +43,8 @@ interface Threshold {
 }
 
 /**
- * Slots pile up, and a quickselect over their scores finds those to keep. A heap would cost several times as much for each
- * slot that it takes in. In this file `?? 0` reads typed arrays at places that are known to be there, because the scan
+ * Slots pile up, and a quickselect over their scores finds the slots to keep. A heap would cost several times as much for
+ * each slot that it takes in. In this file `?? 0` reads typed arrays at places that are known to be there, because the scan
  * reads them too often to check that.
  */
 export function createKnnCollector(compare: CompareSlots): KnnCollector {
@@ -140,7 +140,7 @@ function dropBelow(collected: Collected, minScore: number, maxTie: number): void
   collected.size = kept;
 }
 
-/** The places of all slots, the best first. */
+/** Returns the places of all slots, the best first. */
 function placesInOrder({ slots, scores, ties, size }: Collected, compare: CompareSlots): Uint32Array {
   const places = new Uint32Array(size);
   for (let i = 0; i < size; i += 1) places[i] = i;

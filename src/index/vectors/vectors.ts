@@ -131,7 +131,7 @@ function scanSegments(
   }
 }
 
-/** Writes a byte for each slot, 1 where the scan may look. @returns whether it may look anywhere */
+/** Writes a byte for each slot, 1 where the scan may look. @returns true if it may look anywhere */
 function fillMask({ mask, blocks }: VectorSegment, base: number, isAllowed: IsAllowed): boolean {
   let allowed = 0;
   for (let place = 0; place < blocks * LANES; place += 1) {
@@ -173,7 +173,10 @@ interface Components {
   readonly rows: Uint32Array | null;
 }
 
-/** The nonzero components in whole groups, or all when many are nonzero, since reading on is then cheaper than skipping. */
+/**
+ * Returns the nonzero components in whole groups, or all when many are nonzero, since reading on is then cheaper than
+ * skipping.
+ */
 function chooseComponents(query: Float32Array): Components {
   const nonzero: number[] = [];
   for (let dimension = 0; dimension < query.length; dimension += 1)

@@ -4,7 +4,7 @@ import type { Hit } from '../../../shared/search/hit.js';
 import type { Lease } from '../answer-memory/answer-memory.js';
 import { heldSize } from '../answer-memory/memory-estimate.js';
 
-/** Memory for what a chunk holds in addition to its text: names, numbers, its download address. */
+/** Memory for the fields of a chunk besides its text: names, numbers, its download address. */
 const CHUNK_BYTES = 500;
 
 export interface FoundChunk extends Whereabouts {
@@ -20,7 +20,7 @@ export interface FoundChunk extends Whereabouts {
   readonly downloadUrl: string | null;
 }
 
-/** Keeps what a response needs of a hit, and not its record, whose access lists may be long. */
+/** Keeps the fields of a hit that a response needs, and not its record, whose access lists may be long. */
 export function toFoundChunk(hit: Hit, url: string | null): FoundChunk {
   const { record, number, content, location, section, score } = hit;
   const { contentType, kind, filename } = shownContent(record);

@@ -6,7 +6,7 @@ import type { ReadTerms } from './memtable.js';
 
 /** A segment that is being made of others and of chunks of the memtable. */
 export interface Merge {
-  /** Does the next step. @returns whether it was the last one */
+  /** Does the next step. @returns true if it was the last one */
   advance(): boolean;
 }
 

@@ -35,13 +35,13 @@ export interface Shard {
   score(query: TermWeights, collector: Collector): void;
   /** Calls `tell` for every chunk that holds a term of a product other than 0, with the sum of its products. */
   addUp(products: TermProducts, tell: (slot: number, sum: number) => void): void;
-  /** Puts the memtable into segments, and merges segments. @returns whether nothing is left to be done */
+  /** Puts the memtable into segments, and merges segments. @returns true if nothing is left to be done */
   compact(isTimeLeft: () => boolean): boolean;
   /** True if the memtable has as many chunks as a segment may have. */
   readonly isFull: boolean;
   /** The same as `compact`, as long as it is full. */
   flush(isTimeLeft: () => boolean): boolean;
-  /** Lets go of its segments, which what all shards share would hold otherwise. It must hold no chunks any more. */
+  /** Lets go of its segments, which the shared positions would hold otherwise. It must hold no chunks any more. */
   close(): void;
 }
 

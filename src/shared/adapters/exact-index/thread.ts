@@ -154,7 +154,7 @@ async function untilLoaded(missing: readonly number[]): Promise<Answer> {
   return { type: 'loaded' };
 }
 
-/** The memory of an answer that is handed over instead of copied. */
+/** Returns the memory of an answer that is handed over instead of copied. */
 function transferred(answer: Answer): ArrayBuffer[] {
   switch (answer.type) {
     case 'candidates':

@@ -15,13 +15,13 @@ const MAX_BEGINNINGS = 5;
 export interface Follower {
   /**
    * Takes over all changes up to now. The chunks of generations that were published meanwhile may still be `missing`.
-   * @throws what Redis rejects with
+   * @throws the error that Redis rejects with
    */
   sync(): Promise<void>;
   readonly missing: ReadonlyMap<number, MissingChunks>;
   /** The head with which the mirror is whole, as long as nothing is missing; null while it holds no data set. */
   readonly head: Head | null;
-  /** Makes the next sync load everything, because Redis may have lost what this mirror has seen. */
+  /** Makes the next sync load everything, because Redis may have lost changes that this mirror has seen. */
   startOver(): void;
 }
 
@@ -143,7 +143,7 @@ async function begin(following: Following, epoch: string | null): Promise<void> 
   else following.position = { epoch, sequence: 0, counted: null };
 }
 
-/** Takes over a page of changes. @returns whether the mirror is whole then */
+/** Takes over a page of changes. @returns true if the mirror is whole then */
 async function apply(following: Following, changes: Changes, position: Position): Promise<boolean> {
   const documentIds = changes.entries.map(({ documentId }) => documentId);
   const { loader } = following;

@@ -37,7 +37,7 @@ interface MirrorOptions {
   readonly onDirty: (about: { readonly isFull: boolean }) => void;
 }
 
-/** Loads what makes mirrors. */
+/** Loads the function that makes mirrors. */
 export async function loadMirror(): Promise<(options: MirrorOptions) => Mirror> {
   const createMemoryIndex = await loadIndex();
   return ({ held, onDirty }) => {

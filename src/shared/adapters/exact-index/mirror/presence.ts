@@ -5,7 +5,7 @@ import type { MirrorClient } from './client.js';
 export interface Presence {
   /** Remembers that nothing is left to be done for a generation before it is published. */
   note(generation: string): void;
-  /** @throws what Redis rejects with; the next call tells the same again */
+  /** @throws the error that Redis rejects with; the next call tells the same again */
   tell(): Promise<void>;
 }
 

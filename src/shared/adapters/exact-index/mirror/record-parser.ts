@@ -104,7 +104,7 @@ function looksOf({ contentType, filename, gaps, extraction }: ReadContent): stri
   return looks.map(String).join('\n');
 }
 
-/** Without what filters cannot ask for; undefined for most documents. */
+/** Leaves out the parts that filters cannot ask for. Returns undefined for most documents. */
 function slimExtraction(extraction: ReadContent['extraction']): ReadContent['extraction'] {
   if (!extraction) return undefined;
   const { parser, language, mail } = extraction;

@@ -78,8 +78,9 @@ interface Reading {
 }
 
 /**
- * Takes in page after page, in their order. Between two pages, whatever else the thread has to do is done.
- * @throws what Redis rejects with. Nothing is taken in after that, though the reply to a later page may still be under way.
+ * Takes in page after page, in their order. Between two pages, everything else that the thread has to do is done.
+ * @throws the error that Redis rejects with. Nothing is taken in after that, though the reply to a later page may still be
+ *   under way.
  */
 export async function readPages(pages: Iterable<Page>, { client, mirror, onPage }: Reading): Promise<void> {
   let inFlight: Promise<void> = Promise.resolve();

@@ -18,7 +18,7 @@ import { createMissingList, type MissingChunks } from './missing-chunks.js';
  * generations that are about to be published, so that little is left to do when they are.
  */
 export interface ChunkLoader {
-  /** Takes over a record, begins to load the generations that it names, and drops those that it does not name any more. */
+  /** Takes over a record, begins to load the generations that it names, and drops the ones that it does not name any more. */
   follow(record: ParsedRecord): void;
   /** Tells whether chunks are loaded for a document, so that its next record has to be followed, too. */
   isFollowing(documentId: string): boolean;
