@@ -164,7 +164,7 @@ async function inflict(cluster: Cluster, fault: Fault): Promise<void> {
       process.kill(redis.pid, 'SIGCONT');
       return;
     case 'flush scripts':
-      // More than once: it strikes between the steps of what runs. Redis may be killed meanwhile.
+      // More than once: it strikes between the steps of work that runs. Redis may be killed meanwhile.
       return withRedis(redis.url, async (client) => {
         for (let left = forMs; left > 0; left -= 150) {
           await client.scriptFlush();

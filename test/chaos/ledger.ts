@@ -19,7 +19,7 @@ const REMEMBERED_MS = 60_000;
 
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** The requests that the service has to account for; `operation` is a name of the usage statistics. */
+/** Keeps the requests that the service has to account for; `operation` is a name of the usage statistics. */
 export function createLedger() {
   const successes = new Map<string, Bounds>();
   const records = new Map<string, Bounds>();

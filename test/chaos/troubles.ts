@@ -36,7 +36,7 @@ export function createTroubles(needs: readonly (readonly string[])[]) {
     since: (names: readonly string[], at: number): readonly Readonly<Trouble>[] =>
       all.filter(({ name, to }) => names.includes(name) && to + RECOVERY_MS >= at),
     has: (name: string) => current.has(name),
-    /** Returns what ends it. */
+    /** Returns a function that ends it. */
     begin: (name: string) => {
       count();
       current.add(name);

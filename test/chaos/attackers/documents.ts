@@ -9,7 +9,7 @@ export type Loot = string[];
 
 const created = z.object({ external_id: z.string() });
 
-/** A word that only the attacker may see. */
+/** Makes a word that only the attacker may see. */
 export function secretWord({ arena, name }: Actor): string {
   const marker = arena.world.nextMarker();
   const content = {

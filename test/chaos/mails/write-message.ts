@@ -18,7 +18,7 @@ export interface Carried {
 
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** A message with up to four attachments, of which some are messages with attachments. */
+/** Writes a message with up to four attachments, of which some are messages with attachments. */
 export function writeMessage(random: Random, marker: string): Message {
   const { bytes, carried } = write(random, { marker, name: 'top', depth: 0 });
   const filename = `${marker}.eml`;

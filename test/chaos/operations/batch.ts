@@ -94,7 +94,10 @@ function hear({ arena: { history } }: Actor, heard: Heard, { items, outcome, lab
   }
 }
 
-/** A stream that cannot go on, because its process stops, ends in order with the error of the first line that was not read. */
+/**
+ * Tells whether a stream ended with the error of the first line that was not read. So it ends, in order, when it cannot go
+ * on because its process stops.
+ */
 function isCutOff(outcome: Outcome): boolean {
   const isLines = outcome.type === 'answer' && outcome.json === undefined;
   return isLines && outcomesIn(outcome).at(-1)?.error?.type.startsWith('try_later') === true;

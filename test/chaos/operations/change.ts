@@ -142,7 +142,10 @@ function settle<Value>(
   return write.outcome;
 }
 
-/** A PUT also answers with the state of the newest content, even if another caller has put that. */
+/**
+ * Tells whether a change was taken. A PUT also answers with the state of the newest content, even if another caller has put
+ * that.
+ */
 function isTaken(
   document: ModelDocument,
   { status, label, end }: { status: number; label: string; end: number },

@@ -108,7 +108,7 @@ describe('masks', () => {
       '--eval',
       program,
     ]);
-    // @NOTE `any` of JSON.parse: what the lines above print
+    // @NOTE `any` of JSON.parse: the values that the lines above print
     const { taken, held } = JSON.parse(stdout) as { taken: number; held: { bytes: number; masks: number } };
     expect(held.bytes).toBeLessThanOrEqual(MASK_BYTES);
     expect(held.masks).toBeGreaterThan(10);

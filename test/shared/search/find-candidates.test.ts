@@ -68,7 +68,7 @@ function createIndex(chunks: readonly Scores[]): Pick<Index, 'vectors' | 'words'
   };
 }
 
-/** The scores that a hybrid ranker is asked to weigh, and the candidates that are left. */
+/** Returns the scores that a hybrid ranker is asked to weigh, and the candidates that are left. */
 async function weigh(chunks: readonly Scores[], width = 1) {
   const weighed: Scores[] = [];
   const ranker: Ranker = {
@@ -125,7 +125,7 @@ describe('candidates are asked for', () => {
   const who = { callerId: 'caller', filter: request.filter, signal };
   const vector = Float32Array.of(1);
 
-  /** The questions to the index, in order. */
+  /** Returns the questions to the index, in order. */
   async function ask(
     ranker: Ranker,
     changes: Partial<Parameters<typeof createFindCandidates>[0]['request']> = {},

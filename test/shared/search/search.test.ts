@@ -98,7 +98,10 @@ function scan(
 
 type RandomWorld = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A search over a made-up world, and how often it asked for what; for `lag` questions the index knows old chunks only. */
+/**
+ * A search over a made-up world, with the numbers of its questions by kind; for `lag` questions the index knows old chunks
+ * only.
+ */
 function openWorld({ documents, hasCommon, isIndexCurrent, isBeyondLimit, ranking }: RandomWorld) {
   const common: RandomDocument = { texts: COMMON, unserved: [], isReadable: true, colour: 'red' };
   const stored = [...documents, ...(hasCommon ? [common] : [])].map(store);

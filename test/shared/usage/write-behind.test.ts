@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** The usage of one API process, and what its log says. */
+/** Opens the usage of one API process, and keeps the lines of its log. */
 async function open(url = server.url) {
   const client = createRedis(url, { failFast: true, onError: () => undefined });
   await client.connect();

@@ -76,7 +76,7 @@ type Opened = ReturnType<typeof open>;
 
 const bySlot = (a: number, b: number) => a - b;
 
-/** The chunks that hold a term, best first, ties by slot, found one by one. */
+/** Returns the chunks that hold a term, best first, ties by slot, found one by one. */
 function scanned({ kept }: Opened, words: TermWeights): [slot: number, score: number][] {
   const counts = new Uint8Array(words.terms.length);
   const scored = [...kept].flatMap(([slot, packed]): [number, number][] => {
@@ -86,7 +86,7 @@ function scanned({ kept }: Opened, words: TermWeights): [slot: number, score: nu
   return scored.sort(([a, high], [b, low]) => low - high || bySlot(a, b));
 }
 
-/** The same, by postings. */
+/** Returns the same, by postings. */
 function found({ kept, shard }: Opened, words: TermWeights, limit: number): [slot: number, score: number][] {
   const top = createTopChunks(limit, bySlot);
   const counts = new Uint8Array(words.terms.length);
