@@ -5,7 +5,9 @@ import tseslint from 'typescript-eslint';
 import { commentOpenings } from './scripts/lint/comment-openings.mjs';
 
 const adapters = 'src/shared/adapters';
-const adapterNames = [...new Set(readdirSync(adapters).map((name) => name.replace(/\.ts$/, '')))];
+const adapterNames = readdirSync(adapters).filter((name) => !name.endsWith('.ts'));
+/** Adapters whose servers speak the protocols of others. */
+const speaksLike = { 'local-models': ['./openai', './http-reranker'] };
 
 /** The folders of src/index: each imports only those before it. Its other files are on top of all. */
 const indexLayers = ['memory', 'scoring', 'vectors', 'postings', 'tables', 'masks', 'search'];
@@ -73,8 +75,9 @@ const zones = [
   {
     target: ['./src/shared/!(create-*).ts', './src/shared/!(adapters)/**/*'],
     from: './src/shared/adapters',
+    except: ['./registry.ts', './descriptor.ts'],
     message:
-      'Only the create-….ts of shared/ and context.ts files name adapters; everything else knows the port.',
+      'Only the create-….ts of shared/ and context.ts files name adapters; everything else knows the port, or asks the registry.',
   },
   {
     target: [
@@ -89,17 +92,23 @@ const zones = [
   },
   {
     target: './src/shared/adapters',
-    from: [
-      './src/shared/create-adapters.ts',
-      './src/shared/create-cache-engines.ts',
-      './src/shared/settings',
-    ],
+    from: './src/shared/create-*.ts',
     message: 'An adapter takes the values it needs, not the settings.',
   },
+  {
+    target: './src/shared/adapters/*/!(descriptor|section).ts',
+    from: './src/shared/settings',
+    message: 'Only the descriptor of an adapter reads settings; the adapter takes the values it needs.',
+  },
+  {
+    target: './src/shared/adapters/*/*/**/*',
+    from: './src/shared/settings',
+    message: 'Only the descriptor of an adapter reads settings; the adapter takes the values it needs.',
+  },
   ...adapterNames.map((name) => ({
-    target: [`./${adapters}/${name}.ts`, `./${adapters}/${name}/**/*`],
+    target: `./${adapters}/${name}/**/*`,
     from: `./${adapters}`,
-    except: [`./${name}.ts`, `./${name}`],
+    except: [`./${name}`, './descriptor.ts', ...(speaksLike[name] ?? [])],
     message: 'Adapters do not import each other.',
   })),
   {

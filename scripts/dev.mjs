@@ -9,6 +9,7 @@ prepare();
 const { compileOnChange } = await import('./dev/compile-on-change.mjs');
 const { touchedBy } = await import('./dev/imports.mjs');
 const { loadSettings } = await import('../dist/shared/settings/load.js');
+const { usesEmbeddingModel } = await import('../dist/shared/settings/chosen-adapters.js');
 const { needsModelsProcess } = await import('../dist/shared/local-models/uses-local-models.js');
 const { findOrInstallRedisServer } = await import('../dist/cli/redis/find-redis.js');
 const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
@@ -39,7 +40,7 @@ compileOnChange(root, restart);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void end());
 if (await isReady()) {
   process.stdout.write(
-    `${welcome(address, { devMode: settings.devMode, usesModel: settings.embedder !== 'builtin' })}\n`,
+    `${welcome(address, { devMode: settings.devMode, usesModel: usesEmbeddingModel(settings) })}\n`,
   );
   say('watching src/');
 }

@@ -30,7 +30,7 @@ import { createRankers, type Ranking } from '../shared/search/ranking.js';
 import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
 import { createRerankedSearch } from '../shared/search/reranking/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
-import { isRemoteEmbedder } from '../shared/settings/is-remote.js';
+import { completerOf, isEmbedderRemote, usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
@@ -114,7 +114,8 @@ async function openModels({ settings, logger, signal }: ContextOptions) {
   const onWaiting = (error: Error) => logger.warn({ err: error }, 'waiting for local models');
   const embedder = await createEmbedder(settings, { signal, onWaiting });
   const limitLocal = createLocalCompletionLimit(settings);
-  const limit = settings.completer === 'local' ? limitLocal : createCompletionLimit();
+  const isLocal = completerOf(settings).place.at === 'models-process';
+  const limit = isLocal ? limitLocal : createCompletionLimit();
   return {
     embedder,
     completer: limit(await createCompleter(settings, { signal, onWaiting })),
@@ -208,7 +209,7 @@ function openSearches(parts: SearchParts) {
 }
 
 function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHits): Search {
-  const isRemote = isRemoteEmbedder(settings.embedder);
+  const isRemote = isEmbedderRemote(settings);
   const embedding = createEmbedding(embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
   const { hybridWeight } = settings.search;
   const parts = {
@@ -227,9 +228,10 @@ function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHi
 }
 
 /** The builtin embedder's vectors only represent words, and lexical ranking ranks by words better. */
-function standardRanking({ search, embedder }: Settings): Ranking {
-  if (search.ranking !== 'auto') return search.ranking;
-  return embedder === 'builtin' ? 'lexical' : 'semantic';
+function standardRanking(settings: Settings): Ranking {
+  const { ranking } = settings.search;
+  if (ranking !== 'auto') return ranking;
+  return usesEmbeddingModel(settings) ? 'semantic' : 'lexical';
 }
 
 async function openData(

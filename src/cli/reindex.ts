@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { modelsAddressesOf } from '../shared/local-models/processes/models-address.js';
 import { modelsDirectoryOf } from '../shared/local-models/models-directory.js';
-import { embeddingFileOf } from '../shared/local-models/named-models.js';
+import { embedderOf } from '../shared/settings/chosen-adapters.js';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
 import { reachRedis } from './redis/reach-own-data.js';
 import { findDescription } from './models/ask-models.js';
@@ -44,9 +44,10 @@ async function withLocalModels(
   env: Environment,
   task: (variables: Environment, signal: AbortSignal | null) => Promise<void>,
 ): Promise<void> {
-  if (settings.embedder !== 'local' || settings.models.urls.length > 0) return task({}, null);
+  const { place, inUse } = embedderOf(settings);
+  if (place.at !== 'models-process' || settings.models.urls.length > 0) return task({}, null);
   const [address] = modelsAddressesOf(settings);
-  const running = await findDescription(address, embeddingFileOf(settings));
+  const running = await findDescription(address, inUse(settings).model);
   if (running) return task({}, null);
   say('Starting a process with local models for this.');
   await withModelsProcess(env, modelsDirectoryOf(settings), ({ variables, signal }) =>

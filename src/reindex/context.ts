@@ -6,7 +6,7 @@ import { FIRST_VECTORS, type VectorSet } from '../shared/data-set/stored-vectors
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { createRedis } from '../shared/redis/client.js';
-import { isRemoteEmbedder } from '../shared/settings/is-remote.js';
+import { isEmbedderRemote } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createLeftOut } from './left-out.js';
 import type { Say } from './report.js';
@@ -52,7 +52,7 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
     records: createRecords(redis, FIRST_VECTORS, { onMalformed: leftOut.add }),
     leftOut,
     embedding: createEmbedding(embedder, {
-      maxWaitMilliseconds: isRemoteEmbedder(settings.embedder) ? 20 : 0,
+      maxWaitMilliseconds: isEmbedderRemote(settings) ? 20 : 0,
     }),
     target: { model: embedder.model, vectorType: settings.embedding.vectorType },
     /** Creates the index that the settings name, if it is missing. Resolves with its name; null when none is used. */

@@ -25,7 +25,7 @@ import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createWorkOffSet } from './work-off-set.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
-import { isRemoteEmbedder } from '../shared/settings/is-remote.js';
+import { isEmbedderRemote } from '../shared/settings/chosen-adapters.js';
 import { quotasOf } from '../shared/settings/quotas-of.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
@@ -51,7 +51,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger, au
   const { disks, ownStorage } = await openOwnStorage(settings, logger);
   const { embedder, completer } = await openModels(settings, logger);
   const { redis, dataSet, connection, jobs } = await connect(settings, embedder, logger);
-  const isEmbeddingRemote = isRemoteEmbedder(settings.embedder);
+  const isEmbeddingRemote = isEmbedderRemote(settings);
   const records = createRecords(redis, dataSet.vectors, recordsOptions(settings, logger, audit));
   const metrics = openMetrics(redis, logger);
   const embedding = openEmbedding(embedder, settings, logger);
@@ -97,12 +97,12 @@ const openCaches = (
   cacheEngines: openCacheEngines(parts),
 });
 
-const openEmbedding = (model: Embedder, { embedder, chunk }: Settings, logger: Logger): Embedding =>
+const openEmbedding = (model: Embedder, settings: Settings, logger: Logger): Embedding =>
   createEmbedding(model, {
-    maxWaitMilliseconds: isRemoteEmbedder(embedder) ? 20 : 0,
+    maxWaitMilliseconds: isEmbedderRemote(settings) ? 20 : 0,
     onSmallWindow: (tokens) => {
       logger.warn(
-        { setting: 'chunk.size', value: chunk.size, readsAbout: tokens },
+        { setting: 'chunk.size', value: settings.chunk.size, readsAbout: tokens },
         'the embedding model reads less than a chunk may hold: chunks are embedded in parts, unless chunk.size is lowered',
       );
     },

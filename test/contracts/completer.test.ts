@@ -1,23 +1,26 @@
-import { createBuiltinCompleter } from '../../src/shared/adapters/builtin/completer.js';
 import { createLangChainCompleter } from '../../src/shared/adapters/langchain/completer.js';
-import { createOpenAICompleter } from '../../src/shared/adapters/openai/completer.js';
+import { createCompleter } from '../../src/shared/create-adapters.js';
 import { startFakeOpenAI } from '../support/fake-openai.js';
 import { azureOptions, langChainClass } from '../support/langchain.js';
+import { settingsOf } from '../support/settings-of.js';
 import { describeCompleter } from './completer-contract.js';
 
-describeCompleter('builtin', () =>
-  Promise.resolve({ completer: createBuiltinCompleter(), stop: () => Promise.resolve() }),
-);
+const onWaiting = () => undefined;
+
+describeCompleter('builtin', async () => ({
+  completer: await createCompleter(settingsOf({}), { onWaiting }),
+  stop: () => Promise.resolve(),
+}));
 
 describeCompleter('openai', async () => {
   const provider = await startFakeOpenAI();
-  const completer = createOpenAICompleter({
-    apiKey: null,
-    baseUrl: provider.url,
-    model: 'fake-chat',
-    contextWindow: 8192,
-    timeoutMilliseconds: 30_000,
+  const settings = settingsOf({
+    QUIRE_COMPLETER: 'openai',
+    QUIRE_COMPLETION_BASE_URL: provider.url,
+    QUIRE_COMPLETION_MODEL: 'fake-chat',
+    QUIRE_COMPLETION_CONTEXT_WINDOW: '8192',
   });
+  const completer = await createCompleter(settings, { onWaiting });
   return { completer, stop: () => provider.stop() };
 });
 

@@ -1,22 +1,26 @@
-import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import { createLangChainEmbedder } from '../../src/shared/adapters/langchain/embedder.js';
-import { createOpenAIEmbedder } from '../../src/shared/adapters/openai/embedder.js';
+import { createEmbedder } from '../../src/shared/create-adapters.js';
 import { startFakeOpenAI } from '../support/fake-openai.js';
 import { azureOptions, langChainClass } from '../support/langchain.js';
+import { settingsOf } from '../support/settings-of.js';
 import { describeEmbedder } from './embedder-contract.js';
 
-describeEmbedder('builtin', () =>
-  Promise.resolve({ embedder: createBuiltinEmbedder(), stop: () => Promise.resolve() }),
-);
+const onWaiting = () => undefined;
+
+describeEmbedder('builtin', async () => ({
+  embedder: await createEmbedder(settingsOf({}), { onWaiting }),
+  stop: () => Promise.resolve(),
+}));
 
 describeEmbedder('openai', async () => {
   const provider = await startFakeOpenAI({ apiKey: 'secret-key' });
-  const embedder = createOpenAIEmbedder({
-    apiKey: 'secret-key',
-    baseUrl: provider.url,
-    model: 'fake-embedding',
-    timeoutMilliseconds: 30_000,
+  const settings = settingsOf({
+    OPENAI_API_KEY: 'secret-key',
+    QUIRE_EMBEDDER: 'openai',
+    QUIRE_EMBEDDING_BASE_URL: provider.url,
+    QUIRE_EMBEDDING_MODEL: 'fake-embedding',
   });
+  const embedder = await createEmbedder(settings, { onWaiting });
   return { embedder, stop: () => provider.stop() };
 });
 

@@ -9,6 +9,7 @@ import type { Logger } from '../../shared/observability/logger.js';
 import type { Embedder, Index, OnProblem } from '../../shared/ports.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { waitForRedis } from '../../shared/redis/open.js';
+import { usesEmbeddingModel } from '../../shared/settings/chosen-adapters.js';
 import type { Settings } from '../../shared/settings/schema.js';
 import { createTermStatistics } from '../../shared/term-statistics/term-statistics.js';
 import { limitIndexTime } from './limit-index-time.js';
@@ -67,7 +68,7 @@ async function createIndex(parts: IndexParts): Promise<Index> {
         redisUrl,
         vectors: dataSet.vectors,
         // The builtin embedder's vectors are made of the terms, which the index holds anyway.
-        held: settings.embedder === 'builtin' ? 'of-terms' : 'stored',
+        held: usesEmbeddingModel(settings) ? 'stored' : 'of-terms',
         onProblem,
       });
     case 'query-engine': {
@@ -90,7 +91,7 @@ function createEngine(
     model: embedder.model,
     algorithm: algorithmOf(settings.queryEngine),
     // The builtin embedder's vectors are nearly orthogonal, and HNSW would find three in four of them.
-    efRuntime: settings.embedder === 'builtin' ? null : settings.queryEngine.hnswEfRuntime,
+    efRuntime: usesEmbeddingModel(settings) ? settings.queryEngine.hnswEfRuntime : null,
     timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
     dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),
     claim,

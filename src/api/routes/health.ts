@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MODEL_KINDS } from '../../shared/models/in-use/models-in-use.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { LifecyclePhase } from '../lifecycle-phase.js';
 import type { Readiness } from '../services/health.js';
@@ -7,7 +8,7 @@ import { healthExamples, readinessExamples, servingExamples } from './examples/h
 
 const health = z.object({ status: z.literal('ok') });
 const modelView = z.object({
-  kind: z.enum(['builtin', 'openai', 'local', 'langchain', 'http', 'none']),
+  kind: z.enum(MODEL_KINDS),
   model: z.string().nullable(),
   address: z.string().nullable().meta({ description: 'Without login and query.' }),
   dimensions: z.number().nullable().meta({ description: 'Length of the vectors, of an embedder alone.' }),

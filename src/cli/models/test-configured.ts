@@ -1,7 +1,7 @@
 import { createCompleter, createEmbedder, createReranker } from '../../shared/create-adapters.js';
 import { explainFailure } from '../../shared/models/in-use/explain-failure.js';
-import { modelsInUse, type ModelInUse } from '../../shared/models/in-use/models-in-use.js';
-import { ROLES, type Role } from '../../shared/models/in-use/named-model.js';
+import { modelsInUse, placeOf, type ModelInUse } from '../../shared/models/in-use/models-in-use.js';
+import { ROLES, type Role } from '../../shared/models/in-use/role.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
 import { test, type TestResult } from './test.js';
 import { tryRemoteCompleter, tryRemoteEmbedder, tryRemoteReranker } from './trial/remote-trial.js';
@@ -31,9 +31,10 @@ interface Trial {
 
 async function tryRole(role: Role, { used, settings, env }: Trial): Promise<TestResult> {
   const { kind, model, address } = used;
+  const place = placeOf(used)?.at;
   if (model === null) return { isSane: true, text: `${role}: none` };
-  if (kind === 'builtin') return { isSane: true, text: `${role}: builtin, which needs no model` };
-  if (kind === 'local') {
+  if (place === 'this-process') return { isSane: true, text: `${role}: ${kind}, which needs no model` };
+  if (place === 'models-process') {
     const { isSane, text } = await test(model, env);
     return { isSane, text: `${role}: ${text}` };
   }

@@ -1,3 +1,4 @@
+import { usesEmbeddingModel } from '../../shared/settings/chosen-adapters.js';
 import { loadSettings } from '../../shared/settings/load.js';
 import { needsModelsProcess } from '../../shared/local-models/uses-local-models.js';
 import { SettingsError } from '../../shared/settings/settings-error.js';
@@ -11,7 +12,7 @@ function answer(): SettingsAnswer {
     const models = needsModelsProcess(settings) ? { token: settings.models.token } : null;
     const { host, port } = api;
     const { drainSeconds } = workers;
-    const usesModel = settings.embedder !== 'builtin';
+    const usesModel = usesEmbeddingModel(settings);
     return {
       settings: { redisUrl: redis.url, dataDirectory, host, port, drainSeconds, devMode, usesModel, models },
     };

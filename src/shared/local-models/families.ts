@@ -49,3 +49,17 @@ export function prefixesOf(name: string): Prefixes {
   const plain = name.toLowerCase().replaceAll('_', '-').replaceAll(' ', '-');
   return FAMILIES.find(([pattern]) => pattern.test(plain))?.[1] ?? NONE;
 }
+
+interface ChosenPrefixes {
+  readonly queryPrefix: string;
+  readonly documentPrefix: string;
+}
+
+/** Returns the prefixes of the settings, or of the family of the model. */
+export function prefixesFor({ queryPrefix, documentPrefix }: ChosenPrefixes, modelName: string): Prefixes {
+  const known = prefixesOf(modelName);
+  return {
+    query: queryPrefix === 'auto' ? known.query : queryPrefix,
+    document: documentPrefix === 'auto' ? known.document : documentPrefix,
+  };
+}

@@ -1,23 +1,18 @@
+import { placeOf, modelsInUse } from '../models/in-use/models-in-use.js';
+import { ROLES, type Role } from '../models/in-use/role.js';
 import type { Settings } from '../settings/schema.js';
-import { recommendedEmbedding } from './recommended.js';
 
 export interface NamedModel {
   readonly name: string;
   /** The setting that makes use of it. */
-  readonly usedBy: 'embedder' | 'completer' | 'reranker';
-}
-
-/** The file that `embedder = "local"` means. */
-export function embeddingFileOf({ embedding, models }: Pick<Settings, 'embedding' | 'models'>): string {
-  return embedding.model === '' ? recommendedEmbedding[models.language].file : embedding.model;
+  readonly usedBy: Role;
 }
 
 /** The model files that the settings make use of. */
 export function namedModels(settings: Settings): NamedModel[] {
-  const { embedder, completer, completion, reranker, reranking } = settings;
-  return [
-    ...(embedder === 'local' ? [{ name: embeddingFileOf(settings), usedBy: 'embedder' as const }] : []),
-    ...(completer === 'local' ? [{ name: completion.model, usedBy: 'completer' as const }] : []),
-    ...(reranker === 'local' ? [{ name: reranking.model, usedBy: 'reranker' as const }] : []),
-  ];
+  const used = modelsInUse(settings);
+  return ROLES.flatMap((usedBy) => {
+    const { model } = used[usedBy];
+    return placeOf(used[usedBy])?.at === 'models-process' && model !== null ? [{ name: model, usedBy }] : [];
+  });
 }

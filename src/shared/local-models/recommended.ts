@@ -23,3 +23,14 @@ export const recommendedEmbedding: Readonly<Record<ModelLanguage, RecommendedMod
     megabytes: 130,
   },
 };
+
+/** The file that `embedder = "local"` means. */
+export function embeddingFileOf({
+  embedding,
+  models,
+}: {
+  readonly embedding: { readonly model: string };
+  readonly models: { readonly language: ModelLanguage };
+}): string {
+  return embedding.model === '' ? recommendedEmbedding[models.language].file : embedding.model;
+}

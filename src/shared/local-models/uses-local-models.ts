@@ -3,6 +3,7 @@ import type { Settings } from '../settings/schema.js';
 import { systemErrorCode } from '../system-error-code.js';
 import { isModelName } from './model-files.js';
 import { modelsDirectoryOf } from './models-directory.js';
+import { namedModels } from './named-models.js';
 
 /** Tells whether there is a process with local models, here or elsewhere. */
 export const usesLocalModels = (settings: Settings): boolean =>
@@ -13,9 +14,9 @@ export const usesLocalModels = (settings: Settings): boolean =>
  * named cache may name.
  */
 export function needsModelsProcess(settings: Settings): boolean {
-  const { embedder, completer, reranker, caches, models } = settings;
+  const { caches, models } = settings;
   if (models.urls.length > 0) return false;
-  if ([embedder, completer, reranker].includes('local') || caches.engine === 'llama') return true;
+  if (namedModels(settings).length > 0 || caches.engine === 'llama') return true;
   return caches.engine === 'auto' && hasModelFiles(modelsDirectoryOf(settings));
 }
 

@@ -5,15 +5,13 @@ import { z } from 'zod';
 import { at } from '../at.js';
 import { systemErrorCode } from '../system-error-code.js';
 import { readOptions } from './read-options.js';
-import { reportingVariables } from './reporting-variables.js';
-import { settingsRules, type Need, type Problem } from './rules.js';
+import type { Environment, Need, Problem } from './rule.js';
+import { settingsRules } from './rules.js';
 import { SettingsError } from './settings-error.js';
 import { fileSettingsSchema, leaves, type FileSettings, type Leaf, type Settings } from './schema.js';
 
-export type { Need, Problem } from './rules.js';
+export type { Environment, Need, Problem } from './rule.js';
 export type { Settings } from './schema.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables with our prefix that are not settings of `quire.toml`. */
 const otherVariables = ['QUIRE_CONFIG', 'QUIRE_DATA_DIR', 'QUIRE_NO_INSTALL', 'QUIRE_SHARED'];
@@ -186,8 +184,6 @@ export function readSettings({
 }: SettingsSource): { settings: Settings } | { problems: readonly Problem[] } {
   const { file, problems: unreadable } = parseToml(toml ?? '');
   const { values, problems: wrong, bad } = parseLeaves(env, file);
-  const embedding = readOptions('embedding.options', values.embedding.options, env);
-  const completion = readOptions('completion.options', values.completion.options, env);
   const settings: Settings = {
     ...values,
     dataDirectory: resolve(variable(env, 'QUIRE_DATA_DIR') ?? '.quire'),
@@ -196,22 +192,23 @@ export function readSettings({
     localUriPassword: variable(env, 'LOCAL_URI_PASSWORD'),
     openaiApiKey: variable(env, 'OPENAI_API_KEY'),
     rerankerApiKey: variable(env, 'RERANKER_API_KEY'),
-    constructorOptions: { embedding: embedding.options, completion: completion.options },
-    reportingVariables: reportingVariables(env),
+    constructorOptions: {
+      embedding: readOptions('embedding.options', values.embedding.options, env).options,
+      completion: readOptions('completion.options', values.completion.options, env).options,
+    },
   };
+  const context = { needs, env };
   const broken = settingsRules
     // Nothing is known about the values that an unreadable file meant to set.
     .filter((rule) => unreadable.length === 0 && !rule.names.some((name) => bad.has(name)))
-    .filter((rule) => rule.broken(settings, needs))
-    .map((rule) => rule.problem(settings));
+    .filter((rule) => rule.broken(settings, context))
+    .flatMap((rule) => rule.problem(settings, context));
   const problems = [
     ...unreadable,
     ...unknownKeys(file),
     ...unknownVariables(env),
     ...wrong,
     ...shortSecrets(env),
-    ...(values.embedder === 'langchain' ? embedding.problems : []),
-    ...(values.completer === 'langchain' ? completion.problems : []),
     ...broken,
   ];
   return problems.length > 0 ? { problems } : { settings };

@@ -1,13 +1,11 @@
 import { optionsSchema, parseOptions } from './constructor-options.js';
-import type { Problem } from './rules.js';
+import type { Environment, Problem } from './rule.js';
 
 /** A value that is read from the environment, so that no key has to be in a file. */
 const VARIABLE = /^env:(.*)$/s;
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
 /** Secrets of our own are not for a provider. */
 const OWN_VARIABLE = /^(?:QUIRE_|JWT_SECRET_KEY|LOCAL_URI_PASSWORD$|REDIS_URL$)/;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns the options with each `"env:NAME"`, at any depth, replaced by the variable of that name, and the problems in

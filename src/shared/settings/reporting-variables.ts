@@ -1,4 +1,4 @@
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './rule.js';
 
 /** Variables with which LangChain sends each prompt and answer to LangSmith, or writes it to standard output. */
 const SWITCHES = [

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { ConstructorOptions } from './constructor-options.js';
+import { completers, embedders, objectStorages, rerankers } from '../adapters/registry.js';
+import { describedModels, describedStorages, sectionsOf } from './adapter-settings.js';
+import type { EnvironmentSettings } from './environment-settings.js';
 import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js';
 import { api } from './sections/api.js';
 import { chunk, ingest } from './sections/ingest.js';
@@ -8,10 +10,12 @@ import { admin, audit, disk, log, metrics, quota, redis, usage } from './section
 import { completion, embedding } from './sections/providers.js';
 import { queryEngine } from './sections/query-engine.js';
 import { reranking } from './sections/reranking.js';
-import { s3 } from './sections/s3.js';
 import { search } from './sections/search.js';
 import { traces } from './sections/traces.js';
 import { workers } from './sections/workers.js';
+
+/** The value of `reranker` without one. */
+const NO_RERANKER = 'none';
 
 /** Everything that `quire.toml` may contain, with defaults. Its keys are in snake_case there. */
 export const fileSettingsSchema = z.strictObject({
@@ -23,35 +27,38 @@ export const fileSettingsSchema = z.strictObject({
     'What searches: `exact` scans in each API process, `query-engine` uses the one of Redis 8, `auto` takes that if Redis has it.',
   ),
   embedder: choice(
-    ['builtin', 'openai', 'langchain', 'local'],
+    embedders.map(({ name }) => name),
     'builtin',
-    'What makes vectors of texts: `local` is a model file, in a process of its own.',
+    `What makes vectors of texts: ${describedModels(embedders)}.`,
   ),
   completer: choice(
-    ['builtin', 'openai', 'langchain', 'local'],
+    completers.map(({ name }) => name),
     'builtin',
-    'What answers questions: `local` is a model file, in a process of its own.',
+    `What answers questions: ${describedModels(completers)}.`,
   ),
   reranker: choice(
-    ['none', 'http', 'local'],
-    'none',
-    'What reranks hits for requests with `rerank`: `local` is a model file, in a process of its own.',
+    [NO_RERANKER, ...rerankers.map(({ name }) => name)],
+    NO_RERANKER,
+    `What reranks hits for requests with \`rerank\`: ${describedModels(rerankers)}.`,
   ),
   objectStorage: choice(
-    ['disk', 's3'],
+    objectStorages.map(({ name }) => name),
     'disk',
-    'Where source files are kept: in the data folder, or in the bucket that [s3] names.',
+    `Where source files are kept: ${describedStorages(objectStorages)}.`,
   ),
   api: api.prefault({}),
   redis: redis.prefault({}),
   disk: disk.prefault({}),
-  s3: s3.prefault({}),
+  ...sectionsOf(objectStorages),
   ingest: ingest.prefault({}),
   chunk: chunk.prefault({}),
   embedding: embedding.prefault({}),
+  ...sectionsOf(embedders),
   completion: completion.prefault({}),
+  ...sectionsOf(completers),
   search: search.prefault({}),
   reranking: reranking.prefault({}),
+  ...sectionsOf(rerankers),
   queryEngine: queryEngine.prefault({}),
   models: models.prefault({}),
   caches: caches.prefault({}),
@@ -65,25 +72,6 @@ export const fileSettingsSchema = z.strictObject({
   log: log.prefault({}),
 });
 export type FileSettings = z.infer<typeof fileSettingsSchema>;
-
-/** Settings that come only from the environment. */
-export interface EnvironmentSettings {
-  /** Absolute path of the folder for all data that is kept. */
-  readonly dataDirectory: string;
-  /** Null in dev mode when none is set; `loadOrCreateSecret` makes one then. */
-  readonly jwtSecretKey: string | null;
-  readonly jwtSecretKeyPrevious: string | null;
-  readonly localUriPassword: string | null;
-  readonly openaiApiKey: string | null;
-  readonly rerankerApiKey: string | null;
-  /** `embedding.options` and `completion.options`, with the values that they name of the environment. Never to be shown. */
-  readonly constructorOptions: {
-    readonly embedding: ConstructorOptions;
-    readonly completion: ConstructorOptions;
-  };
-  /** Variables of the environment that let LangChain pass its requests on. */
-  readonly reportingVariables: readonly string[];
-}
 
 export type Settings = FileSettings & EnvironmentSettings;
 

@@ -53,7 +53,7 @@ export function shareOrAuto(description: string) {
   return schema.register(settingNotes, { kind: 'number', description, allowed });
 }
 
-export function choice<const Values extends readonly [string, ...string[]]>(
+export function choice<const Values extends readonly string[]>(
   values: Values,
   value: NoInfer<Values[number]>,
   description: string,

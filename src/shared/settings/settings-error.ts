@@ -1,4 +1,4 @@
-import type { Problem } from './rules.js';
+import type { Problem } from './rule.js';
 
 /** Names everything that is wrong with the settings. */
 export class SettingsError extends Error {

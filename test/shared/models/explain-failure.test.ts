@@ -6,7 +6,7 @@ import { createOpenAICompleter } from '../../../src/shared/adapters/openai/compl
 import { createOpenAIEmbedder } from '../../../src/shared/adapters/openai/embedder.js';
 import { explainFailure } from '../../../src/shared/models/in-use/explain-failure.js';
 import { shownAddress } from '../../../src/shared/models/in-use/models-in-use.js';
-import type { Role } from '../../../src/shared/models/in-use/named-model.js';
+import type { Role } from '../../../src/shared/models/in-use/role.js';
 import { probesOf } from '../../../src/shared/models/in-use/probe.js';
 import { freePort } from '../../support/redis.js';
 import { rejection } from '../../support/rejection.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isRemoteEmbedder } from '../../../src/shared/settings/is-remote.js';
+import { isEmbedderRemote } from '../../../src/shared/settings/chosen-adapters.js';
 import { readSettings, type SettingsSource } from '../../../src/shared/settings/load.js';
 import { SettingsError } from '../../../src/shared/settings/settings-error.js';
 
@@ -43,7 +43,7 @@ describe('a class of LangChain', () => {
 
   test('is a remote embedder, as are all but the builtin one', () => {
     const embedders = ['builtin', 'openai', 'langchain', 'local'] as const;
-    expect(embedders.map(isRemoteEmbedder)).toEqual([false, true, true, true]);
+    expect(embedders.map((embedder) => isEmbedderRemote({ embedder }))).toEqual([false, true, true, true]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explainFailure } from '../../../shared/models/in-use/explain-failure.js';
 import type { ModelInUse } from '../../../shared/models/in-use/models-in-use.js';
-import { ROLES, type Role } from '../../../shared/models/in-use/named-model.js';
+import { ROLES, type Role } from '../../../shared/models/in-use/role.js';
 import type { Probe } from '../../../shared/models/in-use/probe.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 

@@ -1,4 +1,5 @@
-import type { Settings } from '../../settings/schema.js';
+import type { z } from 'zod';
+import type { models as section } from '../../settings/sections/models.js';
 
 /** The address of a process with local models. */
 export interface ModelsAddress {
@@ -11,7 +12,7 @@ export interface ModelsAddress {
 /** All processes with local models, in the order of the settings. Each has the same files. */
 export type ModelsAddresses = readonly [ModelsAddress, ...ModelsAddress[]];
 
-export function modelsAddressesOf({ models }: Pick<Settings, 'models'>): ModelsAddresses {
+export function modelsAddressesOf({ models }: { readonly models: z.infer<typeof section> }): ModelsAddresses {
   const token = models.token === '' ? null : models.token;
   const host = models.host.includes(':') ? `[${models.host}]` : models.host;
   const own = `http://${host}:${String(models.port)}`;

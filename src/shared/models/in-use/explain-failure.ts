@@ -1,58 +1,41 @@
+import type { Place } from '../../adapters/descriptor.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
-import type { ModelInUse } from './models-in-use.js';
-import type { Role } from './named-model.js';
-
-const SECTIONS: Readonly<Record<Role, string>> = {
-  embedder: 'embedding',
-  completer: 'completion',
-  reranker: 'reranking',
-};
-
-const KEYS: Readonly<Record<Role, string>> = {
-  embedder: 'OPENAI_API_KEY',
-  completer: 'OPENAI_API_KEY',
-  reranker: 'RERANKER_API_KEY',
-};
+import { placeOf, type ModelInUse } from './models-in-use.js';
 
 /**
  * Says why a model gave no answer and which setting to change. It is shown to everybody, and so it is made of statuses and
  * codes alone: providers quote keys and texts in their messages.
  */
 export function explainFailure(error: unknown, used: ModelInUse): string {
-  const section = SECTIONS[used.role];
+  const place = placeOf(used);
+  if (place?.at !== 'provider') return 'it gave no usable answer: see the log';
+  const { model, address } = place.setBy;
   const status = statusIn(error);
-  if (status !== null) return `it answered ${String(status)}: ${adviceFor(status, used)}`;
+  if (status !== null) return `it answered ${String(status)}: ${adviceFor(status, place, used)}`;
   const chain = chainOf(error);
   if (chain.some((each) => each instanceof BadReplyError))
-    return `it answered something else than a ${used.role} does: ${addressOf(used)} may be that of another kind of server`;
+    return `it answered something else than a ${used.role} does: ${address} may be that of another kind of server`;
   if (chain.some(({ name, message }) => name === 'TimeoutError' || message === 'the provider took too long'))
-    return `no answer in time: see whether the server is busy, or loads the model, or ${addressOf(used)} is wrong`;
+    return `no answer in time: see whether the server is busy, or loads the model, or ${address} is wrong`;
   const code = chain.map(codeOf).find((each) => each !== null);
-  if (code !== undefined)
-    return `nothing answers there (${code}): start the server, or change ${addressOf(used)}`;
-  return `it gave no usable answer: see the log, and ${section}.model and ${addressOf(used)}`;
+  if (code !== undefined) return `nothing answers there (${code}): start the server, or change ${address}`;
+  return `it gave no usable answer: see the log, and ${model} and ${address}`;
 }
 
-/** The setting that holds the address. */
-const addressOf = ({ role, kind }: ModelInUse) =>
-  kind === 'langchain' ? `${SECTIONS[role]}.options` : `${SECTIONS[role]}.base_url`;
+type Provider = Extract<Place, { readonly at: 'provider' }>;
 
-function adviceFor(status: number, used: ModelInUse): string {
-  const { role, address, model, kind } = used;
-  const section = SECTIONS[role];
-  if (status === 401 || status === 403)
-    return kind === 'langchain'
-      ? `the key is missing or wrong (${section}.options)`
-      : `the key is missing or wrong (${KEYS[role]})`;
+function adviceFor(status: number, { setBy, isVersioned }: Provider, used: ModelInUse): string {
+  const { role, address, model } = used;
+  if (status === 401 || status === 403) return `the key is missing or wrong (${setBy.key})`;
   if (status === 404 || status === 405) {
-    const lacksVersion = address !== null && role !== 'reranker' && !/\/v\d\w*$/.test(address);
+    const lacksVersion = isVersioned && address !== null && !/\/v\d\w*$/.test(address);
     return lacksVersion
-      ? `${section}.base_url probably lacks /v1 (${address}/v1)`
-      : `${section}.model (${String(model)}) or ${addressOf(used)} is unknown there`;
+      ? `${setBy.address} probably lacks /v1 (${address}/v1)`
+      : `${setBy.model} (${String(model)}) or ${setBy.address} is unknown there`;
   }
   if (status === 429) return 'too many requests, or nothing is left of its quota; it is tried again';
   if (status >= 500) return 'the server has trouble of its own; it is tried again';
-  return `it refuses the request: see ${section}.model${role === 'embedder' ? ' and embedding.dimensions' : ''}`;
+  return `it refuses the request: see ${setBy.model}${role === 'embedder' ? ' and embedding.dimensions' : ''}`;
 }
 
 /** The clients keep no message of a provider, but its status. */

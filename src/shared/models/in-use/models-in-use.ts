@@ -1,12 +1,19 @@
-import { embeddingFileOf } from '../../local-models/named-models.js';
-import { modelsAddressesOf } from '../../local-models/processes/models-address.js';
+import type { Place } from '../../adapters/descriptor.js';
+import { completers, embedders, rerankers } from '../../adapters/registry.js';
+import { completerOf, embedderOf, rerankerOf } from '../../settings/chosen-adapters.js';
 import type { Settings } from '../../settings/schema.js';
-import { namedModel, type Role } from './named-model.js';
+import type { Role } from './role.js';
+
+/** The kinds of models that the settings `embedder`, `completer` and `reranker` can name. */
+export const MODEL_KINDS = [
+  ...new Set([...embedders, ...completers, ...rerankers].map(({ name }) => name)),
+  'none' as const,
+];
 
 /** The model that the settings name for a role. Holds no secret. */
 export interface ModelInUse {
   readonly role: Role;
-  readonly kind: Settings['embedder'] | Settings['reranker'];
+  readonly kind: (typeof MODEL_KINDS)[number];
   /** Null for a reranker that is not there. */
   readonly model: string | null;
   /**
@@ -17,39 +24,27 @@ export interface ModelInUse {
 }
 
 export function modelsInUse(settings: Settings): Readonly<Record<Role, ModelInUse>> {
-  const { embedder, embedding, completer, completion, reranker, reranking } = settings;
-  const local = () => shownAddress(modelsAddressesOf(settings)[0].url);
-  const embedderFile = embedder === 'local' ? embeddingFileOf(settings) : '';
   return {
-    embedder: modelOf('embedder', embedder, { section: embedding, file: embedderFile, local }),
-    completer: modelOf('completer', completer, { section: completion, file: completion.model, local }),
-    reranker: modelOf('reranker', reranker, { section: reranking, file: reranking.model, local }),
+    embedder: modelOf('embedder', embedderOf(settings), settings),
+    completer: modelOf('completer', completerOf(settings), settings),
+    reranker: modelOf('reranker', rerankerOf(settings), settings),
   };
 }
 
-interface Named {
-  /** The settings of the role. */
-  readonly section: { readonly model: string; readonly baseUrl: string; readonly provider?: string };
-  /** The name of a model on this machine. */
-  readonly file: string;
-  /** The address of the process with local models. */
-  readonly local: () => string;
+type Adapter = ReturnType<typeof embedderOf | typeof completerOf | typeof rerankerOf>;
+
+function modelOf(role: Role, adapter: Adapter, settings: Settings): ModelInUse {
+  if (!adapter) return { role, kind: 'none', model: null, address: null };
+  const { model, address } = adapter.inUse(settings);
+  return { role, kind: adapter.name, model, address: address === null ? null : shownAddress(address) };
 }
 
-function modelOf(role: Role, kind: ModelInUse['kind'], { section, file, local }: Named): ModelInUse {
-  switch (kind) {
-    case 'none':
-      return { role, kind, model: null, address: null };
-    case 'builtin':
-      return { role, kind, model: 'builtin', address: null };
-    case 'openai':
-    case 'http':
-      return { role, kind, model: namedModel(role, section), address: shownAddress(section.baseUrl) };
-    case 'local':
-      return { role, kind, model: file, address: local() };
-    case 'langchain':
-      return { role, kind, model: `${section.provider ?? ''} ${section.model}`.trim(), address: null };
-  }
+const REGISTRIES = { embedder: embedders, completer: completers, reranker: rerankers };
+
+/** Returns the place where a model in use runs; null for a reranker that is not there. */
+export function placeOf({ role, kind }: Pick<ModelInUse, 'role' | 'kind'>): Place | null {
+  const registry: readonly { readonly name: string; readonly place: Place }[] = REGISTRIES[role];
+  return registry.find(({ name }) => name === kind)?.place ?? null;
 }
 
 /** Names of a path are shorter. Some gateways have a key there. */

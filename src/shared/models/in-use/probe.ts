@@ -1,6 +1,8 @@
+import type { Place } from '../../adapters/descriptor.js';
 import type { Completer, Embedder, Reranker } from '../../ports.js';
+import { completerOf, embedderOf, rerankerOf } from '../../settings/chosen-adapters.js';
 import type { Settings } from '../../settings/schema.js';
-import type { Role } from './named-model.js';
+import type { Role } from './role.js';
 
 /** The adapters of the roles, each of which may be asked. */
 export interface Adapters {
@@ -21,11 +23,11 @@ const MAX_TOKENS = 512;
 /** Probes of the models on other hosts. The builtin ones cannot fail, and a start has found local ones already. */
 export function probesOf(settings: Pick<Settings, Role>, adapters: Adapters): Partial<Record<Role, Probe>> {
   const { embedder, completer, reranker } = adapters;
-  const isRemote = (kind: string) => ['openai', 'langchain', 'http'].includes(kind);
+  const isOfProvider = (adapter: { readonly place: Place } | null) => adapter?.place.at === 'provider';
   return {
-    ...(isRemote(settings.embedder) && { embedder: probeEmbedder(embedder) }),
-    ...(isRemote(settings.completer) && { completer: probeCompleter(completer) }),
-    ...(isRemote(settings.reranker) && reranker && { reranker: probeReranker(reranker) }),
+    ...(isOfProvider(embedderOf(settings)) && { embedder: probeEmbedder(embedder) }),
+    ...(isOfProvider(completerOf(settings)) && { completer: probeCompleter(completer) }),
+    ...(isOfProvider(rerankerOf(settings)) && reranker && { reranker: probeReranker(reranker) }),
   };
 }
 

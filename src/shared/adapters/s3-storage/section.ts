@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, httpUrl, orEmpty, text, whole, type Pattern } from '../setting-kinds.js';
+import { choice, httpUrl, orEmpty, text, whole, type Pattern } from '../../settings/setting-kinds.js';
 
 const bucketName: Pattern = {
   accepts: (value) => /^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/.test(value),

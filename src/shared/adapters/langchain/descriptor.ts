@@ -1,0 +1,121 @@
+import { prefixesFor } from '../../local-models/families.js';
+import { parseProviderClass, type ProviderClass } from '../../models/provider-class.js';
+import { parseOptions } from '../../settings/constructor-options.js';
+import { readOptions } from '../../settings/read-options.js';
+import { reportingVariables } from '../../settings/reporting-variables.js';
+import type { Rule } from '../../settings/rule.js';
+import { providerClass } from '../../settings/setting-kinds.js';
+import { SettingsError } from '../../settings/settings-error.js';
+import type { CompleterDescriptor, EmbedderDescriptor, NoSections, ReadSettings } from '../descriptor.js';
+
+type Section = 'embedding' | 'completion';
+type OwnRule = Rule<ReadSettings<NoSections>>;
+
+/** The class that the settings name has a client of its own, whose options say the key and the address. */
+const placeOf = (section: Section) =>
+  ({
+    at: 'provider',
+    setBy: { key: `${section}.options`, model: `${section}.model`, address: `${section}.options` },
+  }) as const;
+
+const inUse = ({ provider, model }: { readonly provider: string; readonly model: string }) => ({
+  model: `${provider} ${model}`.trim(),
+  address: null,
+});
+
+const rulesOf = (port: string, section: Section): OwnRule[] => [
+  needed(port, section, { name: 'provider', what: providerClass.allowed }),
+  needed(port, section, { name: 'model', what: 'the name of the model at the provider' }),
+  {
+    names: [`${section}.options`],
+    broken: () => true,
+    problem: (settings, { env }) =>
+      readOptions(`${section}.options`, settings[section].options, env).problems,
+  },
+];
+
+const needed = (
+  port: string,
+  section: Section,
+  { name, what }: { readonly name: 'provider' | 'model'; readonly what: string },
+): OwnRule => ({
+  names: [`${section}.${name}`],
+  broken: (settings) => settings[section][name] === '',
+  problem: () => ({
+    setting: `${section}.${name}`,
+    value: '""',
+    allowed: `needed with ${port} = "langchain": ${what}`,
+  }),
+});
+
+const passesNothingOn: OwnRule = {
+  names: ['completion.tracing'],
+  broken: ({ completion }, { env }) => !completion.tracing && reportingVariables(env).length > 0,
+  problem: (_settings, { env }) => ({
+    setting: reportingVariables(env).join(', '),
+    value: null,
+    allowed:
+      "with it LangChain passes on prompts, which hold the owners' texts: unset it, or set completion.tracing = true",
+  }),
+};
+
+export const langchainEmbedder: EmbedderDescriptor<'langchain'> = {
+  name: 'langchain',
+  place: placeOf('embedding'),
+  rules: rulesOf('embedder', 'embedding'),
+  inUse: ({ embedding }) => inUse(embedding),
+  create: async ({ embedding, constructorOptions }) => {
+    const { createLangChainEmbedder } = await import('./embedder.js');
+    return blamed('embedding', embedding.provider, (provider) =>
+      createLangChainEmbedder({
+        provider,
+        model: embedding.model,
+        prefixes: prefixesFor(embedding, ''),
+        ...(embedding.dimensions > 0 ? { dimensions: embedding.dimensions } : {}),
+        options: constructorOptions.embedding,
+        writtenOptions: parseOptions(embedding.options) ?? {},
+        timeoutMilliseconds: embedding.timeoutSeconds * 1_000,
+        maxInputs: embedding.maxInputs,
+        maxTokens: embedding.maxTokens,
+      }),
+    );
+  },
+};
+
+export const langchainCompleter: CompleterDescriptor<'langchain'> = {
+  name: 'langchain',
+  place: placeOf('completion'),
+  rules: [...rulesOf('completer', 'completion'), passesNothingOn],
+  inUse: ({ completion }) => inUse(completion),
+  create: async ({ completion, constructorOptions }) => {
+    const { createLangChainCompleter } = await import('./completer.js');
+    return blamed('completion', completion.provider, (provider) =>
+      createLangChainCompleter({
+        provider,
+        model: completion.model,
+        options: constructorOptions.completion,
+        contextWindow: completion.contextWindow,
+        timeoutMilliseconds: completion.timeoutSeconds * 1_000,
+      }),
+    );
+  },
+};
+
+/** @throws SettingsError when the class that the settings name cannot be used */
+async function blamed<Made>(
+  section: Section,
+  text: string,
+  create: (provider: ProviderClass) => Promise<Made>,
+): Promise<Made> {
+  const wrong = (allowed: string) =>
+    new SettingsError([{ setting: `${section}.provider`, value: JSON.stringify(text), allowed }]);
+  const provider = parseProviderClass(text);
+  if (!provider) throw wrong(`allowed: ${providerClass.allowed}`);
+  const { UnusableClassError } = await import('./load-class.js');
+  try {
+    return await create(provider);
+  } catch (error) {
+    if (error instanceof UnusableClassError) throw wrong(error.message);
+    throw error;
+  }
+}
