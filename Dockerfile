@@ -19,8 +19,8 @@ ARG LOCAL_MODELS=""
 RUN if [ -z "$LOCAL_MODELS" ]; then npm pkg delete optionalDependencies.node-llama-cpp; fi \
     && npm run build && npm prune --omit=dev \
     && if [ -n "$LANGCHAIN_PACKAGES" ]; then npm install --no-save --omit=dev $LANGCHAIN_PACKAGES; fi
-# What nothing reads as the service runs (scripts/dependencies/README.md): maps and types, llama.cpp's sources, and the build of
-# liteparse in its main package, where that for this platform is there, which is the one that is loaded.
+# Files that nothing reads as the service runs (scripts/dependencies/README.md): maps and types, llama.cpp's sources, and the
+# build of liteparse in its main package, where the build for this platform is there, which is the one that is loaded.
 RUN rm -rf node_modules/.bin node_modules/node-llama-cpp/llama/gitRelease.bundle \
     && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' \) -delete \
     && if ls node_modules/@llamaindex/liteparse-*/*.node >/dev/null 2>&1; then \

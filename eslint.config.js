@@ -13,7 +13,7 @@ const speaksLike = { 'local-models': ['./openai', './http-reranker'] };
 const indexLayers = ['memory', 'scoring', 'vectors', 'postings', 'tables', 'masks', 'search'];
 const onTopOfIndexLayers = ['kernels.ts', 'memory-index.ts', 'load-index.ts', 'index.ts'];
 
-/** Who may import what; the table is in CONTRIBUTING.md. */
+/** The imports that are refused; the table is in CONTRIBUTING.md. */
 const zones = [
   {
     target: './src/readers',
@@ -230,13 +230,6 @@ export default tseslint.config(
     },
   },
   {
-    // @NOTE These rooms had such comments when the rule came, and others were at work in them. A room whose comments begin
-    // with their subjects leaves the list.
-    ignores: [
-      '**/adapters/exact-index/**',
-      'src/api/services/retrieval/**',
-      'src/shared/search/{answer-event,read-hits}.ts',
-    ],
     plugins: { house: { rules: { 'comment-openings': commentOpenings } } },
     rules: { 'house/comment-openings': 'error' },
   },

@@ -1,7 +1,7 @@
 import { loadPostingsKernel, type MakePostingsKernel } from './postings/kernel.js';
 import { loadKernel, type MakeKernel } from './vectors/kernel.js';
 
-/** What is compiled: how vectors are scanned, and how scores are added up from postings. */
+/** The compiled code: kernels that scan vectors, and kernels that add up scores from postings. */
 export interface Kernels {
   readonly vectors: MakeKernel;
   readonly postings: MakePostingsKernel;

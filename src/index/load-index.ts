@@ -5,7 +5,10 @@ type CreateMemoryIndex = <App extends AppTypes>(
   options: Omit<MemoryIndexOptions<App>, 'kernels'>,
 ) => MemoryIndex<App>;
 
-/** Loads what makes an index, and its compiled kernels: most processes only score or pack terms, and do without. */
+/**
+ * Loads the function that makes an index, and its compiled kernels: most processes only score or pack terms, and do
+ * without.
+ */
 export async function loadIndex(): Promise<CreateMemoryIndex> {
   const [{ createMemoryIndex }, { loadKernels }] = await Promise.all([
     import('./memory-index.js'),

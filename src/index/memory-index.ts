@@ -57,29 +57,29 @@ export interface IndexWriter<App extends AppTypes> {
   put(entry: DocumentEntry<App>, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
-  /** Puts new chunks into postings. Searches find them before that, but slower. @returns whether nothing is left to be done */
+  /** Puts new chunks into postings. Searches find them before that, but slower. @returns true if nothing is left to be done */
   compact(isTimeLeft: () => boolean): boolean;
-  /** The same, only with what fills whole segments: for the time in which much is loaded. */
+  /** Does the same, only with chunks that fill whole segments: for the time in which much is loaded. */
   flush(isTimeLeft: () => boolean): boolean;
 }
 
-/** Answers from what the index holds. Each answer is one synchronous step. */
+/** Answers from the documents and chunks that the index holds. Each answer is one synchronous step. */
 export interface Searcher<App extends AppTypes> {
   readonly chunkCount: number;
-  /** How often anything has changed of what it answers. */
+  /** The number of changes to anything that it answers. */
   readonly changes: number;
   get(documentId: string): IndexedDocument<App> | undefined;
-  /** Computes what searches by vectors need, once. @returns whether that is done */
+  /** Computes the numbers that searches by vectors need, once. @returns true if that is done */
   prepareVectors(isTimeLeft: () => boolean): boolean;
-  /** Whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
+  /** Tells whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
   readsWholePartitions(callerId: string): boolean;
   /** Computes the mask of an answer in slices, between which others are answered. */
   readonly prepare: Masks<App>['prepare'];
   searchVectors(request: NearestRequest): PackedCandidates;
   searchWords(request: WordsRequest): PackedCandidates;
-  /** Similarities of chunks to a vector; NaN for those that the index does not serve. */
+  /** Similarities of chunks to a vector; NaN for chunks that the index does not serve. */
   similarities(vector: Float32Array, chunks: readonly ChunkAddress[]): Float64Array<ArrayBuffer>;
-  /** Scores of chunks by the words of a query; NaN for those that the index does not serve. */
+  /** Scores of chunks by the words of a query; NaN for chunks that the index does not serve. */
   wordScores(request: WordsQuery, chunks: readonly ChunkAddress[]): Float64Array<ArrayBuffer>;
   list(request: ListRequest<App['fields']>): Placed[];
   count(request: CountRequest<App['fields']>): number;
@@ -102,7 +102,7 @@ interface Tables<App extends AppTypes> {
 export interface MemoryIndexOptions<App extends AppTypes> {
   readonly kernels: Kernels;
   readonly rules: AppRules<App>;
-  /** Where the vectors of chunks come from: what is added, or their terms; with `none` only words are searched for. */
+  /** The source of the chunks' vectors: added with them, or made of their terms; with `none` only words are searched for. */
   readonly vectors: 'stored' | 'none' | TermEmbedding;
   /** Called when there is something to do for `compact`, and for `flush` if `isFull`. */
   readonly onDirty: OnDirty;
@@ -148,7 +148,7 @@ export function createMemoryIndex<App extends AppTypes>(options: MemoryIndexOpti
   };
 }
 
-/** Returns a function that finds the nearest chunks; what it returns is valid until it is called again. */
+/** Returns a function that finds the nearest chunks. Its result is valid until it is called again. */
 function createNearest(
   { chunks, compare }: { readonly chunks: Pick<ChunkTable, 'count'>; readonly compare: CompareSlots },
   vectors: ChunkVectors,

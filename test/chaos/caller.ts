@@ -38,7 +38,7 @@ export async function play(actor: Actor, signal: AbortSignal): Promise<void> {
 /** Documents that a caller has at most, and deleted ones that are remembered to be met again. */
 const MAX = { living: 60, deleted: 20 };
 
-/** Keeps a long run from growing: deletes the oldest document, and forgets one that was deleted once it is seen to be gone. */
+/** Keeps a long run from growing: deletes the oldest document, and forgets a deleted one once it is seen to be gone. */
 async function tidy(actor: Actor): Promise<void> {
   const { arena, name } = actor;
   const now = arena.history.tick();
@@ -106,7 +106,7 @@ function change(
   }
 }
 
-/** Tries what it mostly may not: every answer is held against the lists of the document. */
+/** Tries requests that are mostly forbidden: every answer is compared with the lists of the document. */
 async function trespass(actor: Actor, document: ModelDocument | undefined): Promise<void> {
   if (!document) return;
   const doing = actor.random.weighted({ read: 4, search: 3, put: 1, metadata: 1, delete: 1 });

@@ -16,8 +16,8 @@ const MAX_FIRST_TRIES = 600;
 interface Probe {
   readonly name: 'search' | 'answer' | 'page';
   /**
-   * It succeeds within so many milliseconds in which what it needs is there, however often it is to be repeated; on a
-   * machine that others use, within as many times more as this process waits for a processor.
+   * It succeeds within this many milliseconds in which everything that it needs is there, however often it is to be
+   * repeated; on a machine that others use, within as many times more as this process waits for a processor.
    */
   readonly withinMs: number;
   /** The pause after one. */
@@ -80,7 +80,7 @@ export async function keepCanary(actor: Actor, document: string, signal: AbortSi
   return canary;
 }
 
-/** Before anything goes wrong: puts in what it asks for. */
+/** Ingests the document that it asks for, before anything goes wrong. */
 export async function settleCanary(actor: Actor): Promise<string> {
   const loot: Loot = [];
   const pages = Array.from({ length: PAGES }, (_, n) => ({

@@ -38,7 +38,7 @@ export interface ClusterOptions {
   readonly env: Readonly<Record<string, string>>;
   /** A folder for everything but Redis, which stays; by default one of its own. */
   readonly dataDirectory?: string;
-  /** Descriptors that each API may have; by default those of this process. */
+  /** Descriptors that each API may have; by default as many as this process has. */
   readonly descriptors?: number;
 }
 

@@ -41,7 +41,7 @@ export interface Content {
 
 const MARKER = /zq[a-z]{6}qz/g;
 
-/** The markers in an answer, each once. */
+/** Returns the markers in an answer, each once. */
 export function markersIn(text: string): string[] {
   return [...new Set(text.match(MARKER))];
 }

@@ -38,7 +38,7 @@ export interface Sent {
   readonly api: number;
   /** Without: none is sent. */
   readonly caller?: string;
-  /** Gives up after so many milliseconds, as callers do. */
+  /** Gives up after this many milliseconds, as callers do. */
   readonly giveUpAfter?: number;
 }
 
@@ -102,9 +102,9 @@ function bodyOf({ json, lines, form }: Sent): FormData | string | null {
   return form ?? (json === undefined ? null : JSON.stringify(json));
 }
 
-/** The bytes of an answer as they come, some of which may have come before it breaks off. */
+/** Returns the bytes of an answer as they come, some of which may have come before it breaks off. */
 async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array> {
-  // @NOTE the type of such a stream leaves open what it is made of; that of an answer is made of bytes.
+  // @NOTE the type of such a stream leaves open what its pieces are; the pieces of an answer are bytes.
   if (body) yield* body as AsyncIterable<Uint8Array>;
 }
 
@@ -130,11 +130,11 @@ const item = z.object({ loc: z.array(z.string().or(z.number())).min(1), msg: z.s
 const errorBody = z.strictObject({ detail: z.string().min(1) });
 const validationBody = z.strictObject({ detail: z.array(item).min(1).or(z.string()) });
 
-/** A removal may fail with what is down, but it needs no room. */
+/** A removal may fail with a service that is down, but it needs no room. */
 const isRefusedForRoom = ({ method }: Sent, status: number, text: string): boolean =>
   method === 'DELETE' && (status === 507 || (status === 503 && /room|disk|memory|quota/i.test(text)));
 
-/** The fault of an answer, whatever was asked; null for none. */
+/** Returns the fault of an answer, whatever was asked; null for none. */
 function flawOf(response: Response, json: unknown): string | null {
   const { status, headers } = response;
   if (headers.get('x-request-id') === null) return 'no X-Request-Id';

@@ -102,7 +102,7 @@ async function firstPossible(
   return undefined;
 }
 
-/** Whether it ends an API process. */
+/** Tells whether it ends an API process. */
 const isDeadly = ({ kind }: Fault): boolean => kind === 'kill api' || kind === 'stop api';
 
 /** Mostly one API is left to be asked: when all are away, little happens. */
@@ -164,7 +164,7 @@ async function inflict(cluster: Cluster, fault: Fault): Promise<void> {
       process.kill(redis.pid, 'SIGCONT');
       return;
     case 'flush scripts':
-      // More than once: it strikes between the steps of what runs. Redis may be killed meanwhile.
+      // More than once: it strikes between the steps of work that runs. Redis may be killed meanwhile.
       return withRedis(redis.url, async (client) => {
         for (let left = forMs; left > 0; left -= 150) {
           await client.scriptFlush();

@@ -3,7 +3,7 @@ export interface HistoryEntry {
   /** Milliseconds since the run began. */
   readonly at: number;
   readonly what: string;
-  /** Document or cache it was about; null for what concerns all, such as faults. */
+  /** The document or cache that it was about; null for events that concern all, such as faults. */
   readonly about: string | null;
 }
 

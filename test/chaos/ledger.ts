@@ -19,7 +19,7 @@ const REMEMBERED_MS = 60_000;
 
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** The requests that the service has to account for; `operation` is a name of the usage statistics. */
+/** Keeps the requests that the service has to account for; `operation` is a name of the usage statistics. */
 export function createLedger() {
   const successes = new Map<string, Bounds>();
   const records = new Map<string, Bounds>();
@@ -40,7 +40,7 @@ export function createLedger() {
       reads = reads.filter((each) => each.at > at - REMEMBERED_MS);
       reads.push({ caller, operation, api, at, isLost: false });
     },
-    /** A process may have taken with it what it answered from a time on. */
+    /** Marks answers of a time span as lost: the process that ended may not have stored their events. */
     lose: (lostBy: string, { from, to }: { readonly from: number; readonly to: number }): void => {
       for (const read of reads) {
         if (read.api !== lostBy || read.at < from || read.at > to || read.isLost) continue;

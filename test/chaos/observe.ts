@@ -9,7 +9,7 @@ interface Observation {
   readonly end: number;
 }
 
-/** Holds a document as it was shown against what it may be then. @returns null for a body that is none */
+/** Compares a document as it was shown with the states that it may have then. @returns null for a body that is none */
 export function observe(
   { history }: Pick<Arena, 'history'>,
   body: unknown,

@@ -1,4 +1,4 @@
-/** Numbers that depend on nothing but a seed, so that what they decided can be decided again. */
+/** Numbers that depend on nothing but a seed, so that decisions made with them can be repeated. */
 export interface Random {
   /** In [0, 1). */
   readonly fraction: () => number;
@@ -25,7 +25,7 @@ export function createRandom(seed: string): Random {
     chance: (probability) => fraction() < probability,
     pick: (items) => pickAny(items) ?? items[0],
     weighted: <Name extends string>(weights: Readonly<Record<Name, number>>): Name => {
-      // @NOTE the keys of a record of names are those names.
+      // @NOTE the keys of a record of names are the same names.
       const entries = Object.entries(weights) as [Name, number][];
       const total = entries.reduce((sum, [, weight]) => sum + weight, 0);
       let left = fraction() * total;

@@ -21,8 +21,8 @@ export interface Register<Value> {
 }
 
 /**
- * A write is over for good once another was acknowledged that began after it had ended: every change of a record
- * compares the record's revision, so that what is still under way from before comes too late.
+ * A write is over for good once another was acknowledged that began after it had ended: every change of a record compares
+ * the record's revision, so that a change which is still under way from before comes too late.
  */
 export function createRegister<Value>(): Register<Value> {
   const writes: Write<Value>[] = [];

@@ -1,7 +1,10 @@
 import type { Arena } from './arena.js';
 import type { Violation } from './history.js';
 
-/** The first broken promise with everything that happened to what it is about, and the others by name. */
+/**
+ * Describes the first broken promise with everything that happened to the document or cache that it is about, and the
+ * others by name.
+ */
 export function describeViolations(arena: Arena): string {
   const { violations } = arena.history;
   const [first] = violations;
@@ -37,7 +40,7 @@ function historyOf({ history, world }: Arena, { about, at }: Violation): string[
     .map((entry) => `  ${String(entry.at).padStart(7)} ${entry.what}`);
 }
 
-/** The outcomes of each doing, the most frequent first: a description of the run. */
+/** Lists the outcomes of each kind of request, the most frequent first: a description of the run. */
 export function describeTalk({ history }: Arena): string {
   const counts = new Map<string, number>();
   for (const { what } of history.entries) {
@@ -52,7 +55,7 @@ export function describeTalk({ history }: Arena): string {
 
 const isTalk = (what: string) => / by api \d/.test(what);
 
-/** The number of postponed requests, by the words of the answers without their numbers. */
+/** Returns the number of postponed requests, by the words of the answers without their numbers. */
 export function refusalsOf({ history }: Arena): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { what } of history.entries) {

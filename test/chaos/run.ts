@@ -38,7 +38,7 @@ export interface ChaosOptions {
   readonly index: 'exact' | 'query-engine';
   /** When callers begin to attack the service beside the others; without: never. `redis` is then a `SMALL_REDIS`. */
   readonly attackAfterSeconds?: number;
-  /** Ends before its time when there were so many. */
+  /** The number of faults at which the run ends before its time. */
   readonly faults?: number;
   /** Milliseconds from one fault to the next, on average. */
   readonly everyMs?: number;
@@ -67,12 +67,15 @@ export interface Figures {
 }
 
 const CALLERS = ['ada', 'ben', 'cleo', 'dora'];
-/** The actors of each caller: the doings of one may meet those of the other. */
+/** The actors of each caller: actions of one may meet actions of the other. */
 const ACTORS = 2;
 /** Callers whose documents the model of the world does not know. */
 const STRANGERS = [...ATTACKERS, CANARY];
 
-/** Lets callers do what comes to their mind while everything that can be killed is, then holds what is left against what was promised. */
+/**
+ * Lets callers do random operations while every process that can be killed is, then compares the data that is left with the
+ * promises.
+ */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const history = createHistory();
   const surroundings = options.attackAfterSeconds === undefined ? null : await surroundAttackers();

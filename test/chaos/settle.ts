@@ -6,7 +6,7 @@ import { withRedis } from './with-redis.js';
 
 const PATIENCE_MS = 240_000;
 
-/** Waits until the service has nothing to do any more; what never gets done is a broken promise. */
+/** Waits until the service has nothing to do any more; work that never gets done is a broken promise. */
 export async function settleAll(arena: Arena): Promise<void> {
   const { cluster, history } = arena;
   await cluster.untilReady();

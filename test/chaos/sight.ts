@@ -11,7 +11,10 @@ export interface Sight {
   readonly end: number;
 }
 
-/** Checks what a caller saw. Each text has a word of its own, by which we know who may read it and whether it is current. */
+/**
+ * Checks a text that a caller saw. Each text has a word of its own, by which we know who may read it and whether it is
+ * current.
+ */
 export function checkSight({ world, history }: { world: World; history: History }, sight: Sight): void {
   for (const marker of markersIn(sight.text)) {
     const known = world.markers.get(marker);

@@ -8,7 +8,7 @@ interface Trouble {
   to: number;
 }
 
-/** Others find what was down again within this time: they ask for it now and then. */
+/** Others find a process that was down again within this time: they ask for it now and then. */
 const RECOVERY_MS = 2_000;
 
 /** @param needs sets of names, of each of which one must be well for the time to count as calm */
@@ -32,11 +32,11 @@ export function createTroubles(needs: readonly (readonly string[])[]) {
     since = now;
   };
   return {
-    /** Those of one of the names that were not over, or not recovered from, at some time. */
+    /** The troubles with one of the names that were not over, or not recovered from, at some time. */
     since: (names: readonly string[], at: number): readonly Readonly<Trouble>[] =>
       all.filter(({ name, to }) => names.includes(name) && to + RECOVERY_MS >= at),
     has: (name: string) => current.has(name),
-    /** Returns what ends it. */
+    /** Returns a function that ends it. */
     begin: (name: string) => {
       count();
       current.add(name);

@@ -2,12 +2,12 @@ import type { Arena } from './arena.js';
 
 type Judged = Pick<Arena, 'ledger' | 'troubles'>;
 
-/** A process may not have stored yet what it answered within this time. A tenth is promised; the machine is busy here. */
+/** A process may not have stored the answers of this time yet. A tenth is promised; the machine is busy here. */
 const UNSTORED_MS = 1_000;
 /** An answer may be noted so long after the process that gave it has ended. */
 const LATE_MS = 500;
 
-/** Expects no count of what a process that has ended answered at last. While Redis is away, what was answered before waits, too. */
+/** Expects no count of the last answers of a process that has ended. While Redis is away, earlier answers wait, too. */
 export function loseReads({ ledger, troubles }: Judged, api: string): void {
   const endedAt = performance.now();
   const from =
@@ -17,7 +17,7 @@ export function loseReads({ ledger, troubles }: Judged, api: string): void {
   }, LATE_MS);
 }
 
-/** How many answers of an operation may not be counted yet for somebody who asks at `askedAt`. */
+/** Returns the number of answers of an operation that may not be counted yet for somebody who asks at `askedAt`. */
 export function unsureReads(
   { ledger, troubles }: Judged,
   {

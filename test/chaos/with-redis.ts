@@ -1,6 +1,6 @@
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 
-/** A connection to the service's Redis for as long as it is used. */
+/** Opens a connection to the service's Redis for as long as it is used. */
 export async function withRedis<Result>(
   url: string,
   use: (redis: Redis) => Promise<Result>,

@@ -14,7 +14,7 @@ export interface ModelDocument {
   readonly metadata: Register<number>;
   readonly access: Register<Access>;
   readonly removal: Register<true>;
-  /** Ticks at which a cancel began: what was being ingested then may never be published. */
+  /** Ticks at which a cancel began: content that was being ingested then may never be published. */
   readonly cancels: Register<true>;
   readonly retries: Register<true>;
   /** The largest versions seen, with the tick of the answer. */
@@ -66,7 +66,7 @@ export function createWorld() {
     caches,
     markers,
     nextMarker: () => makeMarker((contentCount += 1)),
-    /** From before it is sent: what a marker stands for. */
+    /** Before a content is sent: names the document or cache that its marker stands for. */
     introduce: (content: Content, of: Marked['of']): void => {
       markers.set(content.marker, { content, of });
     },
@@ -92,7 +92,10 @@ export function createWorld() {
   };
 }
 
-/** A document whose ingest was answered: its registers hold what it was ingested with. */
+/**
+ * Makes a document whose ingest was answered: its registers hold the content, access and metadata that it was ingested
+ * with.
+ */
 export function modelDocument(
   { owner, key, content, access, metadata }: LostIngest,
   { id, start, end }: { readonly id: string; readonly start: number; readonly end: number },
@@ -142,7 +145,10 @@ export function exists(
   return removals.every((each) => cameTooLate(document, each)) ? 'always' : 'sometimes';
 }
 
-/** A removal without an answer has failed for good once a change that began after it was acknowledged. */
+/**
+ * Tells whether a removal came too late: one without an answer has failed for good once a change that began after it was
+ * acknowledged.
+ */
 function cameTooLate({ contents, metadata, access }: ModelDocument, removal: Write<true>): boolean {
   if (removal.outcome === 'done') return false;
   const changes = [...contents.writes, ...metadata.writes, ...access.writes];

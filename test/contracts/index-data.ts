@@ -96,7 +96,7 @@ export async function openIndexData(url: string) {
     /** @returns the id of its generation */
     publish: publishVectors,
     write,
-    /** Tells indexes that what is written will soon be published. */
+    /** Tells indexes that the written generation will soon be published. */
     prepare: async (id: string): Promise<void> => {
       const whole = await written(id);
       await records.update(id, (record) => prepare(record, whole));
@@ -142,7 +142,7 @@ export async function openIndexData(url: string) {
   };
 }
 
-/** The packed terms of a chunk in the data: an index hands them through as they are. */
+/** Returns the packed terms of a chunk in the data: an index hands them through as they are. */
 export function termsOf(generation: string, number: number): Uint8Array {
   return packTerms({ length: 1, counts: new Map([[hashTerm(`${generation}:${String(number)}`), 1]]) });
 }

@@ -78,7 +78,10 @@ interface WordsAsked extends Asked {
   minScore: number;
 }
 
-/** What a search answers with: the best by themselves, in the order of the score with their sections, and then those that score 0. */
+/**
+ * Returns the answer to a search: the best by themselves, in the order of the score with their sections, and then the
+ * chunks that score 0.
+ */
 function answerOf(rows: World['rows'], asked: WordsAsked) {
   return indexByScan(scored(rows, asked), asked).map(({ documentId, generation, number, score }) => ({
     documentId,

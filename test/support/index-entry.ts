@@ -2,7 +2,7 @@ import type { DocumentEntry } from '../../src/index/index.js';
 import type { Mirrored } from '../../src/shared/adapters/exact-index/mirror/mirror.js';
 import { makeDocument } from './documents.js';
 
-/** What an index is told of a document with these properties; who reads it decides the class of its access. */
+/** Makes the properties of a document as an index is told them; its readers decide the class of its access. */
 export function makeEntry(
   statisticsOwner: string | null,
   changes: Parameters<typeof makeDocument>[0],

@@ -1,18 +1,16 @@
 import type { Turn, TurnRequest, Turns } from '../../src/shared/fair-scheduling/turns.js';
 import { valueOf } from '../../src/shared/at.js';
 
-/**
- * Those who ask for turns. Each has a name such as "ann 2", whose first word is the caller.
- */
+/** Makes callers who ask for turns. Each has a name such as "ann 2", whose first word is the caller. */
 export function createTakers(turns: Turns) {
   const begun: string[] = [];
   const errors = new Map<string, unknown>();
   const taken = new Map<string, Turn>();
   const settle = () => new Promise(setImmediate);
   return {
-    /** Who has begun, in that order. */
+    /** The names of turns that have begun, in that order. */
     begun,
-    /** Why somebody waits no more who has not begun. */
+    /** By name: the errors of those who wait no more and have not begun. */
     errors,
     turn: (name: string): Turn => valueOf(taken, name),
     /** They ask one after the other. */

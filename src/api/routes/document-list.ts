@@ -133,7 +133,7 @@ export const listRoute = ({
     },
   });
 
-/** The parameters of the next page. */
+/** Returns the parameters of the next page. */
 function nextQuery(
   { limit, order, name, shared, isCounted }: ReturnType<typeof toListing>['listing'],
   filters: unknown,

@@ -46,7 +46,7 @@ export function replyDocument(
 /** The header that names the state of a document, for `If-Match`. */
 export const tagged = (record: DocumentRecord) => ({ ETag: `"${entityTag(record)}"` });
 
-/** The header of RFC 7240. With both preferences, the answer is asynchronous only after the wait. */
+/** Returns the header of RFC 7240. With both preferences, the answer is asynchronous only after the wait. */
 export function preferenceApplied(
   { waitSeconds, respondAsync }: Prefer,
   isDone: boolean,

@@ -42,7 +42,7 @@ export interface Accounting {
   list<Item>(request: AccountedRequest, items: AsyncIterable<Item>, tokens: number): AsyncIterable<Item>;
 }
 
-/** What takes events. An operation that cannot be counted is not answered: it fails with the error of this. */
+/** The store that takes events. An operation that cannot be counted is not answered: it fails with the error of the store. */
 interface Counted {
   append(event: UsageEvent): Promise<void> | void;
 }

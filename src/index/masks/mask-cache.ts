@@ -1,4 +1,4 @@
-/** What takes memory, and may take more with time. */
+/** An object that takes memory, and may take more with time. */
 interface Sized {
   readonly bytes: number;
 }

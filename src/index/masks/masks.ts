@@ -35,7 +35,7 @@ export interface Masks<App extends AppTypes> {
   clear(): void;
 }
 
-/** What all masks share. */
+/** The state that all masks share. */
 interface Shared<App extends AppTypes> {
   readonly rules: MaskRules<App>;
   readonly tables: () => Tables<App>;
@@ -79,13 +79,16 @@ function clear<App extends AppTypes>(shared: Shared<App>): void {
   shared.epoch += 1;
 }
 
-/** The mask of a selector, which is made when it is first advanced, and made anew when all masks were cleared meanwhile. */
+/**
+ * Keeps the mask of a selector, which is made when it is first advanced, and made anew when all masks were cleared
+ * meanwhile.
+ */
 function createCurrentMask<App extends AppTypes>(shared: Shared<App>, selector: Selector<App>) {
   const { callerId, filter } = selector;
   // The key is a digest, since filters of a quarter of a megabyte would otherwise be kept as keys.
   const key = hash('sha256', JSON.stringify([callerId, filter]), 'base64');
   let [mask, begun] = [shared.kept.get(key), shared.epoch];
-  /** @returns whether the mask is up to date */
+  /** @returns true if the mask is up to date */
   const advance = (isTimeLeft: () => boolean): boolean => {
     const { kept, changes, epoch, tables } = shared;
     if (!mask || begun !== epoch) {

@@ -6,7 +6,7 @@ export type Work = (isTimeLeft: () => boolean) => boolean;
  * slice after the other in turn, however much work each of them has.
  */
 export interface Slices {
-  /** Settles when the work is done; rejects with what it throws. */
+  /** Settles when the work is done; rejects with the error that it throws. */
   run(whose: string, work: Work): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ function takeTurn(queues: Map<string, Waiting[]>, now: () => number): void {
   }
 }
 
-/** @returns whether the work is done, or has failed */
+/** @returns true if the work is done, or has failed */
 function doSlice({ work, resolve, reject }: Waiting, now: () => number): boolean {
   const until = now() + SLICE_MILLISECONDS;
   try {

@@ -7,13 +7,13 @@ import type { IndexedDocument } from '../tables/document.js';
 export interface Mask {
   /** One byte per document slot, 1 where the document is in the mask. */
   readonly documents: Uint8Array;
-  /** How many documents are in the mask. */
+  /** The number of documents in the mask. */
   readonly count: number;
   /** The slots of the documents, where they have always been few; null otherwise. */
   readonly few: ReadonlySet<number> | null;
 }
 
-/** So many documents are few. */
+/** A mask of at most this many documents also has them as a set. */
 const FEW = 1_024;
 
 /** The documents that masks are computed from. */
@@ -38,12 +38,12 @@ export interface WorkingMask<App extends AppTypes> extends Mask {
 const OVERHEAD = 4_096;
 /** Bytes of a remembered decision about an access class. */
 const BYTES_A_CLASS = 40;
-/** Bytes of a slot in the set of those that are few, which grows by doubling. */
+/** Bytes of a slot in that set, which grows by doubling. */
 const BYTES_A_FEW = 48;
 /** Conditions that one step compares a document with. */
 const CONDITIONS_A_STEP = 2;
 
-/** How far the computation has come. */
+/** The state of the computation. */
 interface Progress {
   documents: Uint8Array;
   count: number;
@@ -95,7 +95,7 @@ function createDecisions<App extends AppTypes>(
   return { first, later: { ...first, isReadable: decide }, readable, filterBytes: bytes };
 }
 
-/** @param seenSoFar how many changes there were before, which need not be looked at */
+/** @param seenSoFar the number of earlier changes, which need not be looked at */
 export function createWorkingMask<App extends AppTypes>(
   selector: Selector<App>,
   rules: MaskRules<App>,
@@ -144,7 +144,7 @@ function noProgress(seenSoFar: number): Progress {
   };
 }
 
-/** What changed before is in the tables already. */
+/** Begins the computation. Earlier changes are in the tables already. */
 function begin(mask: Progress, candidates: Int32Array, changes: number): void {
   Object.assign(mask, { isBegun: true, candidates, seen: changes });
 }

@@ -6,12 +6,12 @@ export interface Compiled<Kernel> {
   readonly buffer: ArrayBuffer;
 }
 
-/** Makes an instance with at least so many bytes of zeroed memory; untouched pages cost nothing. */
+/** Makes an instance with at least this many bytes of zeroed memory; untouched pages cost nothing. */
 export type MakeCompiled<Kernel> = (bytes: number) => Compiled<Kernel>;
 
 const PAGE_BYTES = 65_536;
 
-/** @param Kernel what the module exports; pointers are byte offsets into the memory that the kernel was made with */
+/** @param Kernel the exports of the module; pointers are byte offsets into the memory that the kernel was made with */
 export async function loadCompiled<Kernel>(file: URL): Promise<MakeCompiled<Kernel>> {
   const module = new WebAssembly.Module(await readFile(file));
   return (bytes) => {
@@ -22,7 +22,7 @@ export async function loadCompiled<Kernel>(file: URL): Promise<MakeCompiled<Kern
   };
 }
 
-// @NOTE neither ES2023 nor Node's types declare WebAssembly; this is what is used of it.
+// @NOTE neither ES2023 nor Node's types declare WebAssembly; this is the part of it that is used.
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Memory: new (size: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };

@@ -1,8 +1,8 @@
 import type { Segment } from './segment.js';
 
-/** What the terms of a chunk add to a sum. */
+/** The parts that the terms of a chunk add to a sum. */
 export interface TermProducts {
-  /** Of a term, for each unit of its weight. */
+  /** The product of a term, for each unit of its weight. */
   readonly of: (term: number) => number;
   /** The weight of a count in a chunk of a length. */
   readonly weigh: (count: number, length: number) => number;

@@ -1,7 +1,7 @@
 import type { Steps } from './steps.js';
 import { widenBounds, WINDOW, type Segment } from './segment.js';
 
-/** So many postings are one step, which takes some tenths of a millisecond. */
+/** One step goes over this many postings, which takes some tenths of a millisecond. */
 const POSTINGS_AT_ONCE = 16_384;
 
 /** Fills the bounds of all terms, and of the windows of common terms, reading the postings in their order. */
@@ -15,7 +15,7 @@ export function* boundTerms(segment: Segment): Steps<void> {
   }
 }
 
-/** @returns the first place that is left: that of the first term whose postings begin at `enough` or after it */
+/** @returns the first place that is left: the place of the first term whose postings begin at `enough` or after it */
 function boundUntil(segment: Segment, from: number, enough: number): number {
   const { terms, starts, tables } = segment;
   let place = from;

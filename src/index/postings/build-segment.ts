@@ -7,7 +7,7 @@ import { sortTerms } from './sort-terms.js';
 import type { Steps } from './steps.js';
 import { countTerm, createDictionary, numberOf, type Dictionary } from './term-dictionary.js';
 
-/** So many chunks or terms are one step, which takes some tenths of a millisecond. */
+/** One step goes over this many chunks or terms, which takes some tenths of a millisecond. */
 const CHUNKS_AT_ONCE = 64;
 const TERMS_AT_ONCE = 4_096;
 /** Texts share most of their terms, so that few chunks decide how large the dictionary is to be at first. */
@@ -40,7 +40,7 @@ export function* buildSegment(
   return layout.segment;
 }
 
-/** What one step goes over. Loops are functions of their own, since V8 runs those of generators slowly. */
+/** The range of one step. Loops are functions of their own, since V8 runs loops of generators slowly. */
 interface Range {
   readonly from: number;
   readonly to: number;
@@ -53,14 +53,14 @@ function* ranges(size: number, atOnce: number): Generator<Range> {
 interface Chunks {
   readonly packed: readonly Uint8Array[];
   readonly range: Range;
-  /** Of the terms of all chunks, one chunk after the other. Those of this range begin at `first`. */
+  /** The numbers of the terms of all chunks, one chunk after the other. The numbers of this range begin at `first`. */
   readonly numbers: Uint32Array;
   readonly first: number;
 }
 
 const NOTHING = new Uint8Array(0);
 
-/** @returns where the numbers of the next range begin */
+/** @returns the place where the numbers of the next range begin */
 function numberTerms(dictionary: Dictionary, { packed, range, numbers, first }: Chunks): number {
   let next = first;
   for (let ordinal = range.from; ordinal < range.to; ordinal += 1) {
@@ -74,7 +74,7 @@ function numberTerms(dictionary: Dictionary, { packed, range, numbers, first }: 
   return next;
 }
 
-/** @returns where the numbers of the next range begin */
+/** @returns the place where the numbers of the next range begin */
 function writePostings(
   { segment: { lengths, ordinals, counts }, nexts }: Layout,
   { packed, range, numbers, first }: Chunks,
@@ -104,7 +104,7 @@ interface Layout {
 
 interface TermPlaces extends Pick<Layout, 'nexts'> {
   readonly terms: Uint32Array;
-  /** Each term's start is there when its turn comes; it writes that of the next. */
+  /** Each term's start is there when its turn comes; it writes the start of the next. */
   readonly starts: Uint32Array;
 }
 

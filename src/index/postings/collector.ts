@@ -6,7 +6,7 @@ export interface Collector {
 }
 
 /**
- * How far the sum of a query's terms may be from the score, which is 1 at most: sums are floats of 32 bits that are added up
- * in another order. Each of the terms is rounded a few times, and each addition once.
+ * Returns the greatest difference between the sum of a query's terms and the score, which is 1 at most: sums are floats of
+ * 32 bits that are added up in another order. Each of the terms is rounded a few times, and each addition once.
  */
 export const spareOf = (terms: number): number => (terms + 8) * 2 ** -23;

@@ -1,20 +1,20 @@
 /**
- * Adds up the scores of a segment's chunks, in AssemblyScript, as score-segment.ts does it in TypeScript: window by window as
- * in MaxScore. scripts/build-assets.mjs compiles it to kernel.wasm. Sums are floats of 32 bits, so that those of a window fit
- * the first cache, and four are compared at once.
+ * Adds up the scores of a segment's chunks, in AssemblyScript, as score-segment.ts does it in TypeScript: window by window
+ * as in MaxScore. scripts/build-assets.mjs compiles it to kernel.wasm. Sums are floats of 32 bits, so that the sums of a
+ * window fit the first cache, and four are compared at once.
  *
  * kernel.ts names the fields of both classes in the same order, and segment-columns.ts places them in memory.
  */
 
 /** Ordinals of a window, as in segment.ts. */
 const WINDOW: u32 = 4096;
-/** Reading so many postings one after another takes as long as looking for the posting of one chunk. */
+/** Reading this many postings one after another takes as long as looking for the posting of one chunk. */
 const POSTINGS_A_LOOKUP: u32 = 24;
 /** A chunk with a sum below this holds none of the words. */
 const MIN: f32 = 1e-30;
 const DONE: u32 = 0xffff_ffff;
 
-/** Where the columns of a segment begin, and the memory that is used again for each window. */
+/** The places where the columns of a segment begin, and the memory that is used again for each window. */
 @unmanaged
 class Segment {
   windows: u32;
@@ -29,7 +29,7 @@ class Segment {
   order: usize;
   /** By place in the window; all 0 between two windows. */
   sums: usize;
-  /** Of the chunks that were found: the place in the window, ascending, and the sum. */
+  /** The chunks that were found: their places in the window, ascending, and their sums. */
   places: usize;
   found: usize;
 }
@@ -38,9 +38,9 @@ class Segment {
 @unmanaged
 class List {
   weight: f32;
-  /** What the term adds to the score of a chunk at most. */
+  /** The most that the term adds to the score of a chunk. */
   bound: f32;
-  /** Where its bounds by window begin; -1 when it has none. */
+  /** The place where its bounds by window begin; -1 when it has none. */
   table: i32;
   next: u32;
   end: u32;
@@ -64,10 +64,10 @@ function ordinalOf(segment: Segment, at: u32): u32 {
  * Goes on to the next window that has chunks whose score may reach the threshold.
  *
  * @param window the first one to look at
- * @param count how many lists there are
- * @param spare how far a sum may be from the score
- * @param fixed what a count is compared with, for every chunk
- * @param perTerm how much more for each term of its length
+ * @param count the number of lists
+ * @param spare the greatest difference between a sum and the score
+ * @param fixed the part of the damping of every chunk, which a count is compared with
+ * @param perTerm the part of the damping for each term of its length
  * @returns the window in the upper half and the number of chunks that were found in the lower one, or `DONE`
  */
 export function advance(
@@ -93,7 +93,7 @@ export function advance(
   return DONE;
 }
 
-/** Finds the postings of each list in the window, and orders the lists. Returns what all add to a score at most. */
+/** Finds the postings of each list in the window, and orders the lists. Returns the most that all add to a score. */
 function enterWindow(segment: Segment, window: u32, count: u32, fixed: f32, perTerm: f32): f32 {
   let sum: f32 = 0;
   for (let i: u32 = 0; i < count; i++) {
@@ -101,7 +101,8 @@ function enterWindow(segment: Segment, window: u32, count: u32, fixed: f32, perT
     if (list.table >= 0) enterTable(segment, list, <usize>(<u32>list.table + window), fixed, perTerm);
     else enterRange(segment, list, (window + 1) * WINDOW);
     sum += list.windowBound;
-    // What the first window begins with; the others begin with the order of the window before, which is nearly theirs.
+    // The first window begins with this order; the others begin with the order of the window before, which is nearly
+    // theirs.
     if (window == 0) store<usize>(segment.order + ((<usize>i) << 2), changetype<usize>(list));
   }
   orderLists(segment, count);

@@ -1,6 +1,6 @@
 import { loadCompiled, type MakeCompiled } from '../memory/compiled.js';
 
-/** What the kernel does; kernel.as.ts explains it. Pointers are byte offsets into its memory. */
+/** The functions and the memory of the kernel; kernel.as.ts explains it. Pointers are byte offsets into its memory. */
 export interface PostingsKernel {
   /** @returns the window in the upper 16 bits, and the number of chunks that were found in the lower ones; or -1 */
   readonly advance: (
@@ -20,7 +20,7 @@ export const SEGMENT_FIELDS = [
   ...(['lists', 'order', 'sums', 'places', 'found'] as const),
 ];
 
-/** Where the fields of a list are, in numbers of four bytes, and how many of these it has. */
+/** The places of the fields of a list, in numbers of four bytes, and how many of these it has. */
 export const LIST = { weight: 0, bound: 1, table: 2, next: 3, end: 4, words: 7 } as const;
 
 export const loadPostingsKernel = (): Promise<MakePostingsKernel> =>

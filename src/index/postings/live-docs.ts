@@ -3,7 +3,7 @@ import { placeOf, type Segment } from './segment.js';
 /** The live chunks of a segment: a chunk that is gone has the slot -1, while its postings stay until the next merge. */
 export type LiveDocs = Pick<Segment, 'slots' | 'live' | 'liveFrequencies'>;
 
-/** How many live chunks hold a term. */
+/** Returns the number of live chunks that hold a term. */
 export function liveFrequencyOf(segment: Segment, term: number): number {
   const place = placeOf(segment, term);
   if (place < 0) return 0;

@@ -6,8 +6,8 @@ import { MAX_LISTS } from './segment-columns.js';
 import { highestShare, placeOf, WINDOW, type CompiledSegment, type Segment } from './segment.js';
 
 /**
- * Does what `scoreSegment` does in compiled code: the kernel goes from window to window, and what it finds in one is collected
- * before it goes on, since this raises the threshold.
+ * Scores as `scoreSegment` does, in compiled code: the kernel goes from window to window, and the chunks that it finds in
+ * one are collected before it goes on, since this raises the threshold.
  *
  * @returns false, and collects nothing, where the segment has no kernel or the query more terms than the kernel takes
  */
@@ -30,7 +30,10 @@ export function scoreCompiled(segment: Segment, query: TermWeights, collector: C
   }
 }
 
-/** Tells the kernel where the postings of each term are. @returns how many terms have any, and what they add to a score at most */
+/**
+ * Tells the kernel where the postings of each term are. @returns the number of terms that have any, and the most that they
+ * add to a score
+ */
 function openLists(
   segment: Segment,
   { lists: { floats, integers } }: CompiledSegment,

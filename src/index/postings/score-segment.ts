@@ -9,14 +9,14 @@ const SPARE = 1e-9;
 /** The postings of one term of the query within a segment. */
 interface TermList {
   readonly weight: number;
-  /** What the term adds to the score of a chunk at most. */
+  /** The most that the term adds to the score of a chunk. */
   readonly bound: number;
-  /** Where its bounds by window begin; -1 when it has none. */
+  /** The place where its bounds by window begin; -1 when it has none. */
   readonly table: number;
   readonly end: number;
   /** The next posting. */
   next: number;
-  /** The end of its postings in the window, and what it adds to the score of a chunk of the window at most. */
+  /** The end of its postings in the window, and the most that it adds to the score of a chunk of the window. */
   windowEnd: number;
   windowBound: number;
 }
@@ -79,7 +79,7 @@ function openLists(segment: Segment, { terms, weights, averageLength }: TermWeig
   return lists;
 }
 
-/** Finds the postings of each list in the window. @returns what all of them add to a score at most */
+/** Finds the postings of each list in the window. @returns the most that all of them add to a score */
 function enterWindow(
   { ordinals, windowEnds, windowBounds, windows }: Segment,
   lists: readonly TermList[],
@@ -108,7 +108,7 @@ interface WindowLists {
   readonly lists: readonly TermList[];
   /** The ordinal with which the window begins. */
   readonly base: number;
-  /** What a count is compared with: so much for every chunk, and so much more for each term of its length. */
+  /** The damping that a count is compared with: the part of every chunk, and the part for each term of its length. */
   readonly fixed: number;
   readonly perTerm: number;
 }
@@ -134,7 +134,7 @@ function scoreWindow(segment: Segment, window: WindowLists, scratch: Scratch, co
   collectTouched(segment, window, scratch, collector);
 }
 
-/** Reading so many postings one after another takes as long as looking for the posting of one chunk. */
+/** Reading this many postings one after another takes as long as looking for the posting of one chunk. */
 const POSTINGS_A_LOOKUP = 8;
 
 /** Adds up the scores of all chunks of a list in the window. */

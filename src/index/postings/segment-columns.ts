@@ -5,7 +5,7 @@ interface Sizes {
   readonly chunks: number;
   readonly windows: number;
   readonly postings: number;
-  /** Of the table of bounds by window. */
+  /** The number of entries of the table of bounds by window. */
   readonly entries: number;
 }
 
@@ -44,13 +44,13 @@ function plain({ chunks, postings, entries }: Sizes): Columns {
 
 /** Queries of more terms are added up without the kernel. */
 export const MAX_LISTS = 1_024;
-/** Where the kernel finds the fields of the segment. */
+/** The place in memory where the kernel finds the fields of the segment. */
 const SEGMENT_AT = 64;
 
 type Region = Exclude<(typeof SEGMENT_FIELDS)[number], 'windows'>;
 type Offsets = Readonly<Record<Region, number>>;
 
-/** Where each region begins, and how many bytes all of them take. */
+/** Returns the place where each region begins, and the number of bytes of all of them. */
 function layOut({ chunks, postings, entries }: Sizes): { readonly offsets: Offsets; readonly bytes: number } {
   let bytes = SEGMENT_AT + SEGMENT_FIELDS.length * 4;
   const place = (size: number) => {

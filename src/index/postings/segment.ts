@@ -11,12 +11,13 @@ export const MIN_WINDOWED = 64;
 const MAX_BOUND_LENGTH = 2 ** 16 - 1;
 
 /**
- * An immutable part of an inverted index: which of its chunks hold which terms, and how often. Chunks are numbered by
- * ordinals from 0, and the postings of a term ascend by ordinal, three bytes each. Only its live docs change (`live-docs.ts`).
+ * An immutable part of an inverted index: the chunks that hold each term, and how often they do. Chunks are numbered by
+ * ordinals from 0, and the postings of a term ascend by ordinal, three bytes each. Only its live docs change
+ * (`live-docs.ts`).
  *
  * For each term, and for each window of a common term, it keeps the highest count and the smallest length of the chunks
- * that hold it. From these follows an upper bound of what the term adds to a score, whatever weights and average length a
- * query has (block maxima as in Ding and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011).
+ * that hold it. From these follows an upper bound of the number that the term adds to a score, for all weights and average
+ * lengths of queries (block maxima as in Ding and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011).
  */
 export interface Segment {
   /** Slots by ordinal; -1 where the chunk is gone. */
@@ -33,21 +34,21 @@ export interface Segment {
   readonly windows: number;
   /** By term: where its bounds by window begin in the table; -1 for a term that has none. */
   readonly tables: Int32Array;
-  /** Of each common term and window. */
+  /** The bounds of each common term and window. */
   readonly windowBounds: Bounds;
-  /** Where the term's postings in the window end. */
+  /** The place where the term's postings in the window end. */
   readonly windowEnds: Uint32Array;
-  /** What adds up its scores in compiled code; null for a segment of one window. */
+  /** The kernel's memory, where scores are added up in compiled code; null for a segment of one window. */
   readonly compiled: CompiledSegment | null;
-  /** How many chunks are not gone. */
+  /** The number of chunks that are not gone. */
   live: number;
-  /** How many live chunks hold a term, by its place; known for terms that were asked for since a chunk went away. */
+  /** The number of live chunks that hold a term, by its place; known for terms that were asked for since a chunk went away. */
   readonly liveFrequencies: Map<number, number>;
 }
 
 /** A segment whose columns are in the memory of a kernel. */
 export interface CompiledSegment extends Pick<PostingsKernel, 'advance'> {
-  /** Where the kernel finds it. */
+  /** The place in memory where the kernel finds it. */
   readonly pointer: number;
   /** The lists of a query, as numbers of either kind; `LIST` says which field is which. */
   readonly lists: { readonly floats: Float32Array; readonly integers: Int32Array };
@@ -69,7 +70,7 @@ export const emptyBounds = (counts: Uint8Array, lengths: Uint16Array): Bounds =>
   lengths: lengths.fill(MAX_BOUND_LENGTH),
 });
 
-/** The highest value of `count / (count + damping)` among the chunks of these bounds. */
+/** Returns the highest value of `count / (count + damping)` among the chunks of these bounds. */
 export function highestShare({ counts, lengths }: Bounds, place: number, averageLength: number): number {
   const count = counts[place] ?? 0;
   return count === 0 ? 0 : count / (count + lengthDamping(lengths[place] ?? 0, averageLength));
@@ -81,7 +82,7 @@ export function widenBounds({ counts, lengths }: Bounds, place: number, count: n
   if (length < (lengths[place] ?? 0)) lengths[place] = length;
 }
 
-/** The place of a term; -1 when no chunk of the segment ever held it. */
+/** Returns the place of a term; -1 when no chunk of the segment ever held it. */
 export function placeOf({ terms }: Pick<Segment, 'terms'>, term: number): number {
   let [from, to] = [0, terms.length];
   while (from < to) {

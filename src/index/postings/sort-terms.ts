@@ -7,7 +7,7 @@ const VALUES = 2 ** DIGIT_BITS;
 
 /**
  * Sorts terms, which are all different, by one digit after the other, the lowest first (radix sort). A step takes a
- * millisecond for a hundred thousand terms; the native sort of so many takes ten, and is one step.
+ * millisecond for a hundred thousand terms; the native sort takes ten for as many, and is one step.
  */
 export function* sortTerms(terms: Uint32Array): Steps<Uint32Array> {
   let sorted = terms;
@@ -22,7 +22,10 @@ export function* sortTerms(terms: Uint32Array): Steps<Uint32Array> {
   return sorted;
 }
 
-/** Where the terms of each value of the digit begin. Here and below, `?? 0` reads numbers that are known to be there. */
+/**
+ * Returns the places where the terms of each value of the digit begin. Here and below, `?? 0` reads numbers that are known
+ * to be there.
+ */
 function startsOf(terms: Uint32Array, shift: number): Uint32Array {
   const starts = new Uint32Array(VALUES + 1);
   for (const term of terms) {

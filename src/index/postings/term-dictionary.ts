@@ -10,7 +10,7 @@ export interface Dictionary {
 }
 
 // In this file `?? 0` reads numbers that are known to be there, or an empty place of the table.
-/** @param expected how many terms there may be; it grows beyond that */
+/** @param expected the number of terms that there may be; it grows beyond that */
 export function createDictionary(expected: number): Dictionary {
   const terms = Math.max(256, expected);
   return {
@@ -21,7 +21,7 @@ export function createDictionary(expected: number): Dictionary {
   };
 }
 
-/** A power of two of which terms take at most half. */
+/** Returns a power of two of which terms take at most half. */
 function tableSize(terms: number): number {
   return 2 ** Math.ceil(Math.log2(2 * terms));
 }
@@ -29,7 +29,7 @@ function tableSize(terms: number): number {
 /** A number that nobody outside can know: who chose words whose terms end alike would make the search in the table long. */
 const SECRET = randomInt(2 ** 31) * 2 + 1;
 
-/** Where the number of a term is in the table, or the empty place where it would be. */
+/** Returns the place in the table that holds the number of a term, or the empty place where it would be. */
 function tablePlace({ table, terms }: Dictionary, term: number): number {
   const mask = table.length - 1;
   // The upper bits of a product depend on all bits of the term (multiplicative hashing, Knuth).
@@ -60,7 +60,7 @@ export function countTerm(dictionary: Dictionary, term: number): number {
   return dictionary.size - 1;
 }
 
-/** The number of a term that was counted. */
+/** Returns the number of a term that was counted. */
 export function numberOf(dictionary: Dictionary, term: number): number {
   return (dictionary.table[tablePlace(dictionary, term)] ?? 0) - 1;
 }

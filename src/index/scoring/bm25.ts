@@ -13,7 +13,7 @@ import { packedLength, readCounts } from './packed-terms.js';
 
 /** The saturation of a term: how soon its repetition in a chunk stops to count for more. */
 const K1 = 1.2;
-/** The share of that which depends on the length of the chunk, from 0 to 1. */
+/** The share of the saturation that depends on the length of the chunk, from 0 to 1. */
 const B = 0.75;
 /**
  * A term that the query repeats more often does not weigh more. Up to here it weighs as often as it is said, because the
@@ -51,12 +51,12 @@ export function lengthDamping(length: number, averageLength: number): number {
   return K1 * (1 - B + (B * length) / averageLength);
 }
 
-/** The weight of a term before weights are made shares of their sum. @param count how often the query has the term */
+/** Returns the weight of a term before weights are made shares of their sum. @param count how often the query has the term */
 export function queryTermWeight(count: number, inverseFrequency: number): number {
   return Math.min(count, MAX_REPEATS) * inverseFrequency;
 }
 
-/** The inverse document frequency of a term that `holding` of `all` chunks hold; both may be fractions. */
+/** Returns the inverse document frequency of a term that `holding` of `all` chunks hold; both may be fractions. */
 export function inverseDocumentFrequency(holding: number, all: number): number {
   return Math.log1p((all - holding + 0.5) / (holding + 0.5));
 }

@@ -76,17 +76,17 @@ export function packedSize(packed: Uint8Array): number {
   return packed.length === 0 ? 0 : sizeOf(packed);
 }
 
-/** The term at a place below the size. Those at the places after it are higher. */
+/** Returns the term at a place below the size. The terms at the places after it are higher. */
 export function packedTerm(packed: Uint8Array, index: number): number {
   return readUint32(packed, HEADER_BYTES + 4 * index);
 }
 
-/** The count of the term at a place below the size, which is given because it is known wherever terms are read. */
+/** Returns the count of the term at a place below the size, which is given because it is known wherever terms are read. */
 export function packedCount(packed: Uint8Array, size: number, index: number): number {
   return packed[HEADER_BYTES + 4 * size + index] ?? 0;
 }
 
-/** The occurrences of all terms together. */
+/** Returns the number of occurrences of all terms together. */
 export function packedLength(packed: Uint8Array): number {
   return readUint32(packed, 1);
 }

@@ -26,7 +26,7 @@ export const FURTHER_LOOK = 4;
 /** Scores that were added up in another order differ by less, in their last digits. */
 const ROUNDING = 1e-9;
 
-/** The number of the first chunk of the section that holds a chunk. */
+/** Returns the number of the first chunk of the section that holds a chunk. */
 export function sectionOf(number: number): number {
   return number - (number % SECTION_CHUNKS);
 }
@@ -36,7 +36,7 @@ export function leastOwnShare(score: number): number {
   return Math.max(0, 2 * score - 1 - ROUNDING);
 }
 
-/** The score of a chunk. One that holds none of the words scores 0, whatever is around it. */
+/** Returns the score of a chunk. A chunk that holds none of the words scores 0, whatever is around it. */
 export function scoreWithSection(own: number, section: number): number {
   return own > 0 ? (own + section) / 2 : 0;
 }
@@ -73,7 +73,7 @@ interface Together {
   readonly chunks: number;
 }
 
-/** The share of the terms' weight that more than one chunk cover together. */
+/** Returns the share of the terms' weight that more than one chunk cover together. */
 export function sectionShare(
   { counts, length, chunks }: Together,
   { weights, averageLength }: TermWeights,

@@ -1,13 +1,16 @@
 /**
- * How often each term, known by its 32-bit hash, occurs in a text. `length` is the sum of the counts, without terms that are kept
- * aside.
+ * The counts of a text's terms, each known by its 32-bit hash. `length` is the sum of the counts, without terms that are
+ * kept aside.
  */
 export interface TermCounts {
   readonly length: number;
   readonly counts: ReadonlyMap<number, number>;
 }
 
-/** Every term of a text once, known by its 32-bit hash, with its number of occurrences. `length` is the sum of the counts of those that measure it. */
+/**
+ * Every term of a text once, known by its 32-bit hash, with its number of occurrences. `length` is the sum of the counts of
+ * the terms that measure it.
+ */
 export interface TermList {
   readonly length: number;
   readonly terms: Uint32Array;
@@ -18,7 +21,7 @@ export interface TermList {
 export interface TermStatistics {
   readonly chunks: number;
   readonly totalLength: number;
-  /** How many chunks hold each term; terms that none holds may be missing. */
+  /** The number of chunks that hold each term; terms that none holds may be missing. */
   readonly frequencies: ReadonlyMap<number, number>;
 }
 

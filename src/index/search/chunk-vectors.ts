@@ -3,7 +3,7 @@ import type { Mask } from '../masks/working-mask.js';
 
 /** The vectors of chunks, however they are held. */
 export interface ChunkVectors {
-  /** Computes what all searches need, once. @returns whether that is done */
+  /** Computes the numbers that all searches need, once. @returns true if that is done */
   prepare(isTimeLeft: () => boolean): boolean;
   /** Returns a function that computes the inner product with the vector of a slot. */
   similarityTo(vector: Float32Array): (slot: number) => number;

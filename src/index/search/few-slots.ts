@@ -8,14 +8,15 @@ interface Tables {
   readonly documents: readonly (Pick<IndexedDocument, 'firstChunk'> | undefined)[];
 }
 
-/** Scoring a chunk by itself takes as long as reading the postings of so many. */
+/** Scoring a chunk by itself takes as long as reading this many postings. */
 const CHUNKS_A_SCORE = 16;
 
 /**
- * The slots of all chunks of a mask, where they are so few among those of the partitions that each is scored by itself; null
- * otherwise. So who may read a single document of somebody who has a million is not slower for that.
+ * Returns the slots of all chunks of a mask, where they are so few among the chunks of the partitions that each is scored
+ * by itself; null otherwise. So a search of a caller who may read a single document of somebody who has a million is not
+ * slower for that.
  *
- * @param available how many chunks the partitions hold
+ * @param available the number of chunks that the partitions hold
  */
 export function fewSlots(
   { chunks: { links }, documents }: Tables,

@@ -5,15 +5,15 @@ import type { Collector } from '../postings/collector.js';
  * these few are scored by themselves, which takes far longer than the sums.
  */
 export interface LikelyChunks extends Collector {
-  /** Takes those that were gathered and may still be among the best. */
+  /** Takes the gathered chunks that may still be among the best. */
   finish(): void;
 }
 
 interface LikelyOptions {
-  /** How many are wanted. */
+  /** The number of chunks that are wanted. */
   readonly limit: number;
   readonly minScore: number;
-  /** How far a sum may be from the score. */
+  /** The greatest difference between a sum and the score. */
   readonly spare: number;
   readonly take: (slot: number) => void;
 }
@@ -25,7 +25,7 @@ export function createLikelyChunks({ limit, minScore, spare, take }: LikelyOptio
   const best = createHighest(limit);
   let slots: number[] = [];
   let sums: number[] = [];
-  // The sum of a chunk and its score differ by `spare` at most, and so do those of the worst of the best.
+  // The sum of a chunk and its score differ by `spare` at most; so do the sum and the score of the worst of the best.
   const threshold = () => Math.max(minScore, best.lowest - spare);
   const finish = () => {
     const least = threshold() - spare;
@@ -47,9 +47,15 @@ export function createLikelyChunks({ limit, minScore, spare, take }: LikelyOptio
   };
 }
 
-/** The highest numbers so far, at most `limit` of them. `lowest` is that of them; -Infinity while there are fewer. */
+/**
+ * Holds the highest numbers so far, at most `limit` of them. `lowest` is the lowest of them; -Infinity while there are
+ * fewer.
+ */
 function createHighest(limit: number): { readonly lowest: number; add(value: number): void } {
-  /** A binary heap: no number is higher than the two below it, at `2 i + 1` and `2 i + 2`. `?? 0` reads what is there. */
+  /**
+   * A binary heap: no number is higher than the two below it, at `2 i + 1` and `2 i + 2`. `?? 0` reads numbers that are
+   * there.
+   */
   const heap = new Float64Array(limit);
   let size = 0;
   return {

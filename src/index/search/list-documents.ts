@@ -7,13 +7,13 @@ import { firstAfter, placeOf } from '../tables/listing-order.js';
 export interface CountRequest<Fields> {
   /** The documents that may be found. */
   readonly mask: Mask;
-  /** Which of them are looked for; null for all. */
+  /** Tells which of them are looked for; null for all. */
   readonly isWanted: ((fields: Fields) => boolean) | null;
 }
 
 export interface ListRequest<Fields> extends CountRequest<Fields> {
   readonly sort: Sort<Fields>;
-  /** Where the list goes on; null for its beginning. */
+  /** The place after which the list goes on; null for its beginning. */
   readonly after: Placed | null;
   readonly skip: number;
   readonly limit: number;

@@ -5,13 +5,14 @@ import { placeOf, WINDOW, type Segment } from '../postings/segment.js';
 
 interface Shares {
   readonly section: number;
-  /** That of the chunk that was asked for. */
+  /** The share of the chunk that was asked for. */
   readonly own: number;
 }
 
 /**
- * Returns a function that computes the share of a section, and that of one of its chunks, from postings: those of the chunks
- * of a section stand together, so that a term is looked up once for all. It takes as long as reading the terms of one chunk.
+ * Returns a function that computes the share of a section, and the share of one of its chunks, from postings: the postings
+ * of the chunks of a section stand together, so that a term is looked up once for all. It takes as long as reading the
+ * terms of one chunk.
  *
  * It returns null where the chunks are not all next to each other in a segment, or where one of them may have no terms.
  */
@@ -56,7 +57,7 @@ export function createPostedSections(
   };
 }
 
-/** The length of chunks together; 0 where they are not all next to each other, or where one of them has no length. */
+/** Returns the length of chunks together; 0 where they are not all next to each other, or where one of them has no length. */
 function lengthOf(
   positions: Pick<SlotPositions, 'segmentOf' | 'positionOf'>,
   segment: Segment,

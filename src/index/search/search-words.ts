@@ -32,7 +32,7 @@ export interface WordsQuery {
 export interface WordsRequest extends WordsQuery {
   readonly minScore: number;
   readonly limit: number;
-  /** Where fewer chunks reach the least score, more are looked at. */
+  /** The search looks at more chunks while fewer than this many reach the least score. */
   readonly enough: number;
   /** Null when everything in the caller's partitions may be found. */
   readonly mask: Mask | null;
@@ -58,10 +58,10 @@ export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots 
   return top.take();
 }
 
-/** What is searched, and how its chunks score. */
+/** The partitions that are searched, and the way in which their chunks score. */
 interface Among {
   readonly readable: readonly Partition[];
-  /** How many chunks these have. */
+  /** The number of chunks in them. */
   readonly available: number;
   readonly query: TermWeights;
   readonly scores: SectionScores;
@@ -156,7 +156,7 @@ function fillUp(
   { chunks: { links, tieOf }, documents }: Tables,
   { readable, scores, isAllowed, top }: Among & { readonly top: TopChunks },
 ): void {
-  /** Whether a chunk certainly comes after those that fill the places already. */
+  /** Tells whether a chunk certainly comes after the chunks that fill the places already. */
   const isBeyond = (slot: number) => top.lowest !== null && tieOf(slot) > tieOf(top.lowest);
   for (const partition of readable) {
     for (const documentSlot of partition.documents) {

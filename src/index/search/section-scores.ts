@@ -11,11 +11,14 @@ interface Tables {
 }
 
 export interface SectionScores {
-  /** What a chunk scores by itself. */
+  /** Returns the score of a chunk by itself. */
   readonly own: (slot: number) => number;
-  /** The same, of a chunk whose score with its section is likely to be asked for next: what the section covers is kept. */
+  /**
+   * Returns the same, for a chunk whose score with its section is likely to be asked for next: the share of the section is
+   * kept.
+   */
   readonly ownOfLikely: (slot: number) => number;
-  /** The score of a chunk, which counts its section. @param own what it scores by itself */
+  /** Returns the score of a chunk, which counts its section. @param own its score by itself */
   readonly withSection: (slot: number, own: number) => number;
 }
 
@@ -51,7 +54,7 @@ export function createSectionScores(
   };
   const withSection = (slot: number, share: number): number => {
     const first = links.sectionOf(slot);
-    // A chunk without any of the words scores 0 whatever is around it, and one alone scores what it does by itself.
+    // A chunk without any of the words scores 0 whatever is around it, and one alone has its own score.
     if (share === 0 || isAlone(slot, first)) return share;
     const section = known.get(first) ?? sectionOf(slot, first);
     known.set(first, section);
@@ -60,7 +63,7 @@ export function createSectionScores(
   return { own, ownOfLikely, withSection };
 }
 
-/** The chunks of a section, in their order. */
+/** Returns the slots of the chunks of a section, in their order. */
 function slotsOf(links: ChunkTable['links'], first: number): number[] {
   const slots: number[] = [];
   for (let slot = first; slot >= 0 && links.sectionOf(slot) === first; slot = links.after(slot))

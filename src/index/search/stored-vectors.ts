@@ -1,7 +1,7 @@
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { ChunkVectors } from './chunk-vectors.js';
 
-/** The vectors that chunks were stored with. */
+/** Reads the vectors that chunks were stored with. */
 export function createStoredVectors(chunks: Pick<ChunkTable, 'vectors' | 'count' | 'links'>): ChunkVectors {
   return {
     prepare: () => true,

@@ -17,11 +17,11 @@ interface Tables {
 
 /** An embedding of texts that is made of their terms alone, so that nobody has to hold vectors where terms are held. */
 export interface TermEmbedding {
-  /** What a term adds to the inner product of a vector and a text, for each unit that its count weighs. */
+  /** Returns the number that a term adds to the inner product of a vector and a text, for each unit that its count weighs. */
   readonly termProduct: (vector: Float32Array, term: number) => number;
-  /** What a count of a term weighs in a text of a length. */
+  /** Returns the weight of a term's count in a text of a length. */
   readonly weigh: (count: number, length: number) => number;
-  /** By what the sum of all terms is divided, from packed term counts. */
+  /** Returns the number that the sum of all terms is divided by, from packed term counts. */
   readonly divisorOf: (packed: Uint8Array) => number;
 }
 
@@ -138,8 +138,8 @@ function writeSimilarities(
 }
 
 /**
- * Collects all chunks of the mask, because those that hold no term of the query are nearer than those that point away from it.
- * Sets their similarities to 0 again.
+ * Collects all chunks of the mask, because chunks that hold no term of the query are nearer than chunks that point away
+ * from it. Sets their similarities to 0 again.
  */
 function collectAll(
   { chunks: { links, tieOf }, documents }: Tables,

@@ -6,7 +6,7 @@ export interface TopChunks {
   readonly threshold: number;
   /** The last of the best chunks; null while there are fewer than `limit`. */
   readonly lowest: number | null;
-  /** How many there are. */
+  /** The number of chunks in it. */
   readonly size: number;
   collect(slot: number, score: number): void;
   /** Calls `tell` for each of the chunks, in any order. */
@@ -69,7 +69,7 @@ function collect(heap: Heap, slot: number, score: number): void {
   siftDown(heap);
 }
 
-/** Whether the entry at `a` comes after the one at `b`. */
+/** Tells whether the entry at `a` comes after the one at `b`. */
 function isWorse({ slots, scores, compare }: Heap, a: number, b: number): boolean {
   const [left, right] = [scores[a] ?? 0, scores[b] ?? 0];
   return left === right ? compare(slots[a] ?? 0, slots[b] ?? 0) > 0 : left < right;

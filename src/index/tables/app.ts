@@ -1,6 +1,6 @@
 /**
- * The types of the app that the index holds and hands back without looking inside: who may read a document (`access`), what
- * filters and orders look at of it (`fields`), and what a filter is.
+ * The types of the app that the index holds and hands back without looking inside: the readers of a document (`access`),
+ * the properties that filters and orders look at (`fields`), and a filter.
  */
 export interface AppTypes {
   readonly access: unknown;
@@ -8,7 +8,7 @@ export interface AppTypes {
   readonly filter: unknown;
 }
 
-/** What the app decides. Nothing here may change while an index is open. */
+/** The decisions of the app. None of them may change while an index is open. */
 export interface AppRules<App extends AppTypes> {
   /** Called once for each access class and mask, and for changes. */
   readonly mayRead: (callerId: string, access: App['access']) => boolean;
@@ -20,7 +20,7 @@ export interface AppRules<App extends AppTypes> {
 
 export interface CompiledFilter<Fields> {
   readonly matches: (fields: Fields) => boolean;
-  /** How many conditions a document is compared with. */
+  /** The number of conditions that a document is compared with. */
   readonly conditions: number;
   /** Estimate of the heap that it takes, rather too high than too low. */
   readonly bytes: number;
@@ -30,9 +30,9 @@ export interface CompiledFilter<Fields> {
 export interface Sort<Fields> {
   /** Names the order. */
   readonly key: string;
-  /** Names what documents are placed by, which may be the same in several orders. */
+  /** Names the values that documents are placed by, which may be the same in several orders. */
   readonly field: string;
-  /** Whether the value of a document stays as long as the document does. */
+  /** True if the value of a document stays as long as the document does. */
   readonly isFixed: boolean;
   readonly valueOf: (fields: Fields) => string;
   readonly compare: (a: Placed, b: Placed) => number;

@@ -1,7 +1,7 @@
 import { sectionOf } from '../scoring/section-score.js';
 import { growColumn } from '../memory/grow-column.js';
 
-/** Which chunk of which document each slot holds, and where the document's next chunk is. */
+/** The chunk of a document that each slot holds, and the slot of the document's next chunk. */
 export interface ChunkLinks {
   /** One more than the highest slot that ever held a chunk. */
   readonly size: number;

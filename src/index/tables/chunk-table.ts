@@ -12,19 +12,19 @@ interface NewChunk {
   readonly tie: number;
 }
 
-/** Chunks by slot: their terms, their vectors where the table holds some, and which chunk of which document each is. */
+/** Chunks by slot: their terms, their vectors where the table holds some, and the document and number of each. */
 export interface ChunkTable {
   /** Chunks that belong to documents. Chunks that are being loaded do not count. */
   readonly count: number;
   /** Null before the first vector, and where vectors are not held. */
   readonly vectors: Vectors | null;
-  /** Which chunk of which document each slot holds. */
+  /** The document and the number of the chunk that each slot holds. */
   readonly links: Pick<ChunkLinks, 'size' | 'documentOf' | 'numberOf' | 'after' | 'sectionOf'>;
   /** Stores a chunk. @returns its slot, or null when its vector has another length than the others */
   add(chunk: NewChunk): number | null;
   readonly terms: Pick<TermStore, 'read'>;
   tieOf(slot: number): number;
-  /** What others computed for a slot and want to keep as long as it holds the same chunk; 0 before that. */
+  /** Numbers that others computed for a slot and want to keep as long as it holds the same chunk; 0 before that. */
   readonly divisors: FloatColumn;
   /** Frees the slots of chunks that were never linked. */
   free(slots: readonly number[]): void;
@@ -104,8 +104,8 @@ function slotsFrom(links: ChunkLinks, first: number): number[] {
 }
 
 /**
- * Whether vectors of this length can be stored. The first vector decides the length of all; once no chunk is left, the next
- * may be of another model.
+ * Tells whether vectors of this length can be stored. The first vector decides the length of all; once no chunk is left,
+ * the next may be of another model.
  */
 function hasRoomFor(columns: Columns, dimensions: number, makeVectors: MakeVectors): boolean {
   if (columns.vectors?.dimensions === dimensions) return true;

@@ -85,7 +85,7 @@ function put<App extends AppTypes>(
   return slot;
 }
 
-/** Where a document belongs. */
+/** The place of a document in the tables. */
 type Place<App extends AppTypes> = Pick<IndexedDocument<App>, 'slot' | 'accessClass' | 'partition'>;
 
 /** Leaves a document its chunks, in another partition if it belongs there now. */

@@ -2,14 +2,14 @@ import type { AccessClass } from './access-classes.js';
 import type { AppTypes } from './app.js';
 import type { Partition } from './partitions.js';
 
-/** What the index is told of a document. */
+/** The properties of a document that the index is told. */
 export interface DocumentEntry<App extends AppTypes> {
   readonly id: string;
   readonly fields: App['fields'];
   readonly access: App['access'];
   /** Equal for equal access, and short. */
   readonly accessKey: string;
-  /** Whose term statistics count the document; null when its owner may not read it. */
+  /** The owner whose term statistics count the document; null when its owner may not read it. */
   readonly statisticsOwner: string | null;
 }
 

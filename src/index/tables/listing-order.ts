@@ -12,7 +12,7 @@ export interface ListingOrders<Fields> {
   clear(): void;
 }
 
-/** What orders need of a document. */
+/** The properties of a document that orders need. */
 interface Listed<Fields> {
   readonly id: string;
   readonly fields: Fields;
@@ -61,7 +61,7 @@ export function createListingOrders<Fields>(
   };
 }
 
-/** What documents are placed by, by slot, where an order has needed it. */
+/** Holds the values that documents are placed by, by slot, where an order has needed them. */
 function createPlaces<Fields>(documents: Documents<Fields>) {
   const values = new Map<string, (string | undefined)[]>();
   const valuesOf = (field: string): (string | undefined)[] => {

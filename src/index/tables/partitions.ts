@@ -7,7 +7,7 @@ import type { AppRules, AppTypes } from './app.js';
  * cost does not grow with the documents of others.
  */
 export interface Partition {
-  /** Whose term statistics count its documents; null for those that their owners may not read. */
+  /** The owner whose term statistics count its documents; null for documents that their owners may not read. */
   readonly owner: string | null;
   readonly shard: Shard;
   /** Slots of its documents. */
@@ -17,7 +17,7 @@ export interface Partition {
 /** A partition in which a caller may read something. */
 export interface ReadablePartition {
   readonly partition: Partition;
-  /** Whether the caller may read all of its documents. */
+  /** True if the caller may read all of its documents. */
   readonly isWhole: boolean;
 }
 
@@ -32,9 +32,9 @@ export interface Partitions<App extends AppTypes> {
    * @param documentSlot null when the document stays, with the access of a later `enter`
    */
   leave(partition: Partition, accessClass: AccessClass<App>, documentSlot: number | null): void;
-  /** Goes on with what is left to be done in the shards. @returns whether nothing is left */
+  /** Goes on with the work that is left in the shards. @returns true if none is left */
   compact(isTimeLeft: () => boolean): boolean;
-  /** The same, only with what fills whole segments. What is done of it while more comes need not be done again. */
+  /** Does the same, only with chunks that fill whole segments. Its work need not be done again when more chunks come. */
   flush(isTimeLeft: () => boolean): boolean;
   /** Notes that there is something to be done in a shard. */
   touch(partition: Partition): void;
@@ -44,7 +44,7 @@ export type OnDirty = (about: { readonly isFull: boolean }) => void;
 
 interface OwnPartition<App extends AppTypes> extends Partition {
   readonly documents: Set<number>;
-  /** How many documents have each access class. */
+  /** The number of documents of each access class. */
   readonly classes: Map<AccessClass<App>, number>;
 }
 
@@ -59,7 +59,7 @@ interface State<App extends AppTypes> extends PartitionParts<App> {
   /** By reader: how many access classes of each partition name the reader. */
   readonly readers: Map<string, Map<OwnPartition<App>, number>>;
   readonly dirty: Set<Partition>;
-  /** Those of them whose memtable is full. */
+  /** The dirty partitions whose memtable is full. */
   readonly full: Set<Partition>;
 }
 
@@ -92,7 +92,7 @@ export function createPartitions<App extends AppTypes>(parts: PartitionParts<App
   };
 }
 
-/** Works on one partition after the other, each of which leaves the list when it is done. @returns whether all are */
+/** Works on one partition after the other, each of which leaves the list when it is done. @returns true if all are done */
 function workOff(
   left: Set<Partition>,
   isTimeLeft: () => boolean,

@@ -3,11 +3,11 @@ import { growColumn } from '../memory/grow-column.js';
 const SLAB_BYTES = 2 ** 20;
 
 /**
- * Packed terms by slot, one after another in large slabs, since a buffer for each would weigh more than the terms. What is in
- * a slab is never overwritten, so that a view of it stays what it was for as long as it is held.
+ * Packed terms by slot, one after another in large slabs, since a buffer for each would weigh more than the terms. Bytes in
+ * a slab are never overwritten, so that a view of them stays the same for as long as it is held.
  */
 export interface TermStore {
-  /** What all slabs take of memory. */
+  /** The memory of all slabs. */
   readonly bytes: number;
   set(slot: number, terms: Uint8Array): void;
   /** Returns a view of a slot's terms; null where the slot holds none. */
@@ -70,7 +70,7 @@ function put(state: State, slot: number, terms: Uint8Array): void {
   slab.live += byteLength;
 }
 
-/** The newest slab, or a new one when that has no room. */
+/** Returns the newest slab, or a new one when that has no room. */
 function slabFor(state: State, byteLength: number): Slab {
   const { newest, nextNumber } = state;
   if (newest && newest.used + byteLength <= newest.bytes.byteLength) return newest;

@@ -25,7 +25,7 @@ export function put(source: usize, stride: usize, count: u32, target: usize, dim
 }
 
 /**
- * Scores the lanes of `blocks` blocks and collects those that may belong to the best: their mask byte is set, and their
+ * Scores the lanes of `blocks` blocks and collects the lanes that may belong to the best: their mask byte is set, and their
  * score is above `minScore`, or equals it and their tie key is at most `maxTie`.
  *
  * @param weights `count` components of the query

@@ -13,7 +13,7 @@ export interface Selected {
 export interface KnnCollector {
   /** Starts anew, to select the best `limit`. */
   begin(limit: number): void;
-  /** Updates `minScore` and `maxTie` from what was collected so far. */
+  /** Updates `minScore` and `maxTie` from the slots that were collected so far. */
   tighten(): void;
   /** A slot below `minScore`, or equal to it with a tie key above `maxTie`, cannot be among the best any more. */
   readonly minScore: number;
@@ -25,7 +25,7 @@ export interface KnnCollector {
 /** This many slots beyond the limit pile up before all but the best are dropped. */
 const SPARE = 4_096;
 
-/** What was collected so far, in columns of which the first `size` places are used. */
+/** The slots that were collected so far, in columns of which the first `size` places are used. */
 interface Collected {
   slots: Int32Array;
   scores: Float32Array;
@@ -35,7 +35,7 @@ interface Collected {
   size: number;
 }
 
-/** What a slot must reach to be among the best `limit`. */
+/** The score and the tie key that a slot must reach to be among the best `limit`. */
 interface Threshold {
   limit: number;
   minScore: number;
@@ -43,8 +43,8 @@ interface Threshold {
 }
 
 /**
- * Slots pile up, and a quickselect over their scores finds those to keep. A heap would cost several times as much for each
- * slot that it takes in. In this file `?? 0` reads typed arrays at places that are known to be there, because the scan
+ * Slots pile up, and a quickselect over their scores finds the slots to keep. A heap would cost several times as much for
+ * each slot that it takes in. In this file `?? 0` reads typed arrays at places that are known to be there, because the scan
  * reads them too often to check that.
  */
 export function createKnnCollector(compare: CompareSlots): KnnCollector {
@@ -92,7 +92,7 @@ function keepBest(collected: Collected, threshold: Threshold, compare: CompareSl
   threshold.minScore = minScore;
   threshold.maxTie = maxTie;
   dropBelow(collected, minScore, maxTie);
-  // What is left over equals the last of the best in score and tie key.
+  // The slots that are left over equal the last of the best in score and tie key.
   if (collected.size <= limit) return;
   arrange(collected, placesInOrder(collected, compare).subarray(0, limit));
 }
@@ -140,7 +140,7 @@ function dropBelow(collected: Collected, minScore: number, maxTie: number): void
   collected.size = kept;
 }
 
-/** The places of all slots, the best first. */
+/** Returns the places of all slots, the best first. */
 function placesInOrder({ slots, scores, ties, size }: Collected, compare: CompareSlots): Uint32Array {
   const places = new Uint32Array(size);
   for (let i = 0; i < size; i += 1) places[i] = i;

@@ -22,7 +22,7 @@ export interface VectorSegment {
   blocks: number;
 }
 
-/** Where each region of a segment's memory begins, and how far apart neighbours are, in bytes. */
+/** The places where the regions of a segment's memory begin, and the distances between neighbours, in bytes. */
 export interface Layout {
   readonly blocks: number;
   readonly offsets: Readonly<Record<Region, number>>;

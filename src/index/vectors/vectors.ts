@@ -11,13 +11,16 @@ import {
   type VectorSegment,
 } from './vector-segments.js';
 
-/** Whether the scan may look at a slot. */
+/** Tells whether the scan may look at a slot. */
 export type IsAllowed = (slot: number) => boolean;
 
 /** Vectors of one length in numbered slots, in memory outside of the JavaScript heap. */
 export interface Vectors {
   readonly dimensions: number;
-  /** Stores a vector of little-endian FLOAT32 bytes in a slot: the next one that was never used, or one of those before. */
+  /**
+   * Stores a vector of little-endian FLOAT32 bytes in a slot: the next one that was never used, or one that was used
+   * before.
+   */
   put(slot: number, bytes: Uint8Array, tie: number): void;
   /** Inner product of the query and the vector of a slot, which must hold one. */
   similarity(query: Float32Array, slot: number): number;
@@ -128,7 +131,7 @@ function scanSegments(
   }
 }
 
-/** Writes a byte for each slot, 1 where the scan may look. @returns whether it may look anywhere */
+/** Writes a byte for each slot, 1 where the scan may look. @returns true if it may look anywhere */
 function fillMask({ mask, blocks }: VectorSegment, base: number, isAllowed: IsAllowed): boolean {
   let allowed = 0;
   for (let place = 0; place < blocks * LANES; place += 1) {
@@ -170,7 +173,10 @@ interface Components {
   readonly rows: Uint32Array | null;
 }
 
-/** The nonzero components in whole groups, or all when many are nonzero, since reading on is then cheaper than skipping. */
+/**
+ * Returns the nonzero components in whole groups, or all when many are nonzero, since reading on is then cheaper than
+ * skipping.
+ */
 function chooseComponents(query: Float32Array): Components {
   const nonzero: number[] = [];
   for (let dimension = 0; dimension < query.length; dimension += 1)

@@ -31,7 +31,7 @@ function bytesOfPath(path: string): number {
   return 2 * path.length + STEP * Math.min(path.split('.', MAX_METADATA_DEPTH).length, MAX_METADATA_DEPTH);
 }
 
-/** How many conditions a document is compared with. */
+/** Returns the number of conditions that a document is compared with. */
 export function conditionsOf(filter: Filter): number {
   if (filter.type === 'not') return conditionsOf(filter.filter);
   if (filter.type !== 'and' && filter.type !== 'or') return 1;

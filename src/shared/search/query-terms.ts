@@ -28,12 +28,12 @@ export function toWordQuery(query: string): WordQuery {
   };
 }
 
-/** The terms of a query that count, weighted by the statistics of the caller's chunks. */
+/** Returns the terms of a query that count, weighted by the statistics of the caller's chunks. */
 export function weighQuery(query: string, statistics: TermStatistics): TermWeights {
   return toWordQuery(query).weigh(statistics);
 }
 
-/** The terms of a query that count, heaviest first. */
+/** Returns the terms of a query that count, heaviest first. */
 export function heaviestTerms(query: string, statistics: TermStatistics): WeightedTerm[] {
   return heaviestOf(analyzeQuery(query).counts, statistics);
 }
@@ -61,7 +61,7 @@ export function weightOf(terms: readonly WeightedTerm[]): number {
   return terms.reduce((sum, { weight }) => sum + weight, 0);
 }
 
-/** The inverse document frequency over the caller's chunks and the background table together. */
+/** Returns the inverse document frequency over the caller's chunks and the background table together. */
 function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {
   const all = chunks + PRIOR_CHUNKS;
   const holding = Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term));

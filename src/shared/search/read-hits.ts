@@ -25,7 +25,7 @@ export interface FoundContent extends Whereabouts {
   readonly text: string;
 }
 
-/** What hits are made of; an entry is null where the chunk or record does not exist. */
+/** The contents and records of hits; an entry is null where the chunk or record does not exist. */
 export interface FoundHits<Kept> {
   readonly contents: readonly (FoundContent | null)[];
   readonly records: readonly (Kept | null)[];
@@ -33,13 +33,13 @@ export interface FoundHits<Kept> {
 
 /**
  * Reads the texts of chunks, and then the records of documents as they are at that moment or later. So a text is never
- * returned whose record had already closed or replaced it when the text was read.
- * Only what `keep` makes of a record is held: its access lists alone may have 0.75 MB.
+ * returned whose record had already closed or replaced it when the text was read. Only the value that `keep` makes of a
+ * record is held: its access lists alone may have 0.75 MB.
  *
- * @param options.confirmation of what the chunks were found in
+ * @param options.confirmation of the state of the data in which the chunks were found
  * @param options.guard of the lists by which they were looked for
- * @throws OutdatedError when that is not the present data, SharingChangedError when the lists are others by now; then it has read
- *   nothing
+ * @throws OutdatedError when that is not the present state, SharingChangedError when the lists are others by now; then it
+ *   has read nothing
  */
 export type ReadHits = <Kept>(
   chunks: readonly ChunkAddress[],
@@ -84,7 +84,7 @@ export function createReadHits(redis: Scripts, onMalformed: OnMalformed = refuse
 
 interface Wanted extends ReadOptions {
   readonly names: readonly string[];
-  /** So many of the names are those of texts, and the others those of records. */
+  /** The number of names of texts, which come first; the others are names of records. */
   readonly texts: number;
 }
 
@@ -116,9 +116,9 @@ type ContentRow = readonly [text: Value, where: Value];
 const parseContent = ([text, where]: ContentRow): FoundContent | null =>
   text === null ? null : { text, ...unpackWhereabouts(where) };
 
-/** Replies when what was to be confirmed is not the present state. */
+/** The reply when the state that was to be confirmed is not the present one. */
 const OUTDATED = 0;
-/** Replies when the lists of the caller are others than those of the search. */
+/** The reply when the lists of the caller are others than the lists of the search. */
 const OTHER_SHARING = -1;
 type Rows = [contents: ContentRow[], records: Value[][]];
 

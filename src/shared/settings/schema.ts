@@ -24,27 +24,27 @@ export const fileSettingsSchema = z.strictObject({
   index: choice(
     ['auto', 'exact', 'query-engine'],
     'auto',
-    'What searches: `exact` scans in each API process, `query-engine` uses the one of Redis 8, `auto` takes that if Redis has it.',
+    'Index that is searched: `exact` scans in each API process, `query-engine` uses the one of Redis 8, `auto` takes that if Redis has it.',
   ),
   embedder: choice(
     embedders.map(({ name }) => name),
     'builtin',
-    `What makes vectors of texts: ${describedModels(embedders)}.`,
+    `Model that makes vectors of texts: ${describedModels(embedders)}.`,
   ),
   completer: choice(
     completers.map(({ name }) => name),
     'builtin',
-    `What answers questions: ${describedModels(completers)}.`,
+    `Model that answers questions: ${describedModels(completers)}.`,
   ),
   reranker: choice(
     [NO_RERANKER, ...rerankers.map(({ name }) => name)],
     NO_RERANKER,
-    `What reranks hits for requests with \`rerank\`: ${describedModels(rerankers)}.`,
+    `Model that reranks hits for requests with \`rerank\`: ${describedModels(rerankers)}.`,
   ),
   objectStorage: choice(
     objectStorages.map(({ name }) => name),
     'disk',
-    `Where source files are kept: ${describedStorages(objectStorages)}.`,
+    `Place of source files: ${describedStorages(objectStorages)}.`,
   ),
   api: api.prefault({}),
   redis: redis.prefault({}),

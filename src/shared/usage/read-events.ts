@@ -3,7 +3,7 @@ import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 
 /*
- * A user's events are in two lists: those that wait come after those that were moved to the records. Each event has a
+ * A user's events are in two lists: events that wait come after events that were moved to the records. Each event has a
  * number, which stays the same when it is moved. The counter `moved` is the number of the first event that waits.
  */
 

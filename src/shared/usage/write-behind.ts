@@ -16,7 +16,7 @@ export interface WriteBehind {
   append(event: UsageEvent): void;
   /** Resolves when the events are stored of all reads that any process answered before the call. */
   untilStored(): Promise<void>;
-  /** How many events wait. */
+  /** Returns the number of events that wait. */
   waiting(): number;
   /** Stores a last time. */
   close(): Promise<void>;
@@ -27,7 +27,7 @@ const GATHER_MILLISECONDS = 25;
 const STORED_WITHIN_MILLISECONDS = 100;
 /** Events that one script stores, of at most 4 KB each. */
 const BATCH_EVENTS = 64;
-/** Events that wait in a process while Redis takes none, and those of a single user. As many more may be held apart. */
+/** Events that wait in a process while Redis takes none, and the share of a single user. As many more may be held apart. */
 const MAX_WAITING = 8_192;
 const MAX_WAITING_OF_USER = MAX_WAITING / 4;
 /** Events of a user whom Redis refuses, and the time after which it is asked again. */
@@ -46,7 +46,7 @@ export function createWriteBehind(
   const queue = createQueue();
   const store = createStore(redis);
   const runs = coalesceRuns(async () => {
-    // What comes meanwhile is for the next run, or a busy process would never stop storing.
+    // Events that come meanwhile are for the next run, or a busy process would never stop storing.
     queue.release();
     for (let left = queue.ready(); left > 0 && queue.ready() > 0;) left -= await store(queue);
   });
@@ -57,7 +57,7 @@ export function createWriteBehind(
       schedule.storeSoon();
     },
     untilStored: async () => {
-      // Nobody knows which processes there are: each of them has stored what it had within this time.
+      // Nobody knows which processes there are: each of them has stored its earlier events within this time.
       await Promise.all([runs.wait(), sleep(STORED_WITHIN_MILLISECONDS)]);
     },
     waiting: queue.size,

@@ -75,7 +75,7 @@ export async function runTask(parts: TaskParts, task: NewTask, request: TaskRequ
 interface SlotRequest extends TaskRequest {
   readonly slot: Slot;
   readonly sourceSize: number;
-  /** Is told when the child has started. */
+  /** Called when the child has started. */
   readonly onReady: () => void;
 }
 

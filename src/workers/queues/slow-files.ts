@@ -23,8 +23,9 @@ const WAIT_MILLISECONDS = 2_000;
 const AGAIN_MILLISECONDS = 50;
 
 /**
- * How long a file has a parser at least that has given way so many times. Nobody knows beforehand which files take long: the
- * first turn only tells, so that one file of each of many callers does not keep a short one waiting for long.
+ * Returns the least time for which a file has a parser that has given way this many times. Nobody knows beforehand which
+ * files take long: the first turn only tells, so that one file of each of many callers does not keep a short one waiting
+ * for long.
  */
 const turnMilliseconds = (times: number): number =>
   times === 0 ? FIRST_LOOK_MILLISECONDS : MIN_MILLISECONDS * 2 ** (times - 1);

@@ -19,7 +19,7 @@ const ATTACKS: Readonly<Record<string, (actor: Actor, signal: AbortSignal) => Pr
 
 export const ATTACKERS = Object.keys(ATTACKS);
 
-/** All attacks beside each other, until they are told to stop. */
+/** Runs all attacks beside each other, until they are told to stop. */
 export async function attack(arena: Arena, random: Random, signal: AbortSignal): Promise<void> {
   await Promise.all(
     Object.entries(ATTACKS).map(([name, run]) =>

@@ -9,7 +9,7 @@ export type Loot = string[];
 
 const created = z.object({ external_id: z.string() });
 
-/** A word that only the attacker may see. */
+/** Makes a word that only the attacker may see. */
 export function secretWord({ arena, name }: Actor): string {
   const marker = arena.world.nextMarker();
   const content = {
@@ -28,7 +28,7 @@ export function secretWord({ arena, name }: Actor): string {
   return marker;
 }
 
-/** Puts in what is asked without waiting for it. @returns whether it was taken */
+/** Ingests a document without waiting for it. @returns true if it was accepted */
 export async function plant(
   actor: Actor,
   loot: Loot,
@@ -54,7 +54,7 @@ export function plantFile(
   return plant(actor, loot, { path: '/ingest/file', form, label: `plant_file ${extension}` });
 }
 
-/** Deletes some of what the attacker has, the oldest first; what was not answered stays in the list. */
+/** Deletes some of the attacker's documents, the oldest first; documents whose deletion was not answered stay in the list. */
 export async function dump(actor: Actor, loot: Loot, count: number): Promise<void> {
   for (const id of loot.slice(0, count)) {
     const path = `/documents/${id}`;

@@ -20,7 +20,7 @@ const ENTITIES = `<!DOCTYPE l [<!ENTITY e0 "aaaaaaaaaa">${Array.from(
   (_, n) => `<!ENTITY e${String(n + 1)} "${`&e${String(n)};`.repeat(10)}">`,
 ).join('')}]>`;
 
-/** Each brings its reader to a limit: of time, of memory, of depth, of what it may unpack. */
+/** Each brings its reader to a limit: of time, memory, depth, or size when unpacked. */
 const FILES: readonly [HostileFile, ...HostileFile[]] = [
   { extension: 'pdf', weight: 1, write: () => strToU8(endlessPdf()) },
   { extension: 'pdf', weight: 1, write: hungryPdf },

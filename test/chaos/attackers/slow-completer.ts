@@ -14,7 +14,7 @@ const chat = z.object({
   stream: z.boolean().default(false),
 });
 
-/** A provider of completions that answers with the last words of the passages, slowly where that asks for it. */
+/** Starts a provider of completions that answers with the last words of the passages, slowly where these ask for it. */
 export async function startCompleter(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     // The caller who asked may be killed at any time.

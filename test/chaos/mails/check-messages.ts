@@ -15,7 +15,7 @@ const PATIENCE_MS = 120_000;
 
 export const isOfMail = ({ ownerId }: DocumentRecord): boolean => ownerId === POSTMASTER;
 
-/** Holds what is left of all messages and of what they carry against what was answered. */
+/** Compares all messages and their attachments that are left with the answers that were given. */
 export async function checkMessages(arena: Arena, office: PostOffice, redis: Redis): Promise<void> {
   await repeatChanges(arena, office);
   const records = await settledRecords(arena, redis);
@@ -47,7 +47,7 @@ function checkPosted({ history }: Arena, office: PostOffice, records: readonly D
   }
 }
 
-/** The id of the message that was sent, of which a document is, or of which it is an attachment. */
+/** Returns the id of the message that was sent, which is the document itself or carries it as an attachment at any depth. */
 function outermost({ id, attachmentOf }: DocumentRecord, records: readonly DocumentRecord[]): string {
   const parent = records.find((record) => record.id === attachmentOf?.documentId);
   return parent ? outermost(parent, records) : id;
@@ -97,7 +97,7 @@ function withInner({ sha256, carried }: Message | Carried): [string, readonly Ca
   return [[sha256, carried], ...carried.flatMap(withInner)];
 }
 
-/** A change of access that failed is to be repeated. */
+/** Repeats changes of access that failed. */
 async function repeatChanges(arena: Arena, office: PostOffice): Promise<void> {
   await forEachOf([...office.posted.values()], async ({ id, openAccess }, at) => {
     if (openAccess === 0) return;
@@ -107,7 +107,7 @@ async function repeatChanges(arena: Arena, office: PostOffice): Promise<void> {
   });
 }
 
-/** The records of all messages and attachments, once nothing is left to be done for them. */
+/** Returns the records of all messages and attachments, once nothing is left to be done for them. */
 async function settledRecords(arena: Arena, redis: Redis): Promise<DocumentRecord[]> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -123,7 +123,7 @@ async function settledRecords(arena: Arena, redis: Redis): Promise<DocumentRecor
   }
 }
 
-/** A reader of some of them finds these, and nothing of the others. */
+/** Checks that a reader of some of them finds these, and nothing of the others. */
 async function checkNeighbour(arena: Arena, records: readonly DocumentRecord[]): Promise<void> {
   const listed = (await listAll(arena, NEIGHBOUR)).toSorted();
   const readable = records.filter(({ readers }) => readers.includes(NEIGHBOUR)).map(({ id }) => id);
@@ -164,7 +164,7 @@ async function checkReceipt(
     );
 }
 
-/** Deletes all messages; what they carry has to go with them. */
+/** Deletes all messages; their attachments have to go with them. */
 export async function removeMessages(arena: Arena, redis: Redis): Promise<void> {
   const records = (await readAllRecords(redis)).filter(isOfMail);
   const messages = records.filter(({ attachmentOf }) => !attachmentOf);

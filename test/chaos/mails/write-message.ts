@@ -4,7 +4,7 @@ import { writeMail } from '../../support/mail.js';
 import type { Content } from '../contents.js';
 import type { Random } from '../random.js';
 
-/** A message, and what it carries. All of it holds the same marker. */
+/** A message, and its attachments. All of them hold the same marker. */
 export interface Message extends Content {
   readonly carried: readonly Carried[];
 }
@@ -18,7 +18,7 @@ export interface Carried {
 
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** A message with up to four attachments, of which some are messages with attachments. */
+/** Writes a message with up to four attachments, of which some are messages with attachments. */
 export function writeMessage(random: Random, marker: string): Message {
   const { bytes, carried } = write(random, { marker, name: 'top', depth: 0 });
   const filename = `${marker}.eml`;

@@ -71,7 +71,7 @@ interface Reply {
   readonly label: string;
 }
 
-/** Notes what an answer says of each item. Also of a stream that broke off, what was said before holds. */
+/** Notes the outcome of each item that an answer tells. Outcomes that a stream told before it broke off hold as well. */
 function hear({ arena: { history } }: Actor, heard: Heard, { items, outcome, label }: Reply): void {
   const said = outcomesIn(outcome);
   const violate = (promise: string, detail: string, i: number) => {
@@ -94,7 +94,10 @@ function hear({ arena: { history } }: Actor, heard: Heard, { items, outcome, lab
   }
 }
 
-/** A stream that cannot go on, because its process stops, ends in order with the error of the first line that was not read. */
+/**
+ * Tells whether a stream ended with the error of the first line that was not read. So it ends, in order, when it cannot go
+ * on because its process stops.
+ */
 function isCutOff(outcome: Outcome): boolean {
   const isLines = outcome.type === 'answer' && outcome.json === undefined;
   return isLines && outcomesIn(outcome).at(-1)?.error?.type.startsWith('try_later') === true;

@@ -102,7 +102,7 @@ interface Settling<Value> {
   readonly right: 'read' | 'write';
 }
 
-/** Enters into the model what became of a change, and holds the answer against what it may be. */
+/** Enters the outcome of a change into the model, and compares the answer with the outcomes that are possible. */
 function settle<Value>(
   { arena, name }: Actor,
   document: ModelDocument,
@@ -142,7 +142,10 @@ function settle<Value>(
   return write.outcome;
 }
 
-/** A PUT also answers with the state of the newest content, even if another caller has put that. */
+/**
+ * Tells whether a change was taken. A PUT also answers with the state of the newest content, even if another caller has put
+ * that.
+ */
 function isTaken(
   document: ModelDocument,
   { status, label, end }: { status: number; label: string; end: number },

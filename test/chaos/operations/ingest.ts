@@ -28,7 +28,7 @@ export async function ingest(actor: Actor): Promise<void> {
   take(actor, asked, isRepeated ? await repeat(actor, asked, { first, send }) : await send(first));
 }
 
-/** The ingest of a content by a caller. */
+/** Makes the ingest of a content by a caller. */
 export function newIngest(actor: Actor, content: Content): LostIngest {
   return {
     owner: actor.name,
@@ -70,7 +70,10 @@ async function repeat(
 const isOpen = ({ outcome }: TimedOutcome): boolean =>
   outcome.type === 'broken' || (outcome.type === 'answer' && [409, 503].includes(outcome.status));
 
-/** The patience of a caller: the time that it asks the service to wait, and waits itself; a few go away without an answer. */
+/**
+ * Returns the patience of a caller: the time that it asks the service to wait, and waits itself; a few go away without an
+ * answer.
+ */
 export function patience({ random }: Actor): Pick<Ask, 'headers' | 'giveUpAfter'> {
   const prefer = random.weighted({ '': 5, 'respond-async': 3, 'wait=1': 1, 'wait=0': 1 });
   return {
@@ -133,7 +136,7 @@ function take({ arena, name }: Actor, asked: LostIngest, { outcome, start, end }
   if (!isFailed) observe(arena, json, { document, label: 'ingest', start, end });
 }
 
-/** An ingest that was answered ends in one event, which names its document. */
+/** Counts an ingest that was answered. It ends in one event, which names its document. */
 export function countIngest(
   { arena: { ledger }, name }: Pick<Actor, 'arena' | 'name'>,
   document: ModelDocument,

@@ -15,7 +15,7 @@ export async function readDocument(actor: Actor, document: ModelDocument): Promi
   checkRead(actor, document, { view, asked });
 }
 
-/** Looks for a document that was deleted a last time; what comes of it later is told by its words and its id. */
+/** Looks for a deleted document a last time; if it turns up later, its words and its id tell. */
 export async function retire(actor: Actor, document: ModelDocument): Promise<void> {
   const path = `/documents/${document.id}`;
   const asked = await ask(actor, { method: 'GET', path, label: 'get', about: document.id });
@@ -24,7 +24,10 @@ export async function retire(actor: Actor, document: ModelDocument): Promise<voi
     actor.arena.world.retire(document);
 }
 
-/** The address in a search result is good for everybody who has it, as long as the caller it was made for may read. */
+/**
+ * Follows the address in a search result, which is good for everybody who has it, as long as the caller it was made for may
+ * read.
+ */
 async function followLink(actor: Actor, document: ModelDocument): Promise<void> {
   const { arena, name } = actor;
   const json = { query: 'badger', k: 1, filters: { key: document.key } };

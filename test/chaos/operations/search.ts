@@ -89,7 +89,7 @@ function makeSearch({ arena, name, random }: Actor, document: ModelDocument | un
   }
 }
 
-/** A version was published before, whichever: there is text to be found. */
+/** Tells whether a version was published before, whichever, so that there is text to be found. */
 function isSurelyPublished(document: ModelDocument, now: number): boolean {
   return [...document.publishedAt.values()].some((tick) => tick < now);
 }

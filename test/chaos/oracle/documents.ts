@@ -7,7 +7,7 @@ import { markersIn, type Content } from '../contents.js';
 import { observe } from '../observe.js';
 import { exists, may, visibleContents, type ModelDocument } from '../world.js';
 
-/** Holds every document that was ever acknowledged against what is left of it when all is quiet. */
+/** Compares every document that was ever acknowledged with its state when all is quiet. */
 export async function checkDocuments(arena: Arena): Promise<void> {
   await forEachOf([...arena.world.documents.values()], async (document, at) => {
     const api = at % 2;
@@ -33,7 +33,7 @@ export async function checkDocuments(arena: Arena): Promise<void> {
   });
 }
 
-/** Its status fits what was done to it, and it shows its newest content. */
+/** Checks that its status fits the changes that were made to it, and that it shows its newest content. */
 function checkState({ history }: Arena, document: ModelDocument, view: DocumentView): Content | null {
   const now = history.tick();
   const { status, content_sha256: digest, error, published_version: published } = view.system_metadata;
@@ -102,7 +102,7 @@ async function checkPublished(
     violate('what was published is found', `without a filter: ${JSON.stringify(first)}`);
 }
 
-/** A deleted document is gone on every way to it. */
+/** Checks that a deleted document is gone on every way to it. */
 export async function checkGone(arena: Arena, document: ModelDocument, api: number): Promise<void> {
   const { owner, id } = document;
   for (const view of ['', '/status', '/chunks', '/download']) {
@@ -125,7 +125,7 @@ async function checkUnfound(arena: Arena, document: ModelDocument, api: number):
     arena.history.violate('what is not published is not found', found.text.slice(0, 300), document.id);
 }
 
-/** The others see it just as its lists say. */
+/** Checks that the others see it just as its lists say. */
 async function checkOthers(
   arena: Arena,
   document: ModelDocument,

@@ -11,7 +11,7 @@ import { checkOwned } from './owned.js';
 import { readAllRecords } from './records.js';
 import { checkStatistics } from './statistics.js';
 
-/** Deletes everything, and looks for what is left of it anywhere. */
+/** Deletes everything, and looks for anything that is left anywhere. */
 export async function checkEmptied(arena: Arena, redis: Redis): Promise<void> {
   await forEachOf([...arena.world.documents.values()], async (document, at) => {
     const write = document.removal.begin(true, arena.history.tick());

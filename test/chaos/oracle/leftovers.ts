@@ -79,7 +79,7 @@ async function checkSources(arena: Arena, redis: Redis, records: readonly Docume
   }
 }
 
-/** Each document is found by its newest content, and by no other. */
+/** Checks that each document is found by its newest content, and by no other. */
 async function checkContents(
   { history }: Arena,
   redis: Redis,

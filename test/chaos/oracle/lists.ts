@@ -6,7 +6,7 @@ import { exists, may } from '../world.js';
 const ids = z.array(z.object({ external_id: z.string() }));
 const cacheNames = z.array(z.object({ name: z.string() }));
 
-/** Every caller's list is what they may read, each document once. */
+/** Checks that every caller's list holds the documents that they may read, each of them once. */
 export async function checkLists(arena: Arena): Promise<void> {
   for (const caller of arena.callers) {
     const listed = await listAll(arena, caller);

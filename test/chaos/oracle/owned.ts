@@ -9,7 +9,7 @@ import { POSTMASTER } from '../mails/post-office.js';
 
 const told = z.record(z.string(), z.object({ used: z.number() }));
 
-/** The amounts that callers own, which quotas bound, are the sums of their records. */
+/** Checks that the amounts that callers own, which quotas bound, are the sums of their records. */
 export async function checkOwned(arena: Arena, records: readonly DocumentRecord[]): Promise<void> {
   for (const caller of [...arena.callers, POSTMASTER, ...ATTACKERS]) {
     const { json } = await askCalmly(arena, caller, { method: 'GET', path: '/usage/quota', api: 0 });

@@ -2,7 +2,7 @@ import type { Redis } from '../../../src/shared/redis/client.js';
 import { statisticsDifferences } from '../../support/recount-statistics.js';
 import type { Arena } from '../arena.js';
 
-/** Every owner's term statistics are what counting their published chunks anew gives. */
+/** Checks that every owner's term statistics are the ones that counting their published chunks anew gives. */
 export async function checkStatistics({ history }: Arena, redis: Redis): Promise<void> {
   const differences = await statisticsDifferences(redis);
   if (differences.length === 0) return;

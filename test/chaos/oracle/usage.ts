@@ -8,7 +8,7 @@ import type { Bounds } from '../ledger.js';
 const ALL = 1_000_000;
 const stats = z.record(z.string(), z.number());
 
-/** Each operation was counted once: its success in the statistics, its end in the records. */
+/** Checks that each operation was counted once: its success in the statistics, its end in the records. */
 export async function checkUsage(arena: Arena, redis: Redis): Promise<void> {
   const all: UsageEvent[] = [];
   for (const caller of arena.callers) {
@@ -31,7 +31,7 @@ export async function checkUsage(arena: Arena, redis: Redis): Promise<void> {
   checkIngests(arena, all);
 }
 
-/** The statistics of a caller are those of the records, each of which is there once. */
+/** Checks that the statistics of a caller are the counts of the records, and that each record is there once. */
 export async function checkCounts(arena: Arena, redis: Redis, caller: string): Promise<UsageEvent[]> {
   const events = await createUsage(redis).recent(caller, { limit: ALL });
   const answer = await askCalmly(arena, caller, { method: 'GET', path: '/usage/stats', api: 0 });
@@ -50,7 +50,7 @@ export async function checkCounts(arena: Arena, redis: Redis, caller: string): P
   return events;
 }
 
-/** The event of an ingest names its document, and there is one for each version and each retry that began. */
+/** Checks that the event of an ingest names its document, and that there is one for each version and each retry that began. */
 function checkIngests(arena: Arena, events: readonly UsageEvent[]): void {
   const counts = new Map<string, number>();
   for (const { operation, metadata } of events) {

@@ -46,7 +46,7 @@ function mirrored(
   };
 }
 
-/** As many documents, of one chunk each: `documents` is what the masks are computed from, and can be changed. */
+/** Makes masks of documents of one chunk each: the masks are computed from `documents`, which can be changed. */
 function open(count: number, metadataOf: (slot: number) => DocumentRecord['metadata']) {
   const documents: (IndexedDocument<Mirrored> | undefined)[] = Array.from({ length: count }, (_, slot) =>
     mirrored(slot, metadataOf(slot)),
@@ -108,7 +108,7 @@ describe('masks', () => {
       '--eval',
       program,
     ]);
-    // @NOTE `any` of JSON.parse: what the lines above print
+    // @NOTE `any` of JSON.parse: the values that the lines above print
     const { taken, held } = JSON.parse(stdout) as { taken: number; held: { bytes: number; masks: number } };
     expect(held.bytes).toBeLessThanOrEqual(MASK_BYTES);
     expect(held.masks).toBeGreaterThan(10);
@@ -151,7 +151,7 @@ describe('masks', () => {
       expect(await Promise.all(many)).toEqual(many.map(() => 0));
     });
     expect(turns.count).toBeGreaterThan(30);
-    // A slice is of four milliseconds, and what is compiled and collected on the way comes on top.
+    // A slice is of four milliseconds, and the time of compiling and of garbage collection comes on top.
     expect(turns.longest).toBeLessThan(turns.total / 3);
   });
 

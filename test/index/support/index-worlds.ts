@@ -33,7 +33,7 @@ function entryOf(id: string, createdAt: string, { owner, readers, colour }: Fiel
 export const packedOf = (text: string): Uint8Array =>
   text === '' ? new Uint8Array(0) : packTerms(analyzeText(text));
 
-/** A mirror, and what it was told. */
+/** A mirror, and the rows that it was told. */
 export function openMirror() {
   const mirror = createMirror({ held: 'of-terms', onDirty: () => undefined });
   const rows = new Map<string, Row>();

@@ -6,7 +6,7 @@ import type { ReadTerms } from '../../../src/index/postings/shard/memtable.js';
 
 const makeKernel = await loadPostingsKernel();
 
-/** Makes what the shards of one index share. */
+/** Makes the parts that the shards of one index share. */
 export const makeShardParts = (read: ReadTerms): ShardParts => ({
   read,
   positions: createSlotPositions(),

@@ -34,7 +34,7 @@ function open() {
       partition.shard.add(Array.from({ length: count }, () => next++));
       partitions.touch(partition);
     },
-    /** How many chunks are read while something is done: those that are put into a segment, and those that wait. */
+    /** Returns the number of chunks that are read during the work: chunks that are put into a segment, and chunks that wait. */
     readsOf: (work: () => void): number => {
       const before = read;
       work();
@@ -60,7 +60,7 @@ test('chunks that fill a whole segment are put into one while more comes, and no
   });
   expect(filled).toBe(MAX_SEGMENT_CHUNKS);
   expect(slices).toBeGreaterThan(100);
-  // Only those that wait are read for a count.
+  // Only chunks that wait are read for a count.
   expect(readsOf(found)).toBe(20);
   expect(found()).toBe(MAX_SEGMENT_CHUNKS + 20);
   add(1);

@@ -13,7 +13,7 @@ const offer = fc.record({ score: fc.integer({ min: -3, max: 3 }), tie: fc.intege
 /** Later slots go first where all else is equal: an order that keeping the given one would not give. */
 const collector = createKnnCollector((a, b) => b - a);
 
-/** Offers in steps, each only what may still be among the best, as the kernel does. */
+/** Offers in steps, each only slots that may still be among the best, as the kernel does. */
 function select(offers: readonly Offer[], { limit, step }: { limit: number; step: number }): number[] {
   collector.begin(limit);
   for (const [slot, { score, tie }] of offers.entries()) {

@@ -48,7 +48,7 @@ test('what an adapter needs is asked for where it is chosen, and nowhere else', 
   expect(problemsWith({})).toEqual([]);
   expect(problemsWith({ QUIRE_OBJECT_STORAGE: 's3' })).toEqual(['s3.bucket']);
   expect(problemsWith({ QUIRE_RERANKER: 'http' })).toEqual(['reranker']);
-  // What belongs together within a section must fit whatever is chosen.
+  // Settings of a section that belong together must fit, whatever is chosen.
   expect(problemsWith({ QUIRE_S3_ACCESS_KEY_ID: 'key' })).toEqual(['s3.secret_access_key']);
 });
 

@@ -35,7 +35,7 @@ describeWithQueryEngine('the choice of the index', (engine) => {
     expect((await chooseIndex(client, 'exact')).name).toBe('exact');
   });
 
-  /** The real server, but for some bytes of what it is asked or answers. */
+  /** The real server, except for some bytes of its requests or replies. */
   const connectThrough = async (from: RegExp, to: string) => {
     const proxy = await startRedisProxy((await start(engine)).port, (bytes) =>
       Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1'),

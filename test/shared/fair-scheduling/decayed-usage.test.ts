@@ -52,7 +52,7 @@ test('what was used long ago and what is used now are one sum, of which half is 
   expect(usage.used('ann')).toBe(2);
   const end = usage.begin('ann');
   pass(5 * MINUTE);
-  // Of what goes on, nothing is forgotten.
+  // Nothing is forgotten of use that goes on.
   expect(usage.used('ann')).toBe(301);
   end();
   expect(usage.used('ann')).toBe(301);
@@ -99,7 +99,7 @@ test('from a thousand callers on, those are forgotten who have next to nothing a
   use('little', 49);
   for (let n = 0; n < 997; n += 1) usage.begin(`light ${String(n)}`)();
   use('just enough', 50);
-  // Those are a thousand: whoever comes next has room made for it, and not sooner.
+  // Now there are a thousand callers: room is made for the next one, and not sooner.
   expect(usage.used('little')).toBeGreaterThan(0.04);
   usage.begin('next');
   expect(usage.used('little')).toBe(0);

@@ -20,7 +20,7 @@ test('without a bound on overtaking, whoever came first goes first, of whatever 
   await ask(['cid'], other);
   await ask(['dan'], urgent);
   await end('holder', 'ann', 'bob');
-  // Those two came at the same time: the earlier kind goes first.
+  // These two came at the same time: the earlier kind goes first.
   await end('dan');
   expect(begun).toEqual(['holder', 'ann', 'bob', 'dan', 'cid']);
 });

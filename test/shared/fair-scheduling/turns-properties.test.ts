@@ -157,7 +157,7 @@ test('callers in turn: whoever waits is passed by no other more than twice', asy
   );
 }, 60_000);
 
-/** The lines of those who wait, by kind and then by caller, each in the order in which its requests came. */
+/** Returns the lines of waiting requests, by kind and then by caller, each in the order in which its requests came. */
 const linesOf = (waiting: readonly Asked[]) =>
   KINDS.flatMap((kind) =>
     CALLERS.map((by) => waiting.filter((each) => each.kind === kind && each.by === by)),

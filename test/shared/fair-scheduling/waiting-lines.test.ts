@@ -93,7 +93,7 @@ test('one that has begun before puts nobody out, though it is more than may wait
   await ask(['cid 1', 'cid 2'], { hasBegun: true });
   expect(errors.size).toBe(0);
   expect(turns.figures()).toEqual({ running: 1, waiting: 4 });
-  // The next one is refused itself: the longest line holds none but those who have begun.
+  // The next one is refused itself: the longest line holds only callers who have begun.
   await ask(['dan']);
   expect([...errors.keys()]).toEqual(['dan']);
 });

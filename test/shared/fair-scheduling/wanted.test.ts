@@ -9,7 +9,7 @@ const kinds = ['urgent', 'other'];
 const urgent = { kind: 'urgent' };
 const other = { kind: 'other' };
 
-/** How a turn stands, which it does not give up by being asked. */
+/** Returns the standing of a turn, which does not give up by being asked. */
 function standingOf(turn: Turn): Standing | null {
   let standing: Standing | null = null;
   turn.isWanted((given) => {
@@ -39,7 +39,7 @@ test('a turn gives way to all who wait of an earlier kind, its own caller too, a
   const { ask, turn } = createTakers(createTurns(1, { kinds: ['first', 'second', 'third'] }));
   await ask(['ann'], { kind: 'second' });
   await ask(['bob 1', 'bob 2'], { kind: 'third' });
-  // Where callers take turns, nobody of the same kind goes before a turn that has begun.
+  // Nobody of the same kind goes before a turn that has begun where callers take turns.
   await ask(['cid 1'], { kind: 'second' });
   expect(standingOf(turn('ann'))).toMatchObject({ before: 0 });
   expect(turn('ann').isWanted()).toBe(false);
@@ -79,7 +79,7 @@ test('no more turns are told to end than wait, and who was told so once is told 
   expect(wanted()).toEqual([false, true, false]);
   await ask(['new 2']);
   expect(wanted()).toEqual([true, true, false]);
-  // Who ends the turn already does so, although somebody has left.
+  // The turn that was asked to end still has to, although somebody has left.
   leaving.abort(new Error('left'));
   expect(wanted()).toEqual([true, true, false]);
   await end('bob');

@@ -105,7 +105,7 @@ describe('what workers measure', () => {
     const metrics = buffer(client);
     metrics.add('quire_ingested_documents_total', {}, 2);
     await metrics.flush();
-    // The server does what it is told, and the connection breaks before it can say so.
+    // The server does as it is told, and the connection breaks before it can say so.
     line.cutAtNextReply();
     metrics.add('quire_ingested_documents_total', {}, 3);
     await expect(metrics.flush()).rejects.toThrow();

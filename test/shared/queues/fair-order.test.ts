@@ -113,7 +113,7 @@ test('a virtual time that becomes late begins anew, in the same order, and withi
   await add('l', 1, 3);
   const before = await redis.zRange(queueKeys.prioritizedJobs(LANE), 0, -1);
   expect(await jobs.rebase(LANE)).toBe(true);
-  // In the midst of it somebody comes: not behind what has not been moved yet.
+  // In the midst of it somebody comes: their job is not behind the jobs that have not been moved yet.
   await add('m', 1, 1);
   while (await jobs.rebase(LANE));
   const after = await redis.zRangeWithScores(queueKeys.prioritizedJobs(LANE), 0, -1);

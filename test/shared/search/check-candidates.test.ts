@@ -105,7 +105,10 @@ describe('a candidate', () => {
 });
 
 describe('a page of hits', () => {
-  /** Takes hits of candidates, those of document `x` being none; answers with how many were checked at a time. */
+  /**
+   * Takes hits of candidates, where document `x` has none. Returns the hits, and the numbers of candidates that were
+   * checked at a time.
+   */
   async function take(
     candidates: readonly Candidate[],
     { k, per = 'chunk' }: { k: number; per?: 'chunk' | 'document' },

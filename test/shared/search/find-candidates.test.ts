@@ -11,7 +11,7 @@ import {
 
 const K = 10;
 
-/** Looks for ten chunks by words, in an index that answers with so many candidates. */
+/** Looks for ten chunks by words, in an index that answers with this many candidates. */
 async function find(minScore: number, count: number) {
   const candidates = Array.from({ length: count }, (_, number): Candidate => {
     return { documentId: 'document', generation: 'document.1.1', number, score: 0.5 };
@@ -68,7 +68,7 @@ function createIndex(chunks: readonly Scores[]): Pick<Index, 'vectors' | 'words'
   };
 }
 
-/** The scores that a hybrid ranker is asked to weigh, and the candidates that are left. */
+/** Returns the scores that a hybrid ranker is asked to weigh, and the candidates that are left. */
 async function weigh(chunks: readonly Scores[], width = 1) {
   const weighed: Scores[] = [];
   const ranker: Ranker = {
@@ -125,7 +125,7 @@ describe('candidates are asked for', () => {
   const who = { callerId: 'caller', filter: request.filter, signal };
   const vector = Float32Array.of(1);
 
-  /** The questions to the index, in order. */
+  /** Returns the questions to the index, in order. */
   async function ask(
     ranker: Ranker,
     changes: Partial<Parameters<typeof createFindCandidates>[0]['request']> = {},

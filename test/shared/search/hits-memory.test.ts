@@ -45,11 +45,11 @@ test('hits hold nothing of access lists, and no more than a few records are held
     redis.destroy();`;
   const options = ['--expose-gc', '--input-type=module', '--eval', program];
   const { stdout } = await promisify(execFile)(process.execPath, options);
-  // @NOTE `any` of JSON.parse: what the lines above print
+  // @NOTE `any` of JSON.parse: the values that the lines above print
   const seen = JSON.parse(stdout) as { hits: number; peak: number; held: number; last: unknown };
   expect(seen.hits).toBe(DOCUMENTS);
   expect(seen.last).toEqual([`text ${String(DOCUMENTS - 1)}`, { n: DOCUMENTS - 1 }]);
-  // Whole records held 126 MB; what was loaded and compiled meanwhile counts as well.
+  // Whole records held 126 MB; memory that was loaded and compiled meanwhile counts as well.
   expect(seen.held).toBeLessThan(8 * MEGABYTE);
   expect(seen.peak).toBeLessThan(12 * MEGABYTE);
 }, 60_000);

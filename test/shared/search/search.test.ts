@@ -98,7 +98,10 @@ function scan(
 
 type RandomWorld = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A search over a made-up world, and how often it asked for what; for `lag` questions the index knows old chunks only. */
+/**
+ * A search over a made-up world, with the numbers of its questions by kind; for `lag` questions the index knows old chunks
+ * only.
+ */
 function openWorld({ documents, hasCommon, isIndexCurrent, isBeyondLimit, ranking }: RandomWorld) {
   const common: RandomDocument = { texts: COMMON, unserved: [], isReadable: true, colour: 'red' };
   const stored = [...documents, ...(hasCommon ? [common] : [])].map(store);
@@ -170,7 +173,7 @@ describe('a search', () => {
         const { search, scan: scanAll, size } = openWorld(made);
         const filter = colour === null ? null : parsed({ colour });
         const hits = await search({ callerId: 'caller', filter, ...asked }, colour);
-        // Where limits cut candidates off, an order by a part of the scores is not the order of the scores.
+        // An order by a part of the scores is not the order of the scores where limits cut candidates off.
         const isCertain = () => made.ranking !== 'hybrid' || size < 400;
         expectAnswer(hits, scanAll(asked.query, colour), { ...asked, tolerance: EXACT_SCORES, isCertain });
       }),

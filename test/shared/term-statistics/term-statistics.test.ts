@@ -57,7 +57,7 @@ function recount(terms: readonly Uint8Array[]): Record<string, string> {
 
 let seed = 1;
 const below = (limit: number) => (seed = (seed * 48_271) % 2_147_483_647) % limit;
-/** Chunks with so many different terms together that they are counted in several parts. */
+/** Chunks that have enough different terms together to be counted in several parts. */
 const manyTerms = (chunks = 5, each = 1_500, vocabulary = 6_500) =>
   Array.from({ length: chunks }, () =>
     packTerms({ length: each, counts: new Map(Array.from({ length: each }, () => [below(vocabulary), 1])) }),

@@ -121,7 +121,7 @@ describe('one that is poisoned', () => {
         [user],
       ]);
     }
-    // Kept where it is, to be tried again, and what cannot be read is kept, too.
+    // The event is kept where it is, to be tried again; an event that cannot be read is kept, too.
     await run();
     expect(failed).toBe(3);
     expect(await redis.sMembers(keys.usageDirty)).toEqual(['wrong type']);

@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** The usage of one API process, and what its log says. */
+/** Opens the usage of one API process, and keeps the lines of its log. */
 async function open(url = server.url) {
   const client = createRedis(url, { failFast: true, onError: () => undefined });
   await client.connect();
@@ -95,7 +95,7 @@ describe('reads', () => {
     const line = await startRedisLine(server.port);
     const { client, reads } = await open(line.url);
     append(reads, 'ann', 3);
-    // The server does what it is told, and the connection breaks before it can say so.
+    // The server does as it is told, and the connection breaks before it can say so.
     line.cutAtNextReply();
     await expect(reads.untilStored()).rejects.toThrow();
     expect(await counted('ann')).toBe(3);

@@ -117,7 +117,7 @@ const bodyOf = (maxDocuments: number) =>
     })
     .meta({ id: 'IngestBatch', description: 'Texts to ingest, and what is to be known of each.' });
 
-/** The status of an answer, and which preferences it follows. */
+/** Returns the status of an answer, and the preferences that it follows. */
 function headOf(
   outcomes: readonly ItemOutcome[],
   prefer: Prefer,

@@ -44,7 +44,7 @@ export interface CompletionStream extends WithRerank {
 
 export interface CompletionService {
   complete(request: QueryRequest): Promise<Completion>;
-  /** Where reranking is asked for, it is over when the stream is there, so that what became of it can be told first. */
+  /** The stream begins when reranking, where it was asked for, is over, so that the report of it can be sent first. */
   stream(request: QueryRequest): Promise<CompletionStream>;
 }
 

@@ -22,7 +22,7 @@ export interface FindHitsParts {
 
 type HitsRequest = Omit<SearchRequest, 'guard'> & {
   readonly rerank: RerankWish | null;
-  /** Which documents of others are found; what the setting says where it is undefined. */
+  /** The documents of others that are found; as the setting says where it is undefined. */
   readonly shared?: Shared | undefined;
 };
 
@@ -30,7 +30,7 @@ export interface FoundHits {
   readonly hits: readonly Hit[];
   /** Null where none was asked for. */
   readonly rerank: RerankReport | null;
-  /** What was looked for: the filter of the request, and what the caller wants to see of others. */
+  /** The documents that were looked for: the filter of the request, and the rule of the caller for documents of others. */
   readonly filter: Filter | null;
 }
 

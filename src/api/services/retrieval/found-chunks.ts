@@ -4,7 +4,7 @@ import type { Hit } from '../../../shared/search/hit.js';
 import type { Lease } from '../answer-memory/answer-memory.js';
 import { heldSize } from '../answer-memory/memory-estimate.js';
 
-/** Memory for what a chunk holds in addition to its text: names, numbers, its download address. */
+/** Memory for the fields of a chunk besides its text: names, numbers, its download address. */
 const CHUNK_BYTES = 500;
 
 export interface FoundChunk extends Whereabouts {
@@ -20,7 +20,7 @@ export interface FoundChunk extends Whereabouts {
   readonly downloadUrl: string | null;
 }
 
-/** Keeps what a response needs of a hit, and not its record, whose access lists may be long. */
+/** Keeps the fields of a hit that a response needs, and not its record, whose access lists may be long. */
 export function toFoundChunk(hit: Hit, url: string | null): FoundChunk {
   const { record, number, content, location, section, score } = hit;
   const { contentType, kind, filename } = shownContent(record);
@@ -42,7 +42,10 @@ export function toFoundChunk(hit: Hit, url: string | null): FoundChunk {
 /** Chunks up to this size, as they are sent, are serialized and sent at once, which takes some tenths of a millisecond. */
 const MAX_BYTES_AT_ONCE = 128 * 1024;
 
-/** Whether the chunks are so small together that they are sent at once. Each is sent with the metadata of its document. */
+/**
+ * Tells whether the chunks are so small together that they are sent at once. Each is sent with the metadata of its
+ * document.
+ */
 export function areSmall(results: readonly FoundChunk[]): boolean {
   let bytes = 0;
   for (const result of results) {

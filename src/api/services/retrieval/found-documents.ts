@@ -9,7 +9,7 @@ import { StreamedText } from '../streamed-text.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 
-/** What is held of a document that a search has found. The rest is read when the document is about to be sent. */
+/** The part of a found document that a search holds. The rest is read when the document is about to be sent. */
 export interface DocumentHit {
   readonly id: string;
   /** The content that was published when it was found. */
@@ -74,7 +74,7 @@ async function readCurrent(
 ): Promise<Omit<FoundDocument, 'score' | 'documentId'> | null> {
   for (let published: Content | null = found.published; published;) {
     const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
-    // One that cannot be read is left out, like one that is gone.
+    // A document that cannot be read is left out, like one that is gone.
     const record: DocumentRecord | null = at(await parts.records.readMany([found.id]), 0);
     if (!record || !matches(record, request.callerId, request.filter)) return null;
     if (record.published?.storageKey !== published.storageKey) {

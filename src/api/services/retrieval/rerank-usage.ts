@@ -1,7 +1,7 @@
 import type { RerankReport } from '../../../shared/search/reranking/reranked-search.js';
 import type { AccountedRequest } from '../usage-accounting.js';
 
-/** An operation and its tokens, with what became of reranking and its tokens, where it was asked for. */
+/** Makes the usage of an operation: its tokens, with the outcome of reranking and its tokens, where it was asked for. */
 export function withRerank(
   request: AccountedRequest,
   tokens: number,

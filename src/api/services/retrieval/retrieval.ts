@@ -24,7 +24,7 @@ export interface RetrievalRequest {
   readonly signal: AbortSignal;
   readonly query: string;
   readonly filter: Filter | null;
-  /** Which documents of others are found. Undefined when the setting applies. */
+  /** The documents of others that are found. Undefined when the setting applies. */
   readonly shared?: Shared | undefined;
   readonly k: number;
   readonly minScore: number;
@@ -34,7 +34,7 @@ export interface RetrievalRequest {
   readonly rerank: RerankWish | null;
 }
 
-/** What a search found: all of it where it is small, and else one by one. */
+/** The items that a search found: all at once where they are small, and else one by one. */
 export type Found<Item> = WithRerank &
   (
     | { readonly type: 'whole'; readonly items: readonly Item[] }
@@ -42,7 +42,7 @@ export type Found<Item> = WithRerank &
   );
 
 export interface WithRerank {
-  /** What became of reranking; null where it was not asked for. */
+  /** The report of reranking; null where it was not asked for. */
   readonly rerank: RerankReport | null;
 }
 
@@ -117,7 +117,10 @@ function findDocuments(parts: Dependencies, request: RetrievalRequest): Promise<
   });
 }
 
-/** Searches within memory that `give` passes on with what it makes of the hits. It is released here if that fails. */
+/**
+ * Searches within memory that `give` passes on with the result that it makes of the hits. It is released here if that
+ * fails.
+ */
 async function searchFor<Given>(
   parts: Dependencies,
   request: RetrievalRequest & SearchRequest,

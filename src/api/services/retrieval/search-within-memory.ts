@@ -5,14 +5,14 @@ import { heldSize } from '../answer-memory/memory-estimate.js';
 
 /** Memory that is reserved for a hit before its size is known. Few hits are larger. */
 const HIT_BYTES = 16 * 1024;
-/** What a hit takes besides its text and metadata. */
+/** Bytes of a hit besides its text and metadata. */
 const OWN_BYTES = 1_000;
 
-/** What a search holds at once. */
+/** The greatest number of hits and copies that a search holds at once. */
 export interface Expected {
   /** The most hits. */
   readonly hits: number;
-  /** How many times each of them. */
+  /** The number of copies of each hit. */
   readonly copies: number;
 }
 
@@ -20,8 +20,8 @@ export interface Expected {
 export const bytesOf = ({ hits, copies }: Expected): number => hits * copies * HIT_BYTES;
 
 /**
- * Searches within a lease, which must be of the size of what is expected. Hits that turn out larger than the room
- * that is left are dropped, and the search is repeated when there is enough room.
+ * Searches within a lease, which must be of the size that is expected. Hits that turn out larger than the room that is left
+ * are dropped, and the search is repeated when there is enough room.
  * @throws UnavailableError when no room becomes free in time
  */
 export async function searchWithinMemory<Found>(

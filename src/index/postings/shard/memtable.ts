@@ -8,16 +8,19 @@ export type ReadTerms = (slot: number) => Uint8Array | null;
  * begun to make a segment.
  */
 export interface Memtable {
-  /** How many are open. */
+  /** The number of open chunks. */
   readonly size: number;
   add(slot: number): void;
   /** Removes a chunk that is in no segment. */
   remove(slot: number): void;
-  /** Calls `tell` for each chunk that has terms, also for those that are sealed. */
+  /** Calls `tell` for each chunk that has terms, also for sealed ones. */
   each(tell: (slot: number, packed: Uint8Array) => void): void;
-  /** Seals the open ones that came last, at most `limit` of them. @returns their slots; -1 for those that are removed meanwhile */
+  /**
+   * Seals the open chunks that came last, at most `limit` of them. @returns their slots; -1 for chunks that are removed
+   * meanwhile
+   */
   seal(limit: number): readonly number[];
-  /** Forgets those that were sealed: they are in a segment now. */
+  /** Forgets the sealed chunks: they are in a segment now. */
   forgetSealed(): void;
 }
 
@@ -28,7 +31,7 @@ interface State {
   readonly positions: SlotPositions;
   readonly read: ReadTerms;
   readonly open: number[];
-  /** -1 for those that have gone since. */
+  /** The slots of sealed chunks; -1 for chunks that have gone since. */
   sealed: number[];
 }
 
@@ -71,7 +74,7 @@ function remove({ positions, open, sealed }: State, slot: number): void {
 
 function seal(state: State, limit: number): readonly number[] {
   const { positions, open } = state;
-  // Those that are left keep their positions.
+  // The chunks that are left keep their positions.
   state.sealed = open.splice(Math.max(0, open.length - limit));
   for (const [at, slot] of state.sealed.entries()) positions.set(slot, null, sealedAt(at));
   return state.sealed;

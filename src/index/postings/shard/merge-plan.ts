@@ -1,15 +1,15 @@
 import { MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
 
-/** A memtable of so many chunks is made a segment: scoring them one by one takes some tens of microseconds. */
+/** A memtable of at least this many chunks is made a segment: scoring them one by one takes some tens of microseconds. */
 const MAX_MEMTABLE = 64;
 
 /**
- * Which segments become one with the memtable: those that are no larger than all before them together, from the
- * smallest on. So sizes grow like powers of two, and a chunk is written as often as its number has binary digits. Segments
+ * Returns the segments that become one with the memtable: from the smallest on, each that is no larger than all before it
+ * together. So sizes grow like powers of two, and a chunk is written as often as its number has binary digits. Segments
  * that have lost half of their chunks are written anew.
  *
- * @param open how many chunks of the memtable are open
- * @param enough so many must be open, unless a segment is to be written anew
+ * @param open the number of open chunks of the memtable
+ * @param enough at least this many must be open, unless a segment is to be written anew
  * @returns null when nothing is to be done
  */
 export function planMerge(
@@ -21,7 +21,7 @@ export function planMerge(
   const merged: Segment[] = ascending.filter(isHalfGone);
   if (open < enough && merged.length === 0) return null;
   let total = open + merged.reduce((sum, { live }) => sum + live, 0);
-  // What does not fit one segment is left for the next merge.
+  // Segments that do not fit the new one are left for the next merge.
   while (total > MAX_SEGMENT_CHUNKS && merged.length > 1) total -= merged.pop()?.live ?? 0;
   for (const segment of ascending) {
     if (isHalfGone(segment)) continue;

@@ -6,21 +6,21 @@ import type { ReadTerms } from './memtable.js';
 
 /** A segment that is being made of others and of chunks of the memtable. */
 export interface Merge {
-  /** Does the next step. @returns whether it was the last one */
+  /** Does the next step. @returns true if it was the last one */
   advance(): boolean;
 }
 
-/** Where the chunks of the new segment were when the merge began, by their ordinals in it. */
+/** The places of the new segment's chunks when the merge began, by their ordinals in it. */
 export interface Origins {
-  /** Numbers of sources; that of the memtable is one more than the last. */
+  /** Numbers of sources; the number of the memtable is one more than the last. */
   readonly sources: Uint16Array;
-  /** Ordinals within the source, or positions among what was sealed. */
+  /** Ordinals within the source, or positions among the sealed chunks. */
   readonly positions: Uint16Array;
 }
 
 interface Parts {
   readonly sources: readonly Segment[];
-  /** Slots of the chunks that were in the memtable until now; -1 for those that have gone. */
+  /** Slots of the chunks that were in the memtable until now; -1 for chunks that have gone. */
   readonly sealed: readonly number[];
   readonly read: ReadTerms;
   readonly makeKernel: MakePostingsKernel;
@@ -82,7 +82,7 @@ function gather(
     sources[packed.length] = number;
     positions[packed.length] = position;
     slots[packed.length] = slot;
-    // What a slot held is not overwritten, even if the slot gets another chunk meanwhile.
+    // The terms of a slot are not overwritten, even if the slot gets another chunk meanwhile.
     packed.push(read(slot) ?? NO_TERMS);
   }
 }

@@ -13,7 +13,7 @@ import { scoreSegment, type Scratch } from '../score-segment.js';
 import { liveFrequencyOf, markDeleted } from '../live-docs.js';
 import { MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
 
-/** What all shards share. */
+/** The parts that all shards share. */
 export interface ShardParts {
   readonly positions: SlotPositions;
   readonly read: ReadTerms;
@@ -23,25 +23,25 @@ export interface ShardParts {
 
 /** An inverted index over the chunks of one partition. */
 export interface Shard {
-  /** How many chunks it holds, and the sum of their lengths in terms. */
+  /** The number of its chunks, and the sum of their lengths in terms. */
   readonly chunks: number;
   readonly totalLength: number;
   add(slots: readonly number[]): void;
   /** The terms of these slots must still be there. */
   remove(slots: readonly number[]): void;
-  /** How many chunks hold each of these terms. */
+  /** Returns the number of chunks that hold each of these terms. */
   frequenciesOf(terms: readonly number[]): ReadonlyMap<number, number>;
   /** Collects every chunk whose score may reach the threshold. */
   score(query: TermWeights, collector: Collector): void;
   /** Calls `tell` for every chunk that holds a term of a product other than 0, with the sum of its products. */
   addUp(products: TermProducts, tell: (slot: number, sum: number) => void): void;
-  /** Puts the memtable into segments, and merges segments. @returns whether nothing is left to be done */
+  /** Puts the memtable into segments, and merges segments. @returns true if nothing is left to be done */
   compact(isTimeLeft: () => boolean): boolean;
-  /** Whether the memtable has as many chunks as a segment may have. */
+  /** True if the memtable has as many chunks as a segment may have. */
   readonly isFull: boolean;
   /** The same as `compact`, as long as it is full. */
   flush(isTimeLeft: () => boolean): boolean;
-  /** Lets go of its segments, which what all shards share would hold otherwise. It must hold no chunks any more. */
+  /** Lets go of its segments, which the shared positions would hold otherwise. It must hold no chunks any more. */
   close(): void;
 }
 
@@ -183,7 +183,10 @@ interface Merged {
   readonly segment: Segment;
 }
 
-/** Puts the new segment in the place of what it was made of. Chunks that have gone meanwhile are marked in it. */
+/**
+ * Puts the new segment in the place of the segments and chunks that it was made of. Chunks that have gone meanwhile are
+ * marked in it.
+ */
 function finishMerge(state: State, { origins, sources, sealed, segment }: Merged): void {
   const { positions, segments, memtable } = state;
   positions.enter(segment);

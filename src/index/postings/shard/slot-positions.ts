@@ -1,7 +1,7 @@
 import { growColumn } from '../../memory/grow-column.js';
 import type { Segment } from '../segment.js';
 
-/** Where the postings of each slot are: in a segment, or in the memtable. */
+/** The positions of the postings of each slot: in a segment, or in the memtable. */
 export interface SlotPositions {
   /** Null for a slot that is in no segment. */
   segmentOf(slot: number): Segment | null;

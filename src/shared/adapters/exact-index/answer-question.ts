@@ -16,7 +16,7 @@ interface AnswerParts {
   readonly slices: Slices;
   /** Resolves once the mirror has all changes up to this call. */
   readonly catchUp: () => Promise<void>;
-  /** Whether no change is expected. While changes come, an unconfirmed answer would often have to be computed again. */
+  /** Tells whether no change is expected. While changes come, an unconfirmed answer would often have to be computed again. */
   readonly isQuiet: () => boolean;
   /** The server process that the mirror follows; null or empty where it is not known. */
   readonly runId: () => string | null;
@@ -26,9 +26,9 @@ interface AnswerParts {
 
 interface Asked {
   readonly question: Question;
-  /** Whether the caller has waited for the chunks that were missing when the question was first asked. */
+  /** True if the caller has waited for the chunks that were missing when the question was first asked. */
   readonly hasWaited: boolean;
-  /** Whether somebody waits for the answer still. */
+  /** Tells whether somebody still waits for the answer. */
   readonly isWanted: () => boolean;
 }
 
@@ -52,7 +52,7 @@ export function createAnswerQuestion(parts: AnswerParts): AnswerQuestion {
       if (seen) return answerFrom(parts.mirror, question, { mask: readMask(), seen });
     }
     await withinDeadline(catchUp());
-    // What is published from now on need not be found.
+    // Chunks that are published from now on need not be found.
     const missing = readsChunks(question) && !hasWaited ? [...follower.missing.values()] : [];
     return answerWith(parts, asked, missing);
   };
@@ -81,7 +81,7 @@ async function answerWith(
   }
 }
 
-/** What the mirror has seen; null while it is not certain, or lacks chunks of it. */
+/** Returns the state of the data that the mirror has seen; null while it is not certain, or lacks chunks of it. */
 function presentState({ follower: { head, missing }, runId }: AnswerParts): DataState | null {
   const server = runId();
   // Without a run id, nobody can tell whether the server was replaced by one with other data.
@@ -109,7 +109,7 @@ async function prepareMask(
   return mirror.prepare(question, isWanted);
 }
 
-/** Whether a search by words may find whatever the partitions hold in which the caller reads. */
+/** Tells whether a search by words may find everything that the partitions hold in which the caller reads. */
 const needsNoMask = (mirror: Mirror, question: Question): boolean =>
   question.type === 'words' && question.filter === null && mirror.readsWholePartitions(question.callerId);
 
@@ -128,7 +128,7 @@ const sumOf = (missing: readonly MissingChunks[]): number =>
 
 interface Basis {
   readonly mask: Mask | null;
-  /** What the mirror has seen, if Redis was not asked whether that is all; else null. */
+  /** The state that the mirror has seen, if Redis was not asked whether that is all; else null. */
   readonly seen: DataState | null;
 }
 

@@ -14,11 +14,11 @@ const MAX_ALONE = 32;
 const MAX_WAITING = 1_000;
 
 /**
- * An index that scans all vectors, and reads the postings of words, in a thread that mirrors records, vectors and terms.
- * It is made at once, and `ready` when everything is loaded.
+ * An index that scans all vectors, and reads the postings of words, in a thread that mirrors records, vectors and terms. It
+ * is made at once, and `ready` when everything is loaded.
  *
- * @param options.held whether vectors are loaded from Redis, or are those of the builtin embedder and made of terms
- * @param options.onProblem is told of lost data, lost connections and too much data; `fields.level` is `warn` or `error`
+ * @param options.held the source of vectors: loaded from Redis, made of terms with the builtin embedder, or none
+ * @param options.onProblem called with lost data, lost connections and too much data; `fields.level` is `warn` or `error`
  */
 export function createExactIndex({
   redisUrl,

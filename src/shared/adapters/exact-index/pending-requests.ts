@@ -14,7 +14,7 @@ export type Outcome = () => Reply;
 export interface PendingRequests {
   /**
    * Sends a request and waits until it is settled or the signal aborts.
-   * @throws what its outcome throws; the signal's reason when it aborts
+   * @throws the error that its outcome throws; the signal's reason when it aborts
    */
   send(
     transport: { readonly post: (id: number) => void; readonly cancel: (id: number) => void },

@@ -3,7 +3,7 @@ import type { ListedPage, ListOrder, ListPosition } from '../../documents/list-o
 import type { Filter } from '../../filters/parse.js';
 import type { ChunkOfDocument, DataState } from '../../ports.js';
 
-/** What the asking thread asks for. */
+/** A question of the asking thread. */
 export type Question =
   | {
       readonly type: 'vectors';
@@ -20,7 +20,7 @@ export type Question =
       readonly minScore: number;
       readonly limit: number;
       readonly enough: number;
-      /** Whether the asking side compares the state of the answer with the present one. */
+      /** True if the asking side compares the state of the answer with the present one. */
       readonly mayBeUnconfirmed: boolean;
     }
   | {
@@ -55,10 +55,10 @@ export type Request =
   | {
       readonly id: number;
       readonly question: Question;
-      /** Whether the caller has waited for the chunks that were missing when the question was first asked. */
+      /** True if the caller has waited for the chunks that were missing when the question was first asked. */
       readonly hasWaited: boolean;
     }
-  /** Is answered once none of these chunks are missing any more. */
+  /** This request is answered once none of these chunks are missing any more. */
   | { readonly id: number; readonly missing: readonly number[] }
   | { readonly cancelled: number };
 
@@ -66,7 +66,7 @@ export type Answer =
   | {
       readonly type: 'candidates';
       readonly found: PackedCandidates;
-      /** What it was computed from; null when Redis was asked meanwhile whether that is all. */
+      /** The state that it was computed from; null when Redis was asked meanwhile whether that is all. */
       readonly state: DataState | null;
     }
   /** Chunks that the question may find are still being loaded. It is to be asked again when they are there. */
@@ -76,7 +76,7 @@ export type Answer =
   | { readonly type: 'list'; readonly page: ListedPage }
   | { readonly type: 'count'; readonly count: number };
 
-/** What the mirror's thread sends to the asking thread. */
+/** A message from the mirror's thread to the asking thread. */
 export type Message =
   | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
   | {

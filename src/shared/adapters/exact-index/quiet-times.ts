@@ -2,10 +2,10 @@
 const QUIET_MILLISECONDS = 250;
 
 /**
- * Returns a function that tells whether nothing has changed for a while. It must be called often, since a change is taken to be
- * as old as the first call after it.
+ * Returns a function that tells whether nothing has changed for a while. It must be called often, since a change is taken
+ * to be as old as the first call after it.
  *
- * @param changes how often something has changed
+ * @param changes returns the number of changes so far
  */
 export function createQuietTimes(changes: () => number, now: () => number = Date.now): () => boolean {
   let seen = changes();

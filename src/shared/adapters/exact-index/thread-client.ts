@@ -27,7 +27,7 @@ interface ThreadOptions {
   readonly onProblem: OnProblem;
 }
 
-/** What the asking side knows about the thread. */
+/** The state of the thread, as far as the asking side knows it. */
 interface Asking {
   state: 'loading' | 'ready';
   readonly pending: PendingRequests;

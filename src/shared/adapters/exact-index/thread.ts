@@ -32,12 +32,15 @@ const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
   send({ type: 'problem', message, fields });
 };
 
-/** Whether everything is loaded; and whether everything was in postings at that time, too, so that searches are fast. */
+/**
+ * `loaded` is ready once everything is loaded, and `state` once everything was in postings as well, so that searches are
+ * fast.
+ */
 let loaded: 'loading' | 'ready' = 'loading';
 let state: 'loading' | 'ready' = 'loading';
 let isCompacting = false;
 let runId: string | null = null;
-/** Whether Redis is away; null before the first connection. */
+/** True if Redis is away; null before the first connection. */
 let isAway: boolean | null = null;
 let isFailing = false;
 let hasWarned = false;
@@ -101,7 +104,7 @@ function show(next: 'loading' | 'ready'): void {
   state = next;
 }
 
-/** Puts what was loaded into postings, a slice at a time: whole segments while Redis is read, and the rest after that. */
+/** Puts the loaded chunks into postings, a slice at a time: whole segments while Redis is read, and the rest after that. */
 function compact(): void {
   if (isCompacting) return;
   isCompacting = true;
@@ -151,7 +154,7 @@ async function untilLoaded(missing: readonly number[]): Promise<Answer> {
   return { type: 'loaded' };
 }
 
-/** The memory of an answer that is handed over instead of copied. */
+/** Returns the memory of an answer that is handed over instead of copied. */
 function transferred(answer: Answer): ArrayBuffer[] {
   switch (answer.type) {
     case 'candidates':
@@ -172,7 +175,7 @@ function warnOfSize(): void {
   });
 }
 
-/** Reports once that Redis answers, but not with what is needed, until it works again. */
+/** Reports once that Redis answers, but not with the data that is needed, until it works again. */
 function reportFailure(error: unknown): void {
   if (isAway === false && !isFailing)
     report('the index cannot follow the changes', { level: 'error', error: messageOf(error) });

@@ -1,6 +1,6 @@
 const MAX_WAIT_MS = 5_000;
 
-/** Thrown for what passes by itself: the index is loading, or Redis does not tell of its changes. */
+/** Thrown for causes that pass by themselves: the index is loading, or Redis does not tell of its changes. */
 export class NotServing extends Error {}
 
 /** @throws NotServing when the work fails or takes too long */

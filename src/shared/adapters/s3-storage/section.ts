@@ -22,7 +22,7 @@ export const s3 = z.strictObject({
   addressing: choice(
     ['auto', 'path', 'host'],
     'auto',
-    'Where the name of the bucket goes: into the path, or before the host; `auto`: into the path if an endpoint is set.',
+    'Place of the name of the bucket: in the path, or before the host; `auto`: in the path if an endpoint is set.',
   ),
   accessKeyId: text(
     '',

@@ -18,7 +18,7 @@ export const api = z.strictObject({
   unknownFields: choice(
     ['ignore', 'refuse'],
     'ignore',
-    'What becomes of fields that are not known, where a request does not say it (Prefer: handling=strict or lenient): they are ignored and named in the header Quire-Ignored, or refused.',
+    'Treatment of fields that are not known, where a request does not say it (Prefer: handling=strict or lenient): they are ignored and named in the header Quire-Ignored, or refused.',
   ),
   bodyMemoryMegabytes: whole(
     128,
@@ -38,7 +38,7 @@ export const api = z.strictObject({
   ),
   uriHost: text('', orEmpty(host), 'Host of connection URIs; empty: as requested.'),
   uriPort: whole(0, { min: 0, max: 65_535 }, 'Port of connection URIs; 0: as requested.'),
-  downloadUrlSeconds: whole(hour, { min: 1, max: 7 * day }, 'How long a download_url is valid.'),
+  downloadUrlSeconds: whole(hour, { min: 1, max: 7 * day }, 'Time for which a download_url is valid.'),
   rateLimitPerMinute: whole(
     0,
     { min: 0, max: 1_000_000 },
@@ -72,11 +72,11 @@ export const api = z.strictObject({
   shutdownDelaySeconds: whole(
     0,
     { min: 0, max: 299 },
-    'How long an API process that is asked to stop goes on serving, so that balancers notice; part of workers.drain_seconds, and less than it.',
+    'Time for which an API process that is asked to stop goes on serving, so that balancers notice; part of workers.drain_seconds, and less than it.',
   ),
   probeModels: flag(
     true,
-    'Whether an API process asks the embedder, completer and reranker of other hosts something small when it starts, and says in the log and at /health/ready which of them fail.',
+    'Lets an API process ask the embedder, completer and reranker of other hosts something small when it starts, and say in the log and at /health/ready which of them fail.',
   ),
   trustProxy,
 });

@@ -9,7 +9,11 @@ const gigabyte = 1024 ** 3;
 const nobody = 65_534;
 const ids = { min: 1, max: 4_294_967_294 };
 export const ingest = z.strictObject({
-  waitSeconds: whole(20, { min: 0, max: 120 }, 'How long an ingest waits for its document to be searchable.'),
+  waitSeconds: whole(
+    20,
+    { min: 0, max: 120 },
+    'Time for which an ingest waits for its document to be searchable.',
+  ),
   maxFileBytes: whole(104_857_600, { min: 1, max: 16 * gigabyte }, 'Largest uploaded file, in bytes.'),
   maxBatchDocuments: whole(1_000, { min: 1, max: 100_000 }, 'Maximum number of texts in a JSON batch.'),
   maxBatchFiles: whole(100, { min: 1, max: 10_000 }, 'Maximum number of files in a form with many files.'),
@@ -39,7 +43,7 @@ export const ingest = z.strictObject({
   ),
   partial: flag(
     false,
-    'Whether a file that exceeds a limit of its reader keeps what was read until then; otherwise it fails as `too_large`.',
+    'Lets a file that exceeds a limit of its reader keep the text that was read until then; otherwise it fails as `too_large`.',
   ),
   ocr: choice(
     OCR_MODES,
@@ -56,12 +60,12 @@ export const ingest = z.strictObject({
   ),
   attachments: flag(
     false,
-    'Whether files that a mail carries become documents of their own, with the access of the mail.',
+    'Lets files that a mail carries become documents of their own, with the access of the mail.',
   ),
   attachmentDepth: whole(
     2,
     { min: 1, max: 10 },
-    'How deep attachments of attachments become documents; 1: only those of what was sent.',
+    'Depth to which attachments of attachments become documents; 1: only the attachments of the file that was sent.',
   ),
   maxAttachments: whole(
     20,

@@ -58,7 +58,7 @@ export const caches = z.strictObject({
   engine: choice(
     ['auto', 'llama', 'prompt'],
     'auto',
-    'What holds named caches: `llama`, the local model that their `gguf_file` names and that has read their documents; `prompt`, which sends the documents with each question; `auto`: `llama` where the file is there.',
+    'Holder of named caches: `llama`, the local model that their `gguf_file` names and that has read their documents; `prompt`, which sends the documents with each question; `auto`: `llama` where the file is there.',
   ),
   stateMegabytes: whole(
     20_480,

@@ -20,7 +20,7 @@ export const disk = z.strictObject({
   minFreeMegabytes: whole(
     512,
     { min: 0, max: 1_000_000 },
-    'What stays free on each disk that is written. Below that nothing is taken that makes data grow.',
+    'Space that stays free on each disk that is written. With less, nothing is taken that makes data grow.',
   ),
 });
 
@@ -50,11 +50,8 @@ export const quota = z.strictObject({
 });
 
 export const admin = z.strictObject({
-  queuesReadOnly: flag(
-    true,
-    'Whether /admin/queues only shows jobs, without buttons to retry and remove them.',
-  ),
-  sessionMinutes: whole(60, { min: 1, max: 1440 }, 'How long a login at /admin/login is valid.'),
+  queuesReadOnly: flag(true, 'Lets /admin/queues only show jobs, without buttons to retry and remove them.'),
+  sessionMinutes: whole(60, { min: 1, max: 1440 }, 'Time for which a login at /admin/login is valid.'),
 });
 
 export const metrics = z.strictObject({
@@ -72,22 +69,22 @@ export const metrics = z.strictObject({
 export const audit = z.strictObject({
   log: flag(
     false,
-    'Whether a line is written for each request and each change of a document: who read, changed, searched and shared what, by ids alone.',
+    'Writes a line for each request and each change of a document: who read, changed, searched and shared what, by ids alone.',
   ),
   folder: text(
     '',
     orEmpty({ accepts: isAbsolute, allowed: 'an absolute path' }),
-    'Where these lines are written; empty: `audit` in the data folder.',
+    'Folder that these lines are written to; empty: `audit` in the data folder.',
   ),
   keepDays: whole(365, { min: 1, max: 3650 }, 'Days that files of the audit log are kept.'),
   maxMegabytes: whole(
     10_240,
     { min: 0, max: 1_000_000 },
-    'How large all files of the audit log may be together; beyond it the oldest are removed first, and those of today hold no more lines; 0: no limit.',
+    'Most that all files of the audit log may take together; beyond it the oldest are removed first, and the files of today hold no more lines; 0: no limit.',
   ),
   required: flag(
     false,
-    'Whether requests are refused (503) while the audit log cannot be written; otherwise they go on, and lines may be lost.',
+    'Refuses requests (503) while the audit log cannot be written; otherwise they go on, and lines may be lost.',
   ),
 });
 

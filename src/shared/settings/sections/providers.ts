@@ -32,19 +32,19 @@ export const embedding = z.strictObject({
   queryPrefix: text(
     'auto',
     prefix,
-    'What is put before queries for the model; `auto`: what the known families of local models were trained with, and nothing for others.',
+    'Text that is put before queries for the model; `auto`: the text that the known families of local models were trained with, and none for others.',
   ),
   documentPrefix: text(
     'auto',
     prefix,
-    'What is put before the texts of documents for the model; `auto`: as for queries.',
+    'Text that is put before the texts of documents for the model; `auto`: as for queries.',
   ),
   baseUrl: text(openaiUrl, httpUrl, 'Address of the openai embedder: any compatible provider.'),
   dimensions: whole(0, { min: 0, max: 16_384 }, "Length of the vectors to ask for; 0: the model's own."),
   vectorType: choice(
     ['float32', 'float16'],
     'float32',
-    'How vectors are kept: float16 takes half the memory and is a little less exact.',
+    'Type of the numbers in kept vectors: float16 takes half the memory and is a little less exact.',
   ),
   timeoutSeconds: whole(60, { min: 1, max: hour }, 'Longest time for an answer of the provider.'),
   maxInputs: whole(2048, { min: 1, max: 2048 }, 'Maximum number of texts in a request to the provider.'),
@@ -56,7 +56,7 @@ export const embedding = z.strictObject({
   rememberQueriesSeconds: whole(
     600,
     { min: 0, max: day },
-    'How long the vectors of queries are kept for the caller who asked them (100 a caller, 4,096 and 16 MiB in all); 0: not at all.',
+    'Time for which the vectors of queries are kept for the caller who asked them (100 a caller, 4,096 and 16 MiB in all); 0: not at all.',
   ),
 });
 
@@ -70,7 +70,7 @@ export const completion = z.strictObject({
   options: text('{}', constructorOptions, 'Options for the constructor of that class.', { secret: true }),
   tracing: flag(
     false,
-    'Whether the environment may let LangChain pass prompts and answers on to LangSmith or to its own log.',
+    'Permits that the environment lets LangChain pass prompts and answers on to LangSmith or to its own log.',
   ),
   baseUrl: text(openaiUrl, httpUrl, 'Address of the openai completer: any compatible provider.'),
   contextWindow: whole(32_768, { min: 1024, max: 10_000_000 }, 'Tokens of prompt and completion together.'),

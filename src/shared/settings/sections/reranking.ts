@@ -23,12 +23,12 @@ export const reranking = z.strictObject({
   scores: choice(
     ['probability', 'logit'],
     'probability',
-    'What the provider answers: scores from 0 to 1, or `logit` for numbers that a sigmoid brings there (llama-server).',
+    'Form of the answers of the provider: scores from 0 to 1, or `logit` for numbers that a sigmoid brings there (llama-server).',
   ),
   candidates: whole(
     50,
     { min: 1, max: 1000 },
-    'How many of the best hits of a search are reranked; as many as are asked for, where that is more.',
+    'Number of the best hits of a search that are reranked; as many as are asked for, where that is more.',
   ),
   deadlineMilliseconds: whole(
     2000,

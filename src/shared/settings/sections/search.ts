@@ -6,17 +6,17 @@ export const search = z.strictObject({
   ranking: choice(
     ['auto', 'semantic', 'lexical', 'hybrid'],
     'auto',
-    'What scores chunks unless a request says: vectors, words or both; `auto`: `lexical` with the builtin embedder, else `semantic`.',
+    'Ranking of chunks unless a request says: vectors, words or both; `auto`: `lexical` with the builtin embedder, else `semantic`.',
   ),
   words: choice(
     ['auto', 'postings', 'engine'],
     'auto',
-    'What finds words beside the Query Engine: `postings` in each API process, or the full-text index of the `engine`; `auto`: `postings`, as always without it.',
+    'Index that finds words beside the Query Engine: `postings` in each API process, or the full-text index of the `engine`; `auto`: `postings`, as always without it.',
   ),
   shared: choice(
     ['all', 'accepted', 'own'],
     'all',
-    'Which documents of others searches, answers, lists and new caches take unless a request says: `all` that name the caller, those that are `accepted`, or none (`own`).',
+    'Documents of others that searches, answers, lists and new caches take unless a request says: `all` that name the caller, those that are `accepted`, or none (`own`).',
   ),
   hybridWeight: shareOrAuto(
     'Share of the vectors in a `hybrid` score; the rest is the share of the words; `auto`: the fewer different terms a query has, the more (half at eight), and less where the nearest hold few of its words.',

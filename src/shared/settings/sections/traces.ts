@@ -21,7 +21,7 @@ export const traces = z.strictObject({
   endpoint: text(
     '',
     orEmpty(httpUrl),
-    'Where traces are sent: a collector of OTLP over HTTP, such as `http://127.0.0.1:4318`; `/v1/traces` is added. Empty: no traces are made.',
+    'Address that traces are sent to: a collector of OTLP over HTTP, such as `http://127.0.0.1:4318`; `/v1/traces` is added. Empty: no traces are made.',
     { alias: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
   ),
   disabled: flag(false, 'Makes no traces, whatever else is set.', { alias: 'OTEL_SDK_DISABLED' }),
@@ -34,10 +34,10 @@ export const traces = z.strictObject({
   serviceName: text(
     'quire',
     { accepts: (value) => /^\S.{0,99}$/.test(value), allowed: 'a name of 1 to 100 characters' },
-    'What the service is called in traces.',
+    'Name of the service in traces.',
     { alias: 'OTEL_SERVICE_NAME' },
   ),
-  sampler: choice(SAMPLERS, 'parentbased_always_on', 'Which requests become traces.', {
+  sampler: choice(SAMPLERS, 'parentbased_always_on', 'Choice of the requests that become traces.', {
     alias: 'OTEL_TRACES_SAMPLER',
   }),
   ratio: share(1, 'The share of requests that become traces, for the samplers with `traceidratio`.', {
@@ -46,10 +46,10 @@ export const traces = z.strictObject({
   parent: choice(
     ['link', 'continue'],
     'link',
-    'What becomes of the `traceparent` of a request: `link` begins a trace of its own, which refers to it and is sampled by its own rule; `continue` goes on with the trace, and samples as the caller says. Only where all callers are trusted.',
+    'Treatment of the `traceparent` of a request: `link` begins a trace of its own, which refers to it and is sampled by its own rule; `continue` goes on with the trace, and samples as the caller says. Only where all callers are trusted.',
   ),
   toProviders: flag(
     false,
-    'Whether providers of models get a `traceparent`, for servers of your own that continue traces.',
+    'Sends a `traceparent` to providers of models, for servers of your own that continue traces.',
   ),
 });

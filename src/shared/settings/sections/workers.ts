@@ -29,12 +29,16 @@ export const workers = z.strictObject({
   sweepSeconds: whole(
     15,
     { min: 1, max: hour },
-    'How often unfinished documents without a job are looked for.',
+    'Time between two searches for unfinished documents without a job.',
   ),
   keepSourcesSeconds: whole(
     hour,
     { min: 0, max: 90 * day },
-    'How long source files that no document refers to any more are kept, for a Redis that comes back with older data.',
+    'Time for which source files that no document refers to any more are kept, for a Redis that comes back with older data.',
   ),
-  drainSeconds: whole(25, { min: 1, max: 300 }, 'How long a stopping process waits for what it has begun.'),
+  drainSeconds: whole(
+    25,
+    { min: 1, max: 300 },
+    'Time for which a stopping process waits for the work that it has begun.',
+  ),
 });

@@ -121,7 +121,7 @@ test('what a caller has said of others costs a search nothing, and holds with it
   expect(await costOf(async () => expect(await found({ shared: 'own' })).toEqual([own]))).toBe(1);
   await block([]);
   expect(await found()).toEqual(all);
-  // Where everything was blocked, no hit is read that could tell of a change.
+  // No hit is read that could tell of a change where everything was blocked.
   await block(['mallory', 'cat']);
   expect(await found()).toEqual([]);
   await block([]);

@@ -23,7 +23,7 @@ const chunk = fc
   )
   .map((counts) => packTerms({ counts, length: [...counts.values()].reduce((sum, n) => sum + n, 0) }));
 
-/** Many chunks in free slots, or every so many-th of what is there taken away, or some of the work that waits done. */
+/** Adds many chunks in free slots, takes each n-th of the chunks away, or does some of the work that waits. */
 const step = fc.oneof(
   fc.record({ type: fc.constant('add' as const), count: fc.integer({ min: 1, max: 3_000 }) }),
   fc.record({ type: fc.constant('remove' as const), every: fc.integer({ min: 1, max: 5 }) }),
@@ -76,7 +76,7 @@ type Opened = ReturnType<typeof open>;
 
 const bySlot = (a: number, b: number) => a - b;
 
-/** The chunks that hold a term, best first, ties by slot, found one by one. */
+/** Returns the chunks that hold a term, best first, ties by slot, found one by one. */
 function scanned({ kept }: Opened, words: TermWeights): [slot: number, score: number][] {
   const counts = new Uint8Array(words.terms.length);
   const scored = [...kept].flatMap(([slot, packed]): [number, number][] => {
@@ -86,7 +86,7 @@ function scanned({ kept }: Opened, words: TermWeights): [slot: number, score: nu
   return scored.sort(([a, high], [b, low]) => low - high || bySlot(a, b));
 }
 
-/** The same, by postings. */
+/** Returns the same, by postings. */
 function found({ kept, shard }: Opened, words: TermWeights, limit: number): [slot: number, score: number][] {
   const top = createTopChunks(limit, bySlot);
   const counts = new Uint8Array(words.terms.length);
@@ -113,7 +113,7 @@ function expectSame(opened: Opened, words: TermWeights): void {
   expect([...shard.frequenciesOf(TERMS)]).toEqual(TERMS.map((term, i) => [term, holding[i]]));
 }
 
-/** Says that time is left so many times. */
+/** Says this many times that time is left. */
 function looks(count: number): () => boolean {
   let left = count;
   return () => (left -= 1) >= 0;

@@ -9,7 +9,7 @@ import { makeContent, makeOperation } from '../../../support/documents.js';
 import { startTestRedis, type TestRedis } from '../../../support/redis.js';
 import { until } from '../../../support/until.js';
 
-/** As many as a worker prepares: from a thousand chunks on. */
+/** The number of chunks of a document that a worker prepares, which it does from a thousand chunks on. */
 const LONG = 1_024;
 const X = [1, 0, 0];
 const many = (count: number) => Array.from({ length: count }, (_, i) => [1, i % 7, i % 11]);

@@ -34,7 +34,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** Answers by words, and what state each was of. */
+/** Answers by words, and the state that each was of. */
 async function search() {
   let state: DataState | null = null;
   const found = await index.words.search({

@@ -14,7 +14,7 @@ const PROBES = 4;
 
 const create = (changes?: EmbedderChanges) => embedderOfOpenAI(provider.url, KEY, changes);
 
-/** An embedder that has shown what it can. */
+/** An embedder that has shown its abilities. */
 async function createProven(changes?: EmbedderChanges) {
   const embedder = await create(changes);
   provider.reset();

@@ -19,7 +19,7 @@ class AnyEmbeddings extends Embeddings {
   constructor() {
     super({});
   }
-  // @NOTE what a package answers has the type that it says only if it has no fault.
+  // @NOTE the answer of a package has the type that it says only if it has no fault.
   async embedDocuments(texts: string[]): Promise<number[][]> {
     this.asked += 1;
     return (await this.answer(texts)) as number[][];

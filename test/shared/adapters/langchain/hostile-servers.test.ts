@@ -93,7 +93,7 @@ describe('a provider of @langchain/openai that', () => {
     };
     const error = await complete({ apiKey: KEY, configuration: { baseURL: url } });
     expect(error).toBeInstanceOf(UnavailableError);
-    // A megabyte, and what was on its way.
+    // A megabyte, and the bytes that were on their way.
     expect(sent).toBeLessThan(16 * 1_024 ** 2);
   });
 });

@@ -62,7 +62,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
     return { proxy, world, index, search: world.createSearch(index, ranker) };
   };
 
-  /** Holds what one caller finds against what is readable now, as far as its tags say so. */
+  /** Compares the documents that one caller finds with the documents that are readable now, as far as its tags say so. */
   const compare = async (
     { world, search, index }: { world: SearchWorld; search: Search; index: Index },
     callerId: string,

@@ -11,7 +11,7 @@ describeWithQueryEngine('the next page of a Query Engine list', (engine) => {
   const { start, connect, open, closeAll } = createQueryEngineBench(engine);
   afterEach(closeAll);
 
-  /** An index over as many documents as there are days, and a function that tells what pages of one document have asked. */
+  /** Opens an index over as many documents as there are days. `page` tells how many requests a page of one document takes. */
   async function opened() {
     const redis = await start({ server: ['--appendonly', 'no'] });
     const client = await connect(redis);

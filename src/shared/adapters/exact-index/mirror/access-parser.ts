@@ -16,7 +16,7 @@ export type ParseAccess = (text: string) => KeyedAccess;
 const MAX_CACHED_BYTES = 16 * 2 ** 20;
 /** A text up to this long is its own key: most lists name one or two users, and a digest takes longer than they do. */
 const SHORT_TEXT = 256;
-/** What an id, and an entry, take of the heap besides their characters, of which each has two bytes at most. */
+/** Bytes that an id, and an entry, take of the heap besides their characters, of which each has two bytes at most. */
 const ID_BYTES = 48;
 const ENTRY_BYTES = 512;
 

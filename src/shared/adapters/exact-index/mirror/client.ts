@@ -28,7 +28,7 @@ export interface ChunkBytes {
   readonly terms: Buffer;
 }
 
-/** What a mirror reads from Redis. All calls reject while Redis is away; the client reconnects by itself. */
+/** The reads of a mirror from Redis. All calls reject while Redis is away; the client reconnects by itself. */
 export interface MirrorClient {
   readHead(): Promise<Head>;
   readChanges(after: number): Promise<Changes>;
@@ -176,7 +176,7 @@ const NO_VECTOR = Buffer.alloc(0);
 
 type Value = string | Buffer | null | undefined;
 
-/** Reads a value for each name, asking again for those that a reply left out because it was full. */
+/** Reads a value for each name, asking again for names that a reply left out because it was full. */
 async function readEach<Item>(
   names: readonly string[],
   read: (names: string[]) => Promise<Value[]>,
@@ -188,7 +188,7 @@ async function readEach<Item>(
   return items;
 }
 
-/** Reads two values for each name, asking again for those that a reply left out because it was full. */
+/** Reads two values for each name, asking again for names that a reply left out because it was full. */
 async function readPairs<Item>(
   names: readonly string[],
   read: (names: string[]) => Promise<Value[]>,

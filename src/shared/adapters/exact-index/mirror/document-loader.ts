@@ -17,7 +17,10 @@ import { createRecordParser, type ParsedRecord, type ParseRecord } from './recor
 const GROUP_SIZE = 256;
 const GROUPS_AT_ONCE = 3;
 
-/** Copies documents from Redis into the mirror. Both throw what Redis rejects with; what was copied until then stays. */
+/**
+ * Copies documents from Redis into the mirror. Both functions throw the errors that Redis rejects with; documents that were
+ * copied until then stay.
+ */
 export interface DocumentLoader {
   /** Copies documents with their chunks, while nothing is answered yet. */
   loadWhole(documentIds: readonly string[]): Promise<void>;
@@ -44,7 +47,7 @@ export function createDocumentLoader(parts: DocumentLoaderOptions): DocumentLoad
   };
 }
 
-/** Works on several groups at a time. @throws what the first one failed with, once all have ended */
+/** Works on several groups at a time. @throws the error of the first one that failed, once all have ended */
 async function inGroups(
   documentIds: readonly string[],
   work: (group: readonly string[]) => Promise<void>,
@@ -57,7 +60,7 @@ async function inGroups(
   for (const each of ended) if (each.status === 'rejected') throw each.reason;
 }
 
-/** A generator, which all who take from it share, and which ends for all when one of them fails. */
+/** Makes groups of items for all who take from it. It ends for all when one of them fails. */
 function* slices<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
 }
@@ -103,7 +106,7 @@ async function loadGroup(documentIds: readonly string[], reading: Reading): Prom
   }
 }
 
-/** Updates a document whose chunks the mirror has already; answers with those that are to be loaded. */
+/** Updates a document whose chunks the mirror has already. Returns the loads of generations that it does not have yet. */
 function beginWhole(record: ParsedRecord, mirror: Mirror): WholeLoad[] {
   const { id, published } = record;
   if (!published || isServing(mirror.get(id), published)) {
@@ -123,7 +126,7 @@ async function readWhole(loads: readonly WholeLoad[], { client, mirror }: Readin
   }
 }
 
-/** Makes loaded chunks what their document answers with. @returns the document's id if it must be read again */
+/** Lets a document answer with its loaded chunks. @returns the document's id if it must be read again */
 function settle(
   { record, load }: WholeLoad,
   { mirror, report, suspects }: { mirror: Mirror; report: OnProblem; suspects: Set<string> },

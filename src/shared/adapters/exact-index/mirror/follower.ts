@@ -15,13 +15,13 @@ const MAX_BEGINNINGS = 5;
 export interface Follower {
   /**
    * Takes over all changes up to now. The chunks of generations that were published meanwhile may still be `missing`.
-   * @throws what Redis rejects with
+   * @throws the error that Redis rejects with
    */
   sync(): Promise<void>;
   readonly missing: ReadonlyMap<number, MissingChunks>;
-  /** What the mirror is whole with, as long as nothing is missing; null while it holds no data set. */
+  /** The head with which the mirror is whole, as long as nothing is missing; null while it holds no data set. */
   readonly head: Head | null;
-  /** Makes the next sync load everything, because Redis may have lost what this mirror has seen. */
+  /** Makes the next sync load everything, because Redis may have lost changes that this mirror has seen. */
   startOver(): void;
 }
 
@@ -47,7 +47,7 @@ interface Following extends FollowerOptions {
   readonly loader: DocumentLoader;
   /** Documents whose records are to be read again. */
   readonly suspects: Set<string>;
-  /** Which data set the mirror holds and how far it has come; null while it holds none. */
+  /** The data set that the mirror holds, and the place in its changes that it has come to; null while it holds none. */
   position: Position | null;
   syncedAt: number;
 }
@@ -88,7 +88,10 @@ export function createFollower(options: FollowerOptions): Follower {
   };
 }
 
-/** Whether nothing has changed since the last sync. This is one cheap command, sent before answers that nobody confirms. */
+/**
+ * Tells whether nothing has changed since the last sync. This is one cheap command, sent before answers that nobody
+ * confirms.
+ */
 async function isCurrent(following: Following): Promise<boolean> {
   const { client, position } = following;
   if (position?.counted == null) return false;
@@ -140,7 +143,7 @@ async function begin(following: Following, epoch: string | null): Promise<void> 
   else following.position = { epoch, sequence: 0, counted: null };
 }
 
-/** Takes over a page of changes. @returns whether the mirror is whole then */
+/** Takes over a page of changes. @returns true if the mirror is whole then */
 async function apply(following: Following, changes: Changes, position: Position): Promise<boolean> {
   const documentIds = changes.entries.map(({ documentId }) => documentId);
   const { loader } = following;
@@ -157,7 +160,7 @@ async function apply(following: Following, changes: Changes, position: Position)
   return true;
 }
 
-/** Whether these changes continue what the mirror has seen of the same data set. */
+/** Tells whether these changes continue the changes that the mirror has seen of the same data set. */
 function continues(changes: Changes, position: { epoch: string; sequence: number }): boolean {
   return changes.epoch === position.epoch && changes.sequence >= position.sequence;
 }

@@ -3,8 +3,8 @@ import type { LoadedChunks } from '../../../../index/index.js';
 type Served = Pick<LoadedChunks, 'attempt' | 'named'>;
 
 /**
- * Whether chunks are those that a record publishes, with the terms of its file's name. While the record is being changed,
- * they stay as they are.
+ * Tells whether chunks are the ones that a record publishes, with the terms of its file's name. While the record is being
+ * changed, they stay as they are.
  */
 export function isServing(
   chunks: (Pick<Served, 'named'> & { readonly attempt: string | null }) | undefined,

@@ -12,7 +12,10 @@ import { compileFilter } from '../../../filters/match.js';
 import type { Filter } from '../../../filters/parse.js';
 import { divisorOf, saturated, termProduct } from '../../../text/term-vectors.js';
 
-/** What the mirror holds of each document. Contents hold only what filters look at, so that documents can share them. */
+/**
+ * The fields of each document that the mirror holds. Contents hold only fields that filters look at, so that documents can
+ * share them.
+ */
 export type MirroredFields = FilterableDocument & Pick<DocumentRecord, 'updatedAt'>;
 
 export interface Mirrored {
@@ -24,7 +27,7 @@ export interface Mirrored {
 /** An index of all documents in memory, as they are in Redis. */
 export type Mirror = IndexWriter<Mirrored> & Searcher<Mirrored>;
 
-/** Where the vectors of chunks come from: Redis, or their terms; with `none` only words are searched for. */
+/** The source of the chunks' vectors: Redis, or their terms; with `none` only words are searched for. */
 export const HELD_VECTORS = ['stored', 'of-terms', 'none'] as const;
 export type HeldVectors = (typeof HELD_VECTORS)[number];
 
@@ -34,7 +37,7 @@ interface MirrorOptions {
   readonly onDirty: (about: { readonly isFull: boolean }) => void;
 }
 
-/** Loads what makes mirrors. */
+/** Loads the function that makes mirrors. */
 export async function loadMirror(): Promise<(options: MirrorOptions) => Mirror> {
   const createMemoryIndex = await loadIndex();
   return ({ held, onDirty }) => {
@@ -43,7 +46,7 @@ export async function loadMirror(): Promise<(options: MirrorOptions) => Mirror> 
   };
 }
 
-/** What the index asks of the rest. */
+/** The rules that the index asks for. */
 export const RULES: AppRules<Mirrored> = {
   mayRead: canRead,
   readersOf,

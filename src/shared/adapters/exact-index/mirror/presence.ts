@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { MirrorClient } from './client.js';
 
-/** Tells workers that this mirror lives, and what it has loaded for them before they publish it. */
+/** Tells workers that this mirror lives, and which generations it has loaded for them before they publish these. */
 export interface Presence {
   /** Remembers that nothing is left to be done for a generation before it is published. */
   note(generation: string): void;
-  /** @throws what Redis rejects with; the next call tells the same again */
+  /** @throws the error that Redis rejects with; the next call tells the same again */
   tell(): Promise<void>;
 }
 

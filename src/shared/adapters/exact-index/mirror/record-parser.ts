@@ -12,7 +12,7 @@ import type { DocumentEntry } from '../../../../index/index.js';
 import { createAccessParser } from './access-parser.js';
 import type { Mirrored } from './mirror.js';
 
-/** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
+/** The texts of a record's hash that the mirror reads. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
   readonly access: string;
   /** JSON: `[createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag]`. */
@@ -104,7 +104,7 @@ function looksOf({ contentType, filename, gaps, extraction }: ReadContent): stri
   return looks.map(String).join('\n');
 }
 
-/** Without what filters cannot ask for; undefined for most documents. */
+/** Leaves out the parts that filters cannot ask for. Returns undefined for most documents. */
 function slimExtraction(extraction: ReadContent['extraction']): ReadContent['extraction'] {
   if (!extraction) return undefined;
   const { parser, language, mail } = extraction;

@@ -10,7 +10,10 @@ const moduleUrl = new URL(
   import.meta.url,
 ).href;
 
-/** What a parser holds after it parsed records with the lists that `listsOf`, JavaScript, makes of a number. */
+/**
+ * Returns the bytes that a parser holds after it parsed records with the lists that `listsOf`, JavaScript, makes of a
+ * number.
+ */
 async function heldAfter(count: number, listsOf: string): Promise<number> {
   const program = `
     const { createRecordParser } = await import(${JSON.stringify(moduleUrl)});

@@ -6,7 +6,7 @@ import type { ParsedGeneration } from '../record-parser.js';
 /** Chunks that one page asks for. Two pages are in flight. */
 export const PAGE_SIZE = 128;
 
-/** Why the chunks of a document are not in the mirror. */
+/** The reasons why the chunks of a document are not in the mirror. */
 export const REASONS = {
   missing: 'chunks are missing',
   terms: 'terms cannot be read',
@@ -18,9 +18,9 @@ export interface ChunkLoad {
   readonly documentId: string;
   readonly chunkCount: number;
   readonly loaded: LoadedChunks;
-  /** How many chunks were asked for, from 0 on. */
+  /** The number of chunks that were asked for, from 0 on. */
   asked: number;
-  /** Whether the generation is published, so that searches wait for its chunks. */
+  /** True if the generation is published, so that searches wait for its chunks. */
   isUrgent: boolean;
   /** Chunks are taken in only while it is `loading`. */
   state: 'loading' | 'whole' | 'failed' | 'dropped';
@@ -78,8 +78,9 @@ interface Reading {
 }
 
 /**
- * Takes in page after page, in their order. Between two pages, whatever else the thread has to do is done.
- * @throws what Redis rejects with. Nothing is taken in after that, though the reply to a later page may still be under way.
+ * Takes in page after page, in their order. Between two pages, everything else that the thread has to do is done.
+ * @throws the error that Redis rejects with. Nothing is taken in after that, though the reply to a later page may still be
+ *   under way.
  */
 export async function readPages(pages: Iterable<Page>, { client, mirror, onPage }: Reading): Promise<void> {
   let inFlight: Promise<void> = Promise.resolve();

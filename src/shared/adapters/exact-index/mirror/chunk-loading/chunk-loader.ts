@@ -14,15 +14,15 @@ import { createLoadQueue, type LoadQueue } from './load-queue.js';
 import { createMissingList, type MissingChunks } from './missing-chunks.js';
 
 /**
- * Loads chunks in pages, between which searches are answered: those of published generations first, and then those of
+ * Loads chunks in pages, between which searches are answered: chunks of published generations first, and then chunks of
  * generations that are about to be published, so that little is left to do when they are.
  */
 export interface ChunkLoader {
-  /** Takes over a record, begins to load what it names, and drops what it does not name any more. */
+  /** Takes over a record, begins to load the generations that it names, and drops the ones that it does not name any more. */
   follow(record: ParsedRecord): void;
-  /** Whether something is loaded for a document, so that its next record has to be followed, too. */
+  /** Tells whether chunks are loaded for a document, so that its next record has to be followed, too. */
   isFollowing(documentId: string): boolean;
-  /** Drops what was loaded for a document that does not exist any more. */
+  /** Drops the chunks that were loaded for a document that does not exist any more. */
   forget(documentId: string): void;
   clear(): void;
   /** Goes on after a failure. */

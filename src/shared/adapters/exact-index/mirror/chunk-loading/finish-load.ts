@@ -19,7 +19,7 @@ export interface ChunkLoaderOptions extends LoadEvents {
   readonly mirror: Mirror;
 }
 
-/** What is loaded for a document. */
+/** The record and the chunks that are loaded for a document. */
 export interface Following {
   record: ParsedRecord;
   /** By attempt: the published one, the one that is about to be published, or both. */

@@ -40,7 +40,7 @@ function makePage(...queues: readonly Set<ChunkLoad>[]): Page {
     for (const load of queue) {
       queue.delete(load);
       askOnPage(load, page);
-      // What has more chunks than the page has room goes to the end.
+      // A load of more chunks than the page has room for goes to the end.
       if (load.asked < load.chunkCount) queue.add(load);
       if (page.length === PAGE_SIZE) return page;
     }

@@ -1,15 +1,15 @@
-/** A published generation that is not loaded yet. Until it is, its document answers with what it had before. */
+/** A published generation that is not loaded yet. Until it is, its document answers with the chunks that it had before. */
 export interface MissingChunks {
   readonly number: number;
   readonly documentId: string;
-  /** How many chunks are still to be loaded. */
+  /** Returns the number of chunks that are still to be loaded. */
   left(): number;
   readonly isOver: boolean;
   /** Resolves once the document answers with its published generation, or never will. */
   readonly over: Promise<void>;
 }
 
-/** What is missing, by number. */
+/** The missing chunks, by number. */
 export interface MissingList {
   readonly all: ReadonlyMap<number, MissingChunks>;
   /** @returns a function that ends it */

@@ -105,7 +105,7 @@ describe('in the background', () => {
     await loader.loadWhole(['d']);
     records.set('d', { published: ['.1', 3], prepared: ['.1', 3] });
     await loader.takeOver(['d']);
-    // What is prepared after it would be loaded after it.
+    // A generation that is prepared later would be loaded after it.
     records.set('e', { prepared: ['.1', 1] });
     await loader.takeOver(['e']);
     await until(() => prepared.includes('e.1'));
