@@ -98,10 +98,10 @@ function createSchedule(queue: Pick<Queue, 'size'>, runs: CoalescedRuns, logger:
 
 type Queue = ReturnType<typeof createQueue>;
 
-/** Events in their order. They count until they are stored. Those of a user whom Redis refuses are held apart from all others. */
+/** Events in their order. They count until they are stored. */
 function createQueue() {
   let gathered: Gathered[] = [];
-  const held = new Map<string, { readonly events: Gathered[]; readonly until: number }>();
+  const held = createHeld();
   const waiting = new Map<string, number>();
   let size = 0;
   const count = (userId: string, by: number) => {
@@ -112,39 +112,48 @@ function createQueue() {
   };
   return {
     size: () => size,
-    /** The number of events that can be stored now. */
+    /** Returns the number of events that can be stored now. */
     ready: () => gathered.length,
     add: (event: Gathered): void => {
       const ofUser = waiting.get(event.userId) ?? 0;
-      const own = held.get(event.userId);
+      const own = held.of(event.userId);
       const isFull = gathered.length >= MAX_WAITING || size >= 2 * MAX_WAITING;
       if (isFull || ofUser >= (own ? MAX_HELD_OF_USER : MAX_WAITING_OF_USER))
         throw new UnavailableError('redis');
       count(event.userId, 1);
-      (own?.events ?? gathered).push(event);
+      (own ?? gathered).push(event);
     },
-    /** Lets the events of users be stored who were refused long enough ago, or of all such users. */
+    /** Lets the events be stored that were refused long enough before `now`. */
     release: (now = performance.now()): void => {
-      for (const [userId, { events, until }] of held)
-        if (until <= now) {
-          held.delete(userId);
-          gathered.push(...events);
-        }
+      for (const event of held.takeUntil(now)) gathered.push(event);
     },
     first: (): readonly Gathered[] => gathered.slice(0, BATCH_EVENTS),
-    /** Removes the first events, and holds the events of users of whom one was refused. */
+    /** Removes the first events, and holds all events of the users of whom one was refused. */
     settle: (batch: readonly Gathered[], refused: ReadonlySet<number>): void => {
-      const users = new Set([...refused].flatMap((place) => batch[place]?.userId ?? []));
-      const until = performance.now() + HELD_MILLISECONDS;
-      for (const userId of users) held.set(userId, { events: [], until });
-      const left = batch.filter((_, place) => refused.has(place));
-      for (const [place, { userId }] of batch.entries()) if (!refused.has(place)) count(userId, -1);
-      const others = gathered.slice(batch.length);
-      if (users.size === 0) gathered = others;
-      else {
-        gathered = others.filter(({ userId }) => !users.has(userId));
-        for (const event of [...left, ...others]) held.get(event.userId)?.events.push(event);
-      }
+      for (const [place, { userId }] of batch.entries())
+        if (refused.has(place)) held.begin(userId);
+        else count(userId, -1);
+      const left = [...batch.filter((_, place) => refused.has(place)), ...gathered.slice(batch.length)];
+      gathered = left.filter(({ userId }) => !held.of(userId));
+      for (const event of left) held.of(event.userId)?.push(event);
+    },
+  };
+}
+
+/** Events of the users whom Redis refuses, apart from all others, until they are tried again. */
+function createHeld() {
+  const byUser = new Map<string, { readonly events: Gathered[]; readonly until: number }>();
+  return {
+    of: (userId: string) => byUser.get(userId)?.events,
+    begin: (userId: string): void => {
+      if (!byUser.has(userId))
+        byUser.set(userId, { events: [], until: performance.now() + HELD_MILLISECONDS });
+    },
+    /** Removes and returns the events whose time is over at `now`. */
+    takeUntil: (now: number): Gathered[] => {
+      const over = [...byUser].filter(([, { until }]) => until <= now);
+      for (const [userId] of over) byUser.delete(userId);
+      return over.flatMap(([, { events }]) => events);
     },
   };
 }
