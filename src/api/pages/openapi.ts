@@ -20,13 +20,13 @@ const INTRODUCTION =
   'searches, asks a question, and builds a cache.';
 
 const TAGS: Readonly<Record<string, string>> = {
-  Health: 'Whether the service runs and can work.',
+  Health: 'The state of the service: does it run, and can it work?',
   Tokens: 'Access tokens.',
   Documents: 'Ingest documents, and read, change and delete them.',
-  Sharing: 'What becomes of documents that others share with the caller.',
+  Sharing: 'Documents that others share with the caller.',
   Retrieval: 'Search documents, and answer questions with them.',
   Caches: 'Named sets of documents that questions are asked about again and again.',
-  Usage: 'What the caller has done, and what they own.',
+  Usage: 'Operations of the caller, and their quotas.',
 };
 
 export type OpenApi = ReturnType<typeof createDocument>;

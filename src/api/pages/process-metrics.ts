@@ -194,7 +194,7 @@ function showAudit(registry: Registry, log: Pick<AuditLog, 'figures' | 'isFailin
   });
   new Gauge({
     name: 'quire_audit_failing',
-    help: 'Whether the audit log of this process cannot be written at the moment.',
+    help: '1 while the audit log of this process cannot be written, else 0.',
     registers: [registry],
     collect() {
       this.set(log.isFailing() ? 1 : 0);

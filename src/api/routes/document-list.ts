@@ -31,7 +31,7 @@ const listQuery = z.object({
         'meanwhile, nothing that stays is repeated or left out. `filters`, `q` and the order must be the same.',
     ),
   total: optionalOr(queryBoolean, false).describe(
-    'Whether the header `Quire-Total` tells how many documents match.',
+    'True to be told in the header `Quire-Total` how many documents match.',
   ),
   sort: z
     .enum(SORTS)

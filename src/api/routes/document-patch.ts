@@ -24,7 +24,7 @@ export const patchBody = z
   })
   .meta({
     id: 'DocumentPatch',
-    description: 'What is to change. Fields that are left out or null stay as they are.',
+    description: 'The changes. Fields that are left out or null stay as they are.',
   });
 
 export const mergePatchBody = z
@@ -45,7 +45,7 @@ export const mergePatchBody = z
   .meta({
     id: 'DocumentMergePatch',
     description:
-      'What is to change (RFC 7396). What is left out stays as it is, and null takes something away.',
+      'The changes (RFC 7396). Fields that are left out stay as they are, and null takes something away.',
   });
 
 type ChangeMetadata = NonNullable<DocumentPatch['metadata']>;

@@ -59,7 +59,7 @@ export const documentView = z
       mail: mailHeadersSchema
         .nullable()
         .describe(
-          'What the headers of a file say that is one message; null for all others. Addresses are in lower case, without ' +
+          'The headers of a file that is one message; null for all others. Addresses are in lower case, without ' +
             'names, at most 32 of each kind; `date` is ISO 8601 in UTC, and `message_id` without angle brackets.',
         ),
     }),

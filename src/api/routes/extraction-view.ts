@@ -19,7 +19,7 @@ export const extractionSummary = z.object({
   parser: z.string(),
   title: z.string().nullable().describe('The title that the file gives itself.'),
   language: z.string().nullable().describe('The language that the file says it is in.'),
-  unit: z.enum(PART_UNITS).describe('What the file is divided into.'),
+  unit: z.enum(PART_UNITS).describe('The kind of parts that the file is divided into.'),
   parts: z.int().describe('How many of them it has.'),
   parts_read: z.int(),
   ocr_pages: z.int().describe('Pages that were read by text recognition.'),
@@ -50,7 +50,7 @@ export const extractionView = receiptSchema
   .meta({
     id: 'Extraction',
     description:
-      'What was read of the published version of a document, and what was not: `gap_counts` counts everything that is ' +
+      'The parts of the published version of a document that were read, and those that were not: `gap_counts` counts everything that is ' +
       'empty, garbled, guessed, damaged, skipped, hidden or cut by a limit, and `gaps` names the first hundred with the reason.',
   });
 

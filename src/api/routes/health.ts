@@ -22,7 +22,7 @@ const readinessView = z
     components: z.record(z.string(), z.enum(['ready', 'loading', 'unavailable'])),
     disks: z
       .record(z.string(), z.object({ free_bytes: z.number(), least_bytes: z.number() }))
-      .meta({ description: 'What is free on each disk of ours. Below `least_bytes` it takes nothing more.' }),
+      .meta({ description: 'Free bytes on each disk of ours. Below `least_bytes` it takes nothing more.' }),
     models: z.object({ embedder: modelView, completer: modelView, reranker: modelView }).optional().meta({
       description:
         'The models in use, which do not count for `status`. Those on other hosts are probed when the process starts.',
@@ -30,7 +30,7 @@ const readinessView = z
   })
   .meta({
     id: 'Readiness',
-    description: 'Whether the service can work, and which part of it keeps it from that.',
+    description: 'Tells whether the service can work, and which part keeps it from that.',
   });
 
 const serving = z

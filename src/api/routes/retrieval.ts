@@ -62,7 +62,7 @@ export const completionOptions = {
 const queryBody = z.object({
   ...search,
   ...completionOptions,
-  stream: optionalNullOr(z.boolean(), false).describe('Whether the answer comes as server-sent events.'),
+  stream: optionalNullOr(z.boolean(), false).describe('True for an answer as server-sent events.'),
 });
 
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {

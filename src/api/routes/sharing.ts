@@ -34,12 +34,17 @@ export function createSharingRoutes(dependencies: SharingRouteDependencies): Rou
 
 const sharingView = z
   .object({
-    shared: z.enum(SHARED).describe('What is found of others where a request does not say it.'),
+    shared: z
+      .enum(SHARED)
+      .describe('The documents of others that are found where a request does not say it.'),
     blocked_owners: z.array(z.string()).describe('Nothing of theirs is found.'),
     accepted_owners: z.array(z.string()).describe('All of theirs is accepted.'),
     accepted_documents: z.array(z.string()).describe('Documents of others that are accepted.'),
   })
-  .meta({ id: 'Sharing', description: 'What the caller has said of documents that others share with them.' });
+  .meta({
+    id: 'Sharing',
+    description: 'The choices of the caller about documents that others share with them.',
+  });
 
 const viewSharing = (view: CallerView): z.infer<typeof sharingView> => ({
   shared: view.standard,
@@ -68,7 +73,7 @@ const LISTS = [
     name: 'accepted',
     put: 'Accept all that an owner shares',
     putDescription:
-      'What the owner shares, now or later, is found where the caller finds only what is accepted. The owner is no longer ' +
+      'Documents that the owner shares, now or later, are found where the caller finds only accepted ones. The owner is no longer ' +
       'among the blocked ones.',
     add: 'acceptOwner',
     putAction: 'sharing.accept',

@@ -22,7 +22,7 @@ const record = z
     status: z.enum(['success', 'error']),
     metadata: z
       .record(z.string(), z.unknown())
-      .describe('What the operation was about, such as a document, a cache or a query.'),
+      .describe('The subject of the operation, such as a document, a cache or a query.'),
   })
   .meta({ id: 'UsageRecord', description: 'One operation of the caller that has ended.' });
 
@@ -45,7 +45,7 @@ const quotaUsage = z
     bytes: quotaView('Bytes of the sources that are kept for your documents.'),
     chunks: quotaView('Chunks of your documents that can be found.'),
   })
-  .meta({ id: 'QuotaUsage', description: 'What the caller owns, and how much of it they may.' });
+  .meta({ id: 'QuotaUsage', description: 'The things that the caller owns, and how many of them they may.' });
 
 interface UsageParts {
   readonly usage: Pick<Usage, 'stats' | 'recent'>;
@@ -101,7 +101,7 @@ const quotaRoute = ({ quotas, owned }: Pick<UsageParts, 'quotas' | 'owned'>) =>
     audit: 'usage.read',
     summary: 'Tell how much you own, and how much you may',
     description:
-      'What passes a quota is answered 507, with its name. Documents count for those who own them.',
+      'A request that passes a quota is answered 507, with its name. Documents count for those who own them.',
     tag: 'Usage',
     permission: 'read',
     request: {},

@@ -88,11 +88,11 @@ const gauge = (name: string, help: string, values: readonly MetricSample[]): Met
 });
 
 const redisFamily = (up: 0 | 1) =>
-  gauge('quire_redis_up', 'Whether Redis answered this scrape.', [{ labels: {}, value: up }]);
+  gauge('quire_redis_up', '1 if Redis answered this scrape, else 0.', [{ labels: {}, value: up }]);
 
 async function indexFamily(index: ServiceMetricsParts['index']): Promise<MetricFamily> {
   const value = (await index.state()) === 'ready' ? 1 : 0;
-  return gauge('quire_index_ready', "Whether this process's index answers searches.", [
+  return gauge('quire_index_ready', "1 if this process's index answers searches, else 0.", [
     { labels: { engine: index.name }, value },
   ]);
 }
@@ -105,7 +105,7 @@ async function diskFamilies(disks: readonly DiskWatch[]): Promise<MetricFamily[]
   return [
     gauge(
       'quire_disk_free_bytes',
-      'What is free on a disk that is filled.',
+      'Free bytes on a disk that is filled.',
       of(({ free }) => free),
     ),
     gauge(
@@ -119,7 +119,7 @@ async function diskFamilies(disks: readonly DiskWatch[]): Promise<MetricFamily[]
 async function readMemory(memory: ServiceMetricsParts['memory']): Promise<MetricFamily[]> {
   const { used, share } = await memory.state();
   return [
-    gauge('quire_redis_memory_bytes', 'What Redis holds of its memory.', one(used)),
+    gauge('quire_redis_memory_bytes', 'Memory that Redis uses.', one(used)),
     gauge(
       'quire_redis_memory_limit_bytes',
       'From so much on it takes nothing more that makes data grow; absent without a limit.',
@@ -184,7 +184,7 @@ async function readWorkers(redis: Redis): Promise<MetricFamily[]> {
   const samples = await Promise.all(
     QUEUES.map(async (queue) => ({ labels: { queue }, value: await redis.exists(keys.worker(queue)) })),
   );
-  return [gauge('quire_worker_seen', 'Whether a worker of the queue reported lately.', samples)];
+  return [gauge('quire_worker_seen', '1 if a worker of the queue reported lately, else 0.', samples)];
 }
 
 /** Reads the progress of the current reindexing; no metrics when there is none. */
@@ -211,7 +211,7 @@ async function readOwnedFigures(redis: Redis): Promise<MetricFamily[]> {
       name: 'quire_quota_refusals_total',
       type: 'counter',
       values: samples(refused),
-      help: 'What was refused because its owner had all of a quota.',
+      help: 'Refusals because an owner had all of a quota.',
     },
   ];
 }

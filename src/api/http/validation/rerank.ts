@@ -10,7 +10,7 @@ const options = z.object(
 );
 
 const DESCRIPTION =
-  'Whether the best hits are scored anew by a model that reads query and text together (the setting `reranker`; 400 without ' +
+  'True to have the best hits scored anew by a model that reads query and text together (the setting `reranker`; 400 without ' +
   'one). `score` is then that score, and `min_score` is held against it. `{"top_n": n}` does so too, and returns `n` ' +
   'results at most. Where there are no such scores in time, the answer comes as without `rerank`; the header ' +
   '`Quire-Rerank` says `applied`, or `skipped; reason=…`.';

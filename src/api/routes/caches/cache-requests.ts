@@ -52,7 +52,7 @@ export const createQuery = z.object({
 export const queryBody = z.object({
   query: nonBlankString({ max: MAX_QUERY_CHARACTERS }),
   ...completionOptions,
-  stream: optionalNullOr(z.boolean(), false).describe('Whether the answer comes as server-sent events.'),
+  stream: optionalNullOr(z.boolean(), false).describe('True for an answer as server-sent events.'),
 });
 export const queryQuery = z.object({
   query: z.string().optional().describe(inPlaceOf('query')),

@@ -14,18 +14,21 @@ const config = {
   gguf_file: z
     .string()
     .describe('As it was given: the file of the local model that holds the cache with the engine `llama`.'),
-  filters: z.record(z.string(), z.unknown()).optional().describe('What an update chooses documents by.'),
+  filters: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('The filter by which an update chooses documents.'),
   shared: z.enum(SHARED).describe('Which documents of others it takes.'),
   doc_count: z.int().describe('How many documents the cache holds.'),
   engine: z
     .enum(['prompt', 'llama'])
     .describe(
-      'What holds the cache: `llama`, a local model that has read its documents; `prompt`, which sends them with each question.',
+      'The engine that holds the cache: `llama`, a local model that has read its documents; `prompt`, which sends them with each question.',
     ),
   token_count: z
     .int()
     .describe('How many tokens its documents take; 0 while it is built for the first time.'),
-  state_bytes: z.int().describe('What is kept on the disk of what the model has read.'),
+  state_bytes: z.int().describe('Bytes on the disk of the state that the model has after reading.'),
   status: z.enum(['building', 'ready', 'failed']),
   progress: z
     .number()
@@ -42,11 +45,11 @@ export const created = z
   .meta({ id: 'CacheCreated', description: 'The named cache that was made.' });
 export const changed = z.object({ success: z.boolean(), status: z.string() }).meta({
   id: 'CacheChanged',
-  description: 'Whether the changed cache is ready.',
+  description: 'Tells whether the changed cache is ready.',
 });
 export const existence = z.object(config).partial().extend({ exists: z.boolean() }).meta({
   id: 'CacheExistence',
-  description: 'Whether there is a cache of this name, and the cache if there is.',
+  description: 'Tells whether there is a cache of this name, with the cache if there is.',
 });
 
 /** @param progress the share of the build that is done; null where it is not known */

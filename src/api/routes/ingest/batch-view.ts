@@ -40,7 +40,7 @@ export const itemOutcome = z
   .meta({
     id: 'ItemOutcome',
     description:
-      'What became of one item: a document and its status, or an error, or both where the document cannot be read.',
+      'The outcome of one item: a document and its status, or an error, or both where the document cannot be read.',
   });
 type ItemOutcomeView = z.infer<typeof itemOutcome>;
 

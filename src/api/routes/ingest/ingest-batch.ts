@@ -33,7 +33,7 @@ const batchText = textBody
 
 const common = z.object({
   on_duplicate: optionalNullOr(onDuplicate, 'new').describe(
-    'What to do with the texts that you have already, where they do not say it themselves.',
+    'The way to treat texts that you have already, where they do not say it themselves.',
   ),
 });
 

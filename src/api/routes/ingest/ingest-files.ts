@@ -48,7 +48,7 @@ const fieldsOf = (maxFiles: number) =>
         .optional()
         .meta({
           description:
-            'What to do with contents that you have already, also as an earlier file of the form (see `/ingest/file`): ' +
+            'The way to treat contents that you have already, also as an earlier file of the form (see `/ingest/file`): ' +
             '`new`, `return` or `reject` for all files, or a JSON array with one of these words for each of them.',
           example: words,
           default: 'new',

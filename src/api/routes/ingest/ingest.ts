@@ -23,7 +23,7 @@ import {
 } from './upload-fields.js';
 
 const ON_DUPLICATE_DESCRIPTION =
-  'What to do when you own a document with exactly this content, byte by byte, that you may read and whose ingest has ' +
+  'The way to treat the request when you own a document with exactly this content, byte by byte, that you may read and whose ingest has ' +
   'neither failed nor been cancelled: `new` makes another one, `return` answers with the one that is there and ignores ' +
   'the other fields, and `reject` is a 409 that names it.';
 
