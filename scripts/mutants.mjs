@@ -1,5 +1,6 @@
 // Changes the code of a room in small ways, one at a time, and counts how many of them a test notices.
 //   npm run mutants -- documents access          of all mutants of src/shared/documents and src/shared/access
+//   npm run mutants -- index/scoring             a room that is not in shared/ by its path in src/
 //   npm run mutants -- filters --sample 200 --seed 1
 //   npm run mutants -- search --seed 2 --minutes 7   as many as that takes, drawn by the seed
 //   npm run mutants -- chunks --file cleaning    of files whose names contain this
@@ -9,7 +10,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import startRedisServers, { stopRedisServers } from '../test/support/jest/redis-servers.mjs';
-import { testsOf } from './mutants/choose-tests.mjs';
+import { folderOf, testsOf } from './mutants/choose-tests.mjs';
 import { instrument } from './mutants/instrument.mjs';
 import { createJudge } from './mutants/judge.mjs';
 import { shuffled } from './mutants/sample.mjs';
@@ -75,12 +76,13 @@ async function measure(room) {
 function instrumentRoom(room, folder) {
   rmSync(folder, { recursive: true, force: true });
   const mutants = [];
-  for (const name of readdirSync(join(root, 'src/shared', room), { recursive: true }).sort()) {
+  const place = folderOf(room, root);
+  for (const name of readdirSync(join(root, 'src', place), { recursive: true }).sort()) {
     if (!name.endsWith('.ts')) continue;
-    const file = join('src/shared', room, name);
+    const file = join('src', place, name);
     const source = readFileSync(join(root, file), 'utf8');
     const { text, mutants: found } = instrument({ name: file, source, first: mutants.length + 1 });
-    const path = join(folder, 'shared', room, name.replace(/\.ts$/, '.js'));
+    const path = join(folder, place, name.replace(/\.ts$/, '.js'));
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     mutants.push(...found);

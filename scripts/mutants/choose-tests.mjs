@@ -1,5 +1,5 @@
 // Chooses the test files that may notice a mutant.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { sortTests } from '../../test/support/jest/sort-tests.mjs';
@@ -29,6 +29,10 @@ const FAR = /\/test\/(?:shared\/adapters|workers\/parse)\//;
 /** Tests of what is built on the rooms, but for the workers that write into them. */
 const ABOVE = /\/test\/(?!shared\/|workers\/(?:ingestion|maintenance)\/)/;
 
+/** Returns the folder of a room within src/ and test/: most are in shared/. */
+export const folderOf = (room, root) =>
+  existsSync(join(root, 'src/shared', room)) ? join('shared', room) : room;
+
 /**
  * Test files without a process of the service that import a module of a room, themselves or by other files of test/.
  * @param isWide whether tests of what is built on the rooms are among them
@@ -36,12 +40,14 @@ const ABOVE = /\/test\/(?!shared\/|workers\/(?:ingestion|maintenance)\/)/;
  */
 export function testsOf(room, root, isWide) {
   const { pure, redis } = sortTests();
-  const folder = join(root, 'src/shared', room, '/');
-  const near = [...pure, ...redis].filter((path) => !FAR.test(path) && (isWide || !ABOVE.test(path)));
+  const folder = join(root, 'src', folderOf(room, root), '/');
+  const own = join(root, 'test', folderOf(room, root), '/');
+  const isNear = (path) => path.startsWith(own) || (!FAR.test(path) && (isWide || !ABOVE.test(path)));
+  const near = [...pure, ...redis].filter(isNear);
   return near.flatMap((path) => {
     const reached = reach(path, (file) => file.startsWith(join(root, 'test/')));
     const direct = [...reached].filter((file) => file.startsWith(folder));
-    const isOwn = path.startsWith(join(root, 'test/shared', room, '/'));
+    const isOwn = path.startsWith(own);
     return direct.length > 0 || isOwn ? [{ path, direct, isOwn }] : [];
   });
 }
