@@ -24,7 +24,9 @@ export interface Lent<T> {
   readonly giveBack: () => void;
 }
 
-/** As long as most files take. */
+/** The first turn of a file that nobody knows yet, in which most files are read. */
+export const FIRST_TURN_MILLISECONDS = 2_000;
+/** The turn after that, and the longest one of the task that began last. */
 export const MIN_MILLISECONDS = 5_000;
 const SLOW = 'slow';
 const QUICK = 'quick';

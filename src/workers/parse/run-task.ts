@@ -4,6 +4,7 @@ import { isQuick as isQuickFile } from '../../shared/documents/quick-content.js'
 import { createGivingWay } from '../../shared/fair-scheduling/giving-way.js';
 import type { ParserChild } from './child-process.js';
 import type { Children, Slot } from './child-slots.js';
+import { FIRST_TURN_MILLISECONDS } from './fair-queue.js';
 import type { ParseTask, RenderTask } from './protocol.js';
 import { runInChild, type RunLimits, type TaskEnd } from './run-in-child.js';
 import { takeAttachments } from './take-attachments.js';
@@ -12,9 +13,6 @@ import { takeAttachments } from './take-attachments.js';
 const DOCUMENTS_PER_CHILD = 10_000;
 /** The formats that can be read without the compiled code that a child has crashed in. */
 const ALSO_WITHOUT_NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
-
-/** A task is first asked after this long whether it gives way. Most files are read by then. */
-export const FIRST_LOOK_MILLISECONDS = 2_000;
 
 type NewTask = Omit<ParseTask, 'id'> | Omit<RenderTask, 'id'>;
 
@@ -52,7 +50,7 @@ export async function runTask(parts: TaskParts, task: NewTask, request: TaskRequ
   const start = performance.now();
   let prepared = Infinity;
   const isWanted = () => lent.isWanted(givesWayAfter, prepared);
-  const turn = createGivingWay({ milliseconds: FIRST_LOOK_MILLISECONDS, isWanted, signal });
+  const turn = createGivingWay({ milliseconds: FIRST_TURN_MILLISECONDS, isWanted, signal });
   const onReady = () => {
     prepared = Math.min(prepared, performance.now() - start);
   };

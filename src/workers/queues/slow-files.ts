@@ -11,8 +11,7 @@ import { queueKeys } from '../../shared/redis/keys.js';
 import { TurnOverError } from '../job-turn.js';
 import type { JobHandler, Outcome } from '../lane-worker.js';
 import { NotYetError } from '../not-yet.js';
-import { MIN_MILLISECONDS } from '../parse/fair-queue.js';
-import { FIRST_LOOK_MILLISECONDS } from '../parse/run-task.js';
+import { FIRST_TURN_MILLISECONDS, MIN_MILLISECONDS } from '../parse/fair-queue.js';
 
 /** Jobs for each parser: one that it reads, one that follows, and one of a caller who has come later. */
 const JOBS_PER_PARSER = 3;
@@ -28,7 +27,7 @@ const AGAIN_MILLISECONDS = 50;
  * for long.
  */
 const turnMilliseconds = (times: number): number =>
-  times === 0 ? FIRST_LOOK_MILLISECONDS : MIN_MILLISECONDS * 2 ** (times - 1);
+  times === 0 ? FIRST_TURN_MILLISECONDS : MIN_MILLISECONDS * 2 ** (times - 1);
 
 const subject = ingestJob.pick({ documentId: true });
 
