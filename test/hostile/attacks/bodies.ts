@@ -3,6 +3,7 @@ import { createClient } from '../../support/client.js';
 import { openRaw } from '../../support/raw-http.js';
 import { isSane, observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
 import { closeAll, openMany, statusLine, untilHeard } from '../connections.js';
+import { CONNECTIONS_PER_ADDRESS } from './connections.js';
 
 const MEGABYTES_8 = 8 * 1024 * 1024;
 
@@ -50,7 +51,10 @@ const part = (disposition: string, body: string, more = '') =>
   `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${more}\r\n${body}\r\n`;
 const file = part('name="file"; filename="a.txt"', 'Some text.');
 
-/** Their headers end after fifteen seconds. An address has a share of the connections, and those beyond it are refused at once. */
+/** Connections of the canary and of the attack beside this one, which have the same address. */
+const OTHER_CONNECTIONS = 60;
+
+/** Their headers end after fifteen seconds. Connections beyond the share of their address are refused at once, and no others. */
 export const drippingConnections: Attack = {
   name: 'connections that drip a byte a second',
   run: async ({ port, isShort }) => {
@@ -70,7 +74,12 @@ export const drippingConnections: Attack = {
       socket.closed ? statusLine(received()) : 'open',
     );
     closeAll(connections);
-    return observed(statuses, isShort ? oneOf(408, 'silent') : oneOf(408, 503, 'silent'));
+    const beyond = Math.max(0, count - (CONNECTIONS_PER_ADDRESS - OTHER_CONNECTIONS));
+    const refused = statuses.filter((status) => status === 503).length;
+    const { answer, wrong } = observed(statuses, oneOf(408, 503, 'silent'));
+    const early =
+      refused > beyond ? `${String(refused)} refused, where ${String(beyond)} have no room` : null;
+    return { answer, wrong: wrong ?? early };
   },
 };
 
