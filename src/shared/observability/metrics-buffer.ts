@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { BATCHES, createNumberedBatches } from '../redis/numbered-batches.js';
 import { bucketOf, fieldOf, type WorkerMetrics } from './worker-metrics.js';
 
 export interface MetricsBuffer extends WorkerMetrics {
@@ -62,32 +62,21 @@ function createNotes() {
   };
 }
 
-interface Batch {
-  readonly number: number;
-  readonly values: Sums;
-}
-
 /** Sends batches until `take` has no more. One run happens at a time, since a Redis that is away keeps a run waiting. */
 function createSender(redis: Redis, take: () => Sums | null) {
-  const batchKey = keys.metricsBatch(randomUUID());
-  let unsent: Batch | null = null;
-  let batches = 0;
+  const batches = createNumberedBatches<Sums>(keys.metricsBatch);
   let running: Promise<void> = Promise.resolve();
   let isSending = false;
 
-  const nextBatch = (): Batch | null => {
-    const values = take();
-    return values && { number: (batches += 1), values };
-  };
-  const sendAll = async () => {
-    for (unsent ??= nextBatch(); unsent; unsent = nextBatch()) {
-      const { number, values } = unsent;
-      // A batch whose reply was lost is sent again unchanged, and the script recognises it by its number.
+  const sendNext = () =>
+    batches.send(take, async (values, { key, number }) => {
       await addScript.run(redis, {
-        keys: [keys.metrics, batchKey],
-        arguments: [String(number), ...[...values].flatMap(([field, by]) => [field, String(by)])],
+        keys: [keys.metrics, key],
+        arguments: [number, ...[...values].flatMap(([field, by]) => [field, String(by)])],
       });
-    }
+    });
+  const sendAll = async () => {
+    while (await sendNext());
   };
   return {
     isSending: () => isSending,
@@ -105,9 +94,9 @@ function createSender(redis: Redis, take: () => Sums | null) {
   };
 }
 
-const addScript = defineScript<number>(`
-if redis.call('GET', KEYS[2]) == ARGV[1] then return 0 end
-redis.call('SET', KEYS[2], ARGV[1], 'EX', 86400)
+const addScript = defineScript<number>(`${BATCHES}
+if answer_to_batch(KEYS[2], ARGV[1]) then return 0 end
+note_batch(KEYS[2], ARGV[1], '')
 for i = 2, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[1], ARGV[i], ARGV[i + 1]) end
 return 1
 `);

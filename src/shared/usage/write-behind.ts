@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import { defineScript, EVEN_WHEN_FULL, type Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
+import { BATCHES, createNumberedBatches } from '../redis/numbered-batches.js';
 import { coalesceRuns, type CoalescedRuns } from '../tools/coalesce-runs.js';
 import { APPEND_EVENT, MAX_WHEN_FULL, type UsageEvent } from './usage.js';
 
@@ -127,6 +127,7 @@ function createQueue() {
     release: (now = performance.now()): void => {
       for (const event of held.takeUntil(now)) gathered.push(event);
     },
+    /** Returns the events to store next. */
     first: (): readonly Gathered[] => gathered.slice(0, BATCH_EVENTS),
     /** Removes the first events, and holds all events of the users of whom one was refused. */
     settle: (batch: readonly Gathered[], refused: ReadonlySet<number>): void => {
@@ -158,26 +159,18 @@ function createHeld() {
   };
 }
 
-/**
- * Stores a batch with each call, and returns its size. One whose reply was lost is sent again unchanged, and the script knows
- * it by its number.
- */
+/** Stores a batch with each call, and returns its size. */
 function createStore(redis: Redis) {
-  const batchKey = keys.usageBatch(randomUUID());
-  let batches = 0;
-  let unsent: { readonly number: number; readonly events: readonly Gathered[] } | null = null;
+  const batches = createNumberedBatches<readonly Gathered[]>(keys.usageBatch);
   return async (queue: Queue): Promise<number> => {
-    const batch = (unsent ??= { number: (batches += 1), events: queue.first() });
-    const refused = await storeScript.run(redis, {
-      keys: [batchKey, keys.usageDirty, ...batch.events.map(({ userId }) => keys.usagePending(userId))],
-      arguments: [
-        String(batch.number),
-        ...batch.events.flatMap(({ userId, json }) => [json, toMember(userId)]),
-      ],
+    const stored = await batches.send(queue.first, async (events, { key, number }) => {
+      const refused = await storeScript.run(redis, {
+        keys: [key, keys.usageDirty, ...events.map(({ userId }) => keys.usagePending(userId))],
+        arguments: [number, ...events.flatMap(({ userId, json }) => [json, toMember(userId)])],
+      });
+      queue.settle(events, new Set(refused === '' ? [] : refused.split(',').map(Number)));
     });
-    unsent = null;
-    queue.settle(batch.events, new Set(refused === '' ? [] : refused.split(',').map(Number)));
-    return batch.events.length;
+    return stored?.length ?? 0;
   };
 }
 
@@ -185,12 +178,9 @@ function createStore(redis: Redis) {
  * Answers with the places of events that Redis refuses because of their user: one who has too many waiting in a full Redis,
  * whose events come first, since a script that has written is refused nothing; or one whose list is broken.
  */
-const storeScript = defineScript<string>(`${APPEND_EVENT}
-local known = redis.call('GET', KEYS[1])
-local mark = ARGV[1] .. ':'
-if known and string.sub(known, 1, #mark) == mark then return string.sub(known, #mark + 1) end
--- A batch that is older than the last one was stored before it.
-if known and tonumber(string.match(known, '^%d+')) > tonumber(ARGV[1]) then return '' end
+const storeScript =
+  defineScript<string>(`${APPEND_EVENT}${BATCHES}local known = answer_to_batch(KEYS[1], ARGV[1])
+if known then return known end
 local beyond, refused = {}, {}
 for i = 3, #KEYS do
   local waiting = redis.pcall('LLEN', KEYS[i])
@@ -206,6 +196,6 @@ for _, turn in ipairs({ true, false }) do
 end
 refused = table.concat(refused, ',')
 ${EVEN_WHEN_FULL}
-redis.call('SET', KEYS[1], mark .. refused, 'EX', 86400)
+note_batch(KEYS[1], ARGV[1], refused)
 return refused
 `);
