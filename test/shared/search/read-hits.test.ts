@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createGuard, SharingChangedError } from '../../../src/shared/access/sharing-guard.js';
 import type { MatchableDocument } from '../../../src/shared/document.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { createRedis } from '../../../src/shared/redis/client.js';
+import { keys } from '../../../src/shared/redis/keys.js';
 import { createReadHits, type ReadHits } from '../../../src/shared/search/read-hits.js';
 import { openSearchWorld, type SearchWorld } from '../../support/search-world.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
@@ -75,4 +77,22 @@ test('reads with the right to read alone, so that no search waits for a write to
     asReader.destroy();
     await redis.sendCommand(['ACL', 'DELUSER', 'reader']);
   }
+});
+
+test('reads nothing where the caller has said meanwhile what of others is found, also without lists before', async () => {
+  const id = await world.create();
+  await world.publish(id, ['the harbour']);
+  const address = { generation: await generationOf(id), number: 0 };
+  const read = async (revision: string) => {
+    const guard = createGuard('ann', revision);
+    await readHits([address], [id], whole, { guard });
+    return guard.isConfirmed;
+  };
+  expect(await read('')).toBe(true);
+  await expect(read('1')).rejects.toThrow(SharingChangedError);
+  await redis.hSet(keys.sharing('ann'), 'revision', '1');
+  expect(await read('1')).toBe(true);
+  await expect(read('')).rejects.toThrow(SharingChangedError);
+  await redis.hSet(keys.sharing('ann'), 'revision', '2');
+  await expect(read('1')).rejects.toThrow(SharingChangedError);
 });
