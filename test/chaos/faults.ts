@@ -55,8 +55,8 @@ interface Happening {
   readonly signal: AbortSignal;
   /** The greatest number of them. */
   readonly count: number;
-  /** Called when an API process has ended. */
-  readonly onEnded: (api: string) => void;
+  /** Called when an API process has ended, be it killed or asked to stop. */
+  readonly onEnded: (api: string, how: { readonly isKilled: boolean }) => void;
 }
 
 /**
@@ -82,7 +82,7 @@ export async function letHappen(faults: Iterator<Fault, never>, happening: Happe
     if (isDeadly(fault))
       void memberOf(cluster, fault)
         .ended()
-        .then(() => onEnded(target));
+        .then(() => onEnded(target, { isKilled: fault.kind === 'kill api' }));
     history.fault(fault.kind, `(${target}) for ${String(fault.forMs)} ms`);
     begun.push(inflict(cluster, fault).finally(end));
     due = Math.max(due + fault.after, performance.now() - MAX_LATE_MS);

@@ -152,7 +152,7 @@ async function disturb(arena: Arena, office: PostOffice, options: ChaosOptions):
     troubles,
     signal: over,
     count,
-    onEnded: (api) => loseReads(arena, api),
+    onEnded: (api, how) => loseReads(arena, api, how),
   });
   const [served] = await Promise.all([
     keepCanary(canary, home, over),

@@ -7,11 +7,19 @@ const UNSTORED_MS = 1_000;
 /** An answer may be noted so long after the process that gave it has ended. */
 const LATE_MS = 500;
 
-/** Expects no count of the last answers of a process that has ended. While Redis is away, earlier answers wait, too. */
-export function loseReads({ ledger, troubles }: Judged, api: string): void {
+/**
+ * Expects no count of the last answers of a process that was killed. While Redis is away, earlier answers wait, too, and a
+ * process that is asked to stop cannot store them either; at any other time, it stores all.
+ */
+export function loseReads(
+  { ledger, troubles }: Judged,
+  api: string,
+  { isKilled }: { readonly isKilled: boolean },
+): void {
   const endedAt = performance.now();
-  const from =
-    Math.min(endedAt, ...troubles.since(['redis'], endedAt).map((each) => each.from)) - UNSTORED_MS;
+  const away = troubles.since(['redis'], endedAt);
+  if (!isKilled && away.length === 0) return;
+  const from = Math.min(endedAt, ...away.map((each) => each.from)) - UNSTORED_MS;
   setTimeout(() => {
     ledger.lose(api, { from, to: endedAt + LATE_MS });
   }, LATE_MS);
