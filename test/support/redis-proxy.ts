@@ -5,6 +5,8 @@ export interface RedisProxy {
   readonly url: string;
   /** Holds back the next commands that name `word`, and all that follows on their connections, until released. */
   hold(word: string): { readonly held: Promise<void>; release(): void };
+  /** Breaks the connection of the next reply, which is lost with it: Redis has done what it was asked. */
+  cutAtNextReply(): void;
   /** Breaks all connections; new ones go to another server, as after a failover behind one address. */
   moveTo(redisPort: number): void;
   close(): Promise<void>;
@@ -21,11 +23,16 @@ export async function startRedisProxy(
 ): Promise<RedisProxy> {
   let target = redisPort;
   let gate: { word: string; opened: Promise<void>; onHeld: () => void } | null = null;
+  let isCutting = false;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const redis = connect(target, '127.0.0.1');
     sockets.add(client).add(redis);
-    redis.on('data', (bytes) => client.write(rewrite(bytes)));
+    redis.on('data', (bytes) => {
+      if (isCutting) client.destroy();
+      else client.write(rewrite(bytes));
+      isCutting = false;
+    });
     let sent = Promise.resolve();
     client.on('data', (bytes) => {
       sent = sent.then(async () => {
@@ -67,6 +74,9 @@ export async function startRedisProxy(
         open();
       };
       return { held, release };
+    },
+    cutAtNextReply: () => {
+      isCutting = true;
     },
     moveTo: (port) => {
       target = port;

@@ -3,7 +3,7 @@ import { createMetricsBuffer, type MetricsBuffer } from '../../../src/shared/obs
 import { readWorkerMetrics } from '../../../src/shared/observability/worker-metrics.js';
 import { renderFamilies } from '../../../src/shared/observability/prometheus.js';
 import { createRedis, type Redis } from '../../../src/shared/redis/client.js';
-import { startRedisLine } from '../../support/redis-line.js';
+import { startRedisProxy } from '../../support/redis-proxy.js';
 import { startTestRedis, type TestRedis } from '../../support/redis.js';
 import { until } from '../../support/until.js';
 
@@ -100,13 +100,13 @@ describe('what workers measure', () => {
   });
 
   test('counts once though the answer to a flush was lost', async () => {
-    const line = await startRedisLine(server.port);
-    const client = await connect(line.url);
+    const proxy = await startRedisProxy(server.port);
+    const client = await connect(proxy.url);
     const metrics = buffer(client);
     metrics.add('quire_ingested_documents_total', {}, 2);
     await metrics.flush();
     // The server does as it is told, and the connection breaks before it can say so.
-    line.cutAtNextReply();
+    proxy.cutAtNextReply();
     metrics.add('quire_ingested_documents_total', {}, 3);
     await expect(metrics.flush()).rejects.toThrow();
     await until(async () => (await shown()).includes('\nquire_ingested_documents_total 5\n'));
@@ -115,6 +115,6 @@ describe('what workers measure', () => {
     await metrics.flush();
     expect(await shown()).toContain('\nquire_ingested_documents_total 9\n');
     client.destroy();
-    line.close();
+    await proxy.close();
   });
 });

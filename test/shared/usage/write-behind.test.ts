@@ -6,7 +6,7 @@ import { UnavailableError } from '../../../src/shared/errors.js';
 import { createUsage, usageEvent, type Usage } from '../../../src/shared/usage/usage.js';
 import { createWriteBehind, type WriteBehind } from '../../../src/shared/usage/write-behind.js';
 import { aggregateUsage } from '../../support/aggregate-usage.js';
-import { startRedisLine } from '../../support/redis-line.js';
+import { startRedisProxy } from '../../support/redis-proxy.js';
 import { startTestRedis, type TestRedis } from '../../support/redis.js';
 import { until } from '../../support/until.js';
 
@@ -92,18 +92,18 @@ describe('reads', () => {
   });
 
   test('count once though the reply of Redis was lost', async () => {
-    const line = await startRedisLine(server.port);
-    const { client, reads } = await open(line.url);
+    const proxy = await startRedisProxy(server.port);
+    const { client, reads } = await open(proxy.url);
     append(reads, 'ann', 3);
     // The server does as it is told, and the connection breaks before it can say so.
-    line.cutAtNextReply();
+    proxy.cutAtNextReply();
     await expect(reads.untilStored()).rejects.toThrow();
     expect(await counted('ann')).toBe(3);
     append(reads, 'ann', 100);
     await until(() => client.isReady);
     await reads.untilStored();
     expect(await tokensOf('ann')).toEqual(Array.from({ length: 103 }, (_, i) => tokens - i));
-    line.close();
+    await proxy.close();
   });
 
   test('wait while Redis is away, which the log says once, and are stored when it is back', async () => {
