@@ -5,6 +5,7 @@ import { modelsAddressesOf } from '../shared/local-models/processes/models-addre
 import { modelsDirectoryOf } from '../shared/local-models/models-directory.js';
 import { embedderOf } from '../shared/settings/chosen-adapters.js';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
+import { audited } from './audited.js';
 import { reachRedis } from './redis/reach-own-data.js';
 import { findDescription } from './models/ask-models.js';
 import { withModelsProcess } from './models/with-models-process.js';
@@ -16,15 +17,17 @@ import { say, UserError } from './user-messages.js';
  */
 export async function reindex(env: Environment): Promise<void> {
   const settings = loadSettings(env, []);
-  const { url, stop } = await reachRedis(settings, env);
-  try {
-    const { QUIRE_REDIS_URL: _, ...others } = env;
-    await withLocalModels(settings, env, (variables, signal) =>
-      run({ ...others, ...variables, REDIS_URL: url }, signal),
-    );
-  } finally {
-    await stop();
-  }
+  await audited('command.reindex', settings, async () => {
+    const { url, stop } = await reachRedis(settings, env);
+    try {
+      const { QUIRE_REDIS_URL: _, ...others } = env;
+      await withLocalModels(settings, env, (variables, signal) =>
+        run({ ...others, ...variables, REDIS_URL: url }, signal),
+      );
+    } finally {
+      await stop();
+    }
+  });
 }
 
 async function run(env: Environment, signal: AbortSignal | null): Promise<void> {

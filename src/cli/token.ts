@@ -8,6 +8,7 @@ import {
 } from '../shared/access/access-token.js';
 import { loadSettings, type Environment } from '../shared/settings/load.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
+import { audited } from './audited.js';
 import { UserError } from './user-messages.js';
 
 export interface TokenRequest {
@@ -52,6 +53,9 @@ export async function makeToken(request: TokenRequest, env: Environment): Promis
     type: parseType(request.type),
   };
   const settings = loadSettings(env, ['secret']);
-  const secret = settings.jwtSecretKey ?? (await loadOrCreateSecret(settings.dataDirectory));
-  return signAccessToken(secret, claims);
+  const sign = async () => {
+    const secret = settings.jwtSecretKey ?? (await loadOrCreateSecret(settings.dataDirectory));
+    return signAccessToken(secret, claims);
+  };
+  return audited('command.token', settings, sign, { user: entityId });
 }

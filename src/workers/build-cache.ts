@@ -1,4 +1,6 @@
 import type { SharedViews } from '../shared/access/sharing.js';
+import type { AuditLog } from '../shared/audit/audit-log.js';
+import { cacheDigest, MAX_DOCUMENTS } from '../shared/audit/notes.js';
 import { fenceOfCache, type CacheEngines } from '../shared/caches/cache-engines.js';
 import type {
   CacheConfig,
@@ -29,6 +31,7 @@ interface BuildParts {
   readonly chunks: Chunks;
   readonly engines: CacheEngines;
   readonly sharedViews: Pick<SharedViews, 'predicateOf'>;
+  readonly audit: Pick<AuditLog, 'write'> | null;
 }
 
 /** Builds a named cache and replaces its previous build, if the texts fit the context window of the model. */
@@ -66,11 +69,25 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
   const leftOut = idsWithout(members, passages);
   const ready = { build, tokenCount, bytes, members, leftOut, config: { ...config, engine: choice } };
   const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
+  if (changed) writeAudit(parts, request, idsOf(passages));
   // Another run of this job may have finished the build, whose prepared state is then in use.
   if (changed && before.ready)
     await forget(parts, { ...request, build: before.ready.build }, before.ready.bytes);
   if (!changed && cache?.ready?.build !== build) await forget(parts, request, bytes);
   return changed ? 'done' : 'stale';
+}
+
+function writeAudit({ audit }: BuildParts, { ownerId, name }: BuildRequest, ids: ReadonlySet<string>): void {
+  const documents = [...ids].slice(0, MAX_DOCUMENTS);
+  const more = ids.size - documents.length;
+  audit?.write({
+    type: 'build',
+    action: 'cache.built',
+    caller: ownerId,
+    cache: cacheDigest(name),
+    documents,
+    more: more === 0 ? undefined : more,
+  });
 }
 
 interface Preparation {
@@ -98,8 +115,11 @@ function prepare(
   );
 }
 
+const idsOf = (passages: readonly Passage[]): Set<string> =>
+  new Set(passages.map(({ documentId }) => documentId));
+
 const idsWithout = (members: readonly CacheMember[], passages: readonly Passage[]): string[] => {
-  const there = new Set(passages.map(({ documentId }) => documentId));
+  const there = idsOf(passages);
   return members.map(({ documentId }) => documentId).filter((id) => !there.has(id));
 };
 

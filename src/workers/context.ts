@@ -60,6 +60,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger, au
     settings,
     logger,
     disks,
+    audit,
     redis,
     metrics,
     connection,

@@ -1,4 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { at } from '../../src/shared/at.js';
@@ -125,6 +126,9 @@ describe('who did what with a document', () => {
   test('is told of the documents of a cache that a question was answered from', async () => {
     await alice.post('/cache/create', { name: MARK, model: MARK, gguf_file: MARK, docs: [id] });
     expect(await about('cache.create', id)).toMatchObject({ caller: 'alice' });
+    const built = await about('cache.built', id);
+    expect(built).toMatchObject({ type: 'build', caller: 'alice', documents: [id] });
+    expect(built.process).toMatch(/^worker-/);
     const { status } = await alice.post(`/cache/${MARK}/query`, { query: `And the ${MARK}?` });
     expect(status).toBe(200);
     expect(await about('cache.query', id)).toMatchObject({ caller: 'alice', status: 200 });
@@ -196,6 +200,47 @@ describe('the log of what operators do', () => {
     await until(async () =>
       (await lines()).some(({ caller, status }) => caller === 'erik' && status === 429),
     );
+  });
+});
+
+describe('commands on the machine itself', () => {
+  const SECRET = { JWT_SECRET_KEY: 'a secret of more than thirty-two bytes' };
+  const quire = (...args: readonly string[]) =>
+    runQuire(args, {
+      ...SECRET,
+      REDIS_URL: service.redis.url,
+      QUIRE_DATA_DIR: service.dataDirectory,
+      QUIRE_AUDIT_LOG: 'true',
+    });
+  const command = (action: string) => lineOf((line) => line.action === action);
+
+  test('leave a line with the account that gave them', async () => {
+    expect(await quire('token', '--name', 'frida')).toMatchObject({ code: 0 });
+    const { username } = userInfo();
+    const token = { type: 'command', process: 'cli', account: username, user: 'frida', succeeded: true };
+    expect(await command('command.token')).toMatchObject(token);
+    expect(await quire('reindex')).toMatchObject({ code: 0 });
+    expect(await command('command.reindex')).toMatchObject({ account: username, succeeded: true });
+  });
+
+  test('leave a line also where they fail', async () => {
+    const place = join(service.dataDirectory, `backup-${MARK}`);
+    expect(await quire('backup', place)).toMatchObject({ code: 0 });
+    expect(await command('command.backup')).toMatchObject({ succeeded: true });
+    // This Redis holds documents.
+    expect(await quire('restore', place)).toMatchObject({ code: 1 });
+    expect(await command('command.restore')).toMatchObject({ succeeded: false });
+  });
+
+  test('do not begin where a log that is required cannot be written', async () => {
+    const env = {
+      QUIRE_AUDIT_LOG: 'true',
+      QUIRE_AUDIT_REQUIRED: 'true',
+      QUIRE_AUDIT_FOLDER: '/dev/null/audit',
+    };
+    const { code, stdout, stderr } = await runQuire(['token', '--name', 'gerd'], { ...SECRET, ...env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('The audit log cannot be written');
   });
 });
 

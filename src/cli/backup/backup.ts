@@ -3,7 +3,8 @@ import { openStorage } from '../../shared/create-storage.js';
 import { createLogger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import { readDataSet } from '../../shared/data-set/data-set.js';
-import { loadSettings, type Environment } from '../../shared/settings/load.js';
+import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
+import { audited } from '../audited.js';
 import { reachRedis } from '../redis/reach-own-data.js';
 import { say, UserError } from '../user-messages.js';
 import { followChanges } from './changed-keys.js';
@@ -25,6 +26,10 @@ export async function backup(place: string, env: Environment): Promise<string> {
   // Files written from here on are for the user of this process alone, also in a folder that others may read.
   process.umask(0o077);
   const settings = loadSettings(env, []);
+  return audited('command.backup', settings, () => copyTo(place, settings, env));
+}
+
+async function copyTo(place: string, settings: Settings, env: Environment): Promise<string> {
   const logger = createLogger({ level: 'warn', process: 'backup' });
   const to = await openPlace(place, settings, { logger, isNew: true });
   if (await findManifest(to))

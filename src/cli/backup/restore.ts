@@ -4,6 +4,7 @@ import { createLogger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import { keys } from '../../shared/redis/keys.js';
 import { loadSettings, type Environment } from '../../shared/settings/load.js';
+import { audited } from '../audited.js';
 import { reachRedis } from '../redis/reach-own-data.js';
 import { UserError } from '../user-messages.js';
 import { connect, type Client } from './connect.js';
@@ -41,21 +42,15 @@ export async function restore(
     });
     return `${told(manifest)} can be restored from ${place}: each part has the bytes that were written.`;
   }
-  const { url, stop } = await reachRedis(settings, env);
-  try {
-    await write({
-      url,
-      from,
-      to: await openStorage(settings, logger),
-      manifest,
-      sources,
-      place,
-      largest,
-      signal,
-    });
-  } finally {
-    await stop();
-  }
+  await audited('command.restore', settings, async () => {
+    const { url, stop } = await reachRedis(settings, env);
+    try {
+      const to = await openStorage(settings, logger);
+      await write({ url, from, to, manifest, sources, place, largest, signal });
+    } finally {
+      await stop();
+    }
+  });
   return `${told(manifest)} are restored from ${place}.`;
 }
 

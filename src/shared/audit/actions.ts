@@ -58,8 +58,22 @@ const CHANGE_ACTIONS = [
 ] as const;
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
+/** Reads and changes that no request brings about at that moment. */
+const BUILD_ACTIONS = ['cache.built'] as const;
+export type BuildAction = (typeof BUILD_ACTIONS)[number];
+
+/** Commands on the machine itself that copy or change data of all, or make a way in. */
+const COMMAND_ACTIONS = ['command.token', 'command.backup', 'command.restore', 'command.reindex'] as const;
+export type CommandAction = (typeof COMMAND_ACTIONS)[number];
+
 /** The events of the log itself. A start without a stop tells of a process that was killed. */
 const LOG_ACTIONS = ['audit.start', 'audit.stop', 'audit.lost'] as const;
 export type LogAction = (typeof LOG_ACTIONS)[number];
 
-export const AUDIT_ACTIONS: readonly string[] = [...REQUEST_ACTIONS, ...CHANGE_ACTIONS, ...LOG_ACTIONS];
+export const AUDIT_ACTIONS: readonly string[] = [
+  ...REQUEST_ACTIONS,
+  ...CHANGE_ACTIONS,
+  ...BUILD_ACTIONS,
+  ...COMMAND_ACTIONS,
+  ...LOG_ACTIONS,
+];

@@ -1,8 +1,7 @@
-import type { Logger } from '../observability/logger.js';
 import { jsonLine } from '../tools/json-line.js';
 import { dayOf, nameFiles } from './day-files.js';
 import { createDayWriter, type Piece } from './day-writer.js';
-import type { AuditEntry } from './entry.js';
+import type { AuditEntry, AuditLogger } from './entry.js';
 import { createRefusals } from './refusals.js';
 import { createRetention } from './retention.js';
 
@@ -48,7 +47,7 @@ interface AuditLogOptions {
   readonly keepDays: number;
   /** The greatest size of the files of the folder together. */
   readonly maxBytes?: number;
-  readonly logger: Pick<Logger, 'error' | 'warn'>;
+  readonly logger: AuditLogger;
   readonly now?: () => number;
   /** Tells whether the disk has room for more lines. */
   readonly hasRoom?: () => Promise<boolean>;

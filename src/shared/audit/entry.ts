@@ -1,5 +1,5 @@
 import type { AccessLists } from '../access/access.js';
-import type { ChangeAction, LogAction, RequestAction } from './actions.js';
+import type { BuildAction, ChangeAction, CommandAction, LogAction, RequestAction } from './actions.js';
 
 /** A request and the status of its answer. It holds ids, and never the text of the request or its answer. */
 export interface RequestEntry {
@@ -64,6 +64,31 @@ interface ListDifference {
   readonly more?: number | undefined;
 }
 
+/** A build of a cache that a worker ended, and whose documents are read from then on by questions to the cache. */
+export interface BuildEntry {
+  readonly type: 'build';
+  readonly action: BuildAction;
+  /** The owner of the cache, with whose rights the documents were read. */
+  readonly caller: string;
+  /** A digest of the name of the cache. */
+  readonly cache: string;
+  readonly documents: readonly string[];
+  /** The number of further documents that are not listed. */
+  readonly more?: number | undefined;
+}
+
+/** A command that was given on the machine itself, as it ends. */
+export interface CommandEntry {
+  readonly type: 'command';
+  readonly action: CommandAction;
+  /** The account of the operating system that gave it. */
+  readonly account: string;
+  /** The user that a token was made for. */
+  readonly user?: string | undefined;
+  readonly succeeded: boolean;
+  readonly ms: number;
+}
+
 /** The places where a process begins and ends to write, and the number of lines lost in between. */
 export interface LogEntry {
   readonly type: 'log';
@@ -71,4 +96,10 @@ export interface LogEntry {
   readonly lost?: number | undefined;
 }
 
-export type AuditEntry = RequestEntry | RefusalsEntry | ChangeEntry | LogEntry;
+export type AuditEntry = RequestEntry | RefusalsEntry | ChangeEntry | BuildEntry | CommandEntry | LogEntry;
+
+/** Is told when lines or old files make trouble. */
+export interface AuditLogger {
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+}

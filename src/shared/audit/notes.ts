@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { RequestAction } from './actions.js';
 
 /** The number of documents that a line lists: as many as the longest search finds. */
-const MAX_DOCUMENTS = 1_000;
+export const MAX_DOCUMENTS = 1_000;
 
 /** The notes about a request until its line is written. */
 export interface AuditNotes {
@@ -66,4 +66,5 @@ export function noteCache(name: string): void {
 }
 
 /** Returns the digest of a cache's name: callers choose names, which may tell the content. */
-const cacheDigest = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 16);
+export const cacheDigest = (name: string): string =>
+  createHash('sha256').update(name).digest('hex').slice(0, 16);

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { createDiskWatch } from '../disk/disk-watch.js';
-import type { Logger } from '../observability/logger.js';
 import type { Settings } from '../settings/schema.js';
 import { createAuditLog, type AuditLog } from './audit-log.js';
+import type { AuditLogger } from './entry.js';
 
 /** Whatever makes data grow is refused before this share of `disk.min_free_megabytes` is left, which is for Redis alone. */
 const SHARE_LEFT = 0.25;
 
 interface OpenOptions {
-  readonly logger: Logger;
+  readonly logger: AuditLogger;
   /** The process of Quire that writes, such as `api`. */
   readonly process: string;
   /** Calls its argument when the process ends. */

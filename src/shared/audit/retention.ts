@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
-import type { Logger } from '../observability/logger.js';
 import { dayOf, listDayFiles, type DayFile } from './day-files.js';
+import type { AuditLogger } from './entry.js';
 
 const MINUTE_MILLISECONDS = 60_000;
 const DAY_MILLISECONDS = 86_400_000;
@@ -10,7 +10,7 @@ interface RetentionOptions {
   readonly keepDays: number;
   /** The greatest size of all files of the folder together. */
   readonly maxBytes: number;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Pick<AuditLogger, 'warn'>;
   readonly now: () => number;
 }
 
