@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createLogger } from '../shared/observability/logger.js';
 import { loadSettings } from '../shared/settings/load.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
+import { startTracing, traceFieldsOf } from '../shared/tracing/start-tracing.js';
 import { createModelsContext } from './context.js';
 import { createModelsServer } from './http/server.js';
 
@@ -10,7 +11,9 @@ let hasBeenStopped = () => false;
 async function main(): Promise<void> {
   const settings = loadSettings(process.env, []);
   const onExit = (flush: () => void) => process.once('exit', flush);
-  const logger = createLogger({ level: settings.log.level, process: 'models', onExit });
+  const addFields = traceFieldsOf(settings);
+  const logger = createLogger({ level: settings.log.level, process: 'models', onExit, addFields });
+  const closeTracing = await startTracing(settings, { process: 'models', logger });
   let close = () => Promise.resolve();
   const { drainSeconds } = settings.workers;
   const { isStopping } = stopOnSignals({
@@ -28,6 +31,7 @@ async function main(): Promise<void> {
     await Promise.race([once(server, 'close'), ended(drainSeconds)]);
     server.closeAllConnections();
     await context.close();
+    await closeTracing();
   };
   const { host, port } = settings.models;
   server.listen({ host, port });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '../support/client.js';
 import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
+import { startModels, type ModelsProcess } from '../support/models-process.js';
 import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -221,5 +222,50 @@ describe('with a collector of traces', () => {
     const failed = spans.filter(({ isError }) => isError).map(({ name }) => name);
     expect(failed).toEqual(expect.arrayContaining(['POST /retrieve/chunks', 'search index']));
     expect(attributesOf(spans, 'search index')).toMatchObject({ 'error.type': 'UnavailableError' });
+  });
+});
+
+describe('with local models', () => {
+  let models: ModelsProcess;
+  let local: Service;
+  beforeAll(async () => {
+    const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    models = await startModels(traces);
+    await models.write('chat.gguf', { kind: 'chat' });
+    local = await startService({
+      env: {
+        ...models.env,
+        ...traces,
+        QUIRE_COMPLETER: 'local',
+        QUIRE_COMPLETION_MODEL: 'chat.gguf',
+        QUIRE_COMPLETION_MAX_TOKENS: '4',
+      },
+    });
+  });
+  afterAll(async () => {
+    await local.stop();
+    await models.stop();
+  });
+
+  test('a question goes on in the process with the model: its loading and the wait for a conversation', async () => {
+    const client = createClient(local.url, 'asking-local');
+    await client.ingestText('A secret-word about quinces.');
+    const headers = { 'X-Request-Id': 'traced-local' };
+    const reply = await client.post('/query', { query: 'secret-question quinces' }, headers);
+    expect(reply.status).toBe(200);
+    const spans = await traceOf('traced-local', 'load model');
+    await until(() => names(spansOf(spans[0]?.traceId ?? '')).has('POST /v1/chat'));
+    const all = spansOf(spans[0]?.traceId ?? '');
+    const asked = all.find(({ name }) => name.startsWith('chat local:'));
+    const answered = all.find(({ name }) => name === 'POST /v1/chat');
+    expect(answered).toMatchObject({
+      parentSpanId: asked?.spanId,
+      kind: 2,
+      attributes: { 'http.response.status_code': 200 },
+      resource: { 'quire.process': 'models' },
+    });
+    for (const name of ['load model', 'wait for conversation'])
+      expect(all.find((each) => each.name === name)).toMatchObject({ parentSpanId: answered?.spanId });
+    expect(collector.text()).not.toMatch(/secret-(?:word|question)/);
   });
 });

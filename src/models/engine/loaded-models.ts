@@ -1,6 +1,7 @@
 import type { ModelKind } from '../../shared/local-models/description.js';
 import type { Fingerprint } from '../../shared/local-models/fingerprints.js';
 import type { Logger } from '../../shared/observability/logger.js';
+import { traced } from '../../shared/tracing/tracing.js';
 import type { CrashJournal } from './crash-journal.js';
 import type { KnownFile, ModelCatalog } from './model-catalog.js';
 import { ModelError, type ModelErrorCode } from './model-error.js';
@@ -98,7 +99,10 @@ function createTakeEntry(options: StoreOptions, entries: Map<string, Entry>) {
     const refusal = refusals.get(key);
     if (refusal && refusal.until > performance.now()) throw refusal.error;
     refusals.delete(key);
-    const entry = await openEntry(options, entries, { ...known, kind }).catch((error: unknown) => {
+    const attributes = { 'gen_ai.request.model': known.file.name };
+    const entry = await traced('load model', { attributes }, () =>
+      openEntry(options, entries, { ...known, kind }),
+    ).catch((error: unknown) => {
       if (error instanceof ModelError && LASTING.includes(error.code))
         refusals.set(key, { error, until: performance.now() + REFUSED_MILLISECONDS });
       throw error;

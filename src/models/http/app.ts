@@ -7,6 +7,7 @@ import express, {
   type Response,
 } from 'express';
 import type { Logger } from '../../shared/observability/logger.js';
+import { beginSpanFor, type Span } from '../../shared/tracing/tracing.js';
 import { chatCompletions } from '../routes/chat-completions.js';
 import { embeddings } from '../routes/embeddings.js';
 import { describeModel, listModels } from '../routes/models.js';
@@ -32,9 +33,13 @@ export function createModelsApp({ token, hosts, logger, ...parts }: AppOptions):
   const handle = (handler: (parts: RouteParts) => Handler) => {
     const run = handler(parts);
     return (request: Request, response: Response) => {
-      run(request, response).catch((error: unknown) => {
-        if (!response.destroyed) replyError(response, error, logger);
-      });
+      const span = beginRequestSpan(request, response);
+      span
+        .within(() => run(request, response))
+        .catch((error: unknown) => {
+          span.fail(error);
+          if (!response.destroyed) replyError(response, error, logger);
+        });
     };
   };
   app.get('/health', (_request, response) => {
@@ -61,6 +66,21 @@ export function createModelsApp({ token, hosts, logger, ...parts }: AppOptions):
     replyError(response, error, logger);
   };
   return app.use(onError);
+}
+
+/** Begins the part of a trace that this process has in it. A request that names no trace has none. */
+function beginRequestSpan(request: Request, response: Response): Span {
+  // Names in paths, such as those of models and states, are left out.
+  const [route = ''] = request.path.replace(/^\/(?:v1\/)?/, '').split('/');
+  const name = `${request.method} /v1/${route}`;
+  const attributes = { 'http.request.method': request.method };
+  const traceparent = request.get('traceparent') ?? null;
+  const span = beginSpanFor(traceparent, name, { kind: 'server', attributes });
+  response.once('close', () => {
+    span.set({ 'http.response.status_code': response.headersSent ? response.statusCode : undefined });
+    span.end();
+  });
+  return span;
 }
 
 function requireToken(token: string): RequestHandler {

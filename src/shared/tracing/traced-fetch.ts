@@ -1,7 +1,7 @@
 import { tracePlace } from './tracing.js';
 
 /** Tells a server in which trace it is asked. */
-const tracedFetch: typeof fetch = (input, init) => {
+export const tracedFetch: typeof fetch = (input, init) => {
   const place = tracePlace();
   if (!place) return fetch(input, init);
   const headers = new Headers(init?.headers);

@@ -1,4 +1,5 @@
 import type { LlamaCompletion, LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
+import { beginSpan, type Span } from '../../../shared/tracing/tracing.js';
 import type { ModelTurn, ModelTurns, ModelTurnRequest } from '../model-turns.js';
 import { commonLength } from './common-length.js';
 import type { SavedState } from './load-state.js';
@@ -42,18 +43,35 @@ export async function openSlots({ contexts, turns, onRestored }: SlotOptions): P
   return {
     window: Math.min(...contexts.map(({ contextSize }) => contextSize)),
     use: (prompt, saved, request, task) =>
-      turns.take(request, async (turn) => {
-        const place = choose(places, prompt);
-        place.isFree = false;
-        try {
-          await restore(place, { prompt, saved, onRestored });
-          return await task(place, turn);
-        } finally {
-          place.isFree = true;
-          place.usedAt = performance.now();
-        }
-      }),
+      afterWait((begin) =>
+        turns.take(request, async (turn) => {
+          begin();
+          const place = choose(places, prompt);
+          place.isFree = false;
+          try {
+            await restore(place, { prompt, saved, onRestored });
+            return await task(place, turn);
+          } finally {
+            place.isFree = true;
+            place.usedAt = performance.now();
+          }
+        }),
+      ),
   };
+}
+
+/** Shows in the trace how long the work waits until it calls its argument; a work that fails before has waited in vain. */
+async function afterWait<Result>(work: (begin: () => void) => Promise<Result>): Promise<Result> {
+  let waiting: Span | null = beginSpan('wait for conversation');
+  const end = () => {
+    waiting?.end();
+    waiting = null;
+  };
+  try {
+    return await work(end);
+  } finally {
+    end();
+  }
 }
 
 /** Returns the free place that holds most of a prompt; among equals the longest unused one. */

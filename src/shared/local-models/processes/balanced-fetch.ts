@@ -1,3 +1,4 @@
+import { tracedFetch } from '../../tracing/traced-fetch.js';
 import type { ModelsAddress, ModelsAddresses } from './models-address.js';
 
 /** A process that failed is asked after all others for this long. */
@@ -18,11 +19,12 @@ type Fetch = typeof fetch;
 /**
  * Fetches like `fetch` from whichever process with local models has the least to do, and asks the next one where that does
  * not answer, cannot, or has another file. Requests are sent to the first address, whose place any other takes. Their
- * bodies must be strings. Objects that one process alone holds are not asked for in this way.
+ * bodies must be strings. Objects that one process alone holds are not asked for in this way. Each process is told in which
+ * trace it is asked.
  */
 export function createBalancedFetch(addresses: ModelsAddresses): Fetch {
   const [first, ...others] = addresses;
-  if (others.length === 0) return fetch;
+  if (others.length === 0) return tracedFetch;
   const candidates = addresses.map((each): Candidate => ({
     ...each,
     underWay: 0,
@@ -33,7 +35,11 @@ export function createBalancedFetch(addresses: ModelsAddresses): Fetch {
     const path = pathOf(input, first);
     let outcome: Outcome | null = null;
     for (const candidate of inOrder(candidates)) {
-      const next: Outcome = await ask(candidate, () => fetch(`${candidate.url}${path}`, init), init?.signal);
+      const next: Outcome = await ask(
+        candidate,
+        () => tracedFetch(`${candidate.url}${path}`, init),
+        init?.signal,
+      );
       init?.signal?.throwIfAborted();
       if ('response' in next && isFinal(next.response)) return next.response;
       // A failure that may pass says more than a process without the file.
