@@ -1,12 +1,12 @@
 import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
-import { createHiddenTextWriter, type HiddenTextWriter } from '../../blocks/hidden-text.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { decodeHtml } from '../html/html.js';
 import { createHtmlReader } from '../html/read-html.js';
 import type { LoadStyleSheet } from '../html/visibility.js';
 import type { ReadContext } from '../../parser.js';
 import { createSignReader, type SignReader } from '../signs/sign-reader.js';
+import { createHiddenCounter, type HiddenCounter } from '../visibility/hidden-counter.js';
 import { openZip, type Zip } from '../zip/zip.js';
 import { createBookSheets } from './book-sheets.js';
 import { readContents } from './contents.js';
@@ -22,14 +22,15 @@ const TEXT_TYPES = /html|xml$/;
 interface Book {
   readonly zip: Zip;
   readonly titles: ReadonlyMap<string, string>;
-  readonly hidden: HiddenTextWriter;
+  readonly hidden: HiddenCounter;
   readonly signs: SignReader;
   readonly receipt: ReceiptWriter;
   readonly sheetsOf: (chapter: string) => LoadStyleSheet;
 }
 
 /** Reads a book (EPUB 2 and 3) chapter by chapter, in the order of its spine. */
-export function* parseEpub(bytes: Uint8Array, { options, receipt }: ReadContext): Iterable<Block> {
+export function* parseEpub(bytes: Uint8Array, context: ReadContext): Iterable<Block> {
+  const { receipt } = context;
   receipt.setParser('epub', '1');
   const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: 'EPUB book', receipt });
   refuseEncrypted(zip);
@@ -39,7 +40,7 @@ export function* parseEpub(bytes: Uint8Array, { options, receipt }: ReadContext)
   if (isCut) receipt.addGap('unreadable', 'The list of chapters ends too early.');
   receipt.setTitle(title);
   receipt.setLanguage(language);
-  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
+  const hidden = createHiddenCounter(context);
   const signs = createSignReader(receipt);
   const titles = readContents(zip, contents);
   const book: Book = { zip, titles, hidden, signs, receipt, sheetsOf: createBookSheets(zip) };

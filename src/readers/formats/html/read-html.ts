@@ -1,9 +1,9 @@
 import type { Block } from '../../blocks/block.js';
-import type { HiddenTextWriter } from '../../blocks/hidden-text.js';
 import { createDrawnFormulas, type DrawnFormulas } from '../formulas/drawn-formulas.js';
 import { createMathCollector, type MathCollector } from '../formulas/math-collector.js';
 import { signsOf, type SignReader } from '../signs/sign-reader.js';
 import { ShallowParser } from '../shallow-parser.js';
+import type { HiddenCounter } from '../visibility/hidden-counter.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { controlText, createSelects, type SelectTracker } from '../forms/html-controls.js';
 import {
@@ -23,7 +23,6 @@ import { createHtmlTables, type HtmlTables } from './html-tables.js';
 import { createRuby } from './ruby.js';
 import { createShifts } from './shifts.js';
 import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
-import { FOR_SCREEN_READERS } from './clipping.js';
 import { createVisibility, type LoadStyleSheet, type VisibilityTracker } from './visibility.js';
 
 export interface HtmlHead {
@@ -34,7 +33,7 @@ export interface HtmlHead {
 
 interface HtmlOptions {
   /** Decides about text that is not shown. Without it, all text is read. */
-  readonly hidden?: HiddenTextWriter | undefined;
+  readonly hidden?: HiddenCounter | undefined;
   /** Reads text in symbol fonts. Without it, or without `hidden`, fonts are not looked at. */
   readonly signs?: SignReader | undefined;
   /** True if the title in the head is a part of the text; true by default. */
@@ -180,8 +179,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
 /** Browsers show nothing behind the start of such an element, so that most of a page may be lost by an owner's mistake. */
 function noteUnclosed(state: State, name: string, isImplied: boolean): void {
   if (!DROPPED.has(name) || state.dropped !== 1) return;
-  if (isImplied && !FOREIGN.has(name))
-    state.options.hidden?.countLeftOut(`behind a <${name}> that is not closed`, state.leftOut.join(''));
+  if (isImplied && !FOREIGN.has(name)) state.options.hidden?.countUnclosed(name, state.leftOut.join(''));
   state.leftOut = [];
 }
 
@@ -228,7 +226,7 @@ function addFormula(state: State, text: string | undefined): void {
 /** Treats a formula that no picture shows as hidden text. */
 function passUnshown({ drawn, options, flow, tables }: State): void {
   const formula = drawn.take();
-  if (!formula || options.hidden?.accepts(formula.kind, formula.text) === false) return;
+  if (!formula || options.hidden?.accepts(formula.kind, formula) === false) return;
   flow.append(formula.text, []);
   tables.append(formula.text, []);
 }
@@ -272,8 +270,7 @@ function addText(state: State, written: string): void {
     if (options.hasTitle === false) return;
   }
   const kind = visibility?.reason();
-  if (kind === FOR_SCREEN_READERS) options.hidden?.countRead(kind, text);
-  else if (kind !== undefined && options.hidden?.accepts(kind, text) === false) return;
+  if (kind !== undefined && options.hidden?.accepts(kind, { text }) === false) return;
   const shifts = state.shifts.current();
   flow.append(text, shifts);
   tables.append(text, shifts);

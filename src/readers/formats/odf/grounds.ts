@@ -1,5 +1,6 @@
 import type { Color } from '../visibility/colors.js';
 import type { Fill } from '../visibility/layers.js';
+import type { Unseen } from '../visibility/reason-unseen.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { isShape, shapeFill } from './slides/shape-layers.js';
 import type { SlideGround } from './slides/slide-ground.js';
@@ -19,7 +20,7 @@ export interface GroundTracker {
   /** Undefined when it is not known. */
   readonly behind: () => Color | undefined;
   /** Returns the reason why nothing of the open elements is seen; undefined when they are seen. */
-  readonly reasonAround: () => string | undefined;
+  readonly reasonAround: () => Unseen | undefined;
 }
 
 /** @param slideGround tells the ground behind the text of shapes where there are slides */

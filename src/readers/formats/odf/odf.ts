@@ -1,7 +1,8 @@
-import { createHiddenTextWriter } from '../../blocks/hidden-text.js';
 import type { Block } from '../../blocks/block.js';
 import type { ReadContext, Parser } from '../../parser.js';
 import { createSignReader } from '../signs/sign-reader.js';
+import { createHiddenCounter } from '../visibility/hidden-counter.js';
+import { createComparisons } from '../visibility/layers.js';
 import { failIfNothing } from '../xml/fail-if-nothing.js';
 import { scanMarkup } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
@@ -13,7 +14,6 @@ import { readPageTexts } from './page-texts.js';
 import { readSheets } from './read-sheets.js';
 import { createRepeatBudget } from './repeat-budget.js';
 import { createSheetEvents } from './sheet-events.js';
-import { createComparisons } from '../visibility/comparisons.js';
 import { createSlideGround, type SlideGround } from './slides/slide-ground.js';
 import { scanSlides } from './slides/slide-shapes.js';
 import { createStyles } from './styles.js';
@@ -41,7 +41,8 @@ export const parseOds: Parser = (bytes, context) =>
     yield* readSheets(readContent(zip, odf, handler), odf);
   });
 
-function* parseWith(bytes: Uint8Array, { options, receipt }: ReadContext, body: Body): Iterable<Block> {
+function* parseWith(bytes: Uint8Array, context: ReadContext, body: Body): Iterable<Block> {
+  const { receipt } = context;
   receipt.setParser('opendocument', '1');
   const zip = openDocument(bytes, receipt);
   const styles = createStyles();
@@ -54,7 +55,7 @@ function* parseWith(bytes: Uint8Array, { options, receipt }: ReadContext, body: 
     scanMarkup(zip.pieces('styles.xml'), { ...styles, cut: () => noteCut('styles.xml') });
   receipt.setLanguage(styles.language());
   readMeta(zip, receipt);
-  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
+  const hidden = createHiddenCounter(context);
   const signs = createSignReader(receipt);
   const formulaOf = createObjectFormulas(zip);
   const blocks = body(zip, { styles, hidden, receipt, signs, noteCut, formulaOf });

@@ -172,7 +172,7 @@ function shownText({ parts, attributes, hasParagraph, hasText }: OpenCell, { hid
   const value = attributes['office:value'] ?? '';
   // Formats often leave out zeros, which hides nothing.
   if (!hasParagraph || Number(value) === 0) return hasParagraph ? '' : value;
-  return hidden.accepts('hidden by its number format', value) ? value : '';
+  return hidden.accepts('format', { text: value }) ? value : '';
 }
 
 function closeCell(
@@ -186,7 +186,7 @@ function closeCell(
   row.column += repeated;
   cell.parts.length = 0;
   const isHidden = sheet.hiddenColumns.of(column) === true;
-  const text = isHidden && shown !== '' && !context.hidden.accepts('hidden column', shown) ? '' : shown;
+  const text = isHidden && shown !== '' && !context.hidden.accepts('column', { text: shown }) ? '' : shown;
   const times = text === '' ? Math.min(repeated, MAX_EMPTY_CELLS) : budget.take(repeated, text.length);
   sheet.reaching.add(column, cell.attributes, text);
   for (let count = 0; count < times; count += 1) {

@@ -1,6 +1,7 @@
-import { areAlike, cssColor, WHITE, type Color } from '../visibility/colors.js';
+import { cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Shift } from '../baseline/shift.js';
 import type { Fill } from '../visibility/layers.js';
+import type { RunStyle } from '../visibility/reason-unseen.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
 import { createFonts, type Bullet } from './fonts.js';
 import { lengthOf } from './lengths.js';
@@ -225,18 +226,13 @@ function languageOf(attributes: Attributes): string {
   return LANGUAGE_OF_NOTHING.has(country) ? language : `${language}-${country}`;
 }
 
-/** Below this size, in points, text cannot be read. */
-const MIN_SIZE = 2;
-
-/**
- * Returns the reason why text is not seen; undefined when it is seen. @param behind the colour behind it; undefined when it
- * is not known
- */
-export function reasonHidden(look: Look, behind: Color | undefined): string | undefined {
-  if (look.isUndisplayed === true) return 'not displayed';
-  if (look.size !== undefined && look.size < MIN_SIZE) return 'smaller than 2 pt';
+/** The style of text, for the judge of what is seen. @param behind tells the colour behind it; undefined when it is not known */
+export function styleOf(look: Look, behind: () => Color | undefined): RunStyle {
   const { color, background } = look;
-  if (color === undefined || color === 'auto' || background === 'unknown') return undefined;
-  const ground = background ?? behind;
-  return ground !== undefined && areAlike(color, ground) ? 'in the colour of its background' : undefined;
+  return {
+    off: look.isUndisplayed === true ? 'off' : undefined,
+    size: look.size,
+    color: color === 'auto' || background === 'unknown' ? undefined : color,
+    behind: background === undefined || background === 'unknown' ? behind : () => background,
+  };
 }

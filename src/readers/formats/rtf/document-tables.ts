@@ -1,3 +1,4 @@
+import { colorOfParts, type Color } from '../visibility/colors.js';
 import { createRtfFonts, type RtfFonts } from './fonts.js';
 
 /** The tables at the beginning of a file: its fonts, colours and styles. */
@@ -6,7 +7,8 @@ export interface RtfTables extends RtfFonts {
   /** Ends the colour that is being told. */
   endColor(): void;
   style(word: string, parameter: number): void;
-  isWhite(color: number): boolean;
+  /** Undefined for the ordinary colour. */
+  readonly colorOf: (color: number) => Color | undefined;
   /** The level of the headings that a style is for. */
   headingOf(style: number): number | undefined;
 }
@@ -14,22 +16,23 @@ export interface RtfTables extends RtfFonts {
 /** Most colours and styles that are kept. */
 const MAX = 10_000;
 
-const COLORS = new Set(['red', 'green', 'blue']);
+const PARTS = ['red', 'green', 'blue'];
 
 export function createRtfTables(): RtfTables {
   const styles = new Map<number, number>();
-  const white = new Set<number>();
+  const colors = new Map<number, Color>();
   let style = 0;
   let color = 0;
-  let parts = 0;
+  let parts = new Map<string, number>();
   return {
     ...createRtfFonts(),
     color: (word, parameter) => {
-      if (COLORS.has(word) && parameter === 255) parts += 1;
+      if (PARTS.includes(word)) parts.set(word, parameter);
     },
     endColor: () => {
-      if (parts === 3 && white.size < MAX) white.add(color);
-      parts = 0;
+      if (parts.size > 0 && colors.size < MAX)
+        colors.set(color, colorOfParts(PARTS.map((part) => parts.get(part) ?? 0)));
+      parts = new Map();
       color += 1;
     },
     style: (word, parameter) => {
@@ -37,7 +40,7 @@ export function createRtfTables(): RtfTables {
       else if (word === 'outlinelevel' && parameter < 9 && styles.size < MAX)
         styles.set(style, parameter + 1);
     },
-    isWhite: (number) => white.has(number),
+    colorOf: (number) => colors.get(number),
     headingOf: (number) => styles.get(number),
   };
 }

@@ -1,14 +1,15 @@
 import type { Block } from '../../blocks/block.js';
-import type { HiddenTextWriter } from '../../blocks/hidden-text.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { createSignReader, signsOf, type SignReader } from '../signs/sign-reader.js';
+import type { HiddenCounter } from '../visibility/hidden-counter.js';
+import { reasonUnseen } from '../visibility/reason-unseen.js';
 import { CHARACTERS } from './characters.js';
 import { languageOf } from './charsets.js';
 import { createDestinationTexts, type DestinationTexts } from './destination-texts.js';
 import { destinationOf, type Destination } from './destinations.js';
 import { createRtfTables, type RtfTables } from './document-tables.js';
 import { createFormField, type RtfFormField } from '../forms/rtf-field.js';
-import { changeState, reasonHidden, shiftOf } from './group-state.js';
+import { changeState, shiftOf, styleOf } from './group-state.js';
 import { createRtfFormula, type RtfFormula } from './formula.js';
 import { createGroupStack, type GroupStack } from './group-stack.js';
 import { createParagraphs, type RtfParagraphs } from './paragraphs.js';
@@ -16,7 +17,7 @@ import { createPendingBytes, type PendingBytes } from './pending-bytes.js';
 import type { RtfToken } from './tokens.js';
 
 interface RtfOptions {
-  readonly hidden: HiddenTextWriter;
+  readonly hidden: HiddenCounter;
   readonly receipt: ReceiptWriter;
 }
 
@@ -247,11 +248,8 @@ function addText(reader: Reader, written: string): void {
   // LibreOffice does not name the font of bullets. A bullet in an unknown font is only known to be one.
   const fontName = tables.fontName(font);
   const text = isPlain || (isBullet && !signsOf(fontName)) ? written : signs.read(written, fontName);
-  const kind = reasonHidden(groups.current, {
-    isWhite: (color) => tables.isWhite(color),
-    isOnPage: paragraphs.isOnPage(),
-  });
-  if (kind !== undefined && !hidden.accepts(kind, text)) return;
+  const kind = reasonUnseen(styleOf(groups.current, tables.colorOf, () => paragraphs.isOnPage()));
+  if (kind !== undefined && !hidden.accepts(kind, { text })) return;
   if (reader.formula.isOpen()) reader.formula.text(text);
   else addPiece(reader, text);
 }

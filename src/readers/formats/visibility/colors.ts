@@ -3,8 +3,11 @@ export type Color = `#${string}`;
 
 export const WHITE: Color = '#ffffff';
 
-/** Nobody tells two colours apart whose red, green and blue all differ by less. */
-const MIN_DIFFERENCE = 12;
+/**
+ * Nobody tells two colours apart whose red, green and blue all differ by less. On white, 12 are a contrast of 1.1 to 1, of which
+ * letters of usual sizes can just be made out.
+ */
+export const MIN_DIFFERENCE = 12;
 
 /** Tells whether text of one colour cannot be seen on the other. */
 export function areAlike(left: Color, right: Color): boolean {
@@ -27,10 +30,11 @@ export function withLuminance(color: Color, luminance: (before: number) => numbe
   // With the hue and the saturation of HSL kept, the distance of each part from the luminance grows with its room.
   const roomOf = (value: number): number => 1 - Math.abs(2 * value - 1);
   const scale = roomOf(before) === 0 ? 0 : roomOf(after) / roomOf(before);
-  return fromParts(parts.map((part) => (after + (part - before) * scale) * 255));
+  return colorOfParts(parts.map((part) => (after + (part - before) * scale) * 255));
 }
 
-const fromParts = (parts: readonly number[]): Color =>
+/** @param parts red, green and blue, from 0 to 255 */
+export const colorOfParts = (parts: readonly number[]): Color =>
   `#${parts
     .map((part) =>
       Math.round(Math.min(255, Math.max(0, part)))
@@ -39,7 +43,8 @@ const fromParts = (parts: readonly number[]): Color =>
     )
     .join('')}`;
 
-const partsOf = (color: Color): number[] =>
+/** Red, green and blue, from 0 to 255. */
+export const partsOf = (color: Color): number[] =>
   [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 
 /** Names of colours in which text is hidden, and of colours that are common behind text. */
@@ -99,7 +104,7 @@ export function cssColor(value: string): Color | undefined {
   const [first = '', second = '', third = ''] = called.parts;
   if (third === '' || alphaOf(value) < 1) return undefined;
   return called.name === 'rgb'
-    ? fromParts([first, second, third].map((part) => numberOf(part, 255)))
+    ? colorOfParts([first, second, third].map((part) => numberOf(part, 255)))
     : fromHue(Number.parseFloat(first), numberOf(second, 1), numberOf(third, 1));
 }
 
@@ -129,5 +134,5 @@ function fromHue(hue: number, saturation: number, luminance: number): Color {
     const turn = (offset + hue / 30) % 12;
     return (luminance - reach * Math.max(-1, Math.min(turn - 3, 9 - turn, 1))) * 255;
   };
-  return fromParts([0, 8, 4].map(partOf));
+  return colorOfParts([0, 8, 4].map(partOf));
 }

@@ -63,7 +63,7 @@ describe('a formula', () => {
   it('of a page that is not shown is named, also where another one stands directly behind it', async () => {
     const unshown = '<span style="display:none"><math alttext="c^2"><mi>c</mi></math></span>';
     const { gaps } = await readBlocks('html', `<p>so ${unshown}${unshown} holds`);
-    expect(gaps).toEqual(['hidden: Text that is not shown (display: none): 2 characters.']);
+    expect(gaps).toEqual(['hidden: 2 characters of hidden text were left out.']);
   });
 
   it('of JATS is read once, beside its number', async () => {

@@ -1,4 +1,3 @@
-import { createHiddenTextWriter } from '../../../blocks/hidden-text.js';
 import { receiptOfPart } from '../../../receipt/receipt-of-part.js';
 import type { Block } from '../../../blocks/block.js';
 import { calendarBlocks } from '../../calendar/calendar-blocks.js';
@@ -6,6 +5,7 @@ import { createHtmlReader } from '../../html/read-html.js';
 import type { ReadContext } from '../../../parser.js';
 import { createSignReader } from '../../signs/sign-reader.js';
 import { parseRtf } from '../../rtf/rtf.js';
+import { createHiddenCounter } from '../../visibility/hidden-counter.js';
 import type { MailBody } from '../message.js';
 import { formsToRead } from './alternatives.js';
 
@@ -60,9 +60,9 @@ function* alternativeBlocks(
 
 const textOf = (blocks: readonly Block[]): string => blocks.map(({ text }) => text).join('');
 
-function htmlBlocks(markup: string, { options, receipt }: ReadContext): readonly Block[] {
-  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
-  const signs = createSignReader(receipt);
+function htmlBlocks(markup: string, context: ReadContext): readonly Block[] {
+  const hidden = createHiddenCounter(context);
+  const signs = createSignReader(context.receipt);
   const html = createHtmlReader({ hidden, signs, hasTitle: false });
   html.write(markup);
   const { blocks } = html.end();

@@ -63,7 +63,7 @@ export function createSlides({ styles, hidden, receipt }: OdfContext): SlideTrac
     accepts: (text) => {
       if (!slide) return true;
       slide.hasText = true;
-      slide.isLeftOut = slide.isHidden && !hidden.accepts('hidden slide', text);
+      slide.isLeftOut = slide.isHidden && !hidden.accepts('slide', { text });
       return !slide.isLeftOut;
     },
     current: () => slide && nextParagraph(slide),

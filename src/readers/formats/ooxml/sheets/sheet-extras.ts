@@ -53,7 +53,7 @@ function* commentBlocks({ office, gaps }: Workbook, part: string, sheet: string)
     const reference = comment.attributes['ref'] ?? '';
     const threaded = textOf(childOf(comment, 'text') ?? childOf(comment, 'tc:text'));
     const text = (richText(childOf(comment, 'x:text')) || threaded).trim();
-    if (text === '' || !gaps.admits('comment')) continue;
+    if (text === '' || !gaps.hidden.accepts('comment')) continue;
     const row = cellReference(reference)?.row;
     yield { text: `Comment on ${reference}: ${text}\n\n`, place: { sheet, row } };
   }

@@ -37,3 +37,22 @@ export function isHidden(shape: XmlElement): boolean {
 /** Films and sounds show a picture until they are played. */
 export const isMedia = (picture: XmlElement): boolean =>
   findFirst(picture, 'a:videoFile') !== undefined || findFirst(picture, 'a:audioFile') !== undefined;
+
+/** Properties of a run that do not make letters seen which have the colour of their background. */
+const PLAIN_RUN: ReadonlySet<string> = new Set(
+  'a:noFill a:solidFill a:highlight a:latin a:ea a:cs a:sym a:rtl a:extLst a:uLnTx a:uLn a:uFillTx a:uFill'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Tells whether more than a fill makes letters seen: a line around them, a shadow, the colour of a link, or properties that
+ * are not followed.
+ */
+export const isDrawnOtherwise = (properties: XmlElement | undefined): boolean =>
+  [...childrenOf(properties)].some(
+    (child) =>
+      !PLAIN_RUN.has(child.name) &&
+      (child.name !== 'a:ln' || childOf(child, 'a:noFill') === undefined) &&
+      (child.name !== 'a:effectLst' || child.children.length > 0),
+  );

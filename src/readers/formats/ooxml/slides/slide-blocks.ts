@@ -1,18 +1,18 @@
 import type { Block, Place } from '../../../blocks/block.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
 import type { Color } from '../../visibility/colors.js';
-import type { Box } from '../../visibility/layers.js';
+import { colorOfFill, type Box } from '../../visibility/layers.js';
+import { reasonUnseen } from '../../visibility/reason-unseen.js';
 import { createUnmerge } from '../drawing/merged-cells.js';
 import type { createGraphics } from '../drawing/graphic.js';
-import { fillOf } from '../drawing/colors.js';
-import { readTextBody } from '../drawing/text-body.js';
-import type { GapCounter, HiddenKind } from '../gap-counter.js';
+import { colorIn, fillOf, type Paint, type Palette } from '../drawing/colors.js';
+import { readTextBody, type RunFilter } from '../drawing/text-body.js';
+import type { GapCounter } from '../gap-counter.js';
 import { childOf, childrenOf, descend, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { boxOf, placeholderOf, type InheritedPlace, type Placeholder } from './placeholders.js';
 import { inReadingOrder } from './reading-order.js';
-import { isHidden, isMedia } from './shape-properties.js';
-import { createRunFilter } from './run-visibility.js';
+import { isDrawnOtherwise, isMedia } from './shape-properties.js';
 import type { SlideLayers } from './slide-layers.js';
 import { collapseBlanks } from '../../../blocks/one-line.js';
 
@@ -57,17 +57,11 @@ function readShapes(parent: XmlElement | undefined, context: SlideContext): Shap
     const box = boxOf(element) ?? (placeholder && context.inherited(placeholder).box);
     const blocks = shapeBlocks(element, placeholder, context);
     if (blocks.length === 0) continue;
-    const kind = hiddenKind(element, context.layers);
-    if (kind && !context.gaps.admits(kind)) continue;
+    const reason = reasonUnseen(context.layers.styleOf(element));
+    if (reason !== undefined && !context.gaps.hidden.accepts(reason)) continue;
     shapes.push({ isTitle: placeholder !== undefined && TITLES.has(placeholder.type), box, blocks });
   }
   return shapes;
-}
-
-function hiddenKind(shape: XmlElement, layers: SlideLayers): HiddenKind | undefined {
-  if (isHidden(shape)) return 'shape';
-  if (layers.isOutside(shape)) return 'outside';
-  return layers.isCovered(shape) ? 'covered' : undefined;
 }
 
 function shapeBlocks(
@@ -122,7 +116,7 @@ function frameBlocks(frame: XmlElement, context: SlideContext): readonly Block[]
 }
 
 function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers }: SlideContext) {
-  const admitsCovered = (text: string): boolean => gaps.admits('merged', { amount: text.length });
+  const admitsCovered = (text: string): boolean => gaps.hidden.accepts('merged', { text });
   const unmerge = createUnmerge(admitsCovered);
   const { palette } = layers;
   // A style of tables may fill any of its cells, as may other properties for all of them.
@@ -131,8 +125,7 @@ function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers 
   const textOfCell = (cell: XmlElement): string => {
     const body = childOf(cell, 'a:txBody');
     const fill = fillOf(childOf(cell, 'a:tcPr'), palette) ?? (isStyled ? 'unknown' : 'none');
-    const behind = (): Color | undefined =>
-      fill === 'none' ? layers.behind(frame) : fill === 'unknown' ? undefined : fill;
+    const behind = (): Color | undefined => (fill === 'none' ? layers.behind(frame) : colorOfFill(fill));
     const admits = createRunFilter({ gaps, palette, behind, body });
     return readTextBody(body, { admits, signs: gaps.signs }).join('\n');
   };
@@ -154,4 +147,54 @@ function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers 
       .filter((text) => text !== '' && admitsCovered(text));
     yield { cells: [...shown, ...covered], place };
   }
+}
+
+interface TextPlace {
+  readonly gaps: GapCounter;
+  readonly palette: Palette;
+  /** The colour behind the text; undefined when it is not known. */
+  readonly behind: () => Color | undefined;
+  /** The body of the text, which may say how its levels look. */
+  readonly body: XmlElement | undefined;
+  /** The colour of its text that a shape states by the style that it takes from the theme. */
+  readonly font?: XmlElement | undefined;
+}
+
+/** Decides which runs of a body of text are read: not runs that are too small, or of the colour that is behind them. */
+function createRunFilter({ gaps, palette, behind, body, font }: TextPlace): RunFilter {
+  const styles = childOf(body, 'a:lstStyle');
+  const fontColor = colorIn(font, palette);
+  const isSolid = [...childrenOf(childOf(body, 'a:bodyPr'))].some(({ name }) => !FLAT.has(name));
+  // The search for the colour behind takes longer than all else.
+  let found: { readonly color: Color | undefined } | undefined;
+  const colorBehind = (): Color | undefined => (found ??= { color: behind() }).color;
+  return (properties, text, level) => {
+    const defaults = descend(styles, `a:lvl${String(level + 1)}pPr`, 'a:defRPr');
+    const size = wholeNumber(properties?.attributes['sz'] ?? defaults?.attributes['sz']);
+    const isFlat = !isSolid && !isDrawnOtherwise(properties) && !isDrawnOtherwise(defaults);
+    const color = isFlat
+      ? (fillOf(properties, palette) ?? fillOf(defaults, palette) ?? fontColor ?? 'unknown')
+      : 'unknown';
+    const reason = reasonUnseen({
+      // In hundredths of a point.
+      size: size === undefined ? undefined : size / 100,
+      opacity: color === 'none' ? 0 : undefined,
+      color: colorOfFill(color),
+      behind: () => {
+        const own = groundOf(properties, palette);
+        return own === undefined ? colorBehind() : colorOfFill(own);
+      },
+    });
+    return reason === undefined || gaps.hidden.accepts(reason, { text });
+  };
+}
+
+/** Properties of a body that give its letters no depth. */
+const FLAT: ReadonlySet<string> = new Set(
+  'a:noAutofit a:normAutofit a:spAutoFit a:prstTxWarp a:extLst'.split(' '),
+);
+/** The colour that a run is marked with. */
+function groundOf(properties: XmlElement | undefined, palette: Palette): Paint | undefined {
+  const highlight = childOf(properties, 'a:highlight');
+  return highlight && (colorIn(highlight, palette) ?? 'unknown');
 }

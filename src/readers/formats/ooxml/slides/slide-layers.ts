@@ -1,6 +1,12 @@
 import type { Color } from '../../visibility/colors.js';
-import { createLayers, touches, UNKNOWN_LAYER, type Box, type Layer } from '../../visibility/layers.js';
-import type { Comparisons } from '../../visibility/comparisons.js';
+import {
+  createLayers,
+  UNKNOWN_LAYER,
+  type Box,
+  type Comparisons,
+  type Layer,
+} from '../../visibility/layers.js';
+import type { RunStyle } from '../../visibility/reason-unseen.js';
 import type { Palette } from '../drawing/colors.js';
 import { childOf, childrenOf, descend, findAll, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
@@ -32,10 +38,8 @@ export interface LayerOptions {
 /** Tells the colours and shapes behind and above the shapes of a slide. */
 export interface SlideLayers {
   readonly palette: Palette;
-  /** Tells whether no part of a shape is on the slide. */
-  isOutside(shape: XmlElement): boolean;
-  /** Tells whether a picture or another shape hides all of a shape. */
-  isCovered(shape: XmlElement): boolean;
+  /** The style of a shape, for the judge of what is seen. */
+  styleOf(shape: XmlElement): RunStyle;
   /** The colour behind a shape; undefined when it is not known. */
   behind(shape: XmlElement): Color | undefined;
   /** The colour behind the text of a shape; undefined when it is not known. */
@@ -67,11 +71,12 @@ export function createSlideLayers(slide: XmlElement | undefined, options: LayerO
   const isStill = (shape: XmlElement): boolean => !animated.has(idOf(shape));
   return {
     palette: theme.palette,
-    isOutside: (shape) => {
-      const box = collection.layers[indexOf(shape)]?.reach;
-      return box !== undefined && size !== undefined && isStill(shape) && !touches(box, size);
-    },
-    isCovered: (shape) => isStill(shape) && layers.isCovered(indexOf(shape)),
+    styleOf: (shape) => ({
+      off: isHidden(shape) ? 'off' : undefined,
+      box: isStill(shape) ? collection.layers[indexOf(shape)]?.reach : undefined,
+      page: size,
+      isCovered: () => isStill(shape) && layers.isCovered(indexOf(shape)),
+    }),
     behind: (shape) => layers.behind(indexOf(shape)),
     behindText: (shape) => layers.behindText(indexOf(shape)),
   };

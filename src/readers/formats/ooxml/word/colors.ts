@@ -1,4 +1,4 @@
-import { areAlike, hexColor, withLuminance, WHITE, type Color } from '../../visibility/colors.js';
+import { hexColor, withLuminance, WHITE, type Color } from '../../visibility/colors.js';
 import type { Fill } from '../../visibility/layers.js';
 import { mappedPalette, readScheme, type Palette } from '../drawing/colors.js';
 import type { OfficePackage } from '../package/office-package.js';
@@ -107,11 +107,3 @@ function themeColor(
   if (tint !== undefined) return withLuminance(base, (before) => before * tint + 1 - tint);
   return shade === undefined ? base : withLuminance(base, (before) => before * shade);
 }
-
-/** Tells whether text cannot be told from its background. */
-export const isUnseen = (color: Color | 'auto' | undefined, behind: Fill): boolean =>
-  color !== undefined &&
-  color !== 'auto' &&
-  behind !== 'none' &&
-  behind !== 'unknown' &&
-  areAlike(color, behind);

@@ -6,10 +6,10 @@ import { writePieces, type Piece } from '../../baseline/pieces.js';
 import type { Shift } from '../../baseline/shift.js';
 import { writeOmml, type FormulaRun } from '../../formulas/omml.js';
 import { paragraphText } from '../drawing/text-body.js';
-import type { GapCounter, HiddenKind } from '../gap-counter.js';
-import { isUnseen } from './colors.js';
+import { reasonUnseen, type Unseen } from '../../visibility/reason-unseen.js';
+import type { GapCounter } from '../gap-counter.js';
 import { oldFieldValue, readControl } from './form-fields.js';
-import { shiftOf, underneath, type RunLook } from './run-look.js';
+import { shiftOf, styleOf, underneath, type RunLook } from './run-look.js';
 import { signOf, textInFonts } from './run-signs.js';
 import type { WordStyles } from './styles.js';
 
@@ -103,7 +103,7 @@ export function readParagraphText(paragraph: XmlElement, context: InlineContext)
 function formulaText(formula: XmlElement, state: RunState, context: InlineContext): string {
   return writeOmml(formula, ({ run, text, isDeleted }: FormulaRun): boolean => {
     const { hidden } = runState(run, isDeleted ? 'deleted' : state.hidden, context);
-    return hidden === undefined || context.gaps.admits(hidden, { amount: text.length });
+    return hidden === undefined || context.gaps.hidden.accepts(hidden, { text });
   });
 }
 
@@ -113,7 +113,7 @@ function createInlineWriter(gaps: GapCounter) {
   const fields = createFields();
   const put = (text: string, { hidden, shift }: RunState): void => {
     if (text === '' || fields.isSilent()) return;
-    if (hidden !== undefined && !gaps.admits(hidden, { amount: text.length })) return;
+    if (hidden !== undefined && !gaps.hidden.accepts(hidden, { text })) return;
     pieces.push({ text: gapBeside(pieces.at(-1)?.text ?? '', text), shifts: [] });
     pieces.push({ text, shifts: shift === undefined ? [] : [shift] });
   };
@@ -167,17 +167,13 @@ function createFields() {
 
 /** The state of a run: whether its text is seen, its shift, and its fonts. */
 interface RunState {
-  readonly hidden: HiddenKind | undefined;
+  readonly hidden: Unseen | undefined;
   readonly shift: Shift | undefined;
   readonly look: RunLook;
 }
 
 /** @param hidden the reason why nothing around the run is seen */
-function runState(
-  run: XmlElement | undefined,
-  hidden: HiddenKind | undefined,
-  context: InlineContext,
-): RunState {
+function runState(run: XmlElement | undefined, hidden: Unseen | undefined, context: InlineContext): RunState {
   const { styles, look: outer } = context;
   const properties = childOf(run, 'w:rPr');
   const own = styles.ownLook(properties);
@@ -187,19 +183,8 @@ function runState(
   if (hidden !== undefined) return { hidden, shift, look };
   // A style that hides a text which another one hides already shows it again (ECMA-376 part 1, 17.7.3).
   const isToggled = own.isVanished === undefined && style.isVanished === true && outer.isVanished === true;
-  return {
-    hidden: isToggled ? hiddenKind({ ...look, isVanished: false }, context) : hiddenKind(look, context),
-    shift,
-    look,
-  };
-}
-
-function hiddenKind(look: RunLook, { ground }: InlineContext): HiddenKind | undefined {
-  if (look.isVanished === true) return 'vanished';
-  if (look.isTiny === true) return 'tiny';
-  const { background = 'none' } = look;
-  const behind = background === 'none' ? ground : background;
-  return look.isOutlined !== true && isUnseen(look.color, behind) ? 'background' : undefined;
+  const shown = isToggled ? { ...look, isVanished: false } : look;
+  return { hidden: reasonUnseen(styleOf(shown, context.ground)), shift, look };
 }
 
 interface DrawingTarget {
