@@ -1,4 +1,4 @@
-import type { Unseen } from '../visibility/reason-unseen.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
 import type { FormulaElement } from './linear.js';
 
 /** A formula in MathML that is not shown, and may be drawn by a picture behind it. */

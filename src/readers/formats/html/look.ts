@@ -1,5 +1,6 @@
 import { alphaOf, cssColor, type Color } from '../visibility/colors.js';
-import { MAX_UNSEEN_OPACITY, type RunStyle, type Unseen } from '../visibility/reason-unseen.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
+import { MAX_UNSEEN_OPACITY, type RunStyle } from '../visibility/reason-unseen.js';
 import { LISTS } from './html-lists.js';
 import { UNKNOWN, type Declarations } from './declarations.js';
 

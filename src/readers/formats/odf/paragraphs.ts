@@ -9,8 +9,8 @@ import {
 import { gapBeside } from '../forms/controls.js';
 import type { SignReader } from '../signs/sign-reader.js';
 import type { Color } from '../visibility/colors.js';
-import type { HiddenCounter } from '../visibility/hidden-counter.js';
-import { reasonUnseen, type Unseen } from '../visibility/reason-unseen.js';
+import type { HiddenCounter, Unseen } from '../visibility/hidden-counter.js';
+import { reasonUnseen } from '../visibility/reason-unseen.js';
 import { MAX_DEPTH } from '../shallow-parser.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
 import { inherit, styleOf, type Look, type Styles } from './styles.js';

@@ -1,7 +1,7 @@
 import type { Block } from '../../blocks/block.js';
 import { tableBlocks } from '../tables/table-blocks.js';
 import { looksLikeHeader } from '../tables/header-rows.js';
-import type { Unseen } from '../visibility/reason-unseen.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
 import type { OdfContext } from './context.js';
 import type { SheetEvent, SheetRow } from './sheet-events.js';
 

@@ -1,13 +1,18 @@
 import type { Location } from '../../blocks/location.js';
 import { createBlockWriter, type BlockWriter } from '../../blocks/block-writer.js';
 import { readObject, type OdfContext, type OdfReader } from './context.js';
-import { createGrounds } from './grounds.js';
 import { createLists } from './lists/lists.js';
 import { createParagraphs, type OdfParagraph } from './paragraphs.js';
 import { createRepeatBudget } from './repeat-budget.js';
 import type { SlideGround } from './slides/slide-ground.js';
 import { createSlides, type SlideParagraph } from './slides/slides.js';
 import { createTables } from './tables.js';
+import type { Color } from '../visibility/colors.js';
+import type { Fill } from '../visibility/layers.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
+import type { Attributes } from '../xml/read-markup.js';
+import { isShape, shapeFill } from './slides/shape-layers.js';
+import type { Look, Styles } from './styles.js';
 
 /** Reads the body of a text or a presentation into blocks. @param slideGround for a presentation */
 export function createTextDocument(context: OdfContext, slideGround?: SlideGround): OdfReader {
@@ -70,4 +75,58 @@ function addParagraph(writer: BlockWriter, paragraph: OdfParagraph, { mark, slid
     },
     { isLine: heading === undefined && mark !== undefined },
   );
+}
+
+/** Families of the styles of elements that may have a background behind the text in them. */
+const FAMILIES: ReadonlyMap<string, string> = new Map([
+  ['text:section', 'section'],
+  ['table:table', 'table'],
+  ['table:table-row', 'table-row'],
+  ['table:table-cell', 'table-cell'],
+]);
+/** Follows open elements, and knows the colour behind the text in them. */
+interface GroundTracker {
+  open(name: string, attributes: Attributes): void;
+  close(name: string): void;
+  /** Undefined when it is not known. */
+  readonly behind: () => Color | undefined;
+  /** Returns the reason why nothing of the open elements is seen; undefined when they are seen. */
+  readonly reasonAround: () => Unseen | undefined;
+}
+
+/** @param slideGround tells the ground behind the text of shapes where there are slides */
+function createGrounds(styles: Styles, slideGround?: SlideGround): GroundTracker {
+  const grounds: (Color | 'unknown')[] = [];
+  const behind = (): Color | undefined => {
+    const ground = grounds.at(-1) ?? styles.pageColor();
+    return ground === 'unknown' ? undefined : ground;
+  };
+  return {
+    open: (name, attributes) => {
+      slideGround?.open(name);
+      if (isShape(name))
+        grounds.push(
+          slideGround ? (slideGround.behind() ?? 'unknown') : frameGround(shapeFill(styles, attributes)),
+        );
+      const family = FAMILIES.get(name);
+      if (family === undefined) return;
+      const look = styles.look(family, attributes['table:style-name'] ?? attributes['text:style-name']);
+      const isTemplate = attributes['table:template-name'] !== undefined;
+      grounds.push(isTemplate ? 'unknown' : (cellGround(look) ?? behind() ?? 'unknown'));
+    },
+    close: (name) => {
+      if (isShape(name) || FAMILIES.has(name)) grounds.pop();
+      slideGround?.close(name);
+    },
+    behind,
+    reasonAround: () => slideGround?.reason(),
+  };
+}
+
+/** Without slides, the places of frames are not compared. */
+const frameGround = (fill: Fill): Color | 'unknown' => (fill === 'none' ? 'unknown' : fill);
+
+function cellGround({ background, fill, isConditional }: Look): Color | 'unknown' | undefined {
+  if (isConditional === true) return 'unknown';
+  return background ?? (fill === 'none' ? undefined : fill);
 }

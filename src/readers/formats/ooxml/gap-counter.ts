@@ -1,4 +1,5 @@
-import type { Gap, GapReason } from '../../receipt/receipt.js';
+import { createGapTally } from '../../receipt/gap-tally.js';
+import type { Gap } from '../../receipt/receipt.js';
 import type { ReadContext } from '../../parser.js';
 import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 import { createHiddenCounter, type HiddenCounter } from '../visibility/hidden-counter.js';
@@ -23,7 +24,6 @@ const LOST = {
 } as const;
 
 type SkippedKind = keyof typeof SKIPPED;
-type Nouns = readonly [singular: string, plural: string];
 
 export interface GapCounter {
   readonly hidden: HiddenCounter;
@@ -38,33 +38,20 @@ export interface GapCounter {
 /** Counts content that is hidden or not read, so that a receipt names each kind once and not each piece of text. */
 export function createGapCounter(context: ReadContext): GapCounter {
   const { receipt } = context;
-  const counts = new Map<
-    string,
-    { reason: GapReason; nouns: Nouns; location: Gap['location']; amount: number }
-  >();
-  const count = (reason: GapReason, nouns: Nouns, location: Gap['location']): void => {
-    const key = JSON.stringify([nouns[0], location]);
-    const entry = counts.get(key) ?? { reason, nouns, location, amount: 0 };
-    entry.amount += 1;
-    counts.set(key, entry);
-  };
+  const tally = createGapTally(receipt);
   const hidden = createHiddenCounter(context);
   const signs = createSignReader(receipt);
   return {
     hidden,
     signs,
     skip(kind) {
-      count('skipped', SKIPPED[kind], null);
+      tally.add('skipped', SKIPPED[kind]);
     },
     lose(kind, location) {
-      count('unreadable', LOST[kind], location);
+      tally.add('unreadable', LOST[kind], { location });
     },
     finish() {
-      for (const { reason, nouns, location, amount } of counts.values()) {
-        const [noun, verb] = amount === 1 ? [nouns[0], 'was'] : [nouns[1], 'were'];
-        receipt.addGap(reason, `${amount.toLocaleString('en')} ${noun} ${verb} left out.`, location);
-      }
-      counts.clear();
+      tally.report();
       hidden.report();
       signs.report();
     },

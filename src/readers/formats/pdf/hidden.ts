@@ -6,7 +6,8 @@ import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { holds } from '../pages/layout/piece.js';
 import type { Color } from '../visibility/colors.js';
-import { reasonUnseen, type RunStyle, type Unseen } from '../visibility/reason-unseen.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
+import { reasonUnseen, type RunStyle } from '../visibility/reason-unseen.js';
 import { colorOfItem, isAllOf, isEven, opacityOfItem, type Size } from './judging/contrast.js';
 import { findCovered, type CoveredWord } from './judging/covered.js';
 

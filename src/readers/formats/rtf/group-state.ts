@@ -1,6 +1,7 @@
 import type { Shift } from '../baseline/shift.js';
 import { WHITE, type Color } from '../visibility/colors.js';
-import type { RunStyle, Unseen } from '../visibility/reason-unseen.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
+import type { RunStyle } from '../visibility/reason-unseen.js';
 import type { Destination } from './destinations.js';
 
 /** The state that holds until the end of a group. */

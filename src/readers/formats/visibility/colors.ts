@@ -48,48 +48,21 @@ export const partsOf = (color: Color): number[] =>
   [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 
 /** Names of colours in which text is hidden, and of colours that are common behind text. */
-const NAMES: ReadonlyMap<string, Color> = new Map<string, Color>([
-  ['white', WHITE],
-  ['black', '#000000'],
-  ['red', '#ff0000'],
-  ['lime', '#00ff00'],
-  ['green', '#008000'],
-  ['blue', '#0000ff'],
-  ['navy', '#000080'],
-  ['yellow', '#ffff00'],
-  ['aqua', '#00ffff'],
-  ['cyan', '#00ffff'],
-  ['fuchsia', '#ff00ff'],
-  ['magenta', '#ff00ff'],
-  ['gray', '#808080'],
-  ['grey', '#808080'],
-  ['silver', '#c0c0c0'],
-  ['maroon', '#800000'],
-  ['olive', '#808000'],
-  ['purple', '#800080'],
-  ['teal', '#008080'],
-  ['snow', '#fffafa'],
-  ['ivory', '#fffff0'],
-  ['ghostwhite', '#f8f8ff'],
-  ['floralwhite', '#fffaf0'],
-  ['mintcream', '#f5fffa'],
-  ['whitesmoke', '#f5f5f5'],
-  ['lightyellow', '#ffffe0'],
-  ['lightgray', '#d3d3d3'],
-  ['lightgrey', '#d3d3d3'],
-  ['darkgray', '#a9a9a9'],
-  ['darkgrey', '#a9a9a9'],
-  ['lightblue', '#add8e6'],
-  ['lightcyan', '#e0ffff'],
-  ['lavender', '#e6e6fa'],
-  ['beige', '#f5f5dc'],
-  ['azure', '#f0ffff'],
-  ['aliceblue', '#f0f8ff'],
-  ['honeydew', '#f0fff0'],
-  ['seashell', '#fff5ee'],
-  ['linen', '#faf0e6'],
-  ['orange', '#ffa500'],
-]);
+const NAMES = colorsByName(
+  'white ffffff black 000000 red ff0000 lime 00ff00 green 008000 blue 0000ff navy 000080 yellow ffff00 ' +
+    'aqua 00ffff cyan 00ffff fuchsia ff00ff magenta ff00ff gray 808080 grey 808080 silver c0c0c0 maroon ' +
+    '800000 olive 808000 purple 800080 teal 008080 snow fffafa ivory fffff0 ghostwhite f8f8ff floralwhite ' +
+    'fffaf0 mintcream f5fffa whitesmoke f5f5f5 lightyellow ffffe0 lightgray d3d3d3 lightgrey d3d3d3 ' +
+    'darkgray a9a9a9 darkgrey a9a9a9 lightblue add8e6 lightcyan e0ffff lavender e6e6fa beige f5f5dc azure ' +
+    'f0ffff aliceblue f0f8ff honeydew f0fff0 seashell fff5ee linen faf0e6 orange ffa500',
+);
+
+/** @param list names, each before its six digits */
+export function colorsByName(list: string): ReadonlyMap<string, Color> {
+  return new Map(
+    Array.from(list.matchAll(/(\w+) ([\da-f]{6})/g), ([, name = '', digits = '']) => [name, `#${digits}`]),
+  );
+}
 
 /** A colour by its name, in small letters; undefined for a name that is not known here. */
 export const namedColor = (name: string): Color | undefined => NAMES.get(name);

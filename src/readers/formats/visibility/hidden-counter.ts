@@ -1,11 +1,10 @@
 import type { ReadContext } from '../../parser.js';
+import { createGapTally, type Nouns } from '../../receipt/gap-tally.js';
 import type { Gap } from '../../receipt/receipt.js';
-import type { Unseen } from './reason-unseen.js';
 
-type Nouns = readonly [singular: string, plural: string];
-
-/** Names for one character, and for several, that nobody sees. */
-const CHARACTERS: Readonly<Record<Unseen, Nouns>> = {
+/** The reasons why nobody sees a text, with the names of one character of it, and of several. */
+const CHARACTERS = {
+  /** The format says that it is not shown. */
   off: ['character of hidden text', 'characters of hidden text'],
   tiny: ['character smaller than 2 points', 'characters smaller than 2 points'],
   transparent: ['transparent character', 'transparent characters'],
@@ -13,6 +12,7 @@ const CHARACTERS: Readonly<Record<Unseen, Nouns>> = {
   outside: ['character off the page', 'characters off the page'],
   covered: ['character under a picture', 'characters under pictures'],
   cut: ['character that its box cuts off', 'characters that their boxes cut off'],
+  /** People whom a program reads the page aloud read it, so that it is always read. */
   aloud: ['character only for screen readers', 'characters only for screen readers'],
   comment: ['character of comments', 'characters of comments'],
   deleted: ['character of tracked deletions', 'characters of tracked deletions'],
@@ -23,9 +23,11 @@ const CHARACTERS: Readonly<Record<Unseen, Nouns>> = {
   row: ['character of hidden rows', 'characters of hidden rows'],
   sheet: ['character of hidden sheets', 'characters of hidden sheets'],
   slide: ['character of hidden slides', 'characters of hidden slides'],
-};
+} as const;
 
-/** Names for parts of a file that are left out whole, so that their characters are not counted. */
+export type Unseen = keyof typeof CHARACTERS;
+
+/** Names of parts that are left out whole, so that their characters are not counted. */
 const PARTS: Readonly<Partial<Record<Unseen, Nouns>>> = {
   off: ['hidden shape', 'hidden shapes'],
   outside: ['shape outside of its slide', 'shapes outside of their slides'],
@@ -37,8 +39,8 @@ const PARTS: Readonly<Partial<Record<Unseen, Nouns>>> = {
   slide: ['hidden slide', 'hidden slides'],
 };
 
+/** Something that nobody sees. It is one whole part where it has no text. */
 interface Found {
-  /** The text that nobody sees; undefined for one whole part. */
   readonly text?: string;
   readonly location?: Gap['location'];
 }
@@ -51,49 +53,26 @@ export interface HiddenCounter {
   accepts(reason: Unseen, found?: Found): boolean;
   /** Counts text behind an element that is not closed, which is left out whatever happens to hidden text. */
   countUnclosed(element: string, text: string): void;
-  /** Adds a gap for each reason and place that was counted. */
   report(): void;
 }
 
-interface Count {
-  readonly nouns: Nouns;
-  readonly location: Gap['location'];
-  readonly isRead: boolean;
-  amount: number;
-}
-
-export function createHiddenCounter({ options, receipt }: ReadContext): HiddenCounter {
-  const { hiddenText } = options;
-  const counts = new Map<string, Count>();
-  const count = (amount: number, { nouns, location, isRead }: Omit<Count, 'amount'>): void => {
-    if (amount === 0) return;
-    const key = location ? JSON.stringify([nouns[0], location]) : nouns[0];
-    const entry = counts.get(key) ?? { nouns, location, isRead, amount: 0 };
-    entry.amount += amount;
-    counts.set(key, entry);
-  };
+export function createHiddenCounter({ options: { hiddenText }, receipt }: ReadContext): HiddenCounter {
+  const tally = createGapTally(receipt);
+  const isRead = hiddenText !== 'drop';
   return {
-    isRead: hiddenText !== 'drop',
+    isRead,
     accepts(reason, { text, location = null } = {}) {
-      const isRead = hiddenText !== 'drop' || reason === 'aloud';
+      const verb = isRead || reason === 'aloud' ? 'read' : 'left out';
       const nouns = (text === undefined ? PARTS[reason] : undefined) ?? CHARACTERS[reason];
       const amount = text === undefined ? 1 : charactersOf(text);
-      if (hiddenText !== 'keep') count(amount, { nouns, location, isRead });
-      return isRead;
+      if (hiddenText !== 'keep') tally.add('hidden', nouns, { location, amount, verb });
+      return verb === 'read';
     },
     countUnclosed(element, text) {
       const place = `behind a <${element}> that is not closed`;
-      const nouns = [`character ${place}`, `characters ${place}`] as const;
-      count(charactersOf(text), { nouns, location: null, isRead: false });
+      tally.add('hidden', [`character ${place}`, `characters ${place}`], { amount: charactersOf(text) });
     },
-    report() {
-      for (const { nouns, location, isRead, amount } of counts.values()) {
-        const [noun, verb] = amount === 1 ? [nouns[0], 'was'] : [nouns[1], 'were'];
-        const detail = `${amount.toLocaleString('en')} ${noun} ${verb} ${isRead ? 'read' : 'left out'}.`;
-        receipt.addGap('hidden', detail, location);
-      }
-      counts.clear();
-    },
+    report: tally.report,
   };
 }
 

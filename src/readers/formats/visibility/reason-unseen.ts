@@ -1,31 +1,6 @@
 import { areAlike, type Color } from './colors.js';
+import type { Unseen } from './hidden-counter.js';
 import { touches, type Box } from './layers.js';
-
-/** The reasons why nobody sees a text: a statement of the format, or its look. */
-export type Unseen =
-  /** The format says that it is not shown. */
-  | 'off'
-  | 'tiny'
-  | 'transparent'
-  /** It has the colour of what is behind it, or over it. */
-  | 'background'
-  /** It is off its page or slide. */
-  | 'outside'
-  /** Something lies over it. */
-  | 'covered'
-  /** Its box shows nothing of it. */
-  | 'cut'
-  /** It is out of sight for people whom a program reads it aloud. They read it, so that it is read here, too. */
-  | 'aloud'
-  | 'comment'
-  | 'deleted'
-  | 'format'
-  | 'merged'
-  | 'shapeless'
-  | 'column'
-  | 'row'
-  | 'sheet'
-  | 'slide';
 
 /** Nobody reads letters of a smaller size, in points. */
 export const MIN_SIZE = 2;
@@ -45,6 +20,7 @@ export interface RunStyle {
   readonly size?: number | undefined;
   /** From 0, which is transparent, to 1. */
   readonly opacity?: number | undefined;
+  /** True if it is out of sight for people whom a program reads it aloud. */
   readonly isReadAloud?: boolean | undefined;
   /** The colour of its letters, unless more than that makes them seen, such as a shadow. */
   readonly color?: Color | undefined;

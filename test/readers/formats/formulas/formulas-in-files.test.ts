@@ -66,6 +66,16 @@ describe('a formula', () => {
     expect(gaps).toEqual(['hidden: 2 characters of hidden text were left out.']);
   });
 
+  it('of a page that only screen readers meet is read and named', async () => {
+    const box = 'position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0)';
+    const { text, gaps } = await readBlocks(
+      'html',
+      `<p>so <span style="${box}"><math alttext="c^2">${POWER}</math></span> holds`,
+    );
+    expect(text).toBe('so c² holds\n\n');
+    expect(gaps).toEqual(['hidden: 2 characters only for screen readers were read.']);
+  });
+
   it('of JATS is read once, beside its number', async () => {
     const article = (inside: string) =>
       `<article dtd-version="1"><body><p>so ${inside} holds</p></body></article>`;

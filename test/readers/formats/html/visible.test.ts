@@ -64,8 +64,6 @@ test.each(['dialog', 'div popover', 'video', 'audio', 'progress', 'meter', 'nofr
 
 /** Text that no browser shows, by properties that are followed. */
 const UNSEEN: Readonly<Record<string, string>> = {
-  transparent: 'color:transparent',
-  'transparent by its alpha': 'color:rgba(0,0,0,0)',
   'white by numbers without commas': 'color:rgb(255 255 255)',
   'white by its hue': 'color:hsl(0,0%,100%)',
   'white by four digits': 'color:#ffff',

@@ -370,3 +370,22 @@ test.each(rowsOf(SEEN))('text that is $kind is read in $format', async ({ format
   expect(read).toContain('Canary');
   expect(hiddenOf(gaps)).toEqual([]);
 });
+
+test.each([
+  ['docx', docx(`<w:p>${run('<w:vanish/>', '<w:t xml:space="preserve"> 😀😀 </w:t>')}</w:p>`)],
+  ['odt', odt('<text:p>Shown<text:hidden-text> 😀😀 </text:hidden-text></text:p>')],
+  ['html', html('<p hidden> 😀😀 </p>')],
+] as const)('characters of %s are counted as people count them', async (format, content) => {
+  expect((await readBlocks(format, content)).gaps).toEqual([
+    'hidden: 2 characters of hidden text were left out.',
+  ]);
+});
+
+test('a page of a PDF names each reason why text of it is not seen', async () => {
+  const content = line(60, 600, 'Canary', { size: 1 }) + line(60, 500, 'hidden', { before: '1 1 1 rg' });
+  const { receipt } = await readBlocks('pdf', pdf(content));
+  expect(receipt.gaps.map(({ detail, location }) => [detail, location?.pages?.first])).toEqual([
+    ['6 characters smaller than 2 points were left out.', 1],
+    ['6 characters in the colour of their background were left out.', 1],
+  ]);
+});

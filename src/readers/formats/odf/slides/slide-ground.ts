@@ -1,6 +1,7 @@
 import type { Color } from '../../visibility/colors.js';
 import { createLayers, type Comparisons } from '../../visibility/layers.js';
-import { reasonUnseen, type Unseen } from '../../visibility/reason-unseen.js';
+import type { Unseen } from '../../visibility/hidden-counter.js';
+import { reasonUnseen } from '../../visibility/reason-unseen.js';
 import { createShapeWalk, type SlideShapes } from './slide-shapes.js';
 
 /** Follows the shapes of slides that were looked through before. */

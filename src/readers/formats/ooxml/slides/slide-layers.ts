@@ -5,10 +5,11 @@ import {
   type Box,
   type Comparisons,
   type Layer,
+  type Fill,
 } from '../../visibility/layers.js';
 import type { RunStyle } from '../../visibility/reason-unseen.js';
-import type { Palette } from '../drawing/colors.js';
-import { childOf, childrenOf, descend, findAll, wholeNumber } from '../xml/elements.js';
+import { colorIn, fillOf, type Palette } from '../drawing/colors.js';
+import { childOf, childrenOf, descend, findAll, wholeNumber, isTrue } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import {
   boxOf,
@@ -18,8 +19,7 @@ import {
   type InheritedPlace,
   type Placeholder,
 } from './placeholders.js';
-import { isFollowed, shapeFill } from './shape-look.js';
-import { isHidden, isRectangle } from './shape-properties.js';
+import { isHidden, isRectangle, isPlainlyFilled } from './shape-properties.js';
 import type { SlideTheme } from './slide-theme.js';
 import { textReach } from './text-reach.js';
 
@@ -189,4 +189,54 @@ function tableReach(table: XmlElement, box: Box): Box {
   for (const { attributes } of childrenOf(childOf(table, 'a:tblGrid')))
     width += wholeNumber(attributes['w']) ?? 0;
   return { ...box, width: Math.max(box.width, width), height: Infinity };
+}
+
+/**
+ * Tells whether a shape is drawn as its box and its fill say. Where it has effects, a thick line or anything else that is
+ * not followed, nobody knows what it covers and how far it reaches.
+ */
+function isFollowed(shape: XmlElement, inherited: InheritedPlace | undefined, theme: SlideTheme): boolean {
+  const properties = childOf(shape, 'p:spPr');
+  if (!isPlainlyFilled(properties) || inherited?.isPlain === false) return false;
+  const numberOf = (name: string): number =>
+    wholeNumber(descend(shape, 'p:style', name)?.attributes['idx'] ?? '0') ?? Infinity;
+  const line = childOf(properties, 'a:ln');
+  const isOwnLine = line?.attributes['w'] !== undefined || childOf(line, 'a:noFill') !== undefined;
+  const hasOwnEffects = childOf(properties, 'a:effectLst') !== undefined;
+  return (
+    (isOwnLine || theme.isThinLine(numberOf('a:lnRef'))) && (hasOwnEffects || numberOf('a:effectRef') === 0)
+  );
+}
+
+/** Returns the fill of a shape. Empty placeholders for text are not drawn when slides are shown, whatever fills them. */
+function shapeFill(shape: XmlElement, inherited: InheritedPlace | undefined, theme: SlideTheme): Fill {
+  if (shape.name !== 'p:sp' || isTrue(shape.attributes['useBgFill'])) return 'unknown';
+  const fill = statedFill(shape, inherited, theme);
+  const isEmpty = inherited !== undefined && !hasText(childOf(shape, 'p:txBody'));
+  return isEmpty && fill !== 'none' ? 'unknown' : fill;
+}
+
+function statedFill(shape: XmlElement, inherited: InheritedPlace | undefined, theme: SlideTheme): Fill {
+  const own = fillOf(childOf(shape, 'p:spPr'), theme.palette) ?? styledFill(shape, theme);
+  if (own !== undefined) return own;
+  for (const fill of inherited?.fills ?? []) {
+    const paint = fillOf(fill, theme.palette);
+    if (paint !== undefined) return paint;
+  }
+  return 'none';
+}
+
+const hasText = (body: XmlElement | undefined): boolean => {
+  for (const paragraph of childrenOf(body, 'a:p'))
+    for (const { name } of childrenOf(paragraph))
+      if (name !== 'a:pPr' && name !== 'a:endParaRPr') return true;
+  return false;
+};
+
+/** The fill that a shape takes from the theme by its number. */
+function styledFill(shape: XmlElement, { palette, isPlainFill }: SlideTheme): Fill | undefined {
+  const reference = descend(shape, 'p:style', 'a:fillRef');
+  const index = wholeNumber(reference?.attributes['idx']) ?? 0;
+  if (!reference || index === 0) return undefined;
+  return isPlainFill(index) ? (colorIn(reference, palette) ?? 'unknown') : 'unknown';
 }

@@ -24,18 +24,6 @@ export interface RunLook {
   readonly otherFont: string | undefined;
 }
 
-export const PLAIN: RunLook = {
-  isVanished: undefined,
-  color: undefined,
-  isOutlined: undefined,
-  background: undefined,
-  shift: undefined,
-  size: undefined,
-  position: undefined,
-  asciiFont: undefined,
-  otherFont: undefined,
-};
-
 /** Returns the look that the properties of a run and of its paragraph state. */
 export function readLook(colors: WordColors, run: XmlElement | undefined, around?: XmlElement): RunLook {
   const vanish = valueOf(run, 'w:vanish');
