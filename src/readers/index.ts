@@ -14,7 +14,7 @@ export type { FileFormat } from './detection/formats.js';
 export { decodeAs } from './encoding/decode-as.js';
 export { encodingOf } from './encoding/labels.js';
 export { percentBytes } from './encoding/percent.js';
-export { warnOfMissingLanguages } from './formats/ocr/warn-of-missing-languages.js';
+export { warnOfMissingLanguages } from './formats/ocr/languages.js';
 export { loadAllParsers } from './parsers.js';
 export { read } from './read.js';
 export { ReadError } from './read-error.js';
