@@ -2,7 +2,6 @@ import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import type { ReadContext } from '../../parser.js';
 import { languageOf, type Language } from './languages.js';
-import { createNesting } from './nesting.js';
 
 /** A long indentation is data, or a wrapped line, rather than a declaration. */
 const MAX_INDENTATION = 40;
@@ -91,4 +90,18 @@ function takeComment(lines: string[]): string[] {
   let count = 0;
   while (count < lines.length && COMMENT.test(lines[lines.length - 1 - count] ?? '')) count += 1;
   return count === 0 ? [] : lines.splice(lines.length - count);
+}
+
+const MAX_HEADING_DEPTH = 6;
+
+/** Tells levels of declarations by their indentation: a declaration that is indented further is within the one before. */
+function createNesting(): { levelOf(indentation: number): number } {
+  const open: number[] = [];
+  return {
+    levelOf(indentation) {
+      while (open.length > 0 && (open.at(-1) ?? 0) >= indentation) open.pop();
+      open.push(indentation);
+      return Math.min(open.length, MAX_HEADING_DEPTH);
+    },
+  };
 }

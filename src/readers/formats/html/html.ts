@@ -1,7 +1,8 @@
 import type { Block } from '../../blocks/block.js';
+import { createHiddenTextWriter } from '../../blocks/hidden-text.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import type { ReadContext } from '../../parser.js';
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { createSignReader } from '../signs/sign-reader.js';
 import { createHiddenCounter } from '../visibility/hidden-counter.js';
 import { createHtmlReader } from './read-html.js';
@@ -50,4 +51,18 @@ function attributeOf(markup: string, name: string, pattern: RegExp): string | un
     if (value !== undefined) return value;
   }
   return undefined;
+}
+
+/** Collects the readable text of markup that is written in pieces, tables as lines of cells. */
+export function createHtmlText(): { write(markup: string): void; end(): string } {
+  const reader = createHtmlReader({ hasTables: false });
+  return {
+    write: (markup) => reader.write(markup),
+    end: () =>
+      reader
+        .end()
+        .blocks.map(({ text }) => text)
+        .join('')
+        .trimEnd(),
+  };
 }

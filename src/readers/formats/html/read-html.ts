@@ -1,6 +1,6 @@
 import type { Block } from '../../blocks/block.js';
 import { createDrawnFormulas, type DrawnFormulas } from '../formulas/drawn-formulas.js';
-import { createMathCollector, type MathCollector } from '../formulas/math-collector.js';
+import { createMathCollector, type MathCollector } from '../formulas/mathml.js';
 import { signsOf, type SignReader } from '../signs/sign-reader.js';
 import { ShallowParser } from '../shallow-parser.js';
 import type { HiddenCounter } from '../visibility/hidden-counter.js';

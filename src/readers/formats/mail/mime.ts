@@ -1,11 +1,12 @@
+import { addressParser, type Address } from 'postal-mime';
+import { oneLine } from '../../blocks/one-line.js';
 import { ReadError } from '../../read-error.js';
 import type { CarriedFile } from '../../receipt/attachment-keeper.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
-import { checkMailSize } from './check-mail-size.js';
 import { toReadableMail } from './mail-encoding.js';
 import type { MailBody, MailMessage } from './message.js';
-import { peopleOf } from './mime/addresses.js';
-import { headerOf, parseParts } from './mime/parse-parts.js';
+import { wordsInUtf8 } from './mime/encoded-words.js';
+import { headerOf, parseParts, type Part } from './mime/parse-parts.js';
 import { holds, sortParts, type CarriedPart } from './mime/sort-parts.js';
 import { signedContent } from './signed-content.js';
 
@@ -92,3 +93,56 @@ function sortCarried(carried: readonly CarriedPart[], { isEncrypted, hasHtml, re
   }
   return { attachments, nested, isEncrypted: sealed };
 }
+
+/** Each line of a message is an object of its own to the library that reads it. */
+const MAX_LINES = 2_000_000;
+/** Each piece of Base64 that ends with padding is such an object, too. In other encodings the sign costs nothing. */
+const MAX_PADDINGS = 1_000_000;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const EQUALS = 0x3d;
+
+/** @throws ReadError where a message of short lines or pieces would take many times its own size */
+function checkMailSize(bytes: Uint8Array): void {
+  let lines = 0;
+  let paddings = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === LINE_FEED) lines += 1;
+    else if (byte === EQUALS && !endsPiece(bytes[at + 1])) paddings += 1;
+  }
+  if (lines > MAX_LINES) throw new ReadError('too_large', 'The e-mail has more than 2,000,000 lines.');
+  if (paddings > MAX_PADDINGS && /base64/i.test(Buffer.from(bytes).toString('latin1')))
+    throw new ReadError('too_large', 'The e-mail has more than 1,000,000 pieces of Base64.');
+}
+
+/** Tells whether a sign is at the end of a line, which is counted already, or one of several. */
+const endsPiece = (next: number | undefined): boolean =>
+  next === undefined || next === LINE_FEED || next === CARRIAGE_RETURN || next === EQUALS;
+
+/** The people that a header such as `To` names. */
+interface People {
+  /** As the header has them: `Ann <ann@example.com>, Bob <bob@example.com>`. */
+  readonly text: string;
+  /** Bare addresses, or names where there is no address. */
+  readonly addresses: readonly string[];
+}
+
+/** @param most how many are taken; there is one sender */
+function peopleOf({ headers }: Part, name: string, most = Infinity): People {
+  const addresses = headers
+    .filter(({ key, value }) => key === name && value !== '')
+    .flatMap(({ value }) => addressParser(wordsInUtf8(value)))
+    .slice(0, most);
+  return { text: oneLine(addresses.map(oneAddress).join(', ')), addresses: bareAddresses(addresses) };
+}
+
+function oneAddress({ name, address, group }: Address): string {
+  if (group) return `${name}: ${group.map(oneAddress).join(', ')}`;
+  if (name === '') return address;
+  return address === '' || address === name ? name : `${name} <${address}>`;
+}
+
+const bareAddresses = (addresses: readonly Address[]): string[] =>
+  addresses.flatMap(({ name, address, group }) => (group ? bareAddresses(group) : [address || name]));

@@ -2,8 +2,8 @@ import { createBlockWriter, type BlockWriter } from '../../blocks/block-writer.j
 import type { Block } from '../../blocks/block.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
-import { createMathCollector, type MathCollector } from '../formulas/math-collector.js';
-import { createHtmlText } from '../html/html-text.js';
+import { createMathCollector, type MathCollector } from '../formulas/mathml.js';
+import { createHtmlText } from '../html/html.js';
 import {
   attributeText,
   attributeValues,

@@ -1,10 +1,9 @@
-import type { ReceiptWriter } from '../../../receipt/receipt-writer.js';
-import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
 import { decodeText } from '../../../encoding/decode-text.js';
 import { encodingOf } from '../../../encoding/labels.js';
+import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
+import type { ReceiptWriter } from '../../../receipt/receipt-writer.js';
 import { declaredInHtml } from '../../html/html.js';
 import type { MailBody } from '../message.js';
-import { joinFlowedLines } from './flowed-text.js';
 import type { Part } from './parse-parts.js';
 
 /** The content of a message, in the order of its parts. */
@@ -93,4 +92,29 @@ function htmlOf({ bytes, parameters }: Part, receipt: ReceiptWriter | undefined)
   const named = parameters.get('charset') ?? '';
   const isUsable = encodingOf(named) !== undefined && !/^(?:us-)?ascii$/i.test(named);
   return decodeText(content, { declared: isUsable ? named : (declaredInHtml(content) ?? named), receipt });
+}
+
+/**
+ * Joins the lines of text that says `format=flowed` (RFC 3676): a line that ends with a blank goes on in the next one,
+ * unless the next one is quoted more or less deeply.
+ * @param deletesBlanks whether these blanks are no part of the text (`DelSp=yes`)
+ */
+function joinFlowedLines(text: string, { deletesBlanks }: { deletesBlanks: boolean }): string {
+  const lines: string[] = [];
+  let open: { readonly depth: number; readonly pieces: string[] } | undefined;
+  const close = (): void => {
+    if (open) lines.push(`${'>'.repeat(open.depth)}${open.depth > 0 ? ' ' : ''}${open.pieces.join('')}`);
+    open = undefined;
+  };
+  for (const line of text.split(/\r?\n/)) {
+    const depth = /^>*/.exec(line)?.[0].length ?? 0;
+    const content = line.slice(depth).replace(/^ /, '');
+    if (open && open.depth !== depth) close();
+    open ??= { depth, pieces: [] };
+    const isFlowed = content.endsWith(' ') && content !== '-- ';
+    open.pieces.push(isFlowed && deletesBlanks ? content.slice(0, -1) : content);
+    if (!isFlowed) close();
+  }
+  close();
+  return lines.join('\n');
 }
