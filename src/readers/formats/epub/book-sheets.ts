@@ -2,8 +2,7 @@ import { decodeText } from '../../encoding/decode-text.js';
 import { parseStyleSheet, type StyleSheet } from '../html/style-rules.js';
 import type { LoadStyleSheet } from '../html/visibility.js';
 import { memberPath } from '../zip/member-path.js';
-import type { Zip } from '../zip/zip.js';
-import { readMember } from './read-member.js';
+import { readMember, type Zip } from '../zip/zip.js';
 
 const MAX_BYTES = 1024 * 1024;
 /** Most style sheets of a book that are read. */

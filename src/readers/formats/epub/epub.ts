@@ -7,11 +7,10 @@ import type { LoadStyleSheet } from '../html/visibility.js';
 import type { ReadContext } from '../../parser.js';
 import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 import { createHiddenCounter, type HiddenCounter } from '../visibility/hidden-counter.js';
-import { openZip, type Zip } from '../zip/zip.js';
+import { openZip, readMember, type Zip } from '../zip/zip.js';
 import { createBookSheets } from './book-sheets.js';
 import { readContents } from './contents.js';
 import { readPackageDocument, refuseEncrypted, type BookItem } from './package-document.js';
-import { readMember } from './read-member.js';
 
 /** Most bytes of text that a book may inflate to. Pictures and fonts are not inflated. */
 const LIMIT_BYTES = 256 * 1024 * 1024;

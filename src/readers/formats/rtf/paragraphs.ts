@@ -1,7 +1,7 @@
 import { createBlockWriter, type BlockWriter } from '../../blocks/block-writer.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
 import { gapBeside } from '../forms/controls.js';
-import { bulletMark } from '../signs/bullets.js';
+import { bulletMark } from '../signs/sign-reader.js';
 import { documentTable } from '../tables/document-table.js';
 import { createTable, type RtfTable } from './tables.js';
 

@@ -5,8 +5,12 @@ import type { HiddenCounter } from '../visibility/hidden-counter.js';
 import { reasonUnseen } from '../visibility/reason-unseen.js';
 import { CHARACTERS } from './characters.js';
 import { languageOf } from './charsets.js';
-import { createDestinationTexts, type DestinationTexts } from './destination-texts.js';
-import { destinationOf, type Destination } from './destinations.js';
+import {
+  createDestinationTexts,
+  destinationOf,
+  type DestinationTexts,
+  type Destination,
+} from './destinations.js';
 import { createRtfTables, type RtfTables } from './document-tables.js';
 import { createFormField, type RtfFormField } from '../forms/rtf-field.js';
 import { changeState, shiftOf, styleOf } from './group-state.js';

@@ -10,9 +10,9 @@ import {
   beginsProse,
   joinedValues,
   localName,
+  shiftOf,
   type NamedText,
 } from './attributes.js';
-import { shiftOf } from './shifted-elements.js';
 import type { Attributes, MarkupHandler } from './read-markup.js';
 import { createXmlTables, type XmlTables } from './xml-tables.js';
 import { oneLine } from '../../blocks/one-line.js';

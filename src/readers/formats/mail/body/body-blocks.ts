@@ -1,6 +1,6 @@
 import type { Block } from '../../../blocks/block.js';
 import type { ReadContext } from '../../../parser.js';
-import { receiptOfPart } from '../../../receipt/receipt-of-part.js';
+import { receiptOfPart } from '../../../receipt/receipt-writer.js';
 import { calendarBlocks } from '../../calendar/calendar-blocks.js';
 import { createHtmlReader } from '../../html/read-html.js';
 import { parseRtf } from '../../rtf/rtf.js';
