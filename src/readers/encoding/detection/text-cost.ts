@@ -1,5 +1,4 @@
-import { FREQUENT_CHARACTERS } from './frequent-characters.js';
-import { LETTER_PAIRS } from './letter-pairs.js';
+import { FREQUENT_CHARACTERS, LETTER_PAIRS } from './language-tables.js';
 
 /** Signs that all kinds of texts have. */
 const COMMON_SIGNS = new Set(
