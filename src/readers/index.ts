@@ -20,7 +20,7 @@ export { read } from './read.js';
 export { ReadError } from './read-error.js';
 export { DEFAULT_READ_OPTIONS, HIDDEN_TEXT, OCR_MODES } from './read-options.js';
 export type { OcrMode, ReadOptions } from './read-options.js';
-export { renderPage } from './render-page.js';
+export { renderPage } from './read.js';
 export { createAttachmentKeeper } from './receipt/attachment-keeper.js';
 export type { AttachmentLimits, KeepAttachment, KeptAttachment } from './receipt/attachment-keeper.js';
 export { mailHeadersSchema } from './receipt/mail-headers.js';

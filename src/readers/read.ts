@@ -1,6 +1,7 @@
 import type { Block } from './blocks/block.js';
 import { withoutUnseen } from './blocks/unseen-characters.js';
 import { factsOf, type FileFormat } from './detection/formats.js';
+import type { renderPage as render } from './formats/pdf/render-page.js';
 import { createHiddenCounter } from './formats/visibility/hidden-counter.js';
 import type { ReadContext } from './parser.js';
 import { loadParser } from './parsers.js';
@@ -37,3 +38,9 @@ function isBlank(bytes: Uint8Array): boolean {
       .replace(/[\0\s]/g, '') === ''
   );
 }
+
+/** Renders a page as the renderer does, whose code is loaded when it is first needed. @throws ReadError when it cannot */
+export const renderPage: typeof render = async (file, page, boxes) => {
+  const { renderPage: renderNow } = await import('./formats/pdf/render-page.js');
+  return await renderNow(file, page, boxes);
+};

@@ -10,7 +10,7 @@ import { unicodeFonts, withCodes } from './judging/unicode-fonts.js';
 import { lookThrough } from './judging/page-contents.js';
 import { mayHoldVerticalText } from './vertical/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
-import { createBodySize } from '../pages/layout/body-size.js';
+import { createBodySize } from '../pages/layout/page-blocks.js';
 import { joinHyphens } from '../pages/layout/hyphens.js';
 import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { shownBlocks } from '../pages/shown-blocks.js';

@@ -3,8 +3,7 @@ import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { createSignReader, signsOf, type SignReader } from '../signs/sign-reader.js';
 import type { HiddenCounter } from '../visibility/hidden-counter.js';
 import { reasonUnseen } from '../visibility/reason-unseen.js';
-import { CHARACTERS } from './characters.js';
-import { languageOf } from './charsets.js';
+import { createPendingBytes, languageOf, type PendingBytes } from './charsets.js';
 import {
   createDestinationTexts,
   destinationOf,
@@ -17,8 +16,7 @@ import { changeState, shiftOf, styleOf } from './group-state.js';
 import { createRtfFormula, type RtfFormula } from './formula.js';
 import { createGroupStack, type GroupStack } from './group-stack.js';
 import { createParagraphs, type RtfParagraphs } from './paragraphs.js';
-import { createPendingBytes, type PendingBytes } from './pending-bytes.js';
-import type { RtfToken } from './tokens.js';
+import { CHARACTERS, type RtfToken } from './tokens.js';
 
 interface RtfOptions {
   readonly hidden: HiddenCounter;

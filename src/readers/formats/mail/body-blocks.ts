@@ -1,12 +1,12 @@
-import type { Block } from '../../../blocks/block.js';
-import type { ReadContext } from '../../../parser.js';
-import { receiptOfPart } from '../../../receipt/receipt-writer.js';
-import { calendarBlocks } from '../../calendar/calendar-blocks.js';
-import { createHtmlReader } from '../../html/read-html.js';
-import { parseRtf } from '../../rtf/rtf.js';
-import { createSignReader } from '../../signs/sign-reader.js';
-import { createHiddenCounter } from '../../visibility/hidden-counter.js';
-import type { MailBody } from '../message.js';
+import type { Block } from '../../blocks/block.js';
+import type { ReadContext } from '../../parser.js';
+import { receiptOfPart } from '../../receipt/receipt-writer.js';
+import { calendarBlocks } from '../calendar/calendar-blocks.js';
+import { createHtmlReader } from '../html/read-html.js';
+import { parseRtf } from '../rtf/rtf.js';
+import { createSignReader } from '../signs/sign-reader.js';
+import { createHiddenCounter } from '../visibility/hidden-counter.js';
+import type { MailBody } from './message.js';
 
 /** Reads the body of a message: HTML and RTF with their structure and their hidden text, plain text as it is. */
 export function* bodyBlocks(body: MailBody, context: ReadContext): Iterable<Block> {

@@ -1,4 +1,4 @@
-import { decodeText } from '../../../encoding/decode-text.js';
+import { decodeText } from '../../encoding/decode-text.js';
 
 /** An encoded word (RFC 2047), with the language that RFC 2231 allows behind its charset. */
 const WORD = /=\?([^?\s*]{1,60})(?:\*[^?\s]{0,40})?\?([QqBb])\?([^?]*)\?=/g;

@@ -1,9 +1,9 @@
 import PostalMime from 'postal-mime';
 import { z } from 'zod';
-import { oneLine } from '../../../blocks/one-line.js';
-import { decodeText } from '../../../encoding/decode-text.js';
-import { percentBytes } from '../../../encoding/percent.js';
-import { ReadError } from '../../../read-error.js';
+import { oneLine } from '../../blocks/one-line.js';
+import { decodeText } from '../../encoding/decode-text.js';
+import { percentBytes } from '../../encoding/percent.js';
+import { ReadError } from '../../read-error.js';
 import { decodeWords } from './encoded-words.js';
 
 /** More parts within parts than any mail program writes. */
