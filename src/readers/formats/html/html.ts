@@ -1,5 +1,4 @@
 import type { Block } from '../../blocks/block.js';
-import { createHiddenTextWriter } from '../../blocks/hidden-text.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import type { ReadContext } from '../../parser.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';

@@ -9,7 +9,7 @@ import { damaged, POWERPOINT } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
 import { createPlaceholders, placeholderOf, targetOf } from './slides/placeholders.js';
-import { createOpacity } from './slides/picture-opacity.js';
+import { createOpacity } from './slides/shape-properties.js';
 import { slideBlocks } from './slides/slide-blocks.js';
 import { createSlideLayers } from './slides/slide-layers.js';
 import { createSlideThemes } from './slides/slide-theme.js';

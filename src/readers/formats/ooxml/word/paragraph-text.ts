@@ -1,17 +1,17 @@
-import { gapBeside } from '../../forms/controls.js';
-import { findAll, findFirst, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
-import type { XmlElement } from '../xml/stream-xml.js';
-import type { Fill } from '../../visibility/layers.js';
 import { writePieces, type Piece } from '../../baseline/pieces.js';
 import type { Shift } from '../../baseline/shift.js';
+import { gapBeside } from '../../forms/controls.js';
 import { writeOmml, type FormulaRun } from '../../formulas/omml.js';
-import { paragraphText } from '../drawing/text-body.js';
+import { signsOf, type SignReader } from '../../signs/sign-reader.js';
 import type { Unseen } from '../../visibility/hidden-counter.js';
+import type { Fill } from '../../visibility/layers.js';
 import { reasonUnseen } from '../../visibility/reason-unseen.js';
+import { paragraphText } from '../drawing/text-body.js';
 import type { GapCounter } from '../gap-counter.js';
+import { findAll, findFirst, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
+import type { XmlElement } from '../xml/stream-xml.js';
 import { oldFieldValue, readControl } from './form-fields.js';
 import { shiftOf, styleOf, underneath, type RunLook } from './run-look.js';
-import { signOf, textInFonts } from './run-signs.js';
 import type { WordStyles } from './styles.js';
 
 export interface InlineContext {
@@ -212,4 +212,31 @@ function readDrawing(drawing: XmlElement, { boxes, put, gaps }: DrawingTarget): 
   const texts = lines.filter((line) => line.trim() !== '');
   // The words of shapes stand apart from each other, and from the words around the drawing.
   if (texts.length > 0) put(`\n${texts.join('\n')}\n`);
+}
+
+type Fonts = Pick<RunLook, 'asciiFont' | 'otherFont'>;
+
+/** The text of a run as it is shown: symbol fonts show other signs than its characters. */
+function textInFonts(text: string, { asciiFont, otherFont }: Fonts, signs: SignReader): string {
+  if (signsOf(asciiFont) === signsOf(otherFont)) return signs.read(text, otherFont);
+  // Characters beyond Latin-1 are in no other font than the symbol font.
+  const symbolFont = signsOf(otherFont) === undefined ? asciiFont : otherFont;
+  return text.replace(/[\0-\x7f]+|[\x80-\xff]+|[^\0-\xff]+/g, (part) => {
+    const code = part.charCodeAt(0);
+    return signs.read(part, code < 0x80 ? asciiFont : code < 0x100 ? otherFont : symbolFont);
+  });
+}
+
+/**
+ * Returns the sign that an element stands for (`w:sym`, or the element of later versions of Word for characters beyond
+ * FFFF).
+ */
+function signOf({ name, attributes }: XmlElement, signs: SignReader): string {
+  const [code, font] =
+    name === 'w:sym'
+      ? [attributes['w:char'], attributes['w:font']]
+      : [attributes['w16se:char'], attributes['w16se:font']];
+  if (code === undefined || !/^[\da-f]{1,6}$/i.test(code)) return '';
+  const number = Number.parseInt(code, 16);
+  return number > 0x10_ffff ? '' : signs.read(String.fromCodePoint(number), font);
 }
