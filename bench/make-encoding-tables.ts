@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 
 const [folder = ''] = process.argv.slice(2);
-const OUTPUT = 'src/readers/encoding/detection';
+const OUTPUT = 'src/readers/encoding/detection/language-tables.ts';
 const LATIN = 'ca cs da de en es fi fr hu is it lt lv nb nl pl pt ro sh sk sl sv tr vi'.split(' ');
 const OTHERS: Readonly<Record<string, RegExp>> = {
   ar: /^[\u0621-\u064a\u067e\u0686\u0698\u06a9\u06af]+$/,
@@ -153,14 +153,6 @@ function characterTable(language: string, pattern: RegExp, most: number): string
   return levels;
 }
 
-async function write(name: string, comment: string, table: string): Promise<void> {
-  const text = `// Made by bench/make-encoding-tables.ts, which names the sources.\n\n${comment}\n${table}\n`;
-  writeFileSync(
-    join(OUTPUT, name),
-    await format(text, { parser: 'typescript', printWidth: 110, singleQuote: true }),
-  );
-}
-
 const pairs: unknown = Object.fromEntries([
   ...LATIN.map((language) => [language, pairTable(language, /^[\p{Script=Latin}\u0300-\u0323]+$/u)]),
   ...Object.entries(OTHERS).map(([language, pattern]) => [language, pairTable(language, pattern)]),
@@ -171,13 +163,18 @@ const characters: unknown = Object.fromEntries(
     characterTable(language, pattern, most),
   ]),
 );
-await write(
-  'letter-pairs.ts',
-  '/**\n * For each language its letters, and the costs of each after each other one in half bits: a digit of base 36 each, row by\n * row. The first row and column are the beginning and the end of words.\n */',
-  `export const LETTER_PAIRS: Readonly<Record<string, { readonly letters: string; readonly bits: string }>> = ${JSON.stringify(pairs)};`,
-);
-await write(
-  'frequent-characters.ts',
-  '/** Characters of languages that have thousands: those of the first string cost no bits, those of the next one bit, and so on. */',
-  `export const FREQUENT_CHARACTERS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(characters)};`,
-);
+const text = `// Made by bench/make-encoding-tables.ts, which names the sources.
+
+/**
+ * For each language its letters, and the costs of each after each other one in half bits: a digit of base 36 each, row by
+ * row. The first row and column are the beginning and the end of words.
+ */
+export const LETTER_PAIRS: Readonly<Record<string, { readonly letters: string; readonly bits: string }>> = ${JSON.stringify(pairs)};
+
+/**
+ * Characters of languages that have thousands: a character of the first string costs no bits, one of the next string one
+ * bit, and so on.
+ */
+export const FREQUENT_CHARACTERS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(characters)};
+`;
+writeFileSync(OUTPUT, await format(text, { parser: 'typescript', printWidth: 110, singleQuote: true }));

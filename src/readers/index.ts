@@ -14,19 +14,25 @@ export type { FileFormat } from './detection/formats.js';
 export { decodeAs } from './encoding/decode-as.js';
 export { encodingOf } from './encoding/labels.js';
 export { percentBytes } from './encoding/percent.js';
-export { warnOfMissingLanguages } from './formats/ocr/warn-of-missing-languages.js';
+export { warnOfMissingLanguages } from './formats/ocr/languages.js';
 export { loadAllParsers } from './parsers.js';
 export { read } from './read.js';
 export { ReadError } from './read-error.js';
 export { DEFAULT_READ_OPTIONS, HIDDEN_TEXT, OCR_MODES } from './read-options.js';
 export type { OcrMode, ReadOptions } from './read-options.js';
-export { renderPage } from './render-page.js';
-export { addGaps, missingAttachment } from './receipt/add-gaps.js';
+export { renderPage } from './read.js';
 export { createAttachmentKeeper } from './receipt/attachment-keeper.js';
-export type { KeepAttachment } from './receipt/attachment-keeper.js';
-export type { AttachmentLimits, KeptAttachment } from './receipt/kept-attachment.js';
+export type { AttachmentLimits, KeepAttachment, KeptAttachment } from './receipt/attachment-keeper.js';
 export { mailHeadersSchema } from './receipt/mail-headers.js';
-export { GAP_REASONS, gapSchema, MAX_NAMED, PART_UNITS, receiptSchema } from './receipt/receipt.js';
+export {
+  addGaps,
+  GAP_REASONS,
+  gapSchema,
+  MAX_NAMED,
+  missingAttachment,
+  PART_UNITS,
+  receiptSchema,
+} from './receipt/receipt.js';
 export type { Gap, Receipt } from './receipt/receipt.js';
 export { createReceiptWriter } from './receipt/receipt-writer.js';
 export type { Findings, ReceiptWriter } from './receipt/receipt-writer.js';

@@ -1,7 +1,8 @@
 import type { Block } from './blocks/block.js';
-import { createHiddenTextWriter } from './blocks/hidden-text.js';
 import { withoutUnseen } from './blocks/unseen-characters.js';
 import { factsOf, type FileFormat } from './detection/formats.js';
+import type { renderPage as render } from './formats/pdf/render-page.js';
+import { createHiddenCounter } from './formats/visibility/hidden-counter.js';
 import type { ReadContext } from './parser.js';
 import { loadParser } from './parsers.js';
 import { ReadError } from './read-error.js';
@@ -19,10 +20,7 @@ export async function* read(
   if (bytes.length === 0 || (factsOf(format).isEmptyWhenBlank && isBlank(bytes)))
     throw new ReadError('empty_document', 'The document is empty.');
   const parse = await loadParser(format);
-  const hidden = createHiddenTextWriter({
-    hiddenText: context.options.hiddenText,
-    receipt: context.receipt,
-  });
+  const hidden = createHiddenCounter(context);
   try {
     for await (const block of parse(bytes, context)) yield withoutUnseen(block, hidden);
   } finally {
@@ -40,3 +38,9 @@ function isBlank(bytes: Uint8Array): boolean {
       .replace(/[\0\s]/g, '') === ''
   );
 }
+
+/** Renders a page as the renderer does, whose code is loaded when it is first needed. @throws ReadError when it cannot */
+export const renderPage: typeof render = async (file, page, boxes) => {
+  const { renderPage: renderNow } = await import('./formats/pdf/render-page.js');
+  return await renderNow(file, page, boxes);
+};

@@ -3,8 +3,7 @@ import type { ReceiptWriter } from '../receipt/receipt-writer.js';
 import { withoutDataUris } from './data-uris.js';
 import { withoutUuencoded } from './uuencoded.js';
 import { decodeAs } from './decode-as.js';
-import { detectEncoding, isLikelier, type Detection } from './detection/detect-encoding.js';
-import { wideEncoding } from './detection/wide-encoding.js';
+import { detectEncoding, isLikelier, wideEncoding, type Detection } from './detection/detect-encoding.js';
 import { encodingOf } from './labels.js';
 import { announcedEncoding, SEVEN_BIT } from './seven-bit.js';
 

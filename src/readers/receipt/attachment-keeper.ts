@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
-import type { AttachmentLimits, KeptAttachment } from './kept-attachment.js';
 
 /** A file that a document carries. */
 export interface CarriedFile {
@@ -55,4 +54,22 @@ function refusalOf(
   return count < limits.most
     ? null
     : `No more than ${String(limits.most)} attachments of a document are read.`;
+}
+
+/** The limits of the files within a document that are kept, so that documents are made of them. */
+export interface AttachmentLimits {
+  readonly most: number;
+  readonly mostBytes: number;
+  /** The reason why none is kept; null when some are. */
+  readonly refusal: string | null;
+}
+
+/** A file that a parser has taken out of a document. */
+export interface KeptAttachment {
+  /** The path of the file: at first its name in the parser's folder. */
+  readonly file: string;
+  /** The number of the attachment in the receipt, from 0. */
+  readonly position: number;
+  readonly filename: string | null;
+  readonly contentType: string;
 }

@@ -1,5 +1,5 @@
-import { cleanText } from '../blocks/clean-text.js';
 import { boundedNames } from '../blocks/bounded-names.js';
+import { cleanText } from '../blocks/clean-text.js';
 import type { MailHeaders } from './mail-headers.js';
 import {
   MAX_NAMED,
@@ -147,3 +147,15 @@ function meanOf(values: readonly number[]): number | null {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   return Math.round(mean * 1000) / 1000;
 }
+
+const ignore = (): void => undefined;
+
+/** Notes the gaps of a file within a document, and nothing about the document itself. */
+export const receiptOfPart = (receipt: ReceiptWriter): ReceiptWriter => ({
+  ...receipt,
+  setParser: ignore,
+  setTitle: ignore,
+  setLanguage: ignore,
+  setParts: ignore,
+  addPartRead: ignore,
+});

@@ -8,7 +8,7 @@ import {
   isPicture,
   type FileFormat,
 } from '../../../src/readers/detection/formats.js';
-import { startsAsHtml } from '../../../src/readers/detection/html-start.js';
+import { startsAsHtml } from '../../../src/readers/detection/text.js';
 import { isQuick, isQuickContent } from '../../../src/shared/documents/quick-content.js';
 
 /** Formats with the content types of their files, that of answers first, and what the names of these end with. */

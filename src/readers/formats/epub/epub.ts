@@ -1,17 +1,19 @@
-import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
-import { createHiddenTextWriter, type HiddenTextWriter } from '../../blocks/hidden-text.js';
+import { oneLine } from '../../blocks/one-line.js';
+import { decodeText } from '../../encoding/decode-text.js';
+import type { ReadContext } from '../../parser.js';
+import { ReadError } from '../../read-error.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { decodeHtml } from '../html/html.js';
 import { createHtmlReader } from '../html/read-html.js';
+import { parseStyleSheet, type StyleSheet } from '../html/style-rules.js';
 import type { LoadStyleSheet } from '../html/visibility.js';
-import type { ReadContext } from '../../parser.js';
 import { createSignReader, type SignReader } from '../signs/sign-reader.js';
-import { openZip, type Zip } from '../zip/zip.js';
-import { createBookSheets } from './book-sheets.js';
-import { readContents } from './contents.js';
-import { readPackageDocument, refuseEncrypted, type BookItem } from './package-document.js';
-import { readMember } from './read-member.js';
+import { createHiddenCounter, type HiddenCounter } from '../visibility/hidden-counter.js';
+import { scanMarkup, type MarkupHandler } from '../xml/read-markup.js';
+import { memberPath } from '../zip/member-path.js';
+import { openZip, readMember, type Zip } from '../zip/zip.js';
+import { readPackageDocument, refuseEncrypted, localName, type BookItem } from './package-document.js';
 
 /** Most bytes of text that a book may inflate to. Pictures and fonts are not inflated. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
@@ -22,14 +24,15 @@ const TEXT_TYPES = /html|xml$/;
 interface Book {
   readonly zip: Zip;
   readonly titles: ReadonlyMap<string, string>;
-  readonly hidden: HiddenTextWriter;
+  readonly hidden: HiddenCounter;
   readonly signs: SignReader;
   readonly receipt: ReceiptWriter;
   readonly sheetsOf: (chapter: string) => LoadStyleSheet;
 }
 
 /** Reads a book (EPUB 2 and 3) chapter by chapter, in the order of its spine. */
-export function* parseEpub(bytes: Uint8Array, { options, receipt }: ReadContext): Iterable<Block> {
+export function* parseEpub(bytes: Uint8Array, context: ReadContext): Iterable<Block> {
+  const { receipt } = context;
   receipt.setParser('epub', '1');
   const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: 'EPUB book', receipt });
   refuseEncrypted(zip);
@@ -39,7 +42,7 @@ export function* parseEpub(bytes: Uint8Array, { options, receipt }: ReadContext)
   if (isCut) receipt.addGap('unreadable', 'The list of chapters ends too early.');
   receipt.setTitle(title);
   receipt.setLanguage(language);
-  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
+  const hidden = createHiddenCounter(context);
   const signs = createSignReader(receipt);
   const titles = readContents(zip, contents);
   const book: Book = { zip, titles, hidden, signs, receipt, sheetsOf: createBookSheets(zip) };
@@ -105,3 +108,117 @@ function readChapter(book: Book, item: BookItem, before: string | undefined): Ch
 }
 
 const isCutOff = (markup: string): boolean => /<html[\s>]/i.test(markup) && !/<\/html\s*>/i.test(markup);
+
+const MAX_SHEET_BYTES = 1024 * 1024;
+/** Most style sheets of a book that are read. */
+const MAX_SHEETS = 100;
+/** Most selectors that all chapters of a book take from their style sheets. */
+const MAX_SELECTORS = 1_000_000;
+const NO_STYLES = parseStyleSheet('');
+
+/** A style sheet, and how many selectors it has. */
+interface BookSheet {
+  readonly sheet: StyleSheet;
+  readonly selectors: number;
+}
+
+/**
+ * Reads the style sheets of a book, each once, when a chapter links to it. Further links of a chapter to it change nothing.
+ * Sheets outside of the book, and sheets beyond the bounds, are not read.
+ */
+function createBookSheets(zip: Zip): (chapter: string) => LoadStyleSheet {
+  const known = new Map<string, BookSheet | undefined>();
+  let taken = 0;
+  const load = (path: string): BookSheet | undefined => {
+    if (!known.has(path) && known.size < MAX_SHEETS) known.set(path, readSheet(zip, path));
+    return known.get(path);
+  };
+  return (chapter) => {
+    const linked = new Set<string>();
+    return (reference) => {
+      if (/^[a-z][a-z\d+.-]*:/i.test(reference)) return undefined;
+      const path = memberPath(reference, chapter);
+      if (linked.has(path)) return NO_STYLES;
+      const found = load(path);
+      if (!found || taken + found.selectors > MAX_SELECTORS) return undefined;
+      linked.add(path);
+      taken += found.selectors;
+      return found.sheet;
+    };
+  };
+}
+
+function readSheet(zip: Zip, path: string): BookSheet | undefined {
+  const bytes = readMember(zip, path, MAX_SHEET_BYTES);
+  if (!bytes) return undefined;
+  const sheet = parseStyleSheet(decodeText(bytes));
+  return { sheet, selectors: sheet.rules.reduce((sum, { subjects }) => sum + subjects.length, 0) };
+}
+
+/** Most titles of chapters that are kept. */
+const MAX_TITLES = 10_000;
+
+/** Reads the tables of contents of a book, each member once: the titles of its chapters by the members that they begin in. */
+function readContents(zip: Zip, items: readonly BookItem[]): ReadonlyMap<string, string> {
+  const titles = new Map<string, string>();
+  for (const { path, mediaType } of new Map(items.map((item) => [item.path, item])).values()) {
+    if (!zip.has(path)) continue;
+    const add = (reference: string, label: string): void => {
+      const member = memberPath(reference, path);
+      const title = oneLine(label);
+      if (title !== '' && !titles.has(member) && titles.size < MAX_TITLES) titles.set(member, title);
+    };
+    scanMarkup(zip.pieces(path), mediaType.includes('ncx') ? readNcx(add) : readNav(add));
+  }
+  return titles;
+}
+
+type AddTitle = (reference: string, label: string) => void;
+
+/** The table of contents of EPUB 2: `navPoint` holds a label, then where it leads. */
+function readNcx(add: AddTitle): MarkupHandler {
+  let label = '';
+  let isInLabel = false;
+  return {
+    open: (name, attributes) => {
+      const local = localName(name);
+      if (local === 'navLabel') {
+        label = '';
+        isInLabel = true;
+      }
+      if (local === 'content') add(attributes['src'] ?? '', label);
+    },
+    close: (name) => {
+      if (localName(name) === 'navLabel') isInLabel = false;
+    },
+    text: (text) => {
+      if (isInLabel) label += text;
+    },
+  };
+}
+
+/** The table of contents of EPUB 3: links within `nav`, whose other kinds are lists of pages and landmarks. */
+function readNav(add: AddTitle): MarkupHandler {
+  let isInContents = false;
+  let reference: string | undefined;
+  let label = '';
+  return {
+    open: (name, attributes) => {
+      const local = localName(name);
+      if (local === 'nav') isInContents = (attributes['epub:type'] ?? 'toc').split(' ').includes('toc');
+      if (local !== 'a' || !isInContents) return;
+      reference = attributes['href'];
+      label = '';
+    },
+    close: (name) => {
+      const local = localName(name);
+      if (local === 'nav') isInContents = false;
+      if (local !== 'a') return;
+      if (reference !== undefined) add(reference, label);
+      reference = undefined;
+    },
+    text: (text) => {
+      if (reference !== undefined) label += text;
+    },
+  };
+}

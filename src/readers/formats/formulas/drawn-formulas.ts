@@ -1,10 +1,11 @@
+import type { Unseen } from '../visibility/hidden-counter.js';
 import type { FormulaElement } from './linear.js';
 
 /** A formula in MathML that is not shown, and may be drawn by a picture behind it. */
 interface UnshownFormula {
   readonly text: string;
   /** The reason why the formula is not shown. */
-  readonly kind: string;
+  readonly kind: Unseen;
 }
 
 /** Follows the drawings that stand beside formulas in MathML. */

@@ -1,4 +1,4 @@
-import { writeTokens } from './mathml-row.js';
+import { oneLine } from '../../blocks/one-line.js';
 import {
   accented,
   accentOf,
@@ -13,9 +13,9 @@ import {
   withLimits,
   withPrescripts,
   withScripts,
+  gapBetween,
   type FormulaElement,
 } from './linear.js';
-import { oneLine } from '../../blocks/one-line.js';
 
 /**
  * Writes a formula in MathML as linear text, as UnicodeMath does. Names are without prefixes.
@@ -213,4 +213,114 @@ function writeEnclosed(
 ): string {
   const inside = rowOf(parts, depth);
   return /(?:^|\s)radical(?:\s|$)/.test(attributes['notation'] ?? '') ? root(inside) : inside;
+}
+
+interface Token {
+  readonly text: string;
+  /** True for a word, such as the name of a function, in contrast to letters that stand for numbers. */
+  readonly isWord: boolean;
+}
+
+/** Invisible signs that say how two tokens belong together. */
+const APPLICATION = '\u2061';
+const TIMES = '\u2062';
+const SEPARATOR = '\u2063';
+const PLUS = '\u2064';
+
+/** Joins the elements of a row. Words stand apart from their neighbours, signs do not. */
+function writeTokens(elements: Iterable<FormulaElement>, write: (element: FormulaElement) => string): string {
+  const parts: string[] = [];
+  let last: Token = { text: '', isWord: false };
+  let between = '';
+  for (const element of elements) {
+    const written = write(element);
+    const sign = written.trim();
+    if (sign.length === 1 && [APPLICATION, TIMES, SEPARATOR, PLUS].includes(sign)) {
+      between = sign;
+      continue;
+    }
+    if (written === '') continue;
+    const token = { text: written, isWord: isWord(element) };
+    const gap = gapOf(last, token, between);
+    parts.push(gap === '' ? gapBetween(last.text, written) : gap, written);
+    last = token;
+    between = '';
+  }
+  return parts.join('');
+}
+
+const WORD = /^\p{L}[\p{L}\p{M}]+/u;
+const SCRIPTED = new Set('msub msup msubsup munder mover munderover'.split(' '));
+const NAMES = new Set(['mi', 'mo', 'mtext', 'ms']);
+
+function isWord({ name, children }: FormulaElement): boolean {
+  const [first] = children;
+  if (SCRIPTED.has(name)) {
+    const base = children.find((child) => typeof child !== 'string');
+    return base !== undefined && isWord(base);
+  }
+  return name === 'mtext' || (NAMES.has(name) && typeof first === 'string' && WORD.test(first.trim()));
+}
+
+function gapOf(left: Token, right: Token, between: string): string {
+  const [before, after] = [left.text.slice(-1), right.text.slice(0, 1)];
+  if (before === '' || before === ' ' || after === ' ') return '';
+  if (isDigit(before) && isDigit(after)) return between === SEPARATOR ? ',' : ' ';
+  if (between === PLUS) return ' ';
+  if (between === APPLICATION) return '([{'.includes(after) ? '' : ' ';
+  const isApart = (left.isWord && OPERAND_START.test(after)) || (right.isWord && OPERAND_END.test(before));
+  return isApart ? ' ' : '';
+}
+
+const isDigit = (character: string): boolean => /^\p{Nd}$/u.test(character);
+const OPERAND_START = /^[\p{L}\p{N}√∛∜∑∫∏|]$/u;
+const OPERAND_END = /^[\p{L}\p{N})\]}′!|]$/u;
+
+interface OpenElement extends FormulaElement {
+  readonly children: (FormulaElement | string)[];
+}
+
+/** Collects the elements of a formula in MathML from the events of a parser of markup. */
+export interface MathCollector {
+  /** Tells whether a formula is open. */
+  isOpen(): boolean;
+  /** Takes the beginning of an element, of a formula itself, too. Returns false for one outside of formulas. */
+  open(name: string, attributes: FormulaElement['attributes']): boolean;
+  text(text: string): void;
+  /** Takes the end of an element. Returns the text of the formula that ends with it. */
+  close(name: string): string | undefined;
+  /** Ends a formula that was not closed, and returns its text; undefined where none is open. */
+  end(): string | undefined;
+}
+
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1).toLowerCase();
+
+export function createMathCollector(): MathCollector {
+  let open: OpenElement[] = [];
+  const end = (): string | undefined => {
+    const [formula] = open;
+    open = [];
+    return formula && writeMathMl(formula);
+  };
+  return {
+    isOpen: () => open.length > 0,
+    open: (name, attributes) => {
+      const local = localName(name);
+      const holder = open.at(-1);
+      if (!holder && local !== 'math') return false;
+      const element: OpenElement = { name: local, attributes, children: [] };
+      holder?.children.push(element);
+      open.push(element);
+      return true;
+    },
+    text: (text) => void open.at(-1)?.children.push(text),
+    close: (name) => {
+      const local = localName(name);
+      const depth = open.findLastIndex((element) => element.name === local);
+      if (depth === 0) return end();
+      if (depth > 0) open.length = depth;
+      return undefined;
+    },
+    end,
+  };
 }

@@ -1,18 +1,19 @@
-import { createHiddenTextWriter } from '../../blocks/hidden-text.js';
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
-import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import type { ReadContext } from '../../parser.js';
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { createSignReader } from '../signs/sign-reader.js';
+import { createHiddenCounter } from '../visibility/hidden-counter.js';
 import { createHtmlReader } from './read-html.js';
 
 /** Browsers look at the first 1,024 bytes for an encoding, but pages of old have it behind long comments. */
 const PRESCAN_BYTES = 65_536;
 
 /** Parses HTML into blocks: headings, paragraphs, lists and tables. Text that nobody sees is left out and named. */
-export function* parseHtml(bytes: Uint8Array, { options, receipt }: ReadContext): Iterable<Block> {
+export function* parseHtml(bytes: Uint8Array, context: ReadContext): Iterable<Block> {
+  const { receipt } = context;
   receipt.setParser('html', '1');
-  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
+  const hidden = createHiddenCounter(context);
   const signs = createSignReader(receipt);
   const html = createHtmlReader({ hidden, signs });
   html.write(decodeHtml(bytes, receipt));
@@ -49,4 +50,18 @@ function attributeOf(markup: string, name: string, pattern: RegExp): string | un
     if (value !== undefined) return value;
   }
   return undefined;
+}
+
+/** Collects the readable text of markup that is written in pieces, tables as lines of cells. */
+export function createHtmlText(): { write(markup: string): void; end(): string } {
+  const reader = createHtmlReader({ hasTables: false });
+  return {
+    write: (markup) => reader.write(markup),
+    end: () =>
+      reader
+        .end()
+        .blocks.map(({ text }) => text)
+        .join('')
+        .trimEnd(),
+  };
 }

@@ -1,6 +1,5 @@
 import type { ParserOptions } from 'htmlparser2';
 import { ShallowParser } from '../shallow-parser.js';
-import { collectStyles } from './collect-styles.js';
 import { isCountdown, LISTS, type HtmlLists } from './html-lists.js';
 import type { VisibilityTracker } from './visibility.js';
 
@@ -14,6 +13,33 @@ export function lookAhead(
 ): void {
   if (visibility) collectStyles(markup, visibility, options);
   lists.countDown(countReversed(markup, options));
+}
+
+/** Adds all style sheets of a page, including sheets behind its text. */
+function collectStyles(markup: string, visibility: VisibilityTracker, options: Options): void {
+  if (!/<(?:style|link)/i.test(markup)) return;
+  let style: { readonly parts: string[]; readonly media: string | undefined } | undefined;
+  let templates = 0;
+  const parser = new ShallowParser(
+    {
+      onopentag: (name, attributes) => {
+        if (name === 'template') templates += 1;
+        if (name === 'link') visibility.addLink(attributes);
+        if (name === 'style' && templates === 0) style = { parts: [], media: attributes['media'] };
+      },
+      onclosetag: (name) => {
+        if (name === 'template') templates -= 1;
+        if (name !== 'style') return;
+        if (style) visibility.addStyles(style.parts.join(''), style.media);
+        style = undefined;
+      },
+      ontext: (text) => {
+        style?.parts.push(text);
+      },
+    },
+    options,
+  );
+  parser.end(markup);
 }
 
 /** Counts the items of each list that counts down to 1, in the order in which these lists begin. */

@@ -1,15 +1,19 @@
-import { clippingOf, FOR_SCREEN_READERS, isBox, isTransient, type Clipping } from './clipping.js';
+import { alphaOf, cssColor, type Color } from '../visibility/colors.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
+import { MAX_UNSEEN_OPACITY, type RunStyle } from '../visibility/reason-unseen.js';
 import { LISTS } from './html-lists.js';
-import { alphaOf, areAlike, cssColor, type Color } from '../visibility/colors.js';
 import { UNKNOWN, type Declarations } from './declarations.js';
 
 /** The properties of an element that decide whether its text is seen. */
 export interface Look {
   /** The reason why nothing inside is seen, whatever the inside says itself. */
-  readonly kind: string | undefined;
+  readonly kind: Unseen | undefined;
   /** The way in which a box cuts off all text in it that is not out of its flow. */
-  readonly clipping: Clipping | undefined;
-  readonly isTiny: boolean;
+  readonly clipping: 'cut' | 'aloud' | undefined;
+  /** The size of letters in points, as far as it is known. */
+  readonly size: number | undefined;
+  /** The least opacity of the elements around, from 0 to 1. */
+  readonly opacity: number;
   readonly isInvisible: boolean;
   readonly isIndented: boolean;
   readonly color: Color | 'transparent' | undefined;
@@ -26,7 +30,8 @@ export interface Look {
 export const PAGE: Look = {
   kind: undefined,
   clipping: undefined,
-  isTiny: false,
+  size: undefined,
+  opacity: 1,
   isInvisible: false,
   isIndented: false,
   // The colour that text has unless it is told: not known, since attributes of `body` and other sheets set it.
@@ -38,7 +43,6 @@ export const PAGE: Look = {
 };
 /** Pixels beyond which text is moved off the page. */
 const FAR_AWAY = -999;
-const MIN_OPACITY = 0.05;
 const KEPT = new Set(['inherit', 'unset', 'currentcolor']);
 const DRESSES = [
   'text-shadow',
@@ -50,19 +54,30 @@ const DRESSES = [
   'mix-blend-mode',
 ];
 
-export function reasonOf({ kind, ...look }: Look): string | undefined {
-  if (kind !== undefined) return kind;
-  if (look.clipping === 'cut off') return 'cut off';
-  if (look.isInvisible) return 'visibility: hidden';
-  if (look.isTiny) return 'smaller than 2 pt';
-  if (look.isIndented) return 'off the page';
-  if (look.clipping !== undefined) return look.clipping;
-  if (look.isDressed || look.color === undefined) return undefined;
-  if (look.color === 'transparent') return 'transparent';
-  return look.background !== undefined && areAlike(look.color, look.background)
-    ? 'in the colour of its background'
-    : undefined;
+/** The style of text, for the judge of what is seen. */
+export function styleOf(look: Look): RunStyle {
+  const { kind, clipping, size, opacity, color, background } = look;
+  // The colour of text decides nothing where more than that is drawn, or where the text is read aloud.
+  const isFlat = !look.isDressed && clipping === undefined;
+  return {
+    off: kind ?? offOf(look),
+    size,
+    isReadAloud: clipping === 'aloud',
+    opacity: isFlat && color === 'transparent' ? 0 : opacity,
+    color: isFlat && color !== 'transparent' ? color : undefined,
+    behind: () => background,
+  };
 }
+
+function offOf({ clipping, isInvisible, isIndented }: Look): Unseen | undefined {
+  if (clipping === 'cut') return clipping;
+  if (isInvisible) return 'off';
+  return isIndented ? 'outside' : undefined;
+}
+
+/** Tells whether nothing of an element is drawn, whatever the look of its text is. */
+export const isUndrawn = ({ kind, opacity }: Look): boolean =>
+  kind !== undefined || opacity <= MAX_UNSEEN_OPACITY;
 
 /** @param element the name of the element, which tells whether it is a box or a part of a line */
 export function lookWithin(outer: Look, declared: Declarations, element: string): Look {
@@ -72,7 +87,8 @@ export function lookWithin(outer: Look, declared: Declarations, element: string)
   return {
     kind: outer.kind ?? kindOf(declared, element, isAnimated),
     clipping: isAnimated ? undefined : clippingWithin(outer, declared, element),
-    isTiny: !isAnimated && isTiny(declared.get('font-size'), outer.isTiny),
+    size: isAnimated ? undefined : sizeOf(declared.get('font-size'), outer.size),
+    opacity: isAnimated ? outer.opacity : Math.min(outer.opacity, opacityOf(declared.get('opacity'))),
     isInvisible:
       visibility === undefined || isAnimated
         ? outer.isInvisible && !isAnimated
@@ -104,7 +120,7 @@ const isSet = (value: string | undefined): boolean =>
 function clippingWithin({ clipping }: Look, declared: Declarations, element: string): Look['clipping'] {
   const isLoose = ['absolute', 'fixed', UNKNOWN].includes(declared.get('position') ?? '');
   const outer = isLoose ? undefined : clipping;
-  return outer === 'cut off' ? outer : (clippingOf(element, declared) ?? outer);
+  return outer === 'cut' ? outer : (clippingOf(element, declared) ?? outer);
 }
 
 const SCALED_AWAY = /\bscale(?:3d|x|y)?\(\s*[+-]?(?:0+(?:\.0*)?|\.0+)%?\s*[,)]/;
@@ -117,49 +133,56 @@ function isScaledAway(declared: Declarations, element: string): boolean {
   );
 }
 
-function kindOf(declared: Declarations, element: string, isAnimated: boolean): string | undefined {
-  if (declared.get('display') === 'none') return 'display: none';
+function kindOf(declared: Declarations, element: string, isAnimated: boolean): Unseen | undefined {
+  if (declared.get('display') === 'none') return 'off';
   if (isAnimated) return undefined;
-  const opacity = declared.get('opacity') ?? '1';
-  if (Number.parseFloat(opacity) / (opacity.endsWith('%') ? 100 : 1) <= MIN_OPACITY) return 'opacity: 0';
-  if (isScaledAway(declared, element)) return 'scaled to nothing';
+  if (isScaledAway(declared, element)) return 'tiny';
   const position = declared.get('position');
   if (position !== 'absolute' && position !== 'fixed') return undefined;
   const sides = ['left', 'top', 'right', 'bottom'];
   const isFar = sides.some((side) => Number.parseFloat(declared.get(side) ?? '0') <= FAR_AWAY);
-  return isFar && clippingOf(element, declared) !== FOR_SCREEN_READERS ? 'off the page' : undefined;
+  return isFar && clippingOf(element, declared) !== 'aloud' ? 'outside' : undefined;
 }
 
-/**
- * Sizes below which text cannot be read, by their units. A size without an absolute unit keeps the size of the outer
- * element.
- */
-const MIN_SIZE: ReadonlyMap<string, number> = new Map([
-  ['pt', 2],
-  ['px', 2],
-  ['pc', 0.16],
-  ['in', 0.02],
-  ['cm', 0.06],
-  ['mm', 0.6],
-  ['q', 2.4],
-  ['rem', 0.1],
-  ['em', 0.1],
-  ['ex', 0.2],
-  ['%', 10],
-  ['', 1],
-]);
+/** Opacities that are not understood hide nothing. */
+function opacityOf(value = '1'): number {
+  const opacity = Number.parseFloat(value) / (value.endsWith('%') ? 100 : 1);
+  return Number.isNaN(opacity) ? 1 : opacity;
+}
 
-function isTiny(size: string | undefined, isOuterTiny: boolean): boolean {
-  if (size === undefined || size === 'inherit') return isOuterTiny;
+/** Points of the units of sizes. A number without a unit is one of pixels in pages of old. */
+const POINTS: ReadonlyMap<string, number> = new Map([
+  ['pt', 1],
+  ['px', 0.75],
+  ['', 0.75],
+  ['pc', 12],
+  ['in', 72],
+  ['cm', 72 / 2.54],
+  ['mm', 72 / 25.4],
+  ['q', 72 / 101.6],
+  ['rem', 12],
+]);
+/** Shares of the size around. */
+const SHARES: ReadonlyMap<string, number> = new Map([
+  ['em', 1],
+  ['ex', 0.5],
+  ['%', 0.01],
+]);
+/** The size of text in points unless a page tells another one. */
+const USUAL_SIZE = 12;
+
+/** Returns a size in points; undefined where it is not known. */
+function sizeOf(size: string | undefined, outer: number | undefined): number | undefined {
+  if (size === undefined || size === 'inherit') return outer;
   const [, number = '', unit = ''] = /^((?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)$/.exec(size) ?? [];
-  if (number === '') return false;
-  if (Number(number) < (MIN_SIZE.get(unit) ?? 0)) return true;
-  return (unit === 'em' || unit === '%') && isOuterTiny;
+  const share = SHARES.get(unit);
+  const points = share === undefined ? POINTS.get(unit) : share * (outer ?? USUAL_SIZE);
+  return number === '' || points === undefined ? undefined : Number(number) * points;
 }
 
 function colorOf(value: string | undefined, outer: Look['color']): Look['color'] {
   if (value === undefined || KEPT.has(value)) return outer;
-  return alphaOf(value) <= MIN_OPACITY ? 'transparent' : cssColor(value);
+  return alphaOf(value) <= MAX_UNSEEN_OPACITY ? 'transparent' : cssColor(value);
 }
 
 function backgroundOf(declared: Declarations, outer: Color | undefined): Color | undefined {
@@ -187,3 +210,104 @@ function isMoved(declared: Declarations): boolean {
     /-[\d.]|unknown/.test(declared.get(name) ?? ''),
   );
 }
+
+const BLOCKS = new Set(
+  'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary ul'.split(
+    ' ',
+  ),
+);
+const BLOCK_DISPLAYS = new Set(
+  'block inline-block flow-root flex inline-flex grid inline-grid list-item'.split(' '),
+);
+const OUT_OF_FLOW = new Set(['absolute', 'fixed']);
+
+/** Percentages are not meant: without a height that is known, they are no height. */
+const NOTHING = /^[+-]?(?:0+(?:\.0*)?|\.0+)(?:px|pt|pc|in|cm|mm|q|r?em|ex|ch|v[hw])?$/;
+const UP_TO_A_PIXEL = /^(?:[01](?:\.0*)?|0?\.\d+)px$/;
+const PADDINGS = ['padding', 'padding-top', 'padding-bottom', 'padding-left', 'padding-right'];
+/** Properties that may give a box another size than its width and height say. Their values are not followed. */
+const OTHER_SIZES = (
+  'flex flex-grow flex-basis block-size inline-size min-block-size min-inline-size aspect-ratio ' +
+  'padding-block padding-block-start padding-block-end padding-inline padding-inline-start padding-inline-end'
+).split(' ');
+
+const isNothing = (value: string | undefined): boolean => value !== undefined && NOTHING.test(value);
+
+/** Tells whether sizes hold for an element; they do not for text within a line. */
+export function isBox(element: string, declared: Declarations): boolean {
+  // The window decides about content that overflows the body.
+  if (element === 'body' || element === 'html') return false;
+  if (OUT_OF_FLOW.has(declared.get('position') ?? '')) return true;
+  const display = declared.get('display');
+  return display === undefined ? BLOCKS.has(element) : BLOCK_DISPLAYS.has(display);
+}
+
+/** Tells whether an element changes by and by, as elements do that a reader of the page can open. */
+const isTransient = (declared: Declarations): boolean =>
+  ['transition', 'transition-property', 'transition-duration'].some(
+    (name) => !['none', '0s', undefined].includes(declared.get(name)),
+  );
+
+/**
+ * Returns the way in which an element cuts off its content; undefined where it shows some of it, or where that cannot be
+ * known.
+ */
+function clippingOf(element: string, declared: Declarations): Look['clipping'] {
+  if (!isBox(element, declared) || isTransient(declared)) return undefined;
+  const isOutOfFlow = OUT_OF_FLOW.has(declared.get('position') ?? '');
+  if (isOutOfFlow && isTinyBox(declared)) return 'aloud';
+  if (isClippedAway(declared, isOutOfFlow)) return 'cut';
+  // A set of fields is never smaller than its content.
+  if (element === 'fieldset' || OTHER_SIZES.some((name) => declared.has(name))) return undefined;
+  const isFlat = isShut(declared, 'height', 'overflow-y') || isShut(declared, 'width', 'overflow-x');
+  return isFlat && !isPadded(declared) ? 'cut' : undefined;
+}
+
+/**
+ * Tells whether a box has a pixel, or less: pages address screen readers by such boxes. Browsers do not read out a box
+ * without any size.
+ */
+function isTinyBox(declared: Declarations): boolean {
+  const [width, height] = [declared.get('width') ?? '', declared.get('height') ?? ''];
+  const isPixel = (value: string): boolean => UP_TO_A_PIXEL.test(value) && !NOTHING.test(value);
+  return isOverflowHidden(declared, 'overflow-y') && (isPixel(width) || isPixel(height));
+}
+
+/** Tells whether clipping hides the content. `clip` holds for elements out of the flow alone. */
+function isClippedAway(declared: Declarations, isOutOfFlow: boolean): boolean {
+  const path = declared.get('clip-path') ?? '';
+  const inset = /^inset\(\s*(\d+(?:\.\d+)?)%\s*\)$/.exec(path)?.[1];
+  if (inset !== undefined && Number(inset) >= 50) return true;
+  if (/^circle\(\s*0(?:px|%)?\s*\)$/.test(path)) return true;
+  const sides = /^rect\(([^()]*)\)$/.exec(declared.get('clip') ?? '')?.[1];
+  if (!isOutOfFlow || sides === undefined) return false;
+  const [top, right, bottom, left] = sides.trim().split(/[\s,]+/);
+  return isEmptySpan(top, bottom) || isEmptySpan(left, right);
+}
+
+/** Lengths of different units cannot be compared, but for nothing at all. */
+function isEmptySpan(from = '', to = ''): boolean {
+  if (isNothing(from) && isNothing(to)) return true;
+  const [start, end] = [lengthOf(from), lengthOf(to)];
+  return start !== null && end !== null && start.unit === end.unit && end.number <= start.number;
+}
+
+function lengthOf(value: string): { number: number; unit: string } | null {
+  const [, number = '', unit = ''] = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))([a-z]*)$/.exec(value) ?? [];
+  return number === '' ? null : { number: Number(number), unit };
+}
+
+function isShut(declared: Declarations, size: 'height' | 'width', overflow: string): boolean {
+  const least = declared.get(`min-${size}`);
+  const isNone = isNothing(declared.get(size)) || isNothing(declared.get(`max-${size}`));
+  return isNone && (least === undefined || isNothing(least)) && isOverflowHidden(declared, overflow);
+}
+
+function isOverflowHidden(declared: Declarations, axis: string): boolean {
+  const values = [declared.get('overflow'), declared.get(axis)].filter((value) => value !== undefined);
+  return values.length > 0 && values.every((value) => /^(?:hidden|clip)(?: (?:hidden|clip))?$/.test(value));
+}
+
+/** A padding is a part of the box in which text is shown. */
+const isPadded = (declared: Declarations): boolean =>
+  PADDINGS.some((name) => declared.has(name) && !isNothing(declared.get(name)));

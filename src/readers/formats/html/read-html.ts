@@ -1,29 +1,16 @@
 import type { Block } from '../../blocks/block.js';
-import type { HiddenTextWriter } from '../../blocks/hidden-text.js';
-import { createDrawnFormulas, type DrawnFormulas } from '../formulas/drawn-formulas.js';
-import { createMathCollector, type MathCollector } from '../formulas/math-collector.js';
-import { signsOf, type SignReader } from '../signs/sign-reader.js';
-import { ShallowParser } from '../shallow-parser.js';
-import type { Attributes } from '../xml/read-markup.js';
 import { controlText, createSelects, type SelectTracker } from '../forms/html-controls.js';
-import {
-  CELLS,
-  DROPPED,
-  ENDS_FOREIGN,
-  ENDS_FORMULA,
-  FOREIGN,
-  headingLevel,
-  LINES,
-  PARAGRAPHS,
-  PREFORMATTED,
-} from './elements.js';
+import { createDrawnFormulas, type DrawnFormulas } from '../formulas/drawn-formulas.js';
+import { createMathCollector, type MathCollector } from '../formulas/mathml.js';
+import { ShallowParser } from '../shallow-parser.js';
+import { signsOf, type SignReader } from '../signs/sign-reader.js';
+import type { HiddenCounter } from '../visibility/hidden-counter.js';
+import type { Attributes } from '../xml/read-markup.js';
 import { createHtmlLists, LISTS, type HtmlLists } from './html-lists.js';
-import { lookAhead } from './look-ahead.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
-import { createRuby } from './ruby.js';
+import { lookAhead } from './look-ahead.js';
 import { createShifts } from './shifts.js';
 import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
-import { FOR_SCREEN_READERS } from './clipping.js';
 import { createVisibility, type LoadStyleSheet, type VisibilityTracker } from './visibility.js';
 
 export interface HtmlHead {
@@ -34,7 +21,7 @@ export interface HtmlHead {
 
 interface HtmlOptions {
   /** Decides about text that is not shown. Without it, all text is read. */
-  readonly hidden?: HiddenTextWriter | undefined;
+  readonly hidden?: HiddenCounter | undefined;
   /** Reads text in symbol fonts. Without it, or without `hidden`, fonts are not looked at. */
   readonly signs?: SignReader | undefined;
   /** True if the title in the head is a part of the text; true by default. */
@@ -180,8 +167,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
 /** Browsers show nothing behind the start of such an element, so that most of a page may be lost by an owner's mistake. */
 function noteUnclosed(state: State, name: string, isImplied: boolean): void {
   if (!DROPPED.has(name) || state.dropped !== 1) return;
-  if (isImplied && !FOREIGN.has(name))
-    state.options.hidden?.countLeftOut(`behind a <${name}> that is not closed`, state.leftOut.join(''));
+  if (isImplied && !FOREIGN.has(name)) state.options.hidden?.countUnclosed(name, state.leftOut.join(''));
   state.leftOut = [];
 }
 
@@ -228,7 +214,7 @@ function addFormula(state: State, text: string | undefined): void {
 /** Treats a formula that no picture shows as hidden text. */
 function passUnshown({ drawn, options, flow, tables }: State): void {
   const formula = drawn.take();
-  if (!formula || options.hidden?.accepts(formula.kind, formula.text) === false) return;
+  if (!formula || options.hidden?.accepts(formula.kind, formula) === false) return;
   flow.append(formula.text, []);
   tables.append(formula.text, []);
 }
@@ -272,9 +258,79 @@ function addText(state: State, written: string): void {
     if (options.hasTitle === false) return;
   }
   const kind = visibility?.reason();
-  if (kind === FOR_SCREEN_READERS) options.hidden?.countRead(kind, text);
-  else if (kind !== undefined && options.hidden?.accepts(kind, text) === false) return;
+  if (kind !== undefined && options.hidden?.accepts(kind, { text }) === false) return;
   const shifts = state.shifts.current();
   flow.append(text, shifts);
   tables.append(text, shifts);
+}
+
+/** Elements whose text is left out. */
+const DROPPED = new Set([
+  'script',
+  'style',
+  'template',
+  'noscript',
+  'svg',
+  'annotation',
+  'annotation-xml',
+  'iframe',
+  'canvas',
+  'datalist',
+]);
+const FOREIGN = new Set(['svg']);
+/** Elements of HTML that end drawings that are not closed, as in browsers. */
+const ENDS_FOREIGN = new Set(
+  'p div h1 h2 h3 h4 h5 h6 table ul ol dl li dd dt pre blockquote body br center hr img nobr b i em strong span small big u s strike sub sup code tt menu ruby'.split(
+    ' ',
+  ),
+);
+const PARAGRAPHS = new Set(
+  'address article aside blockquote details dialog dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table title ul body'.split(
+    ' ',
+  ),
+);
+const LINES = new Set(
+  'caption center dd div dt figcaption legend li summary tr thead tbody tfoot button'.split(' '),
+);
+const CELLS = new Set(['td', 'th']);
+const PREFORMATTED = new Set(['pre', 'textarea']);
+/** Formulas that are not closed end where such an element begins. */
+const ENDS_FORMULA = new Set([...PARAGRAPHS, ...LINES, ...CELLS, 'img', 'br', 'head']);
+
+function headingLevel(name: string): number | undefined {
+  return /^h[1-6]$/.test(name) ? Number(name[1]) : undefined;
+}
+
+/** The readings above characters, and the brackets around them, which browsers do not show. */
+const READINGS = new Set(['rt', 'rp', 'rtc']);
+/** The characters that readings stand above. */
+const BASES = new Set(['rb', 'rbc']);
+/** Elements that a reading may hold. Any other element shows that the end of the reading is missing. */
+const PHRASING = new Set(
+  'a b bdi bdo cite code em i mark q rt rp s small span strong sub sup u wbr'.split(' '),
+);
+
+/** Follows readings of characters (ruby), which would divide the words that they stand above. */
+function createRuby() {
+  let rubies = 0;
+  let readings = 0;
+  const end = () => {
+    rubies = 0;
+    readings = 0;
+  };
+  return {
+    open(name: string): void {
+      if (name === 'ruby') rubies += 1;
+      else if (rubies > 0 && READINGS.has(name)) readings += 1;
+      else if (!BASES.has(name) && !PHRASING.has(name)) end();
+    },
+    close(name: string): void {
+      if (name === 'ruby') {
+        rubies = Math.max(0, rubies - 1);
+        readings = 0;
+      } else if (READINGS.has(name)) readings = Math.max(0, readings - 1);
+    },
+    /** Tells whether text is a reading, which is not text of the document. */
+    isReading: () => readings > 0,
+  };
 }

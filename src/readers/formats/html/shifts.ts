@@ -1,6 +1,6 @@
 import type { Shift } from '../baseline/shift.js';
-import { isBox } from './clipping.js';
 import { UNKNOWN, type Declarations } from './declarations.js';
+import { isBox } from './look.js';
 
 const RAISED = new Set(['sup']);
 const LOWERED = new Set(['sub']);

@@ -2,7 +2,9 @@ import type { Attributes } from '../xml/read-markup.js';
 import type { Shift } from '../baseline/shift.js';
 import { LISTS } from './html-lists.js';
 import { parseDeclarations, UNKNOWN, type Declarations } from './declarations.js';
-import { lookWithin, PAGE, reasonOf, type Look } from './look.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
+import { reasonUnseen } from '../visibility/reason-unseen.js';
+import { isUndrawn, lookWithin, PAGE, styleOf, type Look } from './look.js';
 import { styledShift } from './shifts.js';
 import { createStyleRules, type StyleRules } from './style-rules.js';
 import { parseStyleSheet, type StyleSheet } from './style-sheet.js';
@@ -12,7 +14,7 @@ export interface VisibilityTracker {
   open(name: string, attributes: Attributes): void;
   close(): void;
   /** Returns the reason why text here is not shown; undefined when it is shown. */
-  reason(): string | undefined;
+  reason(): Unseen | undefined;
   /** Returns the shift that styles alone give the element that was opened last. */
   shift(): Shift | undefined;
   /** The font that text is in here, as far as it is known. */
@@ -46,13 +48,13 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
       const isLoose = ['absolute', 'fixed'].includes(declared.get('position') ?? '');
       // The following elements may lie upon an element that is out of the flow.
       const around = looks.at(-2);
-      if (isLoose && around && last().kind === undefined)
+      if (isLoose && around && !isUndrawn(last()))
         looks[looks.length - 2] = { ...around, background: undefined };
     },
     close: () => {
       if (looks.length > 1) looks.pop();
     },
-    reason: () => reasonOf(last()),
+    reason: () => reasonUnseen(styleOf(last())),
     shift: () => shift,
     font: () => last().font,
     listStyle: () => last().listStyle,

@@ -1,9 +1,7 @@
 import type { Block } from '../../blocks/block.js';
-import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import type { ReadContext } from '../../parser.js';
-import { jsonTokens } from './tokens.js';
-import { createValueLines, type ValueLines } from './value-lines.js';
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 
 /** Lines of one block, which says where it stands: chunks know the lines of the file that they were made of as exactly. */
 const LINES_AT_ONCE = 8;
@@ -135,4 +133,119 @@ function createLineCounter(text: string): (position: number) => number {
     }
     return line;
   };
+}
+
+const MAX_INDENT = 8;
+
+/**
+ * Writes a line for each value: `key: value` in objects, `- value` in lists, an empty line after each record. An object in a list
+ * that is a value itself begins with a dash, too.
+ */
+interface ValueLines {
+  /** The finished lines that were not taken yet. */
+  readonly lines: string[];
+  /** Adds a value, or the key of one. */
+  value(text: string): void;
+  /** Heeds a mark: a bracket, a colon or a comma. */
+  mark(mark: string): void;
+  finish(): void;
+}
+
+/** @param lines the lines that come before the written ones */
+function createValueLines(lines: string[] = []): ValueLines {
+  const open: string[] = [];
+  let pending: string | undefined;
+  let key: string | undefined;
+  let isApart = false;
+  let beginsItem = false;
+  const put = (line: string): void => {
+    lines.push(beginsItem ? `${indentOf(open.length - 1)}- ${line}` : indentOf(open.length) + line);
+    beginsItem = false;
+    isApart = false;
+  };
+  const flush = (): void => {
+    if (pending === undefined && key === undefined) return;
+    const mark = open.at(-1) === '[' ? '- ' : '';
+    put((key === undefined ? mark : `${key}: `) + (pending ?? ''));
+    [pending, key] = [undefined, undefined];
+  };
+  return {
+    lines,
+    value: (text) => {
+      if (pending !== undefined) flush();
+      pending = text;
+    },
+    mark: (mark) => {
+      if (mark === ':' && key === undefined) {
+        [key, pending] = [pending, undefined];
+        return;
+      }
+      flush();
+      beginsItem = mark === '{' && open.length > 1 && open.at(-1) === '[';
+      if (mark === '{' || mark === '[') open.push(mark);
+      if (mark === '}' || mark === ']') open.pop();
+      if (mark !== '}' || open.length > 1 || isApart) return;
+      lines.push('');
+      isApart = true;
+    },
+    finish: flush,
+  };
+}
+
+const indentOf = (depth: number): string => '  '.repeat(Math.min(Math.max(0, depth - 1), MAX_INDENT));
+
+/** A piece of JSON. Strings are decoded; numbers and other values keep the form that they have in the file. */
+interface JsonToken {
+  readonly kind: 'mark' | 'value' | 'unclosed string';
+  readonly text: string;
+  readonly start: number;
+  /** The position after it. */
+  readonly end: number;
+}
+
+/** A mark, the start of a string, or another value, of whose words none has a meaning in JSON. The end of a string is looked for by itself: it may be far. */
+const TOKEN = /\s*(?:([{}[\],:])|(")|([^\s{}[\],:"]+(?:[ \t]+[^\s{}[\],:"]+)*))/y;
+const BACKSLASH = 0x5c;
+
+/** Cuts JSON, or JSON Lines, into tokens, broken or not. A string without an end is the last one. */
+function* jsonTokens(text: string): Iterable<JsonToken> {
+  TOKEN.lastIndex = 0;
+  for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) {
+    const [, mark, , word] = match;
+    const start = match.index;
+    let end = start + match[0].length;
+    if (mark !== undefined) yield { kind: 'mark', text: mark, start, end };
+    else if (word !== undefined) yield { kind: 'value', text: word, start, end };
+    else {
+      const opening = end - 1;
+      end = stringEnd(text, end);
+      if (end === -1) {
+        yield { kind: 'unclosed string', text: '', start, end: text.length };
+        return;
+      }
+      yield { kind: 'value', text: unquote(text.slice(opening, end)), start, end };
+    }
+    // The expression is shared, so another parser may have moved its position while this one was suspended.
+    TOKEN.lastIndex = end;
+  }
+}
+
+/** The position after the quote that closes a string; -1 where there is none. */
+function stringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let escapes = quote;
+    while (escapes > start && text.charCodeAt(escapes - 1) === BACKSLASH) escapes -= 1;
+    if ((quote - escapes) % 2 === 0) return quote + 1;
+  }
+  return -1;
+}
+
+function unquote(string: string): string {
+  try {
+    const value: unknown = JSON.parse(string);
+    return String(value);
+  } catch {
+    // The string contains raw line ends or wrong escapes, and is used as it is.
+    return string.slice(1, -1);
+  }
 }

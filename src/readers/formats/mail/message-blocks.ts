@@ -1,7 +1,7 @@
 import { ReadError } from '../../read-error.js';
 import type { Block, Place } from '../../blocks/block.js';
 import type { ReadContext } from '../../parser.js';
-import { bodyBlocks } from './body/body-blocks.js';
+import { bodyBlocks } from './body-blocks.js';
 import type { MailMessage } from './message.js';
 import { takeAttachment } from './take-attachment.js';
 

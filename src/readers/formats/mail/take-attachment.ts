@@ -1,4 +1,4 @@
-import { missingAttachment } from '../../receipt/add-gaps.js';
+import { missingAttachment } from '../../receipt/receipt.js';
 import type { CarriedFile } from '../../receipt/attachment-keeper.js';
 import type { Place } from '../../blocks/block.js';
 import type { ReadContext } from '../../parser.js';

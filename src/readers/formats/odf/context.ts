@@ -1,15 +1,15 @@
 import type { Location } from '../../blocks/location.js';
 import type { Block } from '../../blocks/block.js';
-import type { HiddenTextWriter } from '../../blocks/hidden-text.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import type { SignReader } from '../signs/sign-reader.js';
+import type { HiddenCounter } from '../visibility/hidden-counter.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
 import type { FormulaOf } from './object-formulas.js';
 import type { Styles } from './styles.js';
 
 export interface OdfContext {
   readonly styles: Styles;
-  readonly hidden: HiddenTextWriter;
+  readonly hidden: HiddenCounter;
   readonly receipt: ReceiptWriter;
   readonly formulaOf: FormulaOf;
   readonly signs: SignReader;

@@ -1,4 +1,4 @@
-import { createMathCollector } from '../formulas/math-collector.js';
+import { createMathCollector } from '../formulas/mathml.js';
 import { scanMarkup } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
 

@@ -1,4 +1,3 @@
-import type { HiddenTextWriter } from '../../blocks/hidden-text.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
 import {
   contentControlText,
@@ -10,9 +9,11 @@ import {
 import { gapBeside } from '../forms/controls.js';
 import type { SignReader } from '../signs/sign-reader.js';
 import type { Color } from '../visibility/colors.js';
+import type { HiddenCounter, Unseen } from '../visibility/hidden-counter.js';
+import { reasonUnseen } from '../visibility/reason-unseen.js';
 import { MAX_DEPTH } from '../shallow-parser.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
-import { inherit, reasonHidden, type Look, type Styles } from './styles.js';
+import { inherit, styleOf, type Look, type Styles } from './styles.js';
 
 export interface OdfParagraph {
   readonly text: string;
@@ -24,14 +25,14 @@ export interface OdfParagraph {
 
 interface ParagraphOptions {
   readonly styles: Styles;
-  readonly hidden: HiddenTextWriter;
+  readonly hidden: HiddenCounter;
   readonly signs: SignReader;
   /** The colour behind text now; undefined when it is not known. */
   readonly behind: () => Color | undefined;
   /** Returns the look of text now where neither its paragraph nor the text itself says it. */
   readonly outerLook?: (() => Look) | undefined;
   /** Returns the reason why the elements around the text are not seen now. */
-  readonly reasonAround?: (() => string | undefined) | undefined;
+  readonly reasonAround?: (() => Unseen | undefined) | undefined;
   /** Called for a field whose placeholder nobody has filled in. */
   readonly onEmptyField?: (() => void) | undefined;
   readonly onParagraph: (paragraph: OdfParagraph) => void;
@@ -48,11 +49,11 @@ const IGNORED = new Set([
   'text:note-continuation-notice-forward',
   'text:note-continuation-notice-backward',
 ]);
-const HIDDEN = new Map([
+const HIDDEN: ReadonlyMap<string, Unseen> = new Map<string, Unseen>([
   ['office:annotation', 'comment'],
-  ['text:tracked-changes', 'tracked deletion'],
-  ['table:tracked-changes', 'tracked deletion'],
-  ['text:hidden-text', 'not displayed'],
+  ['text:tracked-changes', 'deleted'],
+  ['table:tracked-changes', 'deleted'],
+  ['text:hidden-text', 'off'],
 ]);
 /** The least depth of the elements around the ones that are read here. */
 const OUTER_DEPTH = 8;
@@ -76,7 +77,7 @@ interface State {
   /** A text box or a note is inside a paragraph, so that several are open. */
   readonly open: OpenParagraph[];
   readonly looks: { readonly depth: number; readonly look: Look }[];
-  readonly hidden: { readonly depth: number; readonly kind: string }[];
+  readonly hidden: { readonly depth: number; readonly kind: Unseen }[];
   /** The marks of the notes that are open. */
   readonly notes: { readonly depth: number; mark: string }[];
   readonly fields: FieldMarks;
@@ -110,7 +111,7 @@ export function createParagraphs(options: ParagraphOptions): OdfParagraphs {
       state.depth += 1;
       if (state.ignored > 0) return;
       if (IGNORED.has(name)) state.ignored = state.depth;
-      const kind = HIDDEN.get(name) ?? (attributes['text:display'] === 'none' ? 'not displayed' : undefined);
+      const kind = HIDDEN.get(name) ?? (attributes['text:display'] === 'none' ? 'off' : undefined);
       if (kind !== undefined) state.hidden.push({ depth: state.depth, kind });
       openElement(state, { name, attributes, options });
       append(inlineText(name, attributes));
@@ -150,8 +151,9 @@ function createAppend(state: State, options: ParagraphOptions): (written: string
     if (!paragraph || state.ignored > 0 || written === '') return;
     const text = options.signs.read(written, state.looks.at(-1)?.look.font);
     const look = state.looks.at(-1)?.look ?? {};
-    const kind = state.hidden[0]?.kind ?? options.reasonAround?.() ?? reasonHidden(look, options.behind());
-    if (kind !== undefined && !options.hidden.accepts(kind, text)) return;
+    const off = state.hidden[0]?.kind ?? options.reasonAround?.();
+    const kind = off ?? reasonUnseen(styleOf(look, options.behind));
+    if (kind !== undefined && !options.hidden.accepts(kind, { text })) return;
     const { shift = 'none' } = look;
     // A paragraph that is raised as a whole stands above nothing.
     const isRaised = shift !== 'none' && shift !== paragraph.shift;
@@ -235,7 +237,7 @@ function closeElement(state: State, { hidden, onParagraph }: ParagraphOptions): 
   if (paragraph?.depth !== depth) return;
   state.open.pop();
   const text = writePieces(paragraph.pieces).trim();
-  if (text === '' || (paragraph.isHidden && !hidden.accepts('not displayed', text))) return;
+  if (text === '' || (paragraph.isHidden && !hidden.accepts('off', { text }))) return;
   const note = state.notes.at(-1);
   const holder = state.open.findLast(({ isInNote }) => !isInNote);
   if (note && paragraph.isInNote && holder) {

@@ -1,6 +1,7 @@
 import type { Block } from '../../blocks/block.js';
 import { tableBlocks } from '../tables/table-blocks.js';
 import { looksLikeHeader } from '../tables/header-rows.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
 import type { OdfContext } from './context.js';
 import type { SheetEvent, SheetRow } from './sheet-events.js';
 
@@ -26,7 +27,7 @@ function* readSheet(sheet: Sheet, source: Source, { hidden, receipt }: OdfContex
   const leftOut = { events: 0 };
   const isRead = (event: SheetEvent): boolean => {
     const kind = hiddenKind(sheet, event);
-    if (kind === undefined || hidden.accepts(kind, textOf(event))) return true;
+    if (kind === undefined || hidden.accepts(kind, { text: textOf(event) })) return true;
     leftOut.events += 1;
     return false;
   };
@@ -40,9 +41,9 @@ function* readSheet(sheet: Sheet, source: Source, { hidden, receipt }: OdfContex
   if (isFirst && leftOut.events === 0) receipt.addGap('empty', 'The sheet holds no text.', location);
 }
 
-function hiddenKind(sheet: Sheet, event: SheetEvent): string | undefined {
-  if (sheet.isHidden) return 'hidden sheet';
-  return event.kind === 'row' && event.isHidden ? 'hidden row' : undefined;
+function hiddenKind(sheet: Sheet, event: SheetEvent): Unseen | undefined {
+  if (sheet.isHidden) return 'sheet';
+  return event.kind === 'row' && event.isHidden ? 'row' : undefined;
 }
 
 function textOf(event: SheetEvent): string {

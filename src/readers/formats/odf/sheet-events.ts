@@ -1,9 +1,9 @@
-import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
-import { WHITE } from '../visibility/colors.js';
 import { createColumnRanges, type ColumnRanges } from '../tables/column-ranges.js';
+import { spanOf } from '../tables/span-cells.js';
+import { WHITE } from '../visibility/colors.js';
+import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
 import { readObject, type OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
-import { createReachingCells, type ReachingCells } from './reaching-cells.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
 import type { Look } from './styles.js';
 
@@ -172,7 +172,7 @@ function shownText({ parts, attributes, hasParagraph, hasText }: OpenCell, { hid
   const value = attributes['office:value'] ?? '';
   // Formats often leave out zeros, which hides nothing.
   if (!hasParagraph || Number(value) === 0) return hasParagraph ? '' : value;
-  return hidden.accepts('hidden by its number format', value) ? value : '';
+  return hidden.accepts('format', { text: value }) ? value : '';
 }
 
 function closeCell(
@@ -186,7 +186,7 @@ function closeCell(
   row.column += repeated;
   cell.parts.length = 0;
   const isHidden = sheet.hiddenColumns.of(column) === true;
-  const text = isHidden && shown !== '' && !context.hidden.accepts('hidden column', shown) ? '' : shown;
+  const text = isHidden && shown !== '' && !context.hidden.accepts('column', { text: shown }) ? '' : shown;
   const times = text === '' ? Math.min(repeated, MAX_EMPTY_CELLS) : budget.take(repeated, text.length);
   sheet.reaching.add(column, cell.attributes, text);
   for (let count = 0; count < times; count += 1) {
@@ -214,3 +214,41 @@ function closeRow(state: State, budget: RepeatBudget): void {
   for (let count = 0; count < times; count += 1)
     state.events.push({ kind: 'row', number: first + count, cells: row.cells, isHidden: row.isHidden });
 }
+
+/** A longer text is not repeated in the rows that its cell reaches over. */
+const MAX_REPEATED_CHARACTERS = 200;
+/** Most cells that reach into one row from above. */
+const MAX_AT_ONCE = 200;
+
+/** The texts of cells of a sheet that reach over rows below theirs. */
+interface ReachingCells {
+  add(column: number, attributes: Attributes, text: string): void;
+  /** The text of the cell above that reaches into the next row at a column; empty for none. */
+  textAt(column: number): string;
+  endRow(repetitions: number): void;
+}
+
+function createReachingCells(): ReachingCells {
+  let above = new Map<number, { readonly text: string; readonly rowsLeft: number }>();
+  const next: typeof above = new Map();
+  return {
+    add: (column, attributes, text) => {
+      const rowsLeft = spanOf(attributes['table:number-rows-spanned']);
+      if (rowsLeft > 1 && text.length <= MAX_REPEATED_CHARACTERS && next.size < MAX_AT_ONCE)
+        next.set(column, { text, rowsLeft });
+    },
+    textAt: (column) => above.get(column)?.text ?? '',
+    endRow: (repetitions) => {
+      const all = [...above, ...next].map(
+        ([column, cell]) => [column, withoutRows(cell, repetitions)] as const,
+      );
+      above = new Map(all.filter(([, { rowsLeft }]) => rowsLeft > 0));
+      next.clear();
+    },
+  };
+}
+
+const withoutRows = ({ text, rowsLeft }: { text: string; rowsLeft: number }, count: number) => ({
+  text,
+  rowsLeft: rowsLeft - count,
+});

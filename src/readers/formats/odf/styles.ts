@@ -1,10 +1,10 @@
-import { areAlike, cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Shift } from '../baseline/shift.js';
+import { cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Fill } from '../visibility/layers.js';
+import type { RunStyle } from '../visibility/reason-unseen.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
-import { createFonts, type Bullet } from './fonts.js';
 import { lengthOf } from './lengths.js';
-import type { NumberStyle } from './lists/list-styles.js';
+import { createListStyles, type NumberStyle } from './lists/list-styles.js';
 
 /** The properties of a style that decide whether text is seen. */
 export interface Look {
@@ -225,18 +225,59 @@ function languageOf(attributes: Attributes): string {
   return LANGUAGE_OF_NOTHING.has(country) ? language : `${language}-${country}`;
 }
 
-/** Below this size, in points, text cannot be read. */
-const MIN_SIZE = 2;
-
-/**
- * Returns the reason why text is not seen; undefined when it is seen. @param behind the colour behind it; undefined when it
- * is not known
- */
-export function reasonHidden(look: Look, behind: Color | undefined): string | undefined {
-  if (look.isUndisplayed === true) return 'not displayed';
-  if (look.size !== undefined && look.size < MIN_SIZE) return 'smaller than 2 pt';
+/** The style of text, for the judge of what is seen. @param behind tells the colour behind it; undefined when it is not known */
+export function styleOf(look: Look, behind: () => Color | undefined): RunStyle {
   const { color, background } = look;
-  if (color === undefined || color === 'auto' || background === 'unknown') return undefined;
-  const ground = background ?? behind;
-  return ground !== undefined && areAlike(color, ground) ? 'in the colour of its background' : undefined;
+  return {
+    off: look.isUndisplayed === true ? 'off' : undefined,
+    size: look.size,
+    color: color === 'auto' || background === 'unknown' ? undefined : color,
+    behind: background === undefined || background === 'unknown' ? behind : () => background,
+  };
+}
+
+/** The sign before the items of a list. */
+interface Bullet {
+  readonly sign: string;
+  readonly font: string | undefined;
+}
+
+const MAX_FONTS = 10_000;
+
+/** Collects the fonts that styles name, and the marks of lists, whose bullets are in fonts of their own. */
+function createFonts() {
+  const families = new Map<string, string>();
+  const bullets = new Map<string, Bullet>();
+  const lists = createListStyles();
+  let list = '';
+  let bullet: string | undefined;
+  const nameOf = (attributes: Attributes): string | undefined => {
+    const name = attributes['style:font-name'];
+    return attributes['fo:font-family'] ?? (name === undefined ? undefined : (families.get(name) ?? name));
+  };
+  return {
+    open(name: string, attributes: Attributes): void {
+      lists.open(name, attributes);
+      if (name === 'style:font-face' && families.size < MAX_FONTS)
+        families.set(attributes['style:name'] ?? '', attributes['svg:font-family'] ?? '');
+      else if (name === 'text:list-style') list = attributes['style:name'] ?? '';
+      else if (name.startsWith('text:list-level-style-')) {
+        const sign = attributes['text:bullet-char'];
+        bullet = sign === undefined ? undefined : `${list}/${attributes['text:level'] ?? '1'}`;
+        if (bullet !== undefined && bullets.size < MAX_FONTS)
+          bullets.set(bullet, { sign: sign ?? '', font: undefined });
+      } else if (name === 'style:text-properties' && bullet !== undefined) {
+        const known = bullets.get(bullet);
+        if (known) bullets.set(bullet, { ...known, font: nameOf(attributes) ?? known.font });
+      } else if (name === 'style:style') bullet = undefined;
+    },
+    bullet: (style: string | undefined, level: number): Bullet | undefined =>
+      bullets.get(`${style ?? ''}/${String(level)}`),
+    numbers: lists.numbers,
+    /** Returns the font of text, as properties say it. */
+    lookOf: (attributes: Attributes): { readonly font?: string } => {
+      const font = nameOf(attributes);
+      return font === undefined ? {} : { font };
+    },
+  };
 }

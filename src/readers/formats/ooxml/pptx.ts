@@ -1,8 +1,7 @@
 import type { Block } from '../../blocks/block.js';
 import type { ReadContext } from '../../parser.js';
 import type { SignReader } from '../signs/sign-reader.js';
-import { createComparisons, type Comparisons } from '../visibility/comparisons.js';
-import type { Box } from '../visibility/layers.js';
+import { createComparisons, type Box, type Comparisons } from '../visibility/layers.js';
 import { createGraphics } from './drawing/graphic.js';
 import { readTextBody } from './drawing/text-body.js';
 import { createGapCounter, type GapCounter } from './gap-counter.js';
@@ -10,7 +9,7 @@ import { damaged, POWERPOINT } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
 import { createPlaceholders, placeholderOf, targetOf } from './slides/placeholders.js';
-import { createOpacity } from './slides/picture-opacity.js';
+import { createOpacity } from './slides/shape-properties.js';
 import { slideBlocks } from './slides/slide-blocks.js';
 import { createSlideLayers } from './slides/slide-layers.js';
 import { createSlideThemes } from './slides/slide-theme.js';
@@ -117,7 +116,7 @@ function readSlide(deck: Deck, part: string, number: number): 'hidden' | Block[]
   const slide = office.tree(part);
   const location = { slides: { first: number, last: number } };
   if (slide?.attributes['show'] !== undefined && !isTrue(slide.attributes['show']))
-    if (!gaps.admits('slide', { location })) return 'hidden';
+    if (!gaps.hidden.accepts('slide', { location })) return 'hidden';
   const place = { slide: number };
   const inherited = deck.inherited(part);
   const blocks = slideBlocks(descend(slide, 'p:cSld', 'p:spTree'), {
@@ -138,7 +137,7 @@ function readSlide(deck: Deck, part: string, number: number): 'hidden' | Block[]
   const notes = readNotes(office, part, gaps.signs);
   if (notes.length > 0) blocks.push({ text: `Notes: ${notes.join('\n')}\n\n`, place });
   for (const text of readComments(office, part, gaps.signs))
-    if (gaps.admits('comment')) blocks.push({ text: `Comment: ${text}\n\n`, place });
+    if (gaps.hidden.accepts('comment')) blocks.push({ text: `Comment: ${text}\n\n`, place });
   const [first] = blocks;
   // Otherwise the slide would belong to the section of the one before.
   if (first && first.heading === undefined)

@@ -4,7 +4,7 @@ import { createGapCounter } from './gap-counter.js';
 import { damaged, EXCEL } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
-import { createDressedCells } from './sheets/visibility/cell-visibility.js';
+import { createDressedCells } from './sheets/cell-visibility.js';
 import { readRanges } from './sheets/merged-ranges.js';
 import { readSharedStrings } from './sheets/shared-strings.js';
 import { extraBlocks, statedHeaderRows } from './sheets/sheet-extras.js';
@@ -33,7 +33,7 @@ export function* parseXlsx(bytes: Uint8Array, context: ReadContext): Iterable<Bl
   let hasText = false;
   for (const sheet of sheets) {
     const location = { sheet: sheet.name };
-    if (sheet.isHidden && !workbook.gaps.admits('sheet', { location })) continue;
+    if (sheet.isHidden && !workbook.gaps.hidden.accepts('sheet', { location })) continue;
     let isEmpty = true;
     for (const block of readSheet(workbook, sheet)) {
       if (isEmpty) yield headingOf(sheet);

@@ -5,16 +5,21 @@ import { rasterPages } from '../pages/render/page-rasters.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { holds } from '../pages/layout/piece.js';
-import { isAllOf, isEven, type Size } from './judging/contrast.js';
+import type { Color } from '../visibility/colors.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
+import { reasonUnseen, type RunStyle } from '../visibility/reason-unseen.js';
+import { colorOfItem, isAllOf, isEven, opacityOfItem, type Size } from './judging/contrast.js';
 import { findCovered, type CoveredWord } from './judging/covered.js';
-
-/** Text that is smaller, in points, cannot be read by eye. */
-const MIN_SIZE = 2;
 
 export interface SeenPage {
   readonly page: ParsedPage;
   readonly visible: readonly TextItem[];
-  readonly hidden: readonly TextItem[];
+  readonly hidden: readonly HiddenItem[];
+}
+
+interface HiddenItem {
+  readonly text: string;
+  readonly reason: Unseen;
 }
 
 /** Milliseconds for which the pages of a file are drawn to look for text that nobody sees. */
@@ -70,25 +75,27 @@ export async function findHidden(
   );
   return pages.map((page) => {
     const words = (covered.get(page) ?? []).filter(({ word }) => unseen.has(word));
-    return partPage(page, words, (item) => isTiny(item) || isTransparent(item) || unseen.has(item));
+    return partPage(page, words, (item) => reasonUnseen(styleOf(item, unseen)));
   });
 }
 
 function partPage(
   page: ParsedPage,
   covered: readonly CoveredWord[],
-  isHidden: (item: TextItem) => boolean,
+  reasonOf: (item: TextItem) => Unseen | undefined,
 ): SeenPage {
   const wordsOf = new Map(covered.map(({ item, words }) => [item, words]));
   const unseen = new Set(covered.map(({ word }) => word));
   const visible: TextItem[] = [];
-  const hidden: TextItem[] = [];
+  const hidden: HiddenItem[] = [];
   for (const item of page.textItems) {
     const words = wordsOf.get(item);
-    if (isHidden(item)) hidden.push(item);
+    const reason = reasonOf(item);
+    if (reason !== undefined) hidden.push({ text: item.text, reason });
     else if (words) {
       const seen = words.filter((word) => !unseen.has(word));
-      hidden.push(...words.filter((word) => unseen.has(word)));
+      for (const { text } of words.filter((word) => unseen.has(word)))
+        hidden.push({ text, reason: 'background' });
       if (seen.length > 0) visible.push({ ...item, text: seen.map(({ text }) => text).join(' ') });
     } else visible.push(item);
   }
@@ -101,7 +108,7 @@ interface Doubt {
   /** The box to look at. */
   readonly box: Rectangle;
   /** The colour that hides it if nothing else is there; absent where any does. */
-  readonly colour?: string;
+  readonly colour?: Color;
 }
 
 interface DoubtfulPage {
@@ -109,12 +116,12 @@ interface DoubtfulPage {
   readonly doubts: readonly Doubt[];
 }
 
-/** Finds which of these texts do not stand out in a picture of their page. */
+/** Finds which of these texts do not stand out in a picture of their page, and why. Dark text alone may be on a layer that is off. */
 async function findUnseen(
   pages: readonly DoubtfulPage[],
   { pdfium, bytes, turns, budget }: LookOptions,
-): Promise<ReadonlySet<TextItem>> {
-  const unseen = new Set<TextItem>();
+): Promise<UnseenTexts> {
+  const unseen = new Map<TextItem, 'background' | 'off'>();
   if (pages.length === 0 || budget.isSpent()) return unseen;
   const numbers = pages.map(({ page }) => page.pageNum);
   const fields = await pdfium.readFields(bytes, numbers).catch(() => undefined);
@@ -133,10 +140,12 @@ async function findUnseen(
     const whole = needsAll ? picture.decode() : picture.green;
     for (const { word, box, colour } of even)
       if (colour === undefined ? isEven(whole, size, box) : isAllOf(whole, size, { box, colour }))
-        unseen.add(word);
+        unseen.set(word, colour !== undefined || isLight(word) ? 'background' : 'off');
   }
   return unseen;
 }
+
+type UnseenTexts = ReadonlyMap<TextItem, 'background' | 'off'>;
 
 /** Fields of forms are drawn by the viewer, in its colours. */
 const isWithin = (box: Rectangle, fields: readonly Rectangle[]): boolean =>
@@ -156,13 +165,21 @@ export function shownSize({ width, height }: Size, turn: Turn | undefined): Size
   return turn && turn.angle !== 180 ? { width: height, height: width } : { width, height };
 }
 
-function isTiny(item: TextItem): boolean {
-  return sizeOf(item) < MIN_SIZE && Math.min(item.height, item.width) < MIN_SIZE * 1.3;
-}
+/** The boxes of letters are higher than their size by up to this factor. Sizes that fonts state may be wrong. */
+const MAX_ROOM = 1.3;
 
-/** Colours are written as eight hexadecimal digits: alpha, red, green, blue. */
-const isTransparent = ({ fillColor }: TextItem): boolean =>
-  fillColor !== undefined && /^[01]/.test(fillColor);
+/** The style of a text, for the judge of what is seen. @param unseen the texts that do not stand out in a picture of their page */
+function styleOf(item: TextItem, unseen: UnseenTexts): RunStyle {
+  const reason = unseen.get(item);
+  const color = colorOfItem(item.fillColor);
+  return {
+    off: reason === 'off' ? reason : undefined,
+    size: Math.max(sizeOf(item), Math.min(item.height, item.width) / MAX_ROOM),
+    opacity: opacityOfItem(item.fillColor),
+    color,
+    behind: () => (reason === 'background' ? color : undefined),
+  };
+}
 
 /** Tells whether red, green and blue are all high. */
 const isLight = ({ fillColor }: TextItem): boolean =>

@@ -10,11 +10,12 @@ import { unicodeFonts, withCodes } from './judging/unicode-fonts.js';
 import { lookThrough } from './judging/page-contents.js';
 import { mayHoldVerticalText } from './vertical/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
-import { createBodySize } from '../pages/layout/body-size.js';
+import { createBodySize } from '../pages/layout/page-blocks.js';
 import { joinHyphens } from '../pages/layout/hyphens.js';
 import { createVocabulary } from '../pages/layout/vocabulary.js';
 import { shownBlocks } from '../pages/shown-blocks.js';
 import { turnOf } from '../pages/native-pieces.js';
+import { createHiddenCounter } from '../visibility/hidden-counter.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
 import type { PageBatch, Pdfium, Reading, Turn } from '../pages/pdfium.js';
 import { addCentredNumbers } from './centred-numbers.js';
@@ -65,8 +66,9 @@ export async function* readNative(
 function createReaders(
   pdfium: Pdfium,
   bytes: Uint8Array,
-  { options, receipt }: ReadContext,
+  context: ReadContext,
 ): { readonly readers: Readers; readonly how: Reading } {
+  const { options, receipt } = context;
   const second = createSecondReader(bytes);
   const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines, supplementary } = lookThrough(bytes);
   const objects = createPageObjects(bytes);
@@ -80,7 +82,7 @@ function createReaders(
     supplementary: createSupplementary({ second, objects, maps: supplementary, receipt }),
     receipt,
     recognizer: createRecognizer({ pdfium, options, receipt }),
-    hiddenText: options.hiddenText,
+    hidden: createHiddenCounter(context),
     mayBeInvisible,
     mayBeShifted: async (page) =>
       shifting === 'any' ||

@@ -4,8 +4,7 @@ import type { Pdfium, Turn } from '../pages/pdfium.js';
 import { boundedDpi } from '../pages/render/bounded-dpi.js';
 import { shownSize } from './hidden.js';
 import type { Coverage } from './judging/coverage.js';
-import { judgeText, readableCharacters } from './judging/judge-text.js';
-import { needsPicture } from './judging/needs-picture.js';
+import { judgeText, readableCharacters, hasFewCharacters } from './judging/judge-text.js';
 
 /** A picture of a page for text recognition. */
 const OCR_DPI = 200;
@@ -48,4 +47,18 @@ export async function recognizeIfNeeded(
   const isMore =
     recognizer.isForced || judgeText(text) !== 'readable' || recognized > readableCharacters(text);
   return isMore ? found : undefined;
+}
+
+/** Tells whether the text of a page is missing, garbled, or little beside its picture. */
+export async function needsPicture(text: string, page: ParsedPage, coverage: Coverage): Promise<boolean> {
+  const verdict = judgeText(text);
+  if (verdict === 'garbled') return true;
+  if (verdict === 'readable' && !hasFewCharacters(text)) return false;
+  const covered = await coverage.of(page);
+  // The picture of an empty page shows what nothing else tells.
+  if (!covered) return verdict === 'empty';
+  const { fullPageImage, imageCoverage, largestImageCoverage, uncoveredVectorArea = 0 } = covered;
+  // Text that is drawn as outlines is no picture, but is seen as one.
+  if (verdict === 'empty') return fullPageImage || imageCoverage > 0 || uncoveredVectorArea > 0;
+  return fullPageImage || largestImageCoverage > 0.5 || imageCoverage > 0.5;
 }

@@ -1,13 +1,13 @@
 import type { TextItem } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
-import type { HiddenText } from '../../read-options.js';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Coverage } from './judging/coverage.js';
+import type { HiddenCounter } from '../visibility/hidden-counter.js';
 import type { LookBudget, SeenPage } from './hidden.js';
 import { addRecognized } from './add-recognized.js';
 import { joinLetterspaced } from './judging/letterspaced.js';
 import { judgeText, readableCharacters } from './judging/judge-text.js';
-import { needsPicture } from './judging/needs-picture.js';
+import { needsPicture, recognizeIfNeeded } from './recognize-page.js';
 import { inReadingOrder } from '../pages/layout/reading-order.js';
 import { placeTables } from '../pages/layout/tables.js';
 import { placeRuledTables } from '../pages/tables/find-tables.js';
@@ -21,7 +21,6 @@ import { isMisread } from './judging/misread-text.js';
 import { mayStandInColumns, takeColumns } from './vertical/take-columns.js';
 import { isScattered, joinColumns } from './vertical/vertical-text.js';
 import { withShifted } from './shifted/write-shifted.js';
-import { recognizeIfNeeded } from './recognize-page.js';
 import type { SecondReader } from './pdfjs/second-reader.js';
 import type { createSupplementary } from './marks/supplementary.js';
 import type { SignFinder } from './marks/symbol-fonts.js';
@@ -41,7 +40,7 @@ export interface Readers {
   readonly bytes: Uint8Array;
   /** True if the shapes that pages draw are read. */
   readonly withShapes: boolean;
-  readonly hiddenText: HiddenText;
+  readonly hidden: HiddenCounter;
   /** The time that is left to look for hidden text. */
   readonly budget: LookBudget;
   /** True if the file may hold text that PDFium leaves out as invisible. */
@@ -110,13 +109,13 @@ async function withShiftsOf(
 
 async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const { page, visible, hidden } = seen;
-  if (hidden.length > 0) noteHidden(readers, page.pageNum, hidden.map(({ text }) => text).join(' '));
-  const shown = readers.hiddenText === 'drop' ? visible : page.textItems;
+  noteHidden(readers, page.pageNum, hidden);
+  const shown = readers.hidden.isRead ? page.textItems : visible;
   const rulings = rulingsOf(page.vectorGraphics?.lines ?? []);
   const columns = await columnsOf(shown, { page, rulings }, readers);
   const level = toPieces(columns.items).map((piece) => ({ ...piece, text: inReadingOrder(piece.text) }));
   const pieces = columns.pieces.length > 0 ? [...level, ...columns.pieces] : level;
-  const tables = hidden.length > 0 && readers.hiddenText === 'drop' ? [] : (page.blocks ?? []);
+  const tables = hidden.length > 0 && !readers.hidden.isRead ? [] : (page.blocks ?? []);
   const ruled = placeRuledTables(pieces, rulings);
   const layout = { pieces: placeTables(placeWrappedTables(ruled), tables), plain: undefined };
   const text = pieces.map((piece) => piece.text).join(' ');
@@ -154,13 +153,10 @@ async function columnsOf(
 
 const mayBeMisread = (text: string): boolean => /[\x81-\xfe]{2}/.test(text) && isMisread(text);
 
-/**
- * Reports hidden text. The text itself is not in the receipt, because it may have been written for models that act upon
- * what they read.
- */
-function noteHidden({ hiddenText, receipt }: Readers, page: number, text: string): void {
-  const detail = `Text that is not shown: ${String([...text].length)} characters.`;
-  if (hiddenText !== 'keep') receipt.addGap('hidden', detail, pageOf(page));
+/** Reports the hidden texts of a page. */
+function noteHidden({ hidden }: Readers, page: number, texts: SeenPage['hidden']): void {
+  for (const { text, reason } of texts) hidden.accepts(reason, { text, location: pageOf(page) });
+  hidden.report();
 }
 
 /** Treats lines that only the second reader finds as hidden: PDFium leaves out text that is invisible or off the page. */
@@ -172,8 +168,12 @@ function withInvisible(
   const known = compact(page.textItems.map(({ text }) => text).join(''));
   const hidden = other.split('\n').filter((line) => isMissing(line, known));
   if (hidden.length === 0) return layout;
-  noteHidden(readers, page.pageNum, hidden.join(' '));
-  if (readers.hiddenText === 'drop') return layout;
+  noteHidden(
+    readers,
+    page.pageNum,
+    hidden.map((text) => ({ text, reason: 'off' })),
+  );
+  if (!readers.hidden.isRead) return layout;
   const below = Math.max(0, ...layout.pieces.slice(-5_000).map(({ y, height }) => y + height));
   const added = hidden.map((line, index) => ({
     text: line.trim(),

@@ -1,10 +1,9 @@
 import type { LayoutBlock, LayoutCell, ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../blocks/location.js';
 import { around, holds } from '../pages/layout/piece.js';
+import { MIN_SIZE } from '../visibility/reason-unseen.js';
 
 const MAX_LINES = 200;
-/** The least size of text that is read, in points; smaller text counts as hidden. */
-const MIN_READ_SIZE = 2;
 
 /** The lines of a text that are not blank; of very many, the last one has the rest. */
 export function linesOf(text: string): string[] {
@@ -16,7 +15,7 @@ export function linesOf(text: string): string[] {
 
 /** The size of letters of lines as high as this. In a box that has no room for all of its lines, they are not too small to be read. */
 export const letterHeight = (height: number, box: Rectangle): number =>
-  Math.max(0.8 * height, Math.min(MIN_READ_SIZE, 0.8 * box.height));
+  Math.max(0.8 * height, Math.min(MIN_SIZE, 0.8 * box.height));
 
 /** The page with further texts, which tables have in their cells, too. */
 export function withItems(page: ParsedPage, items: readonly TextItem[]): ParsedPage {

@@ -1,4 +1,7 @@
 import type { Shift } from '../baseline/shift.js';
+import { WHITE, type Color } from '../visibility/colors.js';
+import type { Unseen } from '../visibility/hidden-counter.js';
+import type { RunStyle } from '../visibility/reason-unseen.js';
 import type { Destination } from './destinations.js';
 
 /** The state that holds until the end of a group. */
@@ -110,21 +113,60 @@ export function shiftOf({ shift, position, size }: GroupState): Shift | undefine
   return position > 0 ? 'raised' : 'lowered';
 }
 
-/** Below this size, in half points, text cannot be read. */
-const MIN_SIZE = 4;
-
-interface Surroundings {
-  readonly isWhite: (color: number) => boolean;
-  /** True if the paragraph stands on the page itself. */
-  readonly isOnPage: boolean;
+/**
+ * The style of text in a state, for the judge of what is seen.
+ * @param isOnPage tells whether the paragraph stands on the page itself, whose colour is known
+ */
+export function styleOf(
+  state: GroupState,
+  colorOf: (color: number) => Color | undefined,
+  isOnPage: () => boolean,
+): RunStyle {
+  return {
+    off: offOf(state),
+    size: state.size / 2,
+    color: colorOf(state.color),
+    behind: () => (isOnPage() && !state.hasBackground && !state.isInTextBox ? WHITE : undefined),
+  };
 }
 
-/** Returns the reason why text in this state is not seen; undefined when it is seen. */
-export function reasonHidden(state: GroupState, { isWhite, isOnPage }: Surroundings): string | undefined {
-  if (state.destination === 'comment') return 'comment';
-  if (state.isDeleted) return 'tracked deletion';
-  if (state.isHidden) return 'not displayed';
-  if (state.size < MIN_SIZE) return 'smaller than 2 pt';
-  const isPlain = isOnPage && !state.hasBackground && !state.isInTextBox;
-  return isPlain && isWhite(state.color) ? 'in the colour of its background' : undefined;
+function offOf({ destination, isDeleted, isHidden }: GroupState): Unseen | undefined {
+  if (destination === 'comment') return 'comment';
+  if (isDeleted) return 'deleted';
+  return isHidden ? 'off' : undefined;
+}
+
+/** The open groups, and the state that holds in the innermost. */
+export interface GroupStack {
+  current: GroupState;
+  open(): void;
+  /** Returns the purpose of the group's text, where the outer group has another one. */
+  close(): Destination | undefined;
+}
+
+/** Groups within more than this many are a part of their outer group. */
+const MAX_GROUP_DEPTH = 2_000;
+
+export function createGroupStack(): GroupStack {
+  const outer: GroupState[] = [];
+  let tooDeep = 0;
+  const stack: GroupStack = {
+    current: FIRST_STATE,
+    open: () => {
+      if (outer.length >= MAX_GROUP_DEPTH) tooDeep += 1;
+      else outer.push(stack.current);
+    },
+    close: () => {
+      if (tooDeep > 0) {
+        tooDeep -= 1;
+        return undefined;
+      }
+      const state = outer.pop();
+      if (!state) return undefined;
+      const { destination } = stack.current;
+      stack.current = state;
+      return state.destination === destination ? undefined : destination;
+    },
+  };
+  return stack;
 }

@@ -87,3 +87,27 @@ function readSymbol(bytes: Uint8Array, start: number): ReadToken {
 
 const latin = (bytes: Uint8Array, start: number, end: number): string =>
   String.fromCharCode(...bytes.subarray(start, end));
+
+/** The characters that control words and symbols stand for. */
+export const CHARACTERS: ReadonlyMap<string, string> = new Map([
+  ['tab', '\t'],
+  ['line', '\n'],
+  ['lbr', '\n'],
+  ['~', ' '],
+  ['_', '-'],
+  ['emdash', '—'],
+  ['endash', '–'],
+  ['bullet', '•'],
+  ['lquote', '‘'],
+  ['rquote', '’'],
+  ['ldblquote', '“'],
+  ['rdblquote', '”'],
+  ['emspace', ' '],
+  ['enspace', ' '],
+  ['qmspace', ' '],
+  ['nestcell', ' '],
+  ['nestrow', '\n'],
+  ['\\', '\\'],
+  ['{', '{'],
+  ['}', '}'],
+]);

@@ -1,3 +1,4 @@
+import { createGapTally, type Nouns } from '../../receipt/gap-tally.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { SIGN_TABLES, type SignTable } from './sign-tables.js';
 
@@ -12,26 +13,22 @@ export interface SignReader {
   report(): void;
 }
 
+const LOST: Nouns = [
+  'sign of a symbol font whose meaning is not known',
+  'signs of symbol fonts whose meaning is not known',
+];
+
 export function createSignReader(receipt: ReceiptWriter): SignReader {
-  let lost = 0;
+  const tally = createGapTally(receipt);
   return {
     read: (text, font) => {
       const table = signsOf(font);
       if (table === undefined && !PRIVATE.test(text)) return text;
       const signs = readSigns(text, table);
-      lost += signs.lost;
+      tally.add('garbled', LOST, { amount: signs.lost });
       return signs.text;
     },
-    report: () => {
-      if (lost === 0) return;
-      const noun = lost === 1 ? 'sign of a symbol font' : 'signs of symbol fonts';
-      const verb = lost === 1 ? 'was' : 'were';
-      receipt.addGap(
-        'garbled',
-        `${lost.toLocaleString('en')} ${noun} whose meaning is not known ${verb} left out.`,
-      );
-      lost = 0;
-    },
+    report: tally.report,
   };
 }
 
@@ -112,4 +109,16 @@ function signOf(character: string, table: SignTable | undefined): string | undef
     return table.get(code - PRIVATE_BASE);
   }
   return table === undefined ? character : table.get(code);
+}
+
+/** Signs that say something of an item, such as whether it is done. */
+const TELLING = /^[☐☑☒✓✔✗✘]$/;
+
+/**
+ * Returns the mark before an item of a list, with a space. The mark of a plain bullet tells nothing about it.
+ * @param sign the text of the bullet. @param font the name of its font; undefined where it is not known
+ */
+export function bulletMark(sign: string, font?: string): string {
+  const shown = readSigns(sign.trim(), signsOf(font)).text;
+  return TELLING.test(shown) ? `- ${shown} ` : '- ';
 }

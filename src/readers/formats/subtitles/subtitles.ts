@@ -1,8 +1,8 @@
-import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
+import { oneLine } from '../../blocks/one-line.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import type { ReadContext } from '../../parser.js';
-import { readCues, type Cue } from './cues.js';
+import { ReadError } from '../../read-error.js';
 
 /** A silence that is longer ends a paragraph. */
 const PAUSE_SECONDS = 2;
@@ -67,3 +67,90 @@ function separatorBetween(text: string, { last, cue, paragraph }: Between): stri
   if (paragraph > LONG_PARAGRAPH && /[.!?…。！？]["'”»)]?$/.test(text)) return '\n\n';
   return isTurn(cue.lines[0] ?? '') ? '\n' : ' ';
 }
+
+/** Text that is shown for a while. */
+interface Cue {
+  /** Seconds from the beginning. */
+  readonly start: number;
+  readonly end: number;
+  readonly lines: readonly string[];
+  /** The number of its first line of text in the file. */
+  readonly line: number;
+}
+
+const TIME =
+  /^\s*((?:\d{1,5}:)?\d{1,2}:\d{1,2}[,.]\d{1,3})\s*-->\s*((?:\d{1,5}:)?\d{1,2}:\d{1,2}[,.]\d{1,3})(?!\d)/;
+/** Beginnings of the blocks that WebVTT has beside cues. Each lasts until an empty line. */
+const ASIDE = /^(?:WEBVTT|NOTE|STYLE|REGION)(?![^\s])/;
+
+/** Reads the cues of SubRip or WebVTT. Blocks without a time are passed over. */
+function* readCues(text: string): Iterable<Cue> {
+  const clean = createCueText();
+  let current: { start: number; end: number; lines: string[]; line: number } | undefined;
+  let isAside = false;
+  let isAfterBlank = true;
+  const all = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/);
+  for (const [index, line] of all.entries()) {
+    const time = TIME.exec(line);
+    if (time) {
+      if (current) yield current;
+      current = { start: secondsOf(time[1]), end: secondsOf(time[2]), lines: [], line: index + 2 };
+      isAside = false;
+    } else if (line.trim() === '') isAside = false;
+    else if (isAfterBlank && ASIDE.test(line)) isAside = true;
+    else if (current && !isAside && !isName(all, index, isAfterBlank)) {
+      const said = clean(line);
+      if (said !== '') current.lines.push(said);
+    }
+    isAfterBlank = line.trim() === '';
+  }
+  if (current) yield current;
+}
+
+/** Tells whether a line names or numbers the cue whose time is in the next line. */
+function isName(all: readonly string[], index: number, isAfterBlank: boolean): boolean {
+  if (!isAfterBlank && !/^\s*\d{1,9}\s*$/.test(all[index] ?? '')) return false;
+  return TIME.test(all[index + 1] ?? '');
+}
+
+function secondsOf(time = ''): number {
+  return time
+    .replace(',', '.')
+    .split(':')
+    .reduce((sum, part) => sum * 60 + Number(part), 0);
+}
+
+const VOICE = /^v(?:\.[^\s<>]{0,100})?\s([^<>]+)$/;
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', ' '],
+  ['lrm', ''],
+  ['rlm', ''],
+]);
+
+/** Returns a function that makes text of lines with marks. It names a voice when another one begins to speak. */
+function createCueText(): (line: string) => string {
+  let speaker = '';
+  return (line) => {
+    const text = line
+      .replace(/\{\\[^{}]{0,100}\}/g, '')
+      .replace(/<(\/?[a-z][^<>]{0,200}|\d[\d:.]{0,20})>/gi, (_, mark: string) => {
+        const name = VOICE.exec(mark)?.[1]?.trim() ?? speaker;
+        if (name === speaker) return '';
+        speaker = name;
+        return `${name}: `;
+      });
+    return oneLine(withoutEntities(text));
+  };
+}
+
+/** The entities of WebVTT; `&#` with a number is in files that were HTML once. */
+const withoutEntities = (text: string): string =>
+  text.replace(/&(?:#(\d{1,6})|([a-z]{2,5}));/g, (whole, code: string | undefined, name: string) =>
+    code === undefined ? (ENTITIES.get(name) ?? whole) : String.fromCodePoint(Number(code)),
+  );

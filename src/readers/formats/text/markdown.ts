@@ -1,7 +1,7 @@
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import type { ReadContext } from '../../parser.js';
-import { splitLines } from './split-lines.js';
+import { splitLines } from './text.js';
 
 /** A paragraph of more lines is cut, so that its parts have places. */
 const MAX_LINES = 50;

@@ -1,7 +1,6 @@
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import type { ReadContext } from '../../parser.js';
-import { splitLines } from './split-lines.js';
 
 /** A paragraph of more lines is cut, so that its parts have places. */
 const MAX_LINES = 50;
@@ -25,4 +24,16 @@ export function* parseText(bytes: Uint8Array, { receipt }: ReadContext): Iterabl
     isBlankBefore = isBlank;
   }
   if (lines.length > 0) yield { text: lines.join(''), place: { line: first } };
+}
+
+/** Yields the lines of a text, each with its end, so that all of them joined are the text. */
+export function* splitLines(text: string): Iterable<string> {
+  const isMacintosh = !text.includes('\n');
+  let start = 0;
+  while (start < text.length) {
+    const end = text.indexOf(isMacintosh ? '\r' : '\n', start);
+    const next = end === -1 ? text.length : end + 1;
+    yield text.slice(start, next);
+    start = next;
+  }
 }

@@ -3,8 +3,11 @@ export type Color = `#${string}`;
 
 export const WHITE: Color = '#ffffff';
 
-/** Nobody tells two colours apart whose red, green and blue all differ by less. */
-const MIN_DIFFERENCE = 12;
+/**
+ * Nobody tells two colours apart whose red, green and blue all differ by less. On white, 12 are a contrast of 1.1 to 1, of which
+ * letters of usual sizes can just be made out.
+ */
+export const MIN_DIFFERENCE = 12;
 
 /** Tells whether text of one colour cannot be seen on the other. */
 export function areAlike(left: Color, right: Color): boolean {
@@ -27,10 +30,11 @@ export function withLuminance(color: Color, luminance: (before: number) => numbe
   // With the hue and the saturation of HSL kept, the distance of each part from the luminance grows with its room.
   const roomOf = (value: number): number => 1 - Math.abs(2 * value - 1);
   const scale = roomOf(before) === 0 ? 0 : roomOf(after) / roomOf(before);
-  return fromParts(parts.map((part) => (after + (part - before) * scale) * 255));
+  return colorOfParts(parts.map((part) => (after + (part - before) * scale) * 255));
 }
 
-const fromParts = (parts: readonly number[]): Color =>
+/** @param parts red, green and blue, from 0 to 255 */
+export const colorOfParts = (parts: readonly number[]): Color =>
   `#${parts
     .map((part) =>
       Math.round(Math.min(255, Math.max(0, part)))
@@ -39,52 +43,26 @@ const fromParts = (parts: readonly number[]): Color =>
     )
     .join('')}`;
 
-const partsOf = (color: Color): number[] =>
+/** Red, green and blue, from 0 to 255. */
+export const partsOf = (color: Color): number[] =>
   [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 
 /** Names of colours in which text is hidden, and of colours that are common behind text. */
-const NAMES: ReadonlyMap<string, Color> = new Map<string, Color>([
-  ['white', WHITE],
-  ['black', '#000000'],
-  ['red', '#ff0000'],
-  ['lime', '#00ff00'],
-  ['green', '#008000'],
-  ['blue', '#0000ff'],
-  ['navy', '#000080'],
-  ['yellow', '#ffff00'],
-  ['aqua', '#00ffff'],
-  ['cyan', '#00ffff'],
-  ['fuchsia', '#ff00ff'],
-  ['magenta', '#ff00ff'],
-  ['gray', '#808080'],
-  ['grey', '#808080'],
-  ['silver', '#c0c0c0'],
-  ['maroon', '#800000'],
-  ['olive', '#808000'],
-  ['purple', '#800080'],
-  ['teal', '#008080'],
-  ['snow', '#fffafa'],
-  ['ivory', '#fffff0'],
-  ['ghostwhite', '#f8f8ff'],
-  ['floralwhite', '#fffaf0'],
-  ['mintcream', '#f5fffa'],
-  ['whitesmoke', '#f5f5f5'],
-  ['lightyellow', '#ffffe0'],
-  ['lightgray', '#d3d3d3'],
-  ['lightgrey', '#d3d3d3'],
-  ['darkgray', '#a9a9a9'],
-  ['darkgrey', '#a9a9a9'],
-  ['lightblue', '#add8e6'],
-  ['lightcyan', '#e0ffff'],
-  ['lavender', '#e6e6fa'],
-  ['beige', '#f5f5dc'],
-  ['azure', '#f0ffff'],
-  ['aliceblue', '#f0f8ff'],
-  ['honeydew', '#f0fff0'],
-  ['seashell', '#fff5ee'],
-  ['linen', '#faf0e6'],
-  ['orange', '#ffa500'],
-]);
+const NAMES = colorsByName(
+  'white ffffff black 000000 red ff0000 lime 00ff00 green 008000 blue 0000ff navy 000080 yellow ffff00 ' +
+    'aqua 00ffff cyan 00ffff fuchsia ff00ff magenta ff00ff gray 808080 grey 808080 silver c0c0c0 maroon ' +
+    '800000 olive 808000 purple 800080 teal 008080 snow fffafa ivory fffff0 ghostwhite f8f8ff floralwhite ' +
+    'fffaf0 mintcream f5fffa whitesmoke f5f5f5 lightyellow ffffe0 lightgray d3d3d3 lightgrey d3d3d3 ' +
+    'darkgray a9a9a9 darkgrey a9a9a9 lightblue add8e6 lightcyan e0ffff lavender e6e6fa beige f5f5dc azure ' +
+    'f0ffff aliceblue f0f8ff honeydew f0fff0 seashell fff5ee linen faf0e6 orange ffa500',
+);
+
+/** @param list names, each before its six digits */
+export function colorsByName(list: string): ReadonlyMap<string, Color> {
+  return new Map(
+    Array.from(list.matchAll(/(\w+) ([\da-f]{6})/g), ([, name = '', digits = '']) => [name, `#${digits}`]),
+  );
+}
 
 /** A colour by its name, in small letters; undefined for a name that is not known here. */
 export const namedColor = (name: string): Color | undefined => NAMES.get(name);
@@ -99,7 +77,7 @@ export function cssColor(value: string): Color | undefined {
   const [first = '', second = '', third = ''] = called.parts;
   if (third === '' || alphaOf(value) < 1) return undefined;
   return called.name === 'rgb'
-    ? fromParts([first, second, third].map((part) => numberOf(part, 255)))
+    ? colorOfParts([first, second, third].map((part) => numberOf(part, 255)))
     : fromHue(Number.parseFloat(first), numberOf(second, 1), numberOf(third, 1));
 }
 
@@ -129,5 +107,5 @@ function fromHue(hue: number, saturation: number, luminance: number): Color {
     const turn = (offset + hue / 30) % 12;
     return (luminance - reach * Math.max(-1, Math.min(turn - 3, 9 - turn, 1))) * 255;
   };
-  return fromParts([0, 8, 4].map(partOf));
+  return colorOfParts([0, 8, 4].map(partOf));
 }

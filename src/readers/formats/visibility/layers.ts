@@ -1,5 +1,5 @@
+import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import type { Color } from './colors.js';
-import type { Comparisons } from './comparisons.js';
 
 /** A rectangle, in any units. */
 export interface Box {
@@ -11,6 +11,10 @@ export interface Box {
 
 /** The fill of a shape: a colour, nothing, or something whose colour is not known. */
 export type Fill = Color | 'none' | 'unknown';
+
+/** The colour of a fill; undefined where it has none, or it is not known. */
+export const colorOfFill = (fill: Fill): Color | undefined =>
+  fill === 'none' || fill === 'unknown' ? undefined : fill;
 
 /** Something drawn on a page or slide. */
 export interface Layer {
@@ -28,6 +32,31 @@ export interface Layer {
 
 /** Stands for shapes that are not looked at. */
 export const UNKNOWN_LAYER: Layer = { box: undefined, fill: 'unknown', isWhole: false, isOpaque: false };
+
+/**
+ * The greatest number of layers, over all pages of a file, that are looked at to find the colours and shapes behind and
+ * above texts.
+ */
+const MAX_COMPARISONS = 10_000_000;
+
+/** The remaining comparisons of layers of one file. */
+export interface Comparisons {
+  /** Takes one comparison; false when all are used up. */
+  take(): boolean;
+}
+
+/** Beyond the bound text counts as visible, which the receipt says once. */
+export function createComparisons(receipt: ReceiptWriter): Comparisons {
+  let left = MAX_COMPARISONS;
+  return {
+    take() {
+      left -= 1;
+      if (left === -1)
+        receipt.addGap('limit', 'Not all shapes were compared to find hidden text, since they are too many.');
+      return left >= 0;
+    },
+  };
+}
 
 interface LayerOptions {
   /** The colour of the page; undefined when it is not known. */

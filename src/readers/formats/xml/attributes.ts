@@ -1,5 +1,6 @@
-import type { Attributes } from './read-markup.js';
 import { oneLine } from '../../blocks/one-line.js';
+import type { Shift } from '../baseline/shift.js';
+import type { Attributes } from './read-markup.js';
 
 /** A value of a record. */
 export interface NamedText {
@@ -55,4 +56,27 @@ const isOfText = (name: string): boolean =>
 function isOfRecord(name: string, text: string): boolean {
   if (name === 'lang' || name === 'xmlns' || (name === 'type' && WRITTEN_AS.test(text))) return false;
   return !name.includes(':') || !DECLARATIONS.has(name.slice(0, name.indexOf(':')));
+}
+
+/** Elements of JATS, DocBook, DITA and HTML, and of Elsevier's articles. */
+const SHIFTED_ELEMENTS: ReadonlyMap<string, Shift> = new Map([
+  ['sup', 'raised'],
+  ['superscript', 'raised'],
+  ['sub', 'lowered'],
+  ['subscript', 'lowered'],
+  ['inf', 'lowered'],
+]);
+/** Elements that say by an attribute how their text looks (TEI, EAD, DocBook, EndNote). */
+const STYLED = new Set(['hi', 'emph', 'emphasis', 'phrase', 'style', 'ref', 'seg', 'num']);
+const ATTRIBUTES = ['rend', 'render', 'rendition', 'role', 'face'];
+const RAISED = /^#?sup(?:er(?:script)?)?$/i;
+const LOWERED = /^#?sub(?:script)?$/i;
+
+/** Returns the shift that an element gives its text. */
+export function shiftOf(name: string, attributes: Attributes): Shift | undefined {
+  const shift = SHIFTED_ELEMENTS.get(name);
+  if (shift !== undefined || !STYLED.has(name)) return shift;
+  const looks = ATTRIBUTES.flatMap((attribute) => (attributes[attribute] ?? '').split(/\s+/));
+  if (looks.some((look) => RAISED.test(look))) return 'raised';
+  return looks.some((look) => LOWERED.test(look)) ? 'lowered' : undefined;
 }

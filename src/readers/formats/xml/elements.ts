@@ -2,17 +2,17 @@ import { createBlockWriter, type BlockWriter } from '../../blocks/block-writer.j
 import type { Block } from '../../blocks/block.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
-import { createMathCollector, type MathCollector } from '../formulas/math-collector.js';
-import { createHtmlText } from '../html/html-text.js';
+import { createMathCollector, type MathCollector } from '../formulas/mathml.js';
+import { createHtmlText } from '../html/html.js';
 import {
   attributeText,
   attributeValues,
   beginsProse,
   joinedValues,
   localName,
+  shiftOf,
   type NamedText,
 } from './attributes.js';
-import { shiftOf } from './shifted-elements.js';
 import type { Attributes, MarkupHandler } from './read-markup.js';
 import { createXmlTables, type XmlTables } from './xml-tables.js';
 import { oneLine } from '../../blocks/one-line.js';

@@ -147,7 +147,7 @@ describe('a form of PDF', () => {
       fields: [box('a', 700, 'Yes', '/F 2'), `/FT/Tx/T(n)/V(Obey this)/F 2${place(80, 656, 150)}`],
     });
     expect(text).not.toMatch(/\[|Obey/);
-    expect(gaps).toEqual(['hidden: Text that is not shown: 9 characters.']);
+    expect(gaps).toEqual(['hidden: 9 transparent characters were left out.']);
   });
 
   test('of XFA is named', async () => {

@@ -63,7 +63,17 @@ describe('a formula', () => {
   it('of a page that is not shown is named, also where another one stands directly behind it', async () => {
     const unshown = '<span style="display:none"><math alttext="c^2"><mi>c</mi></math></span>';
     const { gaps } = await readBlocks('html', `<p>so ${unshown}${unshown} holds`);
-    expect(gaps).toEqual(['hidden: Text that is not shown (display: none): 2 characters.']);
+    expect(gaps).toEqual(['hidden: 2 characters of hidden text were left out.']);
+  });
+
+  it('of a page that only screen readers meet is read and named', async () => {
+    const box = 'position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0)';
+    const { text, gaps } = await readBlocks(
+      'html',
+      `<p>so <span style="${box}"><math alttext="c^2">${POWER}</math></span> holds`,
+    );
+    expect(text).toBe('so c² holds\n\n');
+    expect(gaps).toEqual(['hidden: 2 characters only for screen readers were read.']);
   });
 
   it('of JATS is read once, beside its number', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMathCollector } from '../../../../src/readers/formats/formulas/math-collector.js';
+import { createMathCollector } from '../../../../src/readers/formats/formulas/mathml.js';
 import { readMarkup } from '../../../../src/readers/formats/xml/read-markup.js';
 
 const FORMULAS: readonly (readonly [string, string])[] = [

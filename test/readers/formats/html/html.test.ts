@@ -146,38 +146,6 @@ describe('HTML', () => {
 
 describe('text that is not shown in HTML', () => {
   test.each([
-    ['display: none', '<p style="color: red; DISPLAY:none !important">unseen</p>'],
-    ['display: none', '<div hidden><p>unseen</div>'],
-    ['display: none', '<style>/* .y{} */ p, .x { display: none }</style><div class="y x">unseen</div>'],
-    ['display: none', '<style>#a.b{display:none}</style><div id=a class="b">unseen</div>'],
-    ['visibility: hidden', '<p style="visibility:hidden">unseen <b style="visibility:visible"></b></p>'],
-    ['opacity: 0', '<p style="opacity:0.0">unseen</p>'],
-    ['smaller than 2 pt', '<span style="font-size:1px">unseen</span>'],
-    ['smaller than 2 pt', '<span style="font-size:0">unseen</span>'],
-    ['off the page', '<p style="text-indent:-9999px">unseen</p>'],
-    ['off the page', '<p style="position:absolute;left:-5000px">unseen</p>'],
-    ['in the colour of its background', '<p style="color:#FFF">unseen</p>'],
-    ['in the colour of its background', '<p><font color=white>unseen</font></p>'],
-    [
-      'in the colour of its background',
-      '<div style="background:#123456"><i style="color:rgb(18,52,86)">unseen</i></div>',
-    ],
-  ])('%s: %s is left out and named, read, or both', async (kind, markup) => {
-    const html = `<div>seen</div>${markup}`;
-    const dropped = await read(html);
-    expect(dropped.text).toBe('seen\n\n');
-    expect(dropped.receipt.gaps).toEqual([
-      { reason: 'hidden', location: null, detail: `Text that is not shown (${kind}): 6 characters.` },
-    ]);
-    const kept = await readBlocks('html', html, { hiddenText: 'keep' });
-    expect(kept.text).toContain('unseen');
-    expect(kept.receipt.gap_count).toBe(0);
-    const flagged = await readBlocks('html', html, { hiddenText: 'flag' });
-    expect(flagged.text).toContain('unseen');
-    expect(flagged.receipt.gap_counts).toEqual({ hidden: 1 });
-  });
-
-  test.each([
     '<p aria-hidden="true">shown</p>',
     '<body bgcolor="#000000"><p style="color:white">shown</p>',
     '<div style="font-size:0"><span style="font-size:14px">shown</span></div>',

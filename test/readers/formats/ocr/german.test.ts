@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { warnOfMissingLanguages } from '../../../../src/readers/formats/ocr/warn-of-missing-languages.js';
+import { warnOfMissingLanguages } from '../../../../src/readers/formats/ocr/languages.js';
 import { errorRate, flat, scanLines, toPdf } from '../../../support/scans.js';
 
 const GERMAN = [

@@ -8,6 +8,6 @@ test('a number whose format shows nothing is hidden, but not a zero, nor one wit
   const body = sheet(number('31337') + number('0') + number('42', '') + cell('b'));
   const { text, gaps } = await readBlocks('ods', file('ods', { body }));
   expect(text).toContain('|  |  | 42 | b |');
-  expect(gaps).toEqual(['hidden: Text that is not shown (hidden by its number format): 5 characters.']);
+  expect(gaps).toEqual(['hidden: 5 characters hidden by their number format were left out.']);
   expect((await readBlocks('ods', file('ods', { body }), { hiddenText: 'keep' })).text).toContain('31337');
 });

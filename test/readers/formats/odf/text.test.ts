@@ -157,57 +157,11 @@ describe('a text of OpenDocument', () => {
     const { receipt } = await read(paragraph('<draw:frame><draw:object/></draw:frame>text'));
     expect(receipt.gap_counts).toEqual({ skipped: 1 });
   });
-});
-
-describe('text that is not shown in a text of OpenDocument', () => {
-  const style = (name: string, properties: string): string =>
-    `<style:style style:name="${name}" style:family="text"><style:text-properties ${properties}/></style:style>`;
-  const span = (name: string): string =>
-    paragraph(`seen <text:span text:style-name="${name}">unseen</text:span>`);
-
-  test.each([
-    ['not displayed', style('a', 'text:display="none"'), span('a')],
-    ['smaller than 2 pt', style('a', 'fo:font-size="1pt"'), span('a')],
-    ['in the colour of its background', style('a', 'fo:color="#FFFFFF"'), span('a')],
-    [
-      'in the colour of its background',
-      style('a', 'fo:color="#102030" fo:background-color="#102030"'),
-      span('a'),
-    ],
-    ['comment', '', paragraph(`seen <office:annotation>${paragraph('unseen')}</office:annotation>`)],
-    [
-      'tracked deletion',
-      '',
-      `<text:tracked-changes><text:changed-region><text:deletion>${paragraph('unseen')}</text:deletion></text:changed-region></text:tracked-changes>${paragraph('seen')}`,
-    ],
-    [
-      'not displayed',
-      '',
-      `<text:section text:display="none">${paragraph('unseen')}</text:section>${paragraph('seen')}`,
-    ],
-    [
-      'not displayed',
-      '',
-      paragraph('unseen <text:hidden-paragraph text:is-hidden="true"/>') + paragraph('seen'),
-    ],
-  ])('%s: is left out and named, read, or both', async (kind, styles, body) => {
-    const file = openDocumentFile('text', body, { styles });
-    const [dropped, kept, flagged] = [
-      await readBlocks('odt', file, { hiddenText: 'drop' }),
-      await readBlocks('odt', file, { hiddenText: 'keep' }),
-      await readBlocks('odt', file, { hiddenText: 'flag' }),
-    ];
-    expect(dropped.text).toBe('seen\n\n');
-    expect(dropped.receipt.gaps).toMatchObject([{ reason: 'hidden', detail: expect.stringContaining(kind) }]);
-    expect(kept.text).toContain('unseen');
-    expect(kept.receipt.gap_count).toBe(0);
-    expect(flagged.text).toContain('unseen');
-    expect(flagged.receipt.gap_counts).toEqual({ hidden: 1 });
-  });
 
   test('styles that are made from one another in a circle are followed to an end', async () => {
     const circle =
       '<style:style style:name="a" style:family="text" style:parent-style-name="b"/><style:style style:name="b" style:family="text" style:parent-style-name="a"/>';
-    expect((await read(span('a'), circle)).text).toBe('seen unseen\n\n');
+    const body = paragraph('seen <text:span text:style-name="a">unseen</text:span>');
+    expect((await read(body, circle)).text).toBe('seen unseen\n\n');
   });
 });

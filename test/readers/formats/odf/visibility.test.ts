@@ -29,8 +29,6 @@ import {
 import { readBlocks } from '../../../support/read-blocks.js';
 
 const HIDDEN: readonly (readonly [FileFormat, string, Parts])[] = [
-  ['odt', 'white on a white page', { body: span, styles: white }],
-  ['odt', 'nearly white', { body: span, styles: style('t', 'text', look('fo:color="#fdfdfd"')) }],
   ['odt', 'white in a cell without a fill', { body: table('', ''), styles: white }],
   [
     'odt',
@@ -51,41 +49,12 @@ const HIDDEN: readonly (readonly [FileFormat, string, Parts])[] = [
   ],
   [
     'ods',
-    'white by its style',
-    {
-      body: sheet(cell('words', 'table:style-name="c"') + cell('b')),
-      styles: style('c', 'table-cell', WHITE),
-    },
-  ],
-  [
-    'ods',
     'white by the style of its column',
     {
       body: sheet(cell('words') + cell('b'), '<table:table-column table:default-cell-style-name="c"/>'),
       styles: style('c', 'table-cell', WHITE),
     },
   ],
-  [
-    'ods',
-    'of the colour of its fill',
-    {
-      body: sheet(cell('words', 'table:style-name="c"')),
-      styles: style(
-        'c',
-        'table-cell',
-        cellLook(`fo:background-color="${DARK}"`) + look(`fo:color="${DARK}"`),
-      ),
-    },
-  ],
-  [
-    'ods',
-    'smaller than two points',
-    {
-      body: sheet(cell('words', 'table:style-name="c"')),
-      styles: style('c', 'table-cell', look('fo:font-size="1pt"')),
-    },
-  ],
-  ['odp', 'white on a white slide', odp(slide(textBox()))],
   [
     'odp',
     'white in a white shape on a dark slide',
@@ -96,8 +65,6 @@ const HIDDEN: readonly (readonly [FileFormat, string, Parts])[] = [
     'of the colour of its slide',
     odp(slide(textBox(), 'draw:style-name="darkPage"'), style('t', 'text', look(`fo:color="${DARK}"`))),
   ],
-  ['odp', 'off the slide', odp(slide(textBox(box(30))), ordinary)],
-  ['odp', 'under a photograph', odp(slide(textBox() + photo()), ordinary)],
   [
     'odp',
     'under a filled frame',
@@ -169,14 +136,6 @@ const SEEN: readonly (readonly [FileFormat, string, Parts])[] = [
   ],
   [
     'ods',
-    'white on a dark fill',
-    {
-      body: sheet(cell('words', 'table:style-name="c"')),
-      styles: style('c', 'table-cell', cellLook(`fo:background-color="${DARK}"`) + WHITE),
-    },
-  ],
-  [
-    'ods',
     'white under a rule',
     {
       body: sheet(cell('words', 'table:style-name="c"')),
@@ -191,7 +150,6 @@ const SEEN: readonly (readonly [FileFormat, string, Parts])[] = [
       styles: style('c', 'table-cell', WHITE) + ordinary,
     },
   ],
-  ['odp', 'white on a dark slide', odp(slide(textBox(), 'draw:style-name="darkPage"'))],
   ['odp', 'white on a dark master', odp(slide(textBox()), white, master('draw:style-name="darkPage"'))],
   [
     'odp',

@@ -60,8 +60,6 @@ const shared = '<c r="B2" s="1" t="s"><v>0</v></c>';
 const run = (text: string, properties: string): string => `<r><rPr>${properties}</rPr><t>${text}</t></r>`;
 
 const HIDDEN: readonly (readonly [string, CellParts])[] = [
-  ['white', { font: WHITE }],
-  ['nearly white', { font: '<color rgb="FFFEFEFE"/>' }],
   ['the first colour of the theme', { font: '<color theme="0"/>' }],
   ['white by its index', { font: '<color indexed="9"/>' }],
   [
@@ -71,12 +69,10 @@ const HIDDEN: readonly (readonly [string, CellParts])[] = [
       styles: '<colors><indexedColors><rgbColor rgb="00FFFFFF"/></indexedColors></colors>',
     },
   ],
-  ['of the colour of its fill', { font: '<color rgb="FF336699"/>', fill: solid('rgb="FF336699"') }],
   [
     'of the colour of its fill, as the theme has it',
     { font: '<color theme="3"/>', fill: solid('rgb="FF1F497D"') },
   ],
-  ['smaller than two points', { font: '<sz val="1"/>' }],
   ['in a row without height', { row: 'ht="0" customHeight="1"' }],
   ['in a column without width', { before: '<cols><col min="1" max="3" width="0" customWidth="1"/></cols>' }],
   [
@@ -96,7 +92,6 @@ const SEEN: readonly (readonly [string, CellParts])[] = [
     'in a section for texts that shows them in general',
     { format: '[&gt;25]0;0;0;General', value: shared, strings: ['<t>words</t>'] },
   ],
-  ['white on a dark fill', { font: WHITE, fill: solid('rgb="FF000000"') }],
   ['white on a fill of the theme', { font: WHITE, fill: solid('theme="3"') }],
   ['white on a pattern', { font: WHITE, fill: '<patternFill patternType="gray125"/>' }],
   ['white on a darkened white', { font: WHITE, fill: solid('theme="0" tint="-0.35"') }],

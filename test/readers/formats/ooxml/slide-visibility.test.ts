@@ -33,8 +33,6 @@ const besideDark = (text: string): string =>
   shape('', { fill: rgb('101010'), at: [100, 200, 200, 200] }) + shape(text, white);
 
 const HIDDEN: readonly (readonly [string, SlideParts])[] = [
-  ['white on a white slide', { shapes: shape('words', white) }],
-  ['nearly white on white', { shapes: shape('words', { color: rgb('FDFEFC') }) }],
   ['the background of the theme', { shapes: shape('words', { color: scheme('bg1') }) }],
   [
     'a shade of the theme that is no other colour',
@@ -57,7 +55,6 @@ const HIDDEN: readonly (readonly [string, SlideParts])[] = [
     'white by the style of a shape without a fill',
     { shapes: shape('words', { fill: '<a:noFill/>', style: style(1, 'lt1') }) },
   ],
-  ['without a fill', { shapes: shape('words', { color: '<a:noFill/>' }) }],
   [
     'transparent',
     {
@@ -67,8 +64,6 @@ const HIDDEN: readonly (readonly [string, SlideParts])[] = [
     },
   ],
   ['white in a cell without a fill', { shapes: table('') }],
-  ['smaller than two points', { shapes: shape('words', { run: 'sz="150"' }) }],
-  ['off the slide', { shapes: shape('words', { at: [1100, 0, 50, 50] }) }],
   [
     'in a group, off the slide',
     { shapes: group(shape('words', { at: [0, 0, 10, 10] }), [900, 0, 100, 100], [-500, 0, 100, 100]) },

@@ -58,8 +58,6 @@ const usual = (run: string): string =>
 const anchored = `<w:drawing><wp:anchor behindDoc="1"/></w:drawing>`;
 
 const HIDDEN: readonly (readonly [string, WordParts])[] = [
-  ['white', { body: paragraph(words(WHITE)) }],
-  ['nearly white', { body: paragraph(words('<w:color w:val="FBFCFD"/>')) }],
   ['the background of the theme', { body: paragraph(words(themed('background1'))) }],
   [
     'white by a map of the theme',
@@ -73,10 +71,6 @@ const HIDDEN: readonly (readonly [string, WordParts])[] = [
     'yellow marked with yellow',
     { body: paragraph(words('<w:color w:val="FFFF00"/><w:highlight w:val="yellow"/>')) },
   ],
-  [
-    'of the colour of its paragraph',
-    { body: paragraph(words('<w:color w:val="112233"/>'), shade('112233')) },
-  ],
   ['white in a cell without a fill', { body: table(words(WHITE)) }],
   [
     'white in a table whose style has lines alone',
@@ -87,8 +81,6 @@ const HIDDEN: readonly (readonly [string, WordParts])[] = [
     'of the colour of the page',
     { body: paragraph(words('<w:color w:val="111111"/>')), background: dark, settings: shown },
   ],
-  ['smaller than two points', { body: paragraph(words('<w:sz w:val="3"/>')) }],
-  ['vanished', { body: paragraph(words('<w:vanish/>')) }],
   ['vanished by the defaults', { body: paragraph(words('')), styles: defaults('<w:vanish/>') }],
   [
     'vanished by the style that holds without one',
@@ -118,7 +110,6 @@ const SEEN: readonly (readonly [string, WordParts])[] = [
   ['white on a dark page', { body: paragraph(words(WHITE)), background: dark, settings: shown }],
   ['white where a page may be dark', { body: paragraph(words(WHITE)), background: dark }],
   ['white, marked', { body: paragraph(words(`${WHITE}<w:highlight w:val="darkBlue"/>`)) }],
-  ['white in a dark paragraph', { body: paragraph(words(WHITE), shade('202020')) }],
   [
     'white in a paragraph of the theme',
     { body: paragraph(words(WHITE), shade('auto', 'w:themeFill="text2"')) },

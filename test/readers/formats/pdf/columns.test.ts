@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../src/readers/formats/pages/layout/columns.js';
 import { joinLines } from '../../../../src/readers/formats/pages/layout/lines.js';
-import { paragraphsOf } from '../../../../src/readers/formats/pages/layout/paragraphs.js';
+import { paragraphsOf } from '../../../../src/readers/formats/pages/layout/page-blocks.js';
 import type { Piece } from '../../../../src/readers/formats/pages/layout/piece.js';
 
 const at = (x: number, y: number, text: string): Piece => ({

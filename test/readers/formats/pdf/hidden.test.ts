@@ -76,7 +76,7 @@ describe('text that nobody sees', () => {
     expect(kept.receipt.gap_counts).toEqual({});
     const [gap] = dropped.receipt.gaps;
     expect(gap).toMatchObject({ reason: 'hidden', location: { pages: { first: 1, last: 1 } } });
-    expect(gap?.detail).toMatch(/not shown: \d+ characters/);
+    expect(gap?.detail).toMatch(/^\d+ characters .* were left out\.$/);
     expect(JSON.stringify(dropped.receipt)).not.toContain('instructions');
   });
 
@@ -175,7 +175,9 @@ describe('text that nobody sees', () => {
     const bytes = drawPdf({ pages: [page(content)] });
     const { text, receipt } = await readBlocks(parsePdf, bytes);
     expect(text).toContain('The prize goes to of Ulm.');
-    expect(receipt.gaps.map(({ detail }) => detail)).toEqual(['Text that is not shown: 15 characters.']);
+    expect(receipt.gaps.map(({ detail }) => detail)).toEqual([
+      '15 characters in the colour of their background were left out.',
+    ]);
     const kept = await readBlocks(parsePdf, bytes, { hiddenText: 'keep' });
     expect(kept.text).toContain('The prize goes to Rumpelstiltskin of Ulm.');
   });

@@ -96,24 +96,6 @@ describe('RTF', () => {
     });
   });
 
-  test.each([
-    ['not displayed', '{\\v unseen}'],
-    ['tracked deletion', '{\\deleted unseen}'],
-    ['smaller than 2 pt', '{\\fs2 unseen}'],
-    ['in the colour of its background', '{\\cf1 unseen}'],
-    ['comment', '{\\*\\annotation unseen}'],
-  ])('%s: is left out and named, read, or both', async (kind, body) => {
-    const dropped = await read(`seen ${body}\\par`);
-    expect(dropped.text).toBe('seen\n\n');
-    expect(dropped.receipt.gaps).toMatchObject([{ reason: 'hidden', detail: expect.stringContaining(kind) }]);
-    const kept = await readBlocks('rtf', rtf(`seen ${body}\\par`), { hiddenText: 'keep' });
-    expect(kept.text).toContain('unseen');
-    expect(kept.receipt.gap_count).toBe(0);
-    const flagged = await readBlocks('rtf', rtf(`seen ${body}\\par`), { hiddenText: 'flag' });
-    expect(flagged.text).toContain('unseen');
-    expect(flagged.receipt.gap_counts).toEqual({ hidden: 1 });
-  });
-
   test('white text on a shade is shown', async () => {
     expect(
       (await read('\\pard\\cbpat2{\\cf1 shown}\\par{\\cf1\\highlight2 as well}\\par')).receipt.gap_count,

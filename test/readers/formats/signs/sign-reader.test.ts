@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createReceiptWriter } from '../../../../src/readers/receipt/receipt-writer.js';
-import { bulletMark } from '../../../../src/readers/formats/signs/bullets.js';
-import { createSignReader, signsOf } from '../../../../src/readers/formats/signs/sign-reader.js';
+import { bulletMark, createSignReader, signsOf } from '../../../../src/readers/formats/signs/sign-reader.js';
 
 function read(text: string, font: string | undefined) {
   const receipt = createReceiptWriter();

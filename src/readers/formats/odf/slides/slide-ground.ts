@@ -1,6 +1,7 @@
 import type { Color } from '../../visibility/colors.js';
-import type { Comparisons } from '../../visibility/comparisons.js';
-import { createLayers, touches } from '../../visibility/layers.js';
+import { createLayers, type Comparisons } from '../../visibility/layers.js';
+import type { Unseen } from '../../visibility/hidden-counter.js';
+import { reasonUnseen } from '../../visibility/reason-unseen.js';
 import { createShapeWalk, type SlideShapes } from './slide-shapes.js';
 
 /** Follows the shapes of slides that were looked through before. */
@@ -10,7 +11,7 @@ export interface SlideGround {
   /** Returns the colour behind the text of the open shape; undefined when it is not known. */
   behind(): Color | undefined;
   /** Returns the reason why nothing of the open shape is seen; undefined when it is seen. */
-  reason(): string | undefined;
+  reason(): Unseen | undefined;
 }
 
 export function createSlideGround(slides: readonly SlideShapes[], comparisons: Comparisons): SlideGround {
@@ -19,7 +20,7 @@ export function createSlideGround(slides: readonly SlideShapes[], comparisons: C
   let page = -1;
   let next = 0;
   let layers: Layers | undefined;
-  let known: { readonly index: number; readonly reason: string | undefined } | undefined;
+  let known: { readonly index: number; readonly reason: Unseen | undefined } | undefined;
   return {
     open: (name) => {
       if (name === 'draw:page') {
@@ -59,11 +60,14 @@ function reasonOf(
   slide: SlideShapes | undefined,
   layers: Layers | undefined,
   index: number,
-): string | undefined {
+): Unseen | undefined {
   const { box, reach = box } = slide?.layers[index] ?? {};
   if (!slide || !reach || slide.animated.has(slide.ids[index] ?? '')) return undefined;
-  if (slide.size && !touches(reach, slide.size)) return 'off the slide';
-  return layers?.isCovered(slide.behind.length + index) === true ? 'under a picture' : undefined;
+  return reasonUnseen({
+    box: reach,
+    page: slide.size,
+    isCovered: () => layers?.isCovered(slide.behind.length + index) === true,
+  });
 }
 
 /** Returns the layers. A shape that an animation may take away covers nothing. */

@@ -1,11 +1,11 @@
 import { WHITE, type Color } from '../../visibility/colors.js';
-import type { Box, Layer } from '../../visibility/layers.js';
+import { UNKNOWN_LAYER, type Box, type Layer, type Fill } from '../../visibility/layers.js';
 import { createPictureOpacity, MAX_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
-import { scanMarkup, type Attributes } from '../../xml/read-markup.js';
+import { scanMarkup, type Attributes, type MarkupHandler } from '../../xml/read-markup.js';
 import type { Zip } from '../../zip/zip.js';
-import { readMasterPages, type MasterPage } from './master-pages.js';
-import { isShape, shapeLayer } from './shape-layers.js';
+import { isShape, shapeLayer, sizedBox } from './shape-layers.js';
 import type { Styles } from '../styles.js';
+import { lengthOf } from '../lengths.js';
 
 /** Most shapes of a presentation that are compared, and of a slide. */
 const MAX_SHAPES = 200_000;
@@ -89,4 +89,57 @@ function newSlide(
 function fillLast({ layers }: SlideShapes, isOpaque: boolean): void {
   const last = layers.pop();
   if (last) layers.push({ ...last, fill: 'unknown', isOpaque });
+}
+
+/** The number of shapes of a master page that are compared with the shapes of each slide. */
+const MAX_MASTER_SHAPES = 200;
+
+/** The properties that slides take from their master page. */
+interface MasterPage {
+  readonly fill: Fill | undefined;
+  readonly size: Box | undefined;
+  /** The shapes that are drawn behind the shapes of slides. */
+  readonly layers: Layer[];
+}
+
+/** Reads the master pages of a presentation by their names. */
+function readMasterPages(zip: Zip, styles: Styles): ReadonlyMap<string, MasterPage> {
+  const pages = new Map<string, MasterPage>();
+  if (zip.has('styles.xml')) scanMarkup(zip.pieces('styles.xml'), createMasterEvents(pages, styles));
+  return pages;
+}
+
+function createMasterEvents(pages: Map<string, MasterPage>, styles: Styles): MarkupHandler {
+  const sizes = new Map<string, Box | undefined>();
+  let layout = '';
+  let page: MasterPage | undefined;
+  let notes = 0;
+  const addShape = (name: string, attributes: Attributes): void => {
+    // Places for the content of slides are not drawn.
+    if (!page || notes > 0 || !isShape(name) || attributes['presentation:class'] !== undefined) return;
+    const { length } = page.layers;
+    if (length < MAX_MASTER_SHAPES) page.layers.push(shapeLayer(name, attributes, styles));
+    else if (length === MAX_MASTER_SHAPES) page.layers.push(UNKNOWN_LAYER);
+  };
+  return {
+    open: (name, attributes) => {
+      if (name === 'style:page-layout') layout = attributes['style:name'] ?? '';
+      else if (name === 'style:page-layout-properties')
+        sizes.set(
+          layout,
+          sizedBox([0, 0], [lengthOf(attributes['fo:page-width']), lengthOf(attributes['fo:page-height'])]),
+        );
+      else if (name === 'presentation:notes') notes += 1;
+      else if (name === 'style:master-page') {
+        const { fill } = styles.look('drawing-page', attributes['draw:style-name']);
+        page = { fill, size: sizes.get(attributes['style:page-layout-name'] ?? ''), layers: [] };
+        pages.set(attributes['style:name'] ?? '', page);
+      } else addShape(name, attributes);
+    },
+    close: (name) => {
+      if (name === 'presentation:notes') notes -= 1;
+      if (name === 'style:master-page') page = undefined;
+    },
+    text: () => undefined,
+  };
 }

@@ -1,4 +1,5 @@
 import { hexColor, namedColor, withLuminance, type Color } from '../../visibility/colors.js';
+import { MAX_UNSEEN_OPACITY } from '../../visibility/reason-unseen.js';
 import { childOf, childrenOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
@@ -13,8 +14,6 @@ export type Paint = Color | 'none' | 'unknown';
 
 /** Thousandths of a percent. */
 const WHOLE = 100_000;
-/** The least opacity of a colour that can be seen, in thousandths of a percent. */
-const MIN_ALPHA = 5_000;
 
 /** Reads the first fill that is directly in an element, such as properties of a shape or run; undefined without any. */
 export function fillOf(element: XmlElement | undefined, palette: Palette): Paint | undefined {
@@ -57,7 +56,7 @@ function modified(base: Color, element: XmlElement): Paint {
   for (const { name, attributes } of childrenOf(element)) {
     const share = (wholeNumber(attributes['val']) ?? WHOLE) / WHOLE;
     if (name === 'a:alpha') {
-      if (share * WHOLE < MIN_ALPHA) return 'none';
+      if (share <= MAX_UNSEEN_OPACITY) return 'none';
       if (share < 1) paint = 'unknown';
     } else if (paint === 'unknown') continue;
     else if (name === 'a:lumMod') paint = withLuminance(paint, (before) => before * share);

@@ -1,8 +1,7 @@
 import { writePieces, type Piece } from '../../baseline/pieces.js';
 import type { Shift } from '../../baseline/shift.js';
 import { writeOmml } from '../../formulas/omml.js';
-import { bulletMark } from '../../signs/bullets.js';
-import { signsOf, type SignReader } from '../../signs/sign-reader.js';
+import { bulletMark, signsOf, type SignReader } from '../../signs/sign-reader.js';
 import { childOf, childrenOf, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 

@@ -1,11 +1,11 @@
-import { ReadError } from '../../../read-error.js';
 import type { ReadContext } from '../../../parser.js';
+import { ReadError } from '../../../read-error.js';
 import { decodeXml } from '../../xml/decode-xml.js';
+import { memberPath } from '../../zip/member-path.js';
 import { openZip } from '../../zip/zip.js';
+import { childrenOf } from '../xml/elements.js';
 import { streamXml, type XmlElement, type XmlEvent } from '../xml/stream-xml.js';
 import { createElementCount, type OfficeKind } from './office-kind.js';
-import { readRelations, type Relation } from './relations.js';
-import { refuseCompound } from './refuse-compound.js';
 
 const LIMIT_BYTES = 256 * 1024 * 1024;
 
@@ -132,4 +132,60 @@ function findMainPart(office: Omit<OfficePackage, 'mainPart'>): string {
   if (!office.has(part))
     throw new ReadError('corrupt', `The ${office.kind.application} file has no document in it.`);
   return part;
+}
+
+const MAGIC = Buffer.from('d0cf11e0a1b11ae1', 'hex');
+const ENCRYPTED_STREAM = Buffer.from('EncryptedPackage', 'utf16le');
+
+/** @throws ReadError when the bytes are a compound file, which is an encrypted package or a file of Office until 2003 */
+function refuseCompound(bytes: Uint8Array, kind: OfficeKind, filename: string | null): void {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!buffer.subarray(0, MAGIC.length).equals(MAGIC)) return;
+  if (buffer.includes(ENCRYPTED_STREAM))
+    throw new ReadError('encrypted', `The ${nameOf(kind, filename)} file is protected by a password.`);
+  const [format = ''] = kind.extensions;
+  throw new ReadError(
+    'corrupt',
+    `The file is no ${kind.application} file of the ${format} format. Save it as ${format}.`,
+  );
+}
+
+/**
+ * Returns the name of an application for messages. The content of an encrypted file cannot be seen, so that a file whose
+ * name does not tell is detected as one of Word.
+ */
+function nameOf({ application, extensions }: OfficeKind, filename: string | null): string {
+  const extension = /\.([A-Za-z0-9]+)$/.exec(filename ?? '')?.[1]?.toLowerCase();
+  const isNamed = extension !== undefined && extensions.includes(extension);
+  return isNamed || filename === null || application !== 'Word' ? application : 'Office';
+}
+
+/** A reference of a part to another part of the package. */
+interface Relation {
+  readonly id: string;
+  /** The last word of the type's address, which is the same in the strict and the transitional variant. */
+  readonly type: string;
+  /** The name of the part, which is in the package. */
+  readonly target: string;
+}
+
+interface Parts {
+  has(part: string): boolean;
+  tree(part: string): XmlElement | undefined;
+}
+
+/** Reads the relations of a part, or with an empty name the relations of the package. Relations to the outside are left out. */
+function readRelations(parts: Parts, part: string): readonly Relation[] {
+  const slash = part.lastIndexOf('/');
+  const folder = part.slice(0, slash + 1);
+  const source = `${folder}_rels/${part.slice(slash + 1)}.rels`;
+  if (!parts.has(source)) return [];
+  const relations: Relation[] = [];
+  for (const { attributes } of childrenOf(parts.tree(source), 'Relationship')) {
+    const { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode = '' } = attributes;
+    const resolved = memberPath(target, part);
+    if (mode.toLowerCase() !== 'external' && parts.has(resolved))
+      relations.push({ id, type: type.slice(type.lastIndexOf('/') + 1), target: resolved });
+  }
+  return relations;
 }

@@ -6,12 +6,16 @@ import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, isTrue, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { cellReference, LAST_COLUMN, type CellRange } from './cell-references.js';
-import { readableText, type CellText, type DressedCells } from './visibility/cell-visibility.js';
+import {
+  createHiddenPlaces,
+  createNeighbours,
+  readableText,
+  type CellText,
+  type DressedCells,
+} from './cell-visibility.js';
 import type { DateSystem } from './date-format.js';
-import { createHiddenPlaces } from './visibility/hidden-places.js';
 import { generalNumber } from './number-format.js';
 import { richRuns } from './shared-strings.js';
-import { createNeighbours } from './visibility/neighbours.js';
 import type { CellStyle, SheetStyles } from './styles.js';
 
 const MAX_CELLS = 5_000_000;
@@ -56,7 +60,7 @@ export function* readRows(
 ): Iterable<SheetRow> {
   const { office, gaps } = workbook;
   const places = createHiddenPlaces({ gaps, sheet, merged });
-  const neighbours = createNeighbours(workbook.styles);
+  const neighbours = createNeighbours((style) => workbook.styles.cell(style).fill);
   const open = { ...workbook, sheet };
   let count = 0;
   let number = 0;
@@ -170,7 +174,7 @@ function formatted(text: CellText, { format }: CellStyle, gaps: GapCounter): Sho
 
 /** Returns a text that its number format hides if hidden text is read; else an empty one. */
 const admitted = (text: string, gaps: GapCounter): string =>
-  text.trim() !== '' && gaps.admits('format', { amount: text.length }) ? text : '';
+  text.trim() !== '' && gaps.hidden.accepts('format', { text }) ? text : '';
 
 const words = (text: CellText): Shown => ({ text, isNumber: false });
 

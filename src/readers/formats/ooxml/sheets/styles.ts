@@ -2,14 +2,11 @@ import type { Fill } from '../../visibility/layers.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import { builtinFormatCode } from './builtin-formats.js';
-import type { FontLook } from './visibility/cell-visibility.js';
+import type { FontLook } from './cell-visibility.js';
+import { builtinFormatCode } from './format-code.js';
 import { createSheetColors, type SheetColors } from './colors.js';
 import type { DateSystem } from './date-format.js';
 import { createNumberFormat, type NumberFormat } from './number-format.js';
-
-/** Sizes in points that nobody can read. */
-const MIN_SIZE = 2;
 
 export interface CellStyle {
   readonly format: NumberFormat;
@@ -75,7 +72,7 @@ const isSettled = (style: XmlElement, parent: XmlElement | undefined, what: 'Fon
   return applied === undefined || isTrue(applied) || parent?.attributes[id] === style.attributes[id];
 };
 
-const ORDINARY: FontLook = { color: undefined, isTiny: false };
+const ORDINARY: FontLook = { color: undefined, size: undefined };
 
 function isBold(font: XmlElement): boolean {
   const bold = valueOf(font, 'x:b');
@@ -84,6 +81,11 @@ function isBold(font: XmlElement): boolean {
 
 const lookOf = (font: XmlElement, colors: SheetColors): FontLook => ({
   color: colors.of(childOf(font, 'x:color')),
-  isTiny: Number(valueOf(font, 'x:sz') ?? MIN_SIZE) < MIN_SIZE,
+  size: sizeOf(font),
   name: valueOf(font, 'x:name') ?? valueOf(font, 'x:rFont'),
 });
+
+function sizeOf(font: XmlElement): number | undefined {
+  const size = valueOf(font, 'x:sz');
+  return size === undefined ? undefined : Number(size);
+}

@@ -1,8 +1,7 @@
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend, findAll, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import { isDrawnOtherwise } from './run-visibility.js';
-import { isPlainlyFilled, isRectangle } from './shape-properties.js';
+import { isDrawnOtherwise, isPlainlyFilled, isRectangle } from './shape-properties.js';
 import type { Box } from '../../visibility/layers.js';
 
 const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);

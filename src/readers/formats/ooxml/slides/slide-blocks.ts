@@ -1,20 +1,19 @@
 import type { Block, Place } from '../../../blocks/block.js';
+import { collapseBlanks } from '../../../blocks/one-line.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
 import type { Color } from '../../visibility/colors.js';
-import type { Box } from '../../visibility/layers.js';
-import { createUnmerge } from '../drawing/merged-cells.js';
+import { colorOfFill, type Box } from '../../visibility/layers.js';
+import { reasonUnseen } from '../../visibility/reason-unseen.js';
+import { colorIn, fillOf, type Paint, type Palette } from '../drawing/colors.js';
 import type { createGraphics } from '../drawing/graphic.js';
-import { fillOf } from '../drawing/colors.js';
-import { readTextBody } from '../drawing/text-body.js';
-import type { GapCounter, HiddenKind } from '../gap-counter.js';
+import { createUnmerge } from '../drawing/merged-cells.js';
+import { readTextBody, type RunFilter } from '../drawing/text-body.js';
+import type { GapCounter } from '../gap-counter.js';
 import { childOf, childrenOf, descend, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { boxOf, placeholderOf, type InheritedPlace, type Placeholder } from './placeholders.js';
-import { inReadingOrder } from './reading-order.js';
-import { isHidden, isMedia } from './shape-properties.js';
-import { createRunFilter } from './run-visibility.js';
+import { isDrawnOtherwise, isMedia } from './shape-properties.js';
 import type { SlideLayers } from './slide-layers.js';
-import { collapseBlanks } from '../../../blocks/one-line.js';
 
 export interface SlideContext {
   readonly gaps: GapCounter;
@@ -57,17 +56,11 @@ function readShapes(parent: XmlElement | undefined, context: SlideContext): Shap
     const box = boxOf(element) ?? (placeholder && context.inherited(placeholder).box);
     const blocks = shapeBlocks(element, placeholder, context);
     if (blocks.length === 0) continue;
-    const kind = hiddenKind(element, context.layers);
-    if (kind && !context.gaps.admits(kind)) continue;
+    const reason = reasonUnseen(context.layers.styleOf(element));
+    if (reason !== undefined && !context.gaps.hidden.accepts(reason)) continue;
     shapes.push({ isTitle: placeholder !== undefined && TITLES.has(placeholder.type), box, blocks });
   }
   return shapes;
-}
-
-function hiddenKind(shape: XmlElement, layers: SlideLayers): HiddenKind | undefined {
-  if (isHidden(shape)) return 'shape';
-  if (layers.isOutside(shape)) return 'outside';
-  return layers.isCovered(shape) ? 'covered' : undefined;
 }
 
 function shapeBlocks(
@@ -122,7 +115,7 @@ function frameBlocks(frame: XmlElement, context: SlideContext): readonly Block[]
 }
 
 function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers }: SlideContext) {
-  const admitsCovered = (text: string): boolean => gaps.admits('merged', { amount: text.length });
+  const admitsCovered = (text: string): boolean => gaps.hidden.accepts('merged', { text });
   const unmerge = createUnmerge(admitsCovered);
   const { palette } = layers;
   // A style of tables may fill any of its cells, as may other properties for all of them.
@@ -131,8 +124,7 @@ function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers 
   const textOfCell = (cell: XmlElement): string => {
     const body = childOf(cell, 'a:txBody');
     const fill = fillOf(childOf(cell, 'a:tcPr'), palette) ?? (isStyled ? 'unknown' : 'none');
-    const behind = (): Color | undefined =>
-      fill === 'none' ? layers.behind(frame) : fill === 'unknown' ? undefined : fill;
+    const behind = (): Color | undefined => (fill === 'none' ? layers.behind(frame) : colorOfFill(fill));
     const admits = createRunFilter({ gaps, palette, behind, body });
     return readTextBody(body, { admits, signs: gaps.signs }).join('\n');
   };
@@ -154,4 +146,99 @@ function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers 
       .filter((text) => text !== '' && admitsCovered(text));
     yield { cells: [...shown, ...covered], place };
   }
+}
+
+interface TextPlace {
+  readonly gaps: GapCounter;
+  readonly palette: Palette;
+  /** The colour behind the text; undefined when it is not known. */
+  readonly behind: () => Color | undefined;
+  /** The body of the text, which may say how its levels look. */
+  readonly body: XmlElement | undefined;
+  /** The colour of its text that a shape states by the style that it takes from the theme. */
+  readonly font?: XmlElement | undefined;
+}
+
+/** Decides which runs of a body of text are read: not runs that are too small, or of the colour that is behind them. */
+function createRunFilter({ gaps, palette, behind, body, font }: TextPlace): RunFilter {
+  const styles = childOf(body, 'a:lstStyle');
+  const fontColor = colorIn(font, palette);
+  const isSolid = [...childrenOf(childOf(body, 'a:bodyPr'))].some(({ name }) => !FLAT.has(name));
+  // The search for the colour behind takes longer than all else.
+  let found: { readonly color: Color | undefined } | undefined;
+  const colorBehind = (): Color | undefined => (found ??= { color: behind() }).color;
+  return (properties, text, level) => {
+    const defaults = descend(styles, `a:lvl${String(level + 1)}pPr`, 'a:defRPr');
+    const size = wholeNumber(properties?.attributes['sz'] ?? defaults?.attributes['sz']);
+    const isFlat = !isSolid && !isDrawnOtherwise(properties) && !isDrawnOtherwise(defaults);
+    const color = isFlat
+      ? (fillOf(properties, palette) ?? fillOf(defaults, palette) ?? fontColor ?? 'unknown')
+      : 'unknown';
+    const reason = reasonUnseen({
+      // In hundredths of a point.
+      size: size === undefined ? undefined : size / 100,
+      opacity: color === 'none' ? 0 : undefined,
+      color: colorOfFill(color),
+      behind: () => {
+        const own = groundOf(properties, palette);
+        return own === undefined ? colorBehind() : colorOfFill(own);
+      },
+    });
+    return reason === undefined || gaps.hidden.accepts(reason, { text });
+  };
+}
+
+/** Properties of a body that give its letters no depth. */
+const FLAT: ReadonlySet<string> = new Set(
+  'a:noAutofit a:normAutofit a:spAutoFit a:prstTxWarp a:extLst'.split(' '),
+);
+/** The colour that a run is marked with. */
+function groundOf(properties: XmlElement | undefined, palette: Palette): Paint | undefined {
+  const highlight = childOf(properties, 'a:highlight');
+  return highlight && (colorIn(highlight, palette) ?? 'unknown');
+}
+
+interface Placed {
+  readonly box: Box | undefined;
+}
+
+/** More shapes keep the order of the file. */
+const MAX_ORDERED = 500;
+/** A gap between rows divides a slide unless one between columns is this many times as wide. */
+const ROW_PREFERENCE = 3;
+
+/**
+ * Brings shapes into reading order by recursive cuts along the widest empty strip (XY-cut): rows from the top, columns from the
+ * left. Shapes that overlap keep the order of the file, as do all when the place of one is not known.
+ */
+function inReadingOrder<Item extends Placed>(items: readonly Item[]): readonly Item[] {
+  const isKnown = items.every(({ box }) => box !== undefined);
+  return isKnown && items.length <= MAX_ORDERED ? divide(items) : items;
+}
+
+function divide<Item extends Placed>(items: readonly Item[]): readonly Item[] {
+  if (items.length < 2) return items;
+  const rows = widestGap(items, 'y', 'height');
+  const columns = widestGap(items, 'x', 'width');
+  const isByRows = rows !== undefined && (!columns || columns.width <= rows.width * ROW_PREFERENCE);
+  const gap = isByRows ? rows : columns;
+  if (!gap) return items;
+  const isBefore = ({ box }: Item): boolean => (box?.[isByRows ? 'y' : 'x'] ?? 0) < gap.at;
+  return [...divide(items.filter(isBefore)), ...divide(items.filter((item) => !isBefore(item)))];
+}
+
+/** The widest strip between shapes that none of them crosses; `at` is where it ends. */
+function widestGap(items: readonly Placed[], start: 'x' | 'y', size: 'width' | 'height') {
+  const spans = items
+    .map(({ box }) => ({ first: box?.[start] ?? 0, last: (box?.[start] ?? 0) + (box?.[size] ?? 0) }))
+    .sort((a, b) => a.first - b.first);
+  let reached = spans[0]?.last ?? 0;
+  let widest: { at: number; width: number } | undefined;
+  for (const { first, last } of spans.slice(1)) {
+    const width = first - reached;
+    // Boxes of text often touch, or overlap by a hair.
+    if (width >= 0 && (!widest || width > widest.width)) widest = { at: first, width };
+    reached = Math.max(reached, last);
+  }
+  return widest;
 }

@@ -1,8 +1,15 @@
 import type { Color } from '../../visibility/colors.js';
-import { createLayers, touches, UNKNOWN_LAYER, type Box, type Layer } from '../../visibility/layers.js';
-import type { Comparisons } from '../../visibility/comparisons.js';
-import type { Palette } from '../drawing/colors.js';
-import { childOf, childrenOf, descend, findAll, wholeNumber } from '../xml/elements.js';
+import {
+  createLayers,
+  UNKNOWN_LAYER,
+  type Box,
+  type Comparisons,
+  type Layer,
+  type Fill,
+} from '../../visibility/layers.js';
+import type { RunStyle } from '../../visibility/reason-unseen.js';
+import { colorIn, fillOf, type Palette } from '../drawing/colors.js';
+import { childOf, childrenOf, descend, findAll, wholeNumber, isTrue } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import {
   boxOf,
@@ -12,8 +19,7 @@ import {
   type InheritedPlace,
   type Placeholder,
 } from './placeholders.js';
-import { isFollowed, shapeFill } from './shape-look.js';
-import { isHidden, isRectangle } from './shape-properties.js';
+import { isHidden, isRectangle, isPlainlyFilled } from './shape-properties.js';
 import type { SlideTheme } from './slide-theme.js';
 import { textReach } from './text-reach.js';
 
@@ -32,10 +38,8 @@ export interface LayerOptions {
 /** Tells the colours and shapes behind and above the shapes of a slide. */
 export interface SlideLayers {
   readonly palette: Palette;
-  /** Tells whether no part of a shape is on the slide. */
-  isOutside(shape: XmlElement): boolean;
-  /** Tells whether a picture or another shape hides all of a shape. */
-  isCovered(shape: XmlElement): boolean;
+  /** The style of a shape, for the judge of what is seen. */
+  styleOf(shape: XmlElement): RunStyle;
   /** The colour behind a shape; undefined when it is not known. */
   behind(shape: XmlElement): Color | undefined;
   /** The colour behind the text of a shape; undefined when it is not known. */
@@ -67,11 +71,12 @@ export function createSlideLayers(slide: XmlElement | undefined, options: LayerO
   const isStill = (shape: XmlElement): boolean => !animated.has(idOf(shape));
   return {
     palette: theme.palette,
-    isOutside: (shape) => {
-      const box = collection.layers[indexOf(shape)]?.reach;
-      return box !== undefined && size !== undefined && isStill(shape) && !touches(box, size);
-    },
-    isCovered: (shape) => isStill(shape) && layers.isCovered(indexOf(shape)),
+    styleOf: (shape) => ({
+      off: isHidden(shape) ? 'off' : undefined,
+      box: isStill(shape) ? collection.layers[indexOf(shape)]?.reach : undefined,
+      page: size,
+      isCovered: () => isStill(shape) && layers.isCovered(indexOf(shape)),
+    }),
     behind: (shape) => layers.behind(indexOf(shape)),
     behindText: (shape) => layers.behindText(indexOf(shape)),
   };
@@ -184,4 +189,54 @@ function tableReach(table: XmlElement, box: Box): Box {
   for (const { attributes } of childrenOf(childOf(table, 'a:tblGrid')))
     width += wholeNumber(attributes['w']) ?? 0;
   return { ...box, width: Math.max(box.width, width), height: Infinity };
+}
+
+/**
+ * Tells whether a shape is drawn as its box and its fill say. Where it has effects, a thick line or anything else that is
+ * not followed, nobody knows what it covers and how far it reaches.
+ */
+function isFollowed(shape: XmlElement, inherited: InheritedPlace | undefined, theme: SlideTheme): boolean {
+  const properties = childOf(shape, 'p:spPr');
+  if (!isPlainlyFilled(properties) || inherited?.isPlain === false) return false;
+  const numberOf = (name: string): number =>
+    wholeNumber(descend(shape, 'p:style', name)?.attributes['idx'] ?? '0') ?? Infinity;
+  const line = childOf(properties, 'a:ln');
+  const isOwnLine = line?.attributes['w'] !== undefined || childOf(line, 'a:noFill') !== undefined;
+  const hasOwnEffects = childOf(properties, 'a:effectLst') !== undefined;
+  return (
+    (isOwnLine || theme.isThinLine(numberOf('a:lnRef'))) && (hasOwnEffects || numberOf('a:effectRef') === 0)
+  );
+}
+
+/** Returns the fill of a shape. Empty placeholders for text are not drawn when slides are shown, whatever fills them. */
+function shapeFill(shape: XmlElement, inherited: InheritedPlace | undefined, theme: SlideTheme): Fill {
+  if (shape.name !== 'p:sp' || isTrue(shape.attributes['useBgFill'])) return 'unknown';
+  const fill = statedFill(shape, inherited, theme);
+  const isEmpty = inherited !== undefined && !hasText(childOf(shape, 'p:txBody'));
+  return isEmpty && fill !== 'none' ? 'unknown' : fill;
+}
+
+function statedFill(shape: XmlElement, inherited: InheritedPlace | undefined, theme: SlideTheme): Fill {
+  const own = fillOf(childOf(shape, 'p:spPr'), theme.palette) ?? styledFill(shape, theme);
+  if (own !== undefined) return own;
+  for (const fill of inherited?.fills ?? []) {
+    const paint = fillOf(fill, theme.palette);
+    if (paint !== undefined) return paint;
+  }
+  return 'none';
+}
+
+const hasText = (body: XmlElement | undefined): boolean => {
+  for (const paragraph of childrenOf(body, 'a:p'))
+    for (const { name } of childrenOf(paragraph))
+      if (name !== 'a:pPr' && name !== 'a:endParaRPr') return true;
+  return false;
+};
+
+/** The fill that a shape takes from the theme by its number. */
+function styledFill(shape: XmlElement, { palette, isPlainFill }: SlideTheme): Fill | undefined {
+  const reference = descend(shape, 'p:style', 'a:fillRef');
+  const index = wholeNumber(reference?.attributes['idx']) ?? 0;
+  if (!reference || index === 0) return undefined;
+  return isPlainFill(index) ? (colorIn(reference, palette) ?? 'unknown') : 'unknown';
 }

@@ -1,4 +1,4 @@
-import { areAlike, hexColor, withLuminance, WHITE, type Color } from '../../visibility/colors.js';
+import { colorsByName, hexColor, withLuminance, WHITE, type Color } from '../../visibility/colors.js';
 import type { Fill } from '../../visibility/layers.js';
 import { mappedPalette, readScheme, type Palette } from '../drawing/colors.js';
 import type { OfficePackage } from '../package/office-package.js';
@@ -20,24 +20,11 @@ const THEME_NAMES: Readonly<Record<string, string>> = {
 };
 const MAPPED = { bg1: 'w:bg1', tx1: 'w:t1', bg2: 'w:bg2', tx2: 'w:t2' } as const;
 
-const HIGHLIGHTS: Readonly<Record<string, Color>> = {
-  black: '#000000',
-  blue: '#0000ff',
-  cyan: '#00ffff',
-  green: '#00ff00',
-  magenta: '#ff00ff',
-  red: '#ff0000',
-  yellow: '#ffff00',
-  white: WHITE,
-  darkBlue: '#000080',
-  darkCyan: '#008080',
-  darkGreen: '#008000',
-  darkMagenta: '#800080',
-  darkRed: '#800000',
-  darkYellow: '#808000',
-  darkGray: '#808080',
-  lightGray: '#c0c0c0',
-};
+const HIGHLIGHTS = colorsByName(
+  'black 000000 blue 0000ff cyan 00ffff green 00ff00 magenta ff00ff red ff0000 yellow ffff00 white ' +
+    'ffffff darkBlue 000080 darkCyan 008080 darkGreen 008000 darkMagenta 800080 darkRed 800000 darkYellow ' +
+    '808000 darkGray 808080 lightGray c0c0c0',
+);
 
 /** Reads the colours of a Word file, which may be names of its theme. */
 export interface WordColors {
@@ -73,7 +60,7 @@ export function readWordColors(office: OfficePackage, { theme, settings }: Color
       if (pattern !== 'clear' && pattern !== 'nil') return 'unknown';
       return themed(shading, 'themeFill') ?? hexColor(shading.attributes['w:fill']) ?? 'none';
     },
-    highlight: (name) => (name === undefined ? undefined : (HIGHLIGHTS[name] ?? 'none')),
+    highlight: (name) => (name === undefined ? undefined : (HIGHLIGHTS.get(name) ?? 'none')),
     page(background) {
       if (!background) return WHITE;
       const color = themed(background, 'theme') ?? hexColor(background.attributes['w:color']);
@@ -107,11 +94,3 @@ function themeColor(
   if (tint !== undefined) return withLuminance(base, (before) => before * tint + 1 - tint);
   return shade === undefined ? base : withLuminance(base, (before) => before * shade);
 }
-
-/** Tells whether text cannot be told from its background. */
-export const isUnseen = (color: Color | 'auto' | undefined, behind: Fill): boolean =>
-  color !== undefined &&
-  color !== 'auto' &&
-  behind !== 'none' &&
-  behind !== 'unknown' &&
-  areAlike(color, behind);

@@ -1,8 +1,7 @@
 import type { Block } from '../../../blocks/block.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
-import { childOf, valueOf } from '../xml/elements.js';
+import { childOf, valueOf, treeEvents } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
-import { treeEvents } from '../xml/tree-events.js';
 import { createControls } from './form-fields.js';
 import { readParagraphText } from './paragraph-text.js';
 import { underneath } from './run-look.js';

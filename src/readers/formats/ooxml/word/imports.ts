@@ -1,10 +1,10 @@
 import { detectFileType } from '../../../detection/detect.js';
 import type { FileFormat } from '../../../detection/formats.js';
 import { ReadError } from '../../../read-error.js';
-import { receiptOfPart } from '../../../receipt/receipt-of-part.js';
+import { receiptOfPart } from '../../../receipt/receipt-writer.js';
 import type { Block } from '../../../blocks/block.js';
 import { parseHtml } from '../../html/html.js';
-import { bodyBlocks } from '../../mail/body/body-blocks.js';
+import { bodyBlocks } from '../../mail/body-blocks.js';
 import type { MailBody } from '../../mail/message.js';
 import { readMime } from '../../mail/mime.js';
 import type { ReadContext } from '../../../parser.js';

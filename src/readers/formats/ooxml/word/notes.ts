@@ -38,7 +38,7 @@ export function readNotes(
     if (!element) return marks.get(key) ?? '';
     waiting[kind].delete(id);
     const mark = kind === 'comment' ? '' : `[${String(marks.size + 1)}]`;
-    if (kind === 'comment' && !gaps.admits('comment')) return '';
+    if (kind === 'comment' && !gaps.hidden.accepts('comment')) return '';
     if (kind !== 'comment') marks.set(key, mark);
     pending.push({ label: kind === 'comment' ? 'Comment:' : mark, element });
     return mark;

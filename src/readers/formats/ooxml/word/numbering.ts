@@ -1,5 +1,5 @@
 import type { OfficePackage } from '../package/office-package.js';
-import { bulletMark } from '../../signs/bullets.js';
+import { bulletMark } from '../../signs/sign-reader.js';
 import { childOf, childrenOf, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { countedAs } from '../../lists/count-formats.js';

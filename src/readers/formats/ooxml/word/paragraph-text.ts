@@ -1,16 +1,17 @@
-import { gapBeside } from '../../forms/controls.js';
-import { findAll, findFirst, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
-import type { XmlElement } from '../xml/stream-xml.js';
-import type { Fill } from '../../visibility/layers.js';
 import { writePieces, type Piece } from '../../baseline/pieces.js';
 import type { Shift } from '../../baseline/shift.js';
+import { gapBeside } from '../../forms/controls.js';
 import { writeOmml, type FormulaRun } from '../../formulas/omml.js';
+import { signsOf, type SignReader } from '../../signs/sign-reader.js';
+import type { Unseen } from '../../visibility/hidden-counter.js';
+import type { Fill } from '../../visibility/layers.js';
+import { reasonUnseen } from '../../visibility/reason-unseen.js';
 import { paragraphText } from '../drawing/text-body.js';
-import type { GapCounter, HiddenKind } from '../gap-counter.js';
-import { isUnseen } from './colors.js';
+import type { GapCounter } from '../gap-counter.js';
+import { findAll, findFirst, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
+import type { XmlElement } from '../xml/stream-xml.js';
 import { oldFieldValue, readControl } from './form-fields.js';
-import { shiftOf, underneath, type RunLook } from './run-look.js';
-import { signOf, textInFonts } from './run-signs.js';
+import { shiftOf, styleOf, underneath, type RunLook } from './run-look.js';
 import type { WordStyles } from './styles.js';
 
 export interface InlineContext {
@@ -103,7 +104,7 @@ export function readParagraphText(paragraph: XmlElement, context: InlineContext)
 function formulaText(formula: XmlElement, state: RunState, context: InlineContext): string {
   return writeOmml(formula, ({ run, text, isDeleted }: FormulaRun): boolean => {
     const { hidden } = runState(run, isDeleted ? 'deleted' : state.hidden, context);
-    return hidden === undefined || context.gaps.admits(hidden, { amount: text.length });
+    return hidden === undefined || context.gaps.hidden.accepts(hidden, { text });
   });
 }
 
@@ -113,7 +114,7 @@ function createInlineWriter(gaps: GapCounter) {
   const fields = createFields();
   const put = (text: string, { hidden, shift }: RunState): void => {
     if (text === '' || fields.isSilent()) return;
-    if (hidden !== undefined && !gaps.admits(hidden, { amount: text.length })) return;
+    if (hidden !== undefined && !gaps.hidden.accepts(hidden, { text })) return;
     pieces.push({ text: gapBeside(pieces.at(-1)?.text ?? '', text), shifts: [] });
     pieces.push({ text, shifts: shift === undefined ? [] : [shift] });
   };
@@ -167,17 +168,13 @@ function createFields() {
 
 /** The state of a run: whether its text is seen, its shift, and its fonts. */
 interface RunState {
-  readonly hidden: HiddenKind | undefined;
+  readonly hidden: Unseen | undefined;
   readonly shift: Shift | undefined;
   readonly look: RunLook;
 }
 
 /** @param hidden the reason why nothing around the run is seen */
-function runState(
-  run: XmlElement | undefined,
-  hidden: HiddenKind | undefined,
-  context: InlineContext,
-): RunState {
+function runState(run: XmlElement | undefined, hidden: Unseen | undefined, context: InlineContext): RunState {
   const { styles, look: outer } = context;
   const properties = childOf(run, 'w:rPr');
   const own = styles.ownLook(properties);
@@ -187,19 +184,8 @@ function runState(
   if (hidden !== undefined) return { hidden, shift, look };
   // A style that hides a text which another one hides already shows it again (ECMA-376 part 1, 17.7.3).
   const isToggled = own.isVanished === undefined && style.isVanished === true && outer.isVanished === true;
-  return {
-    hidden: isToggled ? hiddenKind({ ...look, isVanished: false }, context) : hiddenKind(look, context),
-    shift,
-    look,
-  };
-}
-
-function hiddenKind(look: RunLook, { ground }: InlineContext): HiddenKind | undefined {
-  if (look.isVanished === true) return 'vanished';
-  if (look.isTiny === true) return 'tiny';
-  const { background = 'none' } = look;
-  const behind = background === 'none' ? ground : background;
-  return look.isOutlined !== true && isUnseen(look.color, behind) ? 'background' : undefined;
+  const shown = isToggled ? { ...look, isVanished: false } : look;
+  return { hidden: reasonUnseen(styleOf(shown, context.ground)), shift, look };
 }
 
 interface DrawingTarget {
@@ -226,4 +212,31 @@ function readDrawing(drawing: XmlElement, { boxes, put, gaps }: DrawingTarget): 
   const texts = lines.filter((line) => line.trim() !== '');
   // The words of shapes stand apart from each other, and from the words around the drawing.
   if (texts.length > 0) put(`\n${texts.join('\n')}\n`);
+}
+
+type Fonts = Pick<RunLook, 'asciiFont' | 'otherFont'>;
+
+/** The text of a run as it is shown: symbol fonts show other signs than its characters. */
+function textInFonts(text: string, { asciiFont, otherFont }: Fonts, signs: SignReader): string {
+  if (signsOf(asciiFont) === signsOf(otherFont)) return signs.read(text, otherFont);
+  // Characters beyond Latin-1 are in no other font than the symbol font.
+  const symbolFont = signsOf(otherFont) === undefined ? asciiFont : otherFont;
+  return text.replace(/[\0-\x7f]+|[\x80-\xff]+|[^\0-\xff]+/g, (part) => {
+    const code = part.charCodeAt(0);
+    return signs.read(part, code < 0x80 ? asciiFont : code < 0x100 ? otherFont : symbolFont);
+  });
+}
+
+/**
+ * Returns the sign that an element stands for (`w:sym`, or the element of later versions of Word for characters beyond
+ * FFFF).
+ */
+function signOf({ name, attributes }: XmlElement, signs: SignReader): string {
+  const [code, font] =
+    name === 'w:sym'
+      ? [attributes['w:char'], attributes['w:font']]
+      : [attributes['w16se:char'], attributes['w16se:font']];
+  if (code === undefined || !/^[\da-f]{1,6}$/i.test(code)) return '';
+  const number = Number.parseInt(code, 16);
+  return number > 0x10_ffff ? '' : signs.read(String.fromCodePoint(number), font);
 }

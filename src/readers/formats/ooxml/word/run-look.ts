@@ -1,6 +1,7 @@
 import type { Shift } from '../../baseline/shift.js';
 import type { Color } from '../../visibility/colors.js';
-import type { Fill } from '../../visibility/layers.js';
+import { colorOfFill, type Fill } from '../../visibility/layers.js';
+import type { RunStyle } from '../../visibility/reason-unseen.js';
 import { childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { WordColors } from './colors.js';
@@ -9,7 +10,6 @@ import type { WordColors } from './colors.js';
 export interface RunLook {
   readonly isVanished: boolean | undefined;
   readonly color: Color | 'auto' | undefined;
-  readonly isTiny: boolean | undefined;
   /** True if letters have a line or a shadow around them, so that their colour does not tell whether they are seen. */
   readonly isOutlined: boolean | undefined;
   readonly background: Fill | undefined;
@@ -23,19 +23,6 @@ export interface RunLook {
   readonly asciiFont: string | undefined;
   readonly otherFont: string | undefined;
 }
-
-export const PLAIN: RunLook = {
-  isVanished: undefined,
-  color: undefined,
-  isTiny: undefined,
-  isOutlined: undefined,
-  background: undefined,
-  shift: undefined,
-  size: undefined,
-  position: undefined,
-  asciiFont: undefined,
-  otherFont: undefined,
-};
 
 /** Returns the look that the properties of a run and of its paragraph state. */
 export function readLook(colors: WordColors, run: XmlElement | undefined, around?: XmlElement): RunLook {
@@ -51,8 +38,6 @@ export function readLook(colors: WordColors, run: XmlElement | undefined, around
   return {
     isVanished: vanish === undefined ? undefined : vanish === '' || isTrue(vanish),
     color: colors.text(childOf(run, 'w:color')),
-    // In half points.
-    isTiny: size === undefined ? undefined : size < 4,
     isOutlined: [...childrenOf(run)].some(({ name }) => OUTLINES.has(name)) || undefined,
     background: over(marked, shaded),
     shift: ALIGNED.get(valueOf(run, 'w:vertAlign') ?? ''),
@@ -88,7 +73,6 @@ export function underneath(upper: RunLook, lower: RunLook): RunLook {
   return {
     isVanished: upper.isVanished ?? lower.isVanished,
     color: upper.color ?? lower.color,
-    isTiny: upper.isTiny ?? lower.isTiny,
     isOutlined: upper.isOutlined ?? lower.isOutlined,
     background: over(upper.background, lower.background),
     shift: upper.shift ?? lower.shift,
@@ -96,6 +80,19 @@ export function underneath(upper: RunLook, lower: RunLook): RunLook {
     position: upper.position ?? lower.position,
     asciiFont: upper.asciiFont ?? lower.asciiFont,
     otherFont: upper.otherFont ?? lower.otherFont,
+  };
+}
+
+/** The style of text, for the judge of what is seen. @param ground the fill behind it where it has no background of its own */
+export function styleOf(
+  { isVanished, size, color, isOutlined, background = 'none' }: RunLook,
+  ground: Fill,
+): RunStyle {
+  return {
+    off: isVanished === true ? 'off' : undefined,
+    size: size === undefined ? undefined : size / 2,
+    color: color === 'auto' || isOutlined === true ? undefined : color,
+    behind: () => colorOfFill(background === 'none' ? ground : background),
   };
 }
 

@@ -2,7 +2,7 @@ import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend, findAll, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { WordColors } from './colors.js';
-import { PLAIN, readLook, underneath, type RunLook } from './run-look.js';
+import { readLook, underneath, type RunLook } from './run-look.js';
 
 /** Most styles that one is based on, one after the other. */
 const MAX_BASES = 50;
@@ -48,7 +48,7 @@ export function readWordStyles(
   const lookOf = (id: string | undefined): RunLook =>
     chainOf(id)
       .map((style) => ownLook(childOf(style, 'w:rPr'), childOf(style, 'w:pPr')))
-      .reduce(underneath, PLAIN);
+      .reduce(underneath, ownLook(undefined));
   return {
     paragraph: memoized((id) => readParagraphStyle(chainOf(id))),
     paragraphLook: memoized((id) =>

@@ -23,7 +23,7 @@ export interface TableRow {
 
 /** Takes the rows of a table out of events, from behind its beginning to its end. */
 export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surroundings, options: RowOptions) {
-  const unmerge = createUnmerge((text) => options.gaps.admits('merged', { amount: text.length }));
+  const unmerge = createUnmerge((text) => options.gaps.hidden.accepts('merged', { text }));
   let properties: XmlElement | undefined;
   let columns = Infinity;
   let isAtEnd = false;
@@ -46,7 +46,7 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
   const textsOf = (row: TableRow): { cells: string[] }[] => {
     const texts = unmerge(spanningCells(row, options));
     const isDeleted = descend(row.element, 'w:trPr', 'w:del') !== undefined;
-    const isRead = !isDeleted || options.gaps.admits('deleted', { amount: texts.join('').length });
+    const isRead = !isDeleted || options.gaps.hidden.accepts('deleted', { text: texts.join('') });
     return isRead ? [{ cells: texts }] : [];
   };
   return {

@@ -1,4 +1,4 @@
-import type { XmlElement } from './stream-xml.js';
+import type { XmlElement, XmlEvent } from './stream-xml.js';
 
 /** The elements directly in an element, of one name or of all. */
 export function* childrenOf(element: XmlElement | undefined, name?: string): Iterable<XmlElement> {
@@ -56,4 +56,20 @@ export function wholeNumber(text: string | undefined, most = Number.MAX_SAFE_INT
   if (text === undefined || !/^\s*[+-]?\d{1,15}\s*$/.test(text)) return undefined;
   const number = Number(text);
   return Math.abs(number) <= most ? number : undefined;
+}
+
+/** Passes the content of a tree as a stream passes the content of a file. */
+export function* treeEvents(
+  { children }: Pick<XmlElement, 'children'>,
+  isWhole: (name: string) => boolean,
+): Generator<XmlEvent, undefined> {
+  for (const element of childrenOf({ name: '', attributes: {}, children })) {
+    if (isWhole(element.name)) yield { type: 'element', element };
+    else {
+      yield { type: 'open', name: element.name, attributes: element.attributes };
+      yield* treeEvents(element, isWhole);
+      yield { type: 'close', name: element.name };
+    }
+  }
+  return undefined;
 }

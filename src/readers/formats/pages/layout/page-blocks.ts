@@ -1,11 +1,10 @@
 import type { Block } from '../../../blocks/block.js';
+import type { Rectangle } from '../../../blocks/location.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
 import { orderColumns } from './columns.js';
-import { joinInitials } from './initials.js';
-import { joinLines } from './lines.js';
-import { paragraphsOf, type Paragraph } from './paragraphs.js';
-import type { Rectangle } from '../../../blocks/location.js';
-import { around, type Piece } from './piece.js';
+import { joinLines, joinRun, rowsOf } from './lines.js';
+import { around, bottomOf, rightOf, standsAlone, isRightToLeft, median, type Piece } from './piece.js';
+import { joinParagraph } from './unspaced-lines.js';
 
 const MAX_HEADING_LENGTH = 200;
 /** The beginning of a list item, as on slides, whose texts are larger than the texts of other pages. */
@@ -92,3 +91,156 @@ export const rounded = ({ x, y, width, height }: Rectangle): Rectangle => ({
 });
 
 const toTenth = (value: number): number => Math.round(value * 10) / 10;
+
+/** The least ratio of an initial's size to the size of the text that it begins. */
+const MIN_INITIAL_RATIO = 1.8;
+/** The least number of lines that it stands before. */
+const MIN_INITIAL_LINES = 2;
+/** The widest gap between it and its lines, in sizes of their font. */
+const MAX_INITIAL_GAP = 1.5;
+
+/** No page has more of them. */
+const MAX_INITIALS = 50;
+
+const INITIAL = /^["'“”„«‘’¿¡]?\p{Lu}$/u;
+
+/** Puts large first letters, which reach over several lines, before the words that they begin. */
+function joinInitials(pieces: readonly Piece[]): readonly Piece[] {
+  const initials = pieces
+    .filter((piece) => !standsAlone(piece) && INITIAL.test(piece.text))
+    .slice(0, MAX_INITIALS);
+  const joined = new Map<Piece, Piece | undefined>();
+  for (const initial of initials) {
+    const lines = pieces.filter((piece) => isLineOf(initial, piece)).toSorted((a, b) => a.y - b.y);
+    const [first, second] = [lines[0], lines[MIN_INITIAL_LINES - 1]];
+    if (!first || !second || second.y - first.y < 0.5 * first.size) continue;
+    const width = rightOf(first) - initial.x;
+    joined.set(first, { ...first, text: initial.text + first.text, x: initial.x, width });
+    joined.set(initial, undefined);
+  }
+  if (joined.size === 0) return pieces;
+  return pieces.flatMap((piece) => (joined.has(piece) ? (joined.get(piece) ?? []) : piece));
+}
+
+/** Tells whether a text stands directly to the right of an initial, at its height. */
+function isLineOf(initial: Piece, piece: Piece): boolean {
+  const { x, y, height, size } = piece;
+  const gap = x - rightOf(initial);
+  const middle = y + height / 2;
+  return (
+    !standsAlone(piece) &&
+    size * MIN_INITIAL_RATIO <= initial.size &&
+    Math.abs(gap) < MAX_INITIAL_GAP * size &&
+    middle > initial.y &&
+    middle < bottomOf(initial)
+  );
+}
+
+/** Lines that belong together. */
+interface Paragraph {
+  /** The text of its lines, each on a line of its own. */
+  readonly text: string;
+  readonly box: Rectangle;
+  readonly size: number;
+  readonly isBold: boolean;
+  readonly lines: number;
+  readonly table?: Piece['table'];
+  readonly columns?: Piece['columns'];
+}
+
+/** Parts the lines of a column into paragraphs, by gaps, sizes, and first lines that are set in. */
+export function paragraphsOf(column: readonly Piece[]): Paragraph[] {
+  const lines = rowsOf(column).map((row) => joinRun(row));
+  const usual = usualGap(lines);
+  const some = lines.slice(0, 5_000);
+  const edges = { left: Math.min(...some.map(({ x }) => x)), right: Math.max(...some.map(rightOf)) };
+  const groups: Piece[][] = [];
+  let last: Piece | undefined;
+  for (const line of lines) {
+    const group = groups.at(-1);
+    if (group && last && continues(last, line, { usual, ...edges })) group.push(line);
+    else groups.push([line]);
+    last = line;
+  }
+  return groups.map((group) => toParagraph(group, edges.right - edges.left));
+}
+
+/** The usual distance from the bottom of a line to the top of the next, in sizes of its font. */
+function usualGap(lines: readonly Piece[]): number {
+  const gaps = lines.flatMap((line, index) => {
+    const before = lines[index - 1];
+    return before ? [(line.y - bottomOf(before)) / line.size] : [];
+  });
+  const near = gaps.filter((gap) => gap < 1.5);
+  return near.length === 0 ? 0.3 : median(near);
+}
+
+function continues(
+  before: Piece,
+  line: Piece,
+  { usual, left, right }: { usual: number; left: number; right: number },
+): boolean {
+  if (standsAlone(before) || standsAlone(line)) return false;
+  const gap = (line.y - bottomOf(before)) / Math.max(line.size, before.size);
+  if (gap > usual + 0.35) return false;
+  const ratio = line.size / before.size;
+  if (ratio > 1.15 || ratio < 0.87) return false;
+  const isEven = Math.abs(rightOf(before) - rightOf(line)) <= 2 * line.size;
+  const room = isRightToLeft(line.text) ? before.x - left : right - rightOf(before);
+  if (line.isBold !== before.isBold && !isEven && firstWord(line) < room) return false;
+  const isSetIn = line.x - before.x > line.size && before.x - left < line.size;
+  return !(isSetIn && /[.:!?。]["”»)]?$/.test(before.text));
+}
+
+/** The width of the first word of a line, and a space. */
+function firstWord({ text, width }: Piece): number {
+  const space = text.indexOf(' ');
+  return space < 0 ? width : (width * (space + 1)) / text.length;
+}
+
+function toParagraph(lines: readonly Piece[], width: number): Paragraph {
+  const text = joinParagraph(lines, width);
+  return {
+    text,
+    box: around(lines),
+    size: median(lines.map(({ size }) => size)),
+    isBold: lines.every(({ isBold }) => isBold),
+    lines: lines.length,
+    table: lines[0]?.table,
+    columns: lines[0]?.columns,
+  };
+}
+
+const MAX_PIECES = 2_000;
+const MAX_CHARACTERS = 400;
+/** More sizes than a document has; at this number the sizes of earlier pages are forgotten. */
+const MAX_SIZES = 10_000;
+
+/** Finds the size of ordinary text in a document, in points: half of its characters are of that size or smaller. */
+export function createBodySize() {
+  const weights = new Map<number, number>();
+  let total = 0;
+  return {
+    /** @param pieces the pieces of the next page */
+    add(pieces: readonly Piece[]): void {
+      if (weights.size > MAX_SIZES) {
+        weights.clear();
+        total = 0;
+      }
+      for (const { text, size } of pieces.slice(0, MAX_PIECES)) {
+        const weight = Math.ceil(Math.min(text.length, MAX_CHARACTERS) / 20);
+        weights.set(size, (weights.get(size) ?? 0) + weight);
+        total += weight;
+      }
+    },
+    /** 0 while there is no text. */
+    usual(): number {
+      let left = Math.floor(total / 2);
+      for (const [size, weight] of [...weights].sort(([a], [b]) => a - b)) {
+        left -= weight;
+        if (left < 0) return size;
+      }
+      return 0;
+    },
+  };
+}

@@ -1,10 +1,11 @@
 import { spanCells } from '../../tables/span-cells.js';
-import { holds, type Piece } from '../layout/piece.js';
-import { boxOf, cellsOf, type Edge, type Grid, type GridCell } from './grid.js';
+import { holds, rightOf, type Piece } from '../layout/piece.js';
+import { charactersWide, WIDE } from '../layout/unspaced-lines.js';
+import { boxOf, cellsOf, placeIn, type Edge, type Grid, type GridCell } from './grid.js';
 import { refineGrid } from './refine-grid.js';
-import { ruledRegions } from './ruled-regions.js';
-import { splitTexts } from './split-texts.js';
-import { meetingRulings, type Ruling, type Rulings } from './rulings.js';
+import { meetingRulings, isRuled, type Ruling, type Rulings } from './rulings.js';
+import { segmentLines } from './text-columns.js';
+import { isNumeric } from './text-rows.js';
 
 /** A line that reaches at least this many points beyond the outermost line across it has no line at that side. */
 const MIN_OPEN = 6;
@@ -135,4 +136,140 @@ function headerRowsOf(cells: readonly GridCell[], first: number, width: number):
     rows = row + 1;
   }
   return rows;
+}
+
+/** The space at which a text is split stands no farther from the edge between columns, in sizes of its font. */
+const FARTHEST_SPACE = 1.5;
+/** The same for the place between two characters of scripts without spaces. */
+const FARTHEST_CHARACTER = 0.6;
+const BETWEEN = new RegExp(` |(?<=${WIDE})(?=${WIDE})`, 'gu');
+
+interface Space {
+  readonly from: number;
+  readonly to: number;
+}
+const MIN_CROSSED = 2;
+
+/**
+ * Splits texts that the reader joined across columns: at a line, and numbers also where only the texts above and below part
+ * the columns. Where its words stand is told by their share of the characters.
+ */
+export function splitTexts(grid: Grid, pieces: readonly Piece[]): Piece[] {
+  const rowOf = ({ y, height }: Piece) => placeIn(grid.rows, y + height / 2);
+  const counts = new Map<number, number>();
+  for (const piece of pieces) counts.set(rowOf(piece), (counts.get(rowOf(piece)) ?? 0) + 1);
+  return pieces.flatMap((piece) => {
+    // A text alone in its row runs across the columns.
+    if (piece.text.search(BETWEEN) < 0 || counts.get(rowOf(piece)) === 1) return [piece];
+    const places = crossedEdges(grid, piece);
+    return places.length === 0 ? [piece] : splitAt(piece, places);
+  });
+}
+
+function crossedEdges({ columns, rows, rulings }: Grid, piece: Piece): number[] {
+  const row = placeIn(rows, piece.y + piece.height / 2);
+  const [from, to] = [rows[row]?.at ?? 0, rows[row + 1]?.at ?? 0];
+  const areNumbers = piece.text.split(' ').every(isNumeric);
+  return columns.slice(1, -1).flatMap(({ at, ...edge }) => {
+    if (at < piece.x + MIN_CROSSED || at > rightOf(piece) - MIN_CROSSED) return [];
+    const isParted = edge.isRuled ? isRuled(rulings.down, { at, from, to }) : areNumbers;
+    return isParted ? [at] : [];
+  });
+}
+
+function splitAt(piece: Piece, places: readonly number[]): Piece[] {
+  const parts: Piece[] = [];
+  let rest = piece;
+  for (const at of places) {
+    const { text, x, width, size } = rest;
+    const character = width / charactersWide(text);
+    const xAt = (index: number): number => x + charactersWide(text.slice(0, index)) * character;
+    const spaces = [...text.matchAll(BETWEEN)].map(({ index, 0: { length } }) => ({
+      from: index,
+      to: index + length,
+    }));
+    const distance = ({ from, to }: Space) => Math.abs((xAt(from) + xAt(to)) / 2 - at);
+    const space = spaces.toSorted((a, b) => distance(a) - distance(b))[0];
+    const farthest = space?.from === space?.to ? FARTHEST_CHARACTER : FARTHEST_SPACE;
+    if (!space || distance(space) > farthest * size) continue;
+    const [right, left] = [Math.min(at, xAt(space.from)), Math.max(at, xAt(space.to))];
+    parts.push({ ...rest, text: text.slice(0, space.from), width: right - x });
+    rest = { ...rest, text: text.slice(space.to), x: left, width: rightOf(rest) - left };
+  }
+  return [...parts, rest];
+}
+
+/** A region where lines run across a page, one below another, with texts in columns between them. */
+interface RuledRegion {
+  readonly x: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+  /** The heights of its lines. */
+  readonly edges: readonly number[];
+}
+
+/** Lines of a table begin and end within this many points of each other. */
+const SAME_END = 12;
+/** The parts of a line that is broken between columns. */
+const MAX_BREAK = 10;
+const MIN_TABULAR = 0.5;
+/** Two lines that are farther apart, with none below the names of columns, belong to the header and the footer of a page. */
+const HIGHEST_BARE = 250;
+const MAX_RULINGS = 500;
+
+function ruledRegions(rulings: readonly Ruling[], pieces: readonly Piece[]): RuledRegion[] {
+  const whole = wholeLines(rulings);
+  if (whole.length > MAX_RULINGS) return [];
+  const chains: Ruling[][] = [];
+  for (const ruling of whole.toSorted((a, b) => a.at - b.at)) {
+    const chain = chains.findLast((each) => each.slice(0, 1).some((first) => isSame(first, ruling)));
+    if (chain) chain.push(ruling);
+    else chains.push([ruling]);
+  }
+  return chains.flatMap((chain) => regionsOf(chain, pieces));
+}
+
+const isSame = (one: Ruling, other: Ruling): boolean =>
+  Math.abs(one.from - other.from) <= SAME_END && Math.abs(one.to - other.to) <= SAME_END;
+
+function wholeLines(rulings: readonly Ruling[]): Ruling[] {
+  const lines: Ruling[] = [];
+  for (const ruling of rulings.toSorted((a, b) => a.at - b.at || a.from - b.from)) {
+    const last = lines.at(-1);
+    if (last?.at === ruling.at && ruling.from - last.to <= MAX_BREAK)
+      lines[lines.length - 1] = { ...last, to: ruling.to };
+    else lines.push(ruling);
+  }
+  return lines;
+}
+
+/** Runs of lines between which texts stand in columns. */
+function regionsOf(chain: readonly Ruling[], pieces: readonly Piece[]): RuledRegion[] {
+  const regions: RuledRegion[] = [];
+  let edges: number[] = [];
+  const x = Math.min(...chain.map(({ from }) => from)) - 1;
+  const right = Math.max(...chain.map(({ to }) => to)) + 1;
+  const close = () => {
+    const [top, bottom] = [edges[0], edges.at(-1)];
+    const isFrame = edges.length === 2 && (bottom ?? 0) - (top ?? 0) > HIGHEST_BARE;
+    if (top !== undefined && bottom !== undefined && bottom > top && !isFrame)
+      regions.push({ x, right, top, bottom, edges });
+    edges = [];
+  };
+  for (const [index, { at }] of chain.entries()) {
+    const next = chain[index + 1];
+    if (edges.length === 0) edges = [at];
+    if (next && isTabular({ x, y: at, width: right - x, height: next.at - at }, pieces)) edges.push(next.at);
+    else close();
+  }
+  return regions;
+}
+
+function isTabular(box: Parameters<typeof holds>[0], pieces: readonly Piece[]): boolean {
+  const own = pieces.filter((piece) => holds(box, piece));
+  if (own.some(({ table }) => table)) return false;
+  const lines = segmentLines(own);
+  const beside = lines.filter((line) => line.length > 1).flat().length;
+  return beside >= MIN_TABULAR * lines.flat().length;
 }

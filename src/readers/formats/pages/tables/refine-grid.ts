@@ -1,9 +1,8 @@
 import { bottomOf, holds, type Piece } from '../layout/piece.js';
 import { boxOf, placeIn, type Edge, type Grid } from './grid.js';
 import { WIDE } from '../layout/unspaced-lines.js';
-import { hasNoRoom } from './row-gaps.js';
+import { hasNoRoom, isNumeric, textRows, type TextLine } from './text-rows.js';
 import { between, segmentLines, textColumns } from './text-columns.js';
-import { isNumeric, textRows, type TextLine } from './text-rows.js';
 
 /** The share of lines with texts side by side that makes columns where no lines part them. */
 const MIN_PARTED = 0.5;

@@ -2,9 +2,8 @@ import { around, holds, median, rightOf, standsAlone, type Piece } from '../layo
 import { joinRun, rowsOf } from '../layout/lines.js';
 import { joinTexts } from '../layout/unspaced-lines.js';
 import { placeIn } from './grid.js';
-import { groupByGaps, hasNoRoom } from './row-gaps.js';
+import { groupByGaps, hasNoRoom, isNumeric } from './text-rows.js';
 import { between as placesBetween, segmentLines, textColumns } from './text-columns.js';
-import { isNumeric } from './text-rows.js';
 
 /** The least numbers of columns and rows of a table that no lines draw. */
 const MIN_COLUMNS = 3;

@@ -1,10 +1,10 @@
 import type { Block } from '../../../blocks/block.js';
+import type { ReadContext } from '../../../parser.js';
 import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
 import { takeAttachment } from '../../mail/take-attachment.js';
 import { rounded } from '../../pages/layout/page-blocks.js';
-import type { ReadContext } from '../../../parser.js';
+import { mayName } from '../judging/names.js';
 import type { PageExtras, Remark } from './annotations.js';
-import { mayHoldFiles, mayHoldNotes } from './may-hold.js';
 
 interface Source {
   /** Returns the remarks and files on a page; undefined when they cannot be read. */
@@ -52,3 +52,24 @@ export const remarkBlocks = (page: number, remarks: readonly Remark[]): Block[] 
     text: `Comment: ${text}\n\n`,
     place: { page, boxes: [rounded(box)] },
   }));
+
+/** Tells whether a file may have notes of people on its pages, or files that hang on them. */
+const mayHoldNotes = (bytes: Uint8Array): boolean =>
+  mayName(bytes, [
+    '/Subtype/Text',
+    '/Subtype /Text',
+    '/Highlight',
+    '/Underline',
+    '/Squiggly',
+    '/StrikeOut',
+    '/Caret',
+    '/Stamp',
+    '/Ink',
+    '/Square',
+    '/Circle',
+    '/Polygon',
+    '/PolyLine',
+    '/FileAttachment',
+  ]);
+
+const mayHoldFiles = (bytes: Uint8Array): boolean => mayName(bytes, ['/EmbeddedFile', '/FileAttachment']);

@@ -1,10 +1,8 @@
 import type { Rectangle } from '../../../blocks/location.js';
 import type { Raster } from '../../pictures/png.js';
+import { hexColor, MIN_DIFFERENCE, partsOf, type Color } from '../../visibility/colors.js';
 
 export type Size = Pick<Rectangle, 'width' | 'height'>;
-
-/** Colours differ from each other by less, in each of red, green and blue, when nobody tells them apart. */
-const MIN_CONTRAST = 24;
 
 interface Region {
   readonly left: number;
@@ -22,14 +20,14 @@ export function isEven(raster: Raster, page: Size, { x, y, width, height }: Rect
     top: Math.max(0, Math.floor(y * down)),
     bottom: Math.min(raster.height - 1, Math.ceil((y + height) * down)),
   };
-  return rangesIn(raster, region).every(([darkest, lightest]) => lightest - darkest < MIN_CONTRAST);
+  return rangesIn(raster, region).every(([darkest, lightest]) => lightest - darkest < MIN_DIFFERENCE);
 }
 
 /** Tells whether all that is wholly within a rectangle of a page has nearly this colour, and there is something. */
 export function isAllOf(
   raster: Raster,
   page: Size,
-  { box, colour }: { readonly box: Rectangle; readonly colour: string },
+  { box, colour }: { readonly box: Rectangle; readonly colour: Color },
 ): boolean {
   const [across, down] = [raster.width / page.width, raster.height / page.height];
   const region = {
@@ -42,18 +40,16 @@ export function isAllOf(
   const parts = partsOf(colour);
   return rangesIn(raster, region).every(([darkest, lightest], channel) => {
     const part = parts[channel] ?? 0;
-    return part - darkest < MIN_CONTRAST && lightest - part < MIN_CONTRAST;
+    return part - darkest < MIN_DIFFERENCE && lightest - part < MIN_DIFFERENCE;
   });
 }
 
-/** Tells whether nobody tells these colours apart, of eight hexadecimal digits each: alpha, red, green, blue. */
-export function areAlike(colour: string, other: string): boolean {
-  const parts = partsOf(other);
-  return partsOf(colour).every((part, at) => Math.abs(part - (parts[at] ?? 0)) < MIN_CONTRAST);
-}
+/** The colour of eight hexadecimal digits: alpha, red, green, blue. */
+export const colorOfItem = (digits: string | undefined): Color | undefined => hexColor(digits?.slice(2));
 
-const partsOf = (colour: string): number[] =>
-  [2, 4, 6].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+/** The opacity of such a colour, from 0 to 1. */
+export const opacityOfItem = (digits: string | undefined): number | undefined =>
+  digits === undefined ? undefined : Number.parseInt(digits.slice(0, 2), 16) / 255;
 
 /** The least and the most of each colour's part (red, green, blue, or grey alone). */
 function rangesIn({ pixels, channels, width }: Raster, { left, right, top, bottom }: Region) {

@@ -2,7 +2,8 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../blocks/location.js';
 import { bottomOf, rightOf } from '../../pages/layout/piece.js';
 import type { Pdfium } from '../../pages/pdfium.js';
-import { areAlike } from './contrast.js';
+import { areAlike, type Color } from '../../visibility/colors.js';
+import { colorOfItem } from './contrast.js';
 
 /** More shapes of a page are not compared with its texts. */
 const MAX_SHAPES = 2_000;
@@ -18,12 +19,12 @@ export interface CoveredWord {
   readonly word: TextItem;
   /** The part of it that the shape covers, unless the shape lies behind other things, or is not filled there. */
   readonly box: Rectangle;
-  readonly colour: string;
+  readonly colour: Color;
 }
 
 interface Cover {
   readonly box: Rectangle;
-  readonly colour: string;
+  readonly colour: Color;
 }
 
 /** The words of texts that shapes of their own colours may hide, whichever was drawn first. */
@@ -53,10 +54,11 @@ export async function findCovered(
 
 function coversOf({ vectorGraphics }: ParsedPage): Cover[] {
   return (vectorGraphics?.shapes ?? [])
-    .flatMap(({ fill, fillColor = '', bbox }) =>
+    .flatMap(({ fill, fillColor = '', bbox }) => {
       // Other shapes are translucent.
-      fill && fillColor.startsWith('ff') ? [{ box: bbox, colour: fillColor }] : [],
-    )
+      const colour = fill && fillColor.startsWith('ff') ? colorOfItem(fillColor) : undefined;
+      return colour === undefined ? [] : [{ box: bbox, colour }];
+    })
     .slice(0, MAX_SHAPES);
 }
 
@@ -65,8 +67,8 @@ function touches({ box, colour }: Cover, item: TextItem): boolean {
   const half = Math.min(item.width, item.height) / 2;
   if (box.width < half || box.height < half) return false;
   const { width, height } = common(box, item);
-  if (width < half || height < half || item.fillColor === undefined) return false;
-  return areAlike(colour, item.fillColor);
+  const color = colorOfItem(item.fillColor);
+  return width >= half && height >= half && color !== undefined && areAlike(colour, color);
 }
 
 function coveredWords(
