@@ -1,9 +1,39 @@
 import { at } from '../../../shared/at.js';
 import { latestAttempts } from '../../../shared/documents/transitions.js';
+import { jobIds } from '../../../shared/queues/payloads.js';
 import { keys } from '../../../shared/redis/keys.js';
-import { allAtOnce, scanSet, type SweepParts, type SweepTask } from './sweep-task.js';
+import { scanSet, allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
 
-const PAGE = 100;
+const GARBAGE_PAGE = 200;
+
+/** Adds jobs for discarded generations that no job cleans. While Redis is full, queues stand still, so it cleans them itself. */
+export const garbageGenerationsTask = ({
+  redis,
+  jobs,
+  memory,
+  clean,
+  workOffSet,
+}: SweepParts): SweepTask => ({
+  name: 'garbage',
+  begin: () =>
+    scanSet(redis, keys.garbage, {
+      page: GARBAGE_PAGE,
+      work: async (generations) => {
+        if (await memory.isFull()) {
+          await workOffSet('garbage', generations, clean);
+          return;
+        }
+        const wanted = generations.map((each) => ({ lane: 'maintenance' as const, id: jobIds.clean(each) }));
+        const live = await jobs.areLive(wanted);
+        await jobs.addCleans(
+          generations.filter((_, i) => !live[i]),
+          '',
+        );
+      },
+    }),
+});
+
+const STRAYS_PAGE = 100;
 
 /** Discards hidden generations that belong to no current attempt. A run that was superseded has left them behind. */
 export const strayGenerationsTask = (parts: SweepParts): SweepTask => ({
@@ -11,7 +41,7 @@ export const strayGenerationsTask = (parts: SweepParts): SweepTask => ({
   begin: (now) => {
     const work = (page: string[]) =>
       allAtOnce(parts.workOffSet, 'hidden', page, (generation) => discardIfStray(parts, generation, now));
-    return scanSet(parts.redis, keys.hidden, { page: PAGE, work });
+    return scanSet(parts.redis, keys.hidden, { page: STRAYS_PAGE, work });
   },
 });
 
