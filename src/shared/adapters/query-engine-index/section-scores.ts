@@ -5,13 +5,13 @@ import {
   SECTION_CHUNKS,
   sectionOf,
   type TermWeights,
-} from '../../../../index/index.js';
-import { slicesOf } from '../../../batches.js';
-import type { CallOptions } from '../../../ports.js';
-import { defineScript, type Redis } from '../../../redis/client.js';
-import { keys } from '../../../redis/keys.js';
-import { nextSlice } from '../../../tools/time-slices.js';
-import { readField } from '../read-field.js';
+} from '../../../index/index.js';
+import { slicesOf } from '../../batches.js';
+import type { CallOptions } from '../../ports.js';
+import { defineScript, type Redis } from '../../redis/client.js';
+import { keys } from '../../redis/keys.js';
+import { nextSlice } from '../../tools/time-slices.js';
+import { readField } from './read-field.js';
 
 /** A chunk with its own score. */
 export interface OwnScore {

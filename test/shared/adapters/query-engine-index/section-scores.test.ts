@@ -2,13 +2,13 @@ import { expect, test } from '@jest/globals';
 import {
   scoreWithSections,
   type OwnScore,
-} from '../../../../../src/shared/adapters/query-engine-index/words/section-scores.js';
-import { keys } from '../../../../../src/shared/redis/keys.js';
-import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
-import { packTerms } from '../../../../../src/index/scoring/packed-terms.js';
-import { scoresOfDocument } from '../../../../support/section-scores.js';
-import { turnsOf } from '../../../../support/turns-here.js';
-import { useTestRedis } from '../../../../support/use-test-redis.js';
+} from '../../../../src/shared/adapters/query-engine-index/section-scores.js';
+import { keys } from '../../../../src/shared/redis/keys.js';
+import { analyzeText } from '../../../../src/shared/text/analyze-text.js';
+import { packTerms } from '../../../../src/index/scoring/packed-terms.js';
+import { scoresOfDocument } from '../../../support/section-scores.js';
+import { turnsOf } from '../../../support/turns-here.js';
+import { useTestRedis } from '../../../support/use-test-redis.js';
 
 const { redis } = useTestRedis();
 const [DOCUMENTS, CHUNKS] = [800, 20];

@@ -1,7 +1,7 @@
-import { isPacked, type LoadedChunks, tieKey } from '../../../../../index/index.js';
-import type { Mirror } from '../mirror.js';
-import type { ChunkBytes, MirrorClient } from '../client.js';
-import type { ParsedGeneration } from '../record-parser.js';
+import { isPacked, tieKey, type LoadedChunks } from '../../../../index/index.js';
+import type { ChunkBytes, MirrorClient } from './client.js';
+import type { Mirror } from './mirror.js';
+import type { ParsedGeneration } from './record-parser.js';
 
 /** Chunks that one page asks for. Two pages are in flight. */
 export const PAGE_SIZE = 128;
@@ -48,7 +48,7 @@ export const generationOf = ({ documentId, loaded }: ChunkLoad): string => docum
 export const chunksLeft = ({ chunkCount, loaded }: ChunkLoad): number => chunkCount - loaded.slots.length;
 
 /** Adds the next chunks of a load to a page, up to its size. */
-export function askOnPage(load: ChunkLoad, page: Piece[]): void {
+function askOnPage(load: ChunkLoad, page: Piece[]): void {
   const generation = generationOf(load);
   while (load.asked < load.chunkCount && page.length < PAGE_SIZE) {
     page.push({ load, generation, number: load.asked });
@@ -109,4 +109,98 @@ function take(load: ChunkLoad | undefined, chunk: ChunkBytes | null, mirror: Pic
   if (!chunk) load.failure = 'missing';
   else if (chunk.terms.length > 0 && !isPacked(chunk.terms)) load.failure = 'terms';
   else if (!mirror.addTo(load.loaded, chunk.vector, chunk.terms)) load.failure = 'length';
+}
+
+/**
+ * The loads that have chunks to be asked for. Those that searches wait for go first. Otherwise each gets a page in turn, so
+ * that a short document never waits for the end of a long one.
+ */
+export interface LoadQueue {
+  readonly isEmpty: boolean;
+  add(load: ChunkLoad): void;
+  remove(load: ChunkLoad): void;
+  /** Pages until the queue is empty. A page is made when it is asked for. */
+  pages(): Generator<Page>;
+}
+
+export function createLoadQueue(): LoadQueue {
+  const urgent = new Set<ChunkLoad>();
+  const others = new Set<ChunkLoad>();
+  const remove = (load: ChunkLoad) => {
+    urgent.delete(load);
+    others.delete(load);
+  };
+  return {
+    get isEmpty() {
+      return urgent.size + others.size === 0;
+    },
+    add: (load) => {
+      remove(load);
+      if (load.asked < load.chunkCount) (load.isUrgent ? urgent : others).add(load);
+    },
+    remove,
+    pages: function* pages() {
+      while (urgent.size + others.size > 0) yield makePage(urgent, others);
+    },
+  };
+}
+
+function makePage(...queues: readonly Set<ChunkLoad>[]): Page {
+  const page: Page[number][] = [];
+  for (const queue of queues) {
+    for (const load of queue) {
+      queue.delete(load);
+      askOnPage(load, page);
+      // A load of more chunks than the page has room for goes to the end.
+      if (load.asked < load.chunkCount) queue.add(load);
+      if (page.length === PAGE_SIZE) return page;
+    }
+  }
+  return page;
+}
+
+/** A published generation that is not loaded yet. Until it is, its document answers with the chunks that it had before. */
+export interface MissingChunks {
+  readonly number: number;
+  readonly documentId: string;
+  /** Returns the number of chunks that are still to be loaded. */
+  left(): number;
+  readonly isOver: boolean;
+  /** Resolves once the document answers with its published generation, or never will. */
+  readonly over: Promise<void>;
+}
+
+/** The missing chunks, by number. */
+export interface MissingList {
+  readonly all: ReadonlyMap<number, MissingChunks>;
+  /** @returns a function that ends it */
+  add(documentId: string, left: () => number): () => void;
+}
+
+export function createMissingList(): MissingList {
+  const all = new Map<number, MissingChunks>();
+  let lastNumber = 0;
+  return {
+    all,
+    add: (documentId, left) => {
+      const number = (lastNumber += 1);
+      let isOver = false;
+      let resolve = (): void => undefined;
+      const over = new Promise<void>((done) => (resolve = done));
+      all.set(number, {
+        number,
+        documentId,
+        left,
+        over,
+        get isOver() {
+          return isOver;
+        },
+      });
+      return () => {
+        isOver = true;
+        all.delete(number);
+        resolve();
+      };
+    },
+  };
 }

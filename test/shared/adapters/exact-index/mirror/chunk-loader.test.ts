@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createChunkLoader } from '../../../../../../src/shared/adapters/exact-index/mirror/chunk-loading/chunk-loader.js';
-import { createDocumentLoader } from '../../../../../../src/shared/adapters/exact-index/mirror/document-loader.js';
-import { loadMirror } from '../../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { termsOf, unit } from '../../../../../contracts/index-data.js';
-import { makeContent } from '../../../../../support/documents.js';
-import { until } from '../../../../../support/until.js';
+import { createChunkLoader } from '../../../../../src/shared/adapters/exact-index/mirror/chunk-loader.js';
+import { createDocumentLoader } from '../../../../../src/shared/adapters/exact-index/mirror/follower.js';
+import { loadMirror } from '../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
+import { termsOf, unit } from '../../../../contracts/index-data.js';
+import { makeContent } from '../../../../support/documents.js';
+import { until } from '../../../../support/until.js';
 
 const createMirror = await loadMirror();
 

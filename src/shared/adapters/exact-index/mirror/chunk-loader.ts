@@ -1,17 +1,22 @@
-import { isServing } from '../is-serving.js';
-import type { ParsedRecord } from '../record-parser.js';
-import { chunksLeft, createChunkLoad, readPages, type ChunkLoad, type Page } from './chunk-load.js';
+import type { LoadedChunks } from '../../../../index/index.js';
+import type { OnProblem } from '../../../ports.js';
+import type { MirrorClient } from './client.js';
+import type { Mirror } from './mirror.js';
+import type { ParsedRecord } from './record-parser.js';
 import {
-  endMissing,
-  finishLoad,
-  serve,
-  tidy,
-  type ChunkLoaderOptions,
-  type Following,
-  type LoaderState,
-} from './finish-load.js';
-import { createLoadQueue, type LoadQueue } from './load-queue.js';
-import { createMissingList, type MissingChunks } from './missing-chunks.js';
+  chunksLeft,
+  createChunkLoad,
+  readPages,
+  createLoadQueue,
+  createMissingList,
+  generationOf,
+  REASONS,
+  type ChunkLoad,
+  type Page,
+  type LoadQueue,
+  type MissingChunks,
+  type MissingList,
+} from './chunk-load.js';
 
 /**
  * Loads chunks in pages, between which searches are answered: chunks of published generations first, and then chunks of
@@ -168,4 +173,110 @@ function askAgain(queue: LoadQueue, load: ChunkLoad): void {
   if (load.state !== 'loading') return;
   load.asked = load.loaded.slots.length;
   queue.add(load);
+}
+
+export interface LoadEvents {
+  readonly report: OnProblem;
+  /** A chunk is missing. Most likely the record has moved on, and must be read again. */
+  readonly onSuspect: (documentId: string) => void;
+  /** Nothing is left to be done for a generation before it is published. */
+  readonly onPrepared: (generation: string) => void;
+}
+
+interface ChunkLoaderOptions extends LoadEvents {
+  readonly client: Pick<MirrorClient, 'readChunks'>;
+  readonly mirror: Mirror;
+}
+
+/** The record and the chunks that are loaded for a document. */
+interface Following {
+  record: ParsedRecord;
+  /** By attempt: the published one, the one that is about to be published, or both. */
+  readonly loads: Map<string, ChunkLoad>;
+  /** Attempts with a missing chunk. If the record still names one when it is read again, its data is lost. */
+  readonly suspects: Set<string>;
+  /** Ends the waiting for the published generation; null when nobody has to wait for it. */
+  endMissing: (() => void) | null;
+}
+
+interface LoaderState extends ChunkLoaderOptions {
+  readonly documents: Map<string, Following>;
+  readonly queue: LoadQueue;
+  readonly missing: MissingList;
+  isRunning: boolean;
+  isFailing: boolean;
+}
+
+/** Ends a load that is whole or has failed. */
+function finishLoad(state: LoaderState, load: ChunkLoad): void {
+  const following = state.documents.get(load.documentId);
+  if (!following || load.state !== 'loading') return;
+  if (load.failure !== null) fail(state, following, { load, failure: load.failure });
+  else if (chunksLeft(load) > 0) return;
+  else {
+    load.state = 'whole';
+    if (load.loaded.attempt === following.record.published?.attempt) serve(following, load, state.mirror);
+    else state.onPrepared(generationOf(load));
+  }
+  tidy(state, following);
+}
+
+function serve(following: Following, { loaded }: ChunkLoad, mirror: Mirror): void {
+  mirror.put(following.record, loaded);
+  following.loads.delete(loaded.attempt);
+  endMissing(following);
+}
+
+function fail(
+  state: LoaderState,
+  following: Following,
+  { load, failure }: { readonly load: ChunkLoad; readonly failure: keyof typeof REASONS },
+): void {
+  const { mirror, queue, report, onSuspect, onPrepared } = state;
+  const { record, loads, suspects } = following;
+  const { attempt } = load.loaded;
+  load.state = 'failed';
+  queue.remove(load);
+  mirror.discard(load.loaded);
+  if (attempt !== record.published?.attempt) {
+    // It is loaded again if it is published. What is wrong then is reported.
+    onPrepared(generationOf(load));
+    return;
+  }
+  loads.delete(attempt);
+  if (failure === 'missing' && !suspects.has(attempt)) {
+    suspects.add(attempt);
+    onSuspect(record.id);
+    return;
+  }
+  mirror.put(record, null);
+  endMissing(following);
+  report(`a document is left out of search: ${REASONS[failure]}`, {
+    level: 'error',
+    documentId: record.id,
+    generation: generationOf(load),
+  });
+}
+
+function endMissing(following: Following): void {
+  following.endMissing?.();
+  following.endMissing = null;
+}
+
+function tidy({ documents }: LoaderState, { record, loads, endMissing: end }: Following): void {
+  if (loads.size === 0 && end === null) documents.delete(record.id);
+}
+
+type Served = Pick<LoadedChunks, 'attempt' | 'named'>;
+
+/**
+ * Tells whether chunks are the ones that a record publishes, with the terms of its file's name. While the record is being
+ * changed, they stay as they are.
+ */
+export function isServing(
+  chunks: (Pick<Served, 'named'> & { readonly attempt: string | null }) | undefined,
+  published: Served | null,
+): boolean {
+  if (!chunks || chunks.attempt !== published?.attempt) return false;
+  return published.named === undefined || published.named === chunks.named;
 }

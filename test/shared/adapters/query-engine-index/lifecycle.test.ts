@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { documentIndex } from '../../../../../src/shared/adapters/query-engine-index/definition.js';
-import { UnavailableError } from '../../../../../src/shared/errors.js';
-import type { Index } from '../../../../../src/shared/ports.js';
-import { keys } from '../../../../../src/shared/redis/keys.js';
-import { askUntilReady, expectOnly } from '../../../../support/ask-until-ready.js';
-import { fillIndex } from '../../../../support/fill-index.js';
+import { documentIndex } from '../../../../src/shared/adapters/query-engine-index/definition.js';
+import { UnavailableError } from '../../../../src/shared/errors.js';
+import type { Index } from '../../../../src/shared/ports.js';
+import { keys } from '../../../../src/shared/redis/keys.js';
+import { askUntilReady, expectOnly } from '../../../support/ask-until-ready.js';
+import { fillIndex } from '../../../support/fill-index.js';
 import {
   chunkCount,
   CHUNKS,
@@ -13,10 +13,10 @@ import {
   documentCount,
   isReady,
   listCount,
-} from '../../../../support/query-engine-bench.js';
-import { describeWithQueryEngine } from '../../../../support/query-engine.js';
-import { rejection } from '../../../../support/rejection.js';
-import { until } from '../../../../support/until.js';
+} from '../../../support/query-engine-bench.js';
+import { describeWithQueryEngine } from '../../../support/query-engine.js';
+import { rejection } from '../../../support/rejection.js';
+import { until } from '../../../support/until.js';
 
 describeWithQueryEngine('a Query Engine index that is lost', (engine) => {
   const { start, connect, open, dataOf, closeAll } = createQueryEngineBench(engine);
