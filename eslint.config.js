@@ -96,7 +96,7 @@ const zones = [
     message: 'An adapter takes the values it needs, not the settings.',
   },
   {
-    target: './src/shared/adapters/*/!(descriptor|section).ts',
+    target: './src/shared/adapters/*/!(descriptor).ts',
     from: './src/shared/settings',
     message: 'Only the descriptor of an adapter reads settings; the adapter takes the values it needs.',
   },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCacheStore } from '../../src/shared/caches/cache-store.js';
-import { stateIdOf } from '../../src/shared/adapters/llama-cache/state-id.js';
+import { stateIdOf } from '../../src/shared/adapters/llama-cache/states.js';
 import { renderMessages, type ChatMessage } from '../../src/shared/models/prompt.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { readInstallation } from '../../src/shared/redis/installation.js';

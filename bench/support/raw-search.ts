@@ -7,7 +7,7 @@ import {
   type ChunkQuery,
 } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../src/shared/adapters/query-engine-index/clause.js';
-import { planWordPasses } from '../../src/shared/adapters/query-engine-index/words/plan-word-passes.js';
+import { planWordPasses } from '../../src/shared/adapters/query-engine-index/engine-words.js';
 import type { VectorType } from '../../src/shared/data-set/stored-vectors.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import type { Ranking } from '../../src/shared/search/ranking.js';

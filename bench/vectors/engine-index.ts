@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RESP_TYPES } from 'redis';
 import { callerTags } from '../../src/shared/access/access-group.js';
-import { nearestQuery } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
-import { readChunkReply } from '../../src/shared/adapters/query-engine-index/chunk-reply.js';
+import {
+  nearestQuery,
+  readChunkReply,
+  type SearchEffort,
+} from '../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../src/shared/adapters/query-engine-index/clause.js';
 import { chunkIndex, type VectorAlgorithm } from '../../src/shared/adapters/query-engine-index/definition.js';
-import type { SearchEffort } from '../../src/shared/adapters/query-engine-index/effort.js';
 import { createEngine } from '../../src/shared/adapters/query-engine-index/engine.js';
 import type { VectorType } from '../../src/shared/data-set/stored-vectors.js';
 import type { Redis } from '../../src/shared/redis/client.js';

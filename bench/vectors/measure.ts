@@ -1,4 +1,4 @@
-import { chooseEffort, type SearchEffort } from '../../src/shared/adapters/query-engine-index/effort.js';
+import { chooseEffort, type SearchEffort } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { loadSettings } from '../../src/shared/settings/load.js';
 import { percentile, round } from '../support/client.js';
 import type { EngineIndex } from './engine-index.js';

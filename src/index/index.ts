@@ -45,4 +45,4 @@ export type { PackedCandidates } from './search/packed-candidates.js';
 export type { TermEmbedding } from './search/term-vectors.js';
 export type { AppRules, Sort } from './tables/app.js';
 export type { DocumentEntry, LoadedChunks } from './tables/document.js';
-export { tieKey } from './tables/tie-key.js';
+export { tieKey } from './tables/document.js';

@@ -5,7 +5,7 @@ import type { Mask } from './masks/working-mask.js';
 import { createSlotPositions, type SlotPositions } from './postings/shard/slot-positions.js';
 import { createScratch } from './postings/score-segment.js';
 import { createShard } from './postings/shard/shard.js';
-import type { ChunkVectors } from './search/chunk-vectors.js';
+import { createStoredVectors, type ChunkVectors } from './search/chunk-vectors.js';
 import {
   countDocuments,
   listDocuments,
@@ -19,7 +19,6 @@ import {
   type ScoredSlots,
 } from './search/packed-candidates.js';
 import { scoreWords, searchWords, type WordsQuery, type WordsRequest } from './search/search-words.js';
-import { createStoredVectors } from './search/stored-vectors.js';
 import { createTermVectors, type TermEmbedding } from './search/term-vectors.js';
 import type { AppRules, AppTypes, Placed } from './tables/app.js';
 import { createChunkTable, type ChunkTable } from './tables/chunk-table.js';

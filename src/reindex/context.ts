@@ -1,4 +1,4 @@
-import { createIndexBuilder } from '../shared/adapters/query-engine-index/lifecycle/index-builder.js';
+import { createIndexBuilder } from '../shared/adapters/query-engine-index/lifecycle.js';
 import { algorithmOf, createEmbedder } from '../shared/create-adapters.js';
 import { chooseIndex } from '../shared/data-set/choose-index.js';
 import { IncompatibleDataError, inspectServer } from '../shared/data-set/data-set.js';

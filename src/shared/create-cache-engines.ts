@@ -1,6 +1,5 @@
 import { createLlamaCacheEngine } from './adapters/llama-cache/cache-engine.js';
-import { parseStateId, stateIdOf } from './adapters/llama-cache/state-id.js';
-import { forgetState, keptStates } from './adapters/llama-cache/states.js';
+import { parseStateId, stateIdOf, forgetState, keptStates } from './adapters/llama-cache/states.js';
 import { createPromptCacheEngine } from './adapters/prompt-cache/cache-engine.js';
 import {
   createCacheEngines,

@@ -37,8 +37,7 @@ import { distinguishMissing } from './wait-for-storage.js';
 import { createFailDocument } from './ingestion/fail-document.js';
 import { createPrepareMirrors } from './ingestion/prepare-mirrors.js';
 import { createPublish } from './ingestion/publish.js';
-import { chunkCosts } from './ingestion/room/chunk-costs.js';
-import { createRoom } from './ingestion/room/room.js';
+import { chunkCosts, createRoom } from './ingestion/room/room.js';
 import { createPoisonJobs } from './poison-jobs.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;

@@ -6,18 +6,17 @@ import {
   type ConnectionOptions,
   type Job,
 } from 'bullmq';
-import { systemErrorCode } from '../shared/system-error-code.js';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
-import { QUEUE_PREFIX } from '../shared/redis/keys.js';
+import { jobMarks } from '../shared/queues/job-marks.js';
 import { beginJobSpan } from '../shared/queues/job-traces.js';
 import type { LaneName } from '../shared/queues/lanes.js';
-import { toUnavailable } from '../shared/redis/client.js';
+import { toUnavailable, defineScript, type Redis } from '../shared/redis/client.js';
+import { QUEUE_PREFIX, queueKeys } from '../shared/redis/keys.js';
+import { systemErrorCode } from '../shared/system-error-code.js';
 import { createSharedController } from '../shared/tools/shared-controller.js';
 import { tracedBy, type Span } from '../shared/tracing/tracing.js';
-import { TurnOverError } from './job-turn.js';
-import type { NoteWait } from './note-wait.js';
-import { NotYetError } from './not-yet.js';
+import { TurnOverError, NotYetError } from './job-turn.js';
 import { DeadlyJobError, type PoisonJobs } from './poison-jobs.js';
 
 /** The result of a job, which the queue stores as its return value. */
@@ -232,4 +231,22 @@ function requestIdOf(job: Job): string | undefined {
   const data: unknown = job.data;
   const has = typeof data === 'object' && data !== null && 'requestId' in data;
   return has && typeof data.requestId === 'string' ? data.requestId : undefined;
+}
+
+/** Notes in a job the reason why it is put off, so that operators see why it waits. */
+type NoteWait = (job: Pick<Job, 'id' | 'queueName'>, waitsFor: string) => Promise<void>;
+
+/** KEYS[1] a job's hash, ARGV[1] the reason. A job that is gone gets none. */
+const noteScript = defineScript<number>(
+  `if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+  return redis.call('HSET', KEYS[1], '${jobMarks.waitsFor}', ARGV[1])`,
+  { evenWhenFull: true },
+);
+
+export function createNoteWait(redis: Redis): NoteWait {
+  return async ({ id = '', queueName }, waitsFor) => {
+    const call = { keys: [queueKeys.job(queueName, id)], arguments: [waitsFor] };
+    // The reason only informs, and a job is also put off while Redis is away.
+    await noteScript.run(redis, call).catch(() => undefined);
+  };
 }

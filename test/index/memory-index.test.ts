@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Mirror } from '../../src/shared/adapters/exact-index/mirror/mirror.js';
-import {
-  countDocuments,
-  listDocuments,
-} from '../../src/shared/adapters/exact-index/mirror/list-documents.js';
+import { countDocuments, listDocuments } from '../../src/shared/adapters/exact-index/answer-question.js';
 import { unpackCandidates, type PackedCandidates } from '../../src/index/search/packed-candidates.js';
 import type { Mask } from '../../src/index/masks/working-mask.js';
 import { innerProduct } from '../../src/shared/data-set/stored-vectors.js';

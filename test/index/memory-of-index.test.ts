@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadMirror, type Mirror } from '../../src/shared/adapters/exact-index/mirror/mirror.js';
-import type { LoadedChunks } from '../../src/index/tables/document.js';
-import { tieKey } from '../../src/index/tables/tie-key.js';
+import { tieKey, type LoadedChunks } from '../../src/index/tables/document.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { collectGarbage } from '../support/collect-garbage.js';

@@ -1,4 +1,4 @@
-import { openChildChannel } from '../../dist/workers/parse/channel/child-channel.js';
+import { openChildChannel } from '../../dist/workers/parse/child-channel.js';
 
 // Stands in for a parser process that a file has taken over: it says whatever the text that it is to chunk says.
 const channel = openChildChannel(() => process.exit(0));

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import type { ParserPool } from '../../src/workers/parse/pool.js';
-import { startParserPool } from '../../src/workers/parse/start-pool.js';
+import { startParserPool, type ParserPool } from '../../src/workers/parse/pool.js';
 
 interface ParserLimits {
   readonly size: number;

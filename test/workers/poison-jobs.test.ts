@@ -6,8 +6,12 @@ import { openQueue } from '../../src/shared/queues/lanes.js';
 import { jobMarks } from '../../src/shared/queues/job-marks.js';
 import { bullConnection } from '../../src/shared/redis/client.js';
 import { queueKeys } from '../../src/shared/redis/keys.js';
-import { createLaneWorker, type JobHandler, type WorkerOptions } from '../../src/workers/lane-worker.js';
-import { createNoteWait } from '../../src/workers/note-wait.js';
+import {
+  createLaneWorker,
+  createNoteWait,
+  type JobHandler,
+  type WorkerOptions,
+} from '../../src/workers/lane-worker.js';
 import { createPoisonJobs, DeadlyJobError } from '../../src/workers/poison-jobs.js';
 import { until } from '../support/until.js';
 import { useTestRedis } from '../support/use-test-redis.js';

@@ -1,11 +1,11 @@
+import { randomInt } from 'node:crypto';
 import { packedCount, packedLength, packedSize, packedTerm } from '../scoring/packed-terms.js';
-import { boundTerms } from './bound-terms.js';
 import type { MakePostingsKernel } from './kernel.js';
 import { makeColumns } from './segment-columns.js';
-import { makeBounds, MIN_WINDOWED, WINDOW, type Segment } from './segment.js';
-import { sortTerms } from './sort-terms.js';
-import type { Steps } from './steps.js';
-import { countTerm, createDictionary, numberOf, type Dictionary } from './term-dictionary.js';
+import { makeBounds, MIN_WINDOWED, WINDOW, widenBounds, type Segment } from './segment.js';
+
+/** Work that is done step by step, so that searches are answered in between. */
+export type Steps<Result> = Generator<undefined, Result, undefined>;
 
 /** One step goes over this many chunks or terms, which takes some tenths of a millisecond. */
 const CHUNKS_AT_ONCE = 64;
@@ -156,4 +156,177 @@ function placeTables(starts: Uint32Array, windows: number): { tables: Int32Array
     entries += windows;
   }
   return { tables, entries };
+}
+
+/** One step goes over this many postings, which takes some tenths of a millisecond. */
+const POSTINGS_AT_ONCE = 16_384;
+
+/** Fills the bounds of all terms, and of the windows of common terms, reading the postings in their order. */
+function* boundTerms(segment: Segment): Steps<void> {
+  const { terms, starts } = segment;
+  let place = 0;
+  while (place < terms.length) {
+    const enough = (starts[place] ?? 0) + POSTINGS_AT_ONCE;
+    place = boundUntil(segment, place, enough);
+    yield;
+  }
+}
+
+/** @returns the first place that is left: the place of the first term whose postings begin at `enough` or after it */
+function boundUntil(segment: Segment, from: number, enough: number): number {
+  const { terms, starts, tables } = segment;
+  let place = from;
+  for (; place < terms.length && (starts[place] ?? 0) < enough; place += 1) {
+    if ((tables[place] ?? -1) < 0) boundTerm(segment, place);
+    else boundWindows(segment, place);
+  }
+  return place;
+}
+
+/** Here and below, `?? 0` reads numbers that are known to be there, because a check would slow the loops down. */
+function boundTerm({ starts, ordinals, counts, lengths, bounds }: Segment, place: number): void {
+  const end = starts[place + 1] ?? 0;
+  for (let at = starts[place] ?? 0; at < end; at += 1)
+    widenBounds(bounds, place, counts[at] ?? 0, lengths[ordinals[at] ?? 0] ?? 0);
+}
+
+function boundWindows(segment: Segment, place: number): void {
+  const { starts, ordinals, counts, lengths, tables, windows, bounds, windowBounds, windowEnds } = segment;
+  const table = tables[place] ?? 0;
+  const end = starts[place + 1] ?? 0;
+  let at = starts[place] ?? 0;
+  for (let window = 0; window < windows; window += 1) {
+    const below = (window + 1) * WINDOW;
+    const entry = table + window;
+    for (; at < end && (ordinals[at] ?? 0) < below; at += 1)
+      widenBounds(windowBounds, entry, counts[at] ?? 0, lengths[ordinals[at] ?? 0] ?? 0);
+    windowEnds[entry] = at;
+    widenBounds(bounds, place, windowBounds.counts[entry] ?? 0, windowBounds.lengths[entry] ?? 0);
+  }
+}
+
+/** Bits of a digit, and where the digits of a term begin. */
+const DIGIT_BITS = 11;
+const DIGITS = [0, DIGIT_BITS, 2 * DIGIT_BITS];
+const VALUES = 2 ** DIGIT_BITS;
+
+/**
+ * Sorts terms, which are all different, by one digit after the other, the lowest first (radix sort). A step takes a
+ * millisecond for a hundred thousand terms; the native sort takes ten for as many, and is one step.
+ */
+export function* sortTerms(terms: Uint32Array): Steps<Uint32Array> {
+  let sorted = terms;
+  for (const shift of DIGITS) {
+    const starts = startsOf(sorted, shift);
+    yield;
+    const next = new Uint32Array(sorted.length);
+    distribute(sorted, next, { starts, shift });
+    sorted = next;
+    yield;
+  }
+  return sorted;
+}
+
+/**
+ * Returns the places where the terms of each value of the digit begin. Here and below, `?? 0` reads numbers that are known
+ * to be there.
+ */
+function startsOf(terms: Uint32Array, shift: number): Uint32Array {
+  const starts = new Uint32Array(VALUES + 1);
+  for (const term of terms) {
+    const digit = (term >>> shift) & (VALUES - 1);
+    starts[digit + 1] = (starts[digit + 1] ?? 0) + 1;
+  }
+  for (let digit = 1; digit < VALUES; digit += 1)
+    starts[digit] = (starts[digit] ?? 0) + (starts[digit - 1] ?? 0);
+  return starts;
+}
+
+function distribute(
+  terms: Uint32Array,
+  sorted: Uint32Array,
+  { starts, shift }: { readonly starts: Uint32Array; readonly shift: number },
+): void {
+  for (const term of terms) {
+    const digit = (term >>> shift) & (VALUES - 1);
+    const start = starts[digit] ?? 0;
+    sorted[start] = term;
+    starts[digit] = start + 1;
+  }
+}
+
+/** Term numbers in the order in which terms are first seen, with how many chunks hold each. */
+interface Dictionary {
+  /** An open-addressing table of term numbers, counting from 1. */
+  table: Int32Array;
+  terms: Uint32Array;
+  frequencies: Uint32Array;
+  size: number;
+}
+
+// In this file `?? 0` reads numbers that are known to be there, or an empty place of the table.
+/** @param expected the number of terms that there may be; it grows beyond that */
+function createDictionary(expected: number): Dictionary {
+  const terms = Math.max(256, expected);
+  return {
+    table: new Int32Array(tableSize(terms)),
+    terms: new Uint32Array(terms),
+    frequencies: new Uint32Array(terms),
+    size: 0,
+  };
+}
+
+/** Returns a power of two of which terms take at most half. */
+function tableSize(terms: number): number {
+  return 2 ** Math.ceil(Math.log2(2 * terms));
+}
+
+/** A number that nobody outside can know: who chose words whose terms end alike would make the search in the table long. */
+const SECRET = randomInt(2 ** 31) * 2 + 1;
+
+/** Returns the place in the table that holds the number of a term, or the empty place where it would be. */
+function tablePlace({ table, terms }: Dictionary, term: number): number {
+  const mask = table.length - 1;
+  // The upper bits of a product depend on all bits of the term (multiplicative hashing, Knuth).
+  let place = Math.imul(term, SECRET) >>> Math.clz32(mask);
+  for (let number = table[place] ?? 0; number !== 0; number = table[place] ?? 0) {
+    if (terms[number - 1] === term) return place;
+    place = (place + 1) & mask;
+  }
+  return place;
+}
+
+/** Counts a chunk that holds the term. @returns the number of the term */
+function countTerm(dictionary: Dictionary, term: number): number {
+  const place = tablePlace(dictionary, term);
+  const number = (dictionary.table[place] ?? 0) - 1;
+  if (number >= 0) {
+    dictionary.frequencies[number] = (dictionary.frequencies[number] ?? 0) + 1;
+    return number;
+  }
+  if (dictionary.size === dictionary.terms.length) {
+    grow(dictionary);
+    return countTerm(dictionary, term);
+  }
+  dictionary.terms[dictionary.size] = term;
+  dictionary.frequencies[dictionary.size] = 1;
+  dictionary.size += 1;
+  dictionary.table[place] = dictionary.size;
+  return dictionary.size - 1;
+}
+
+/** Returns the number of a term that was counted. */
+function numberOf(dictionary: Dictionary, term: number): number {
+  return (dictionary.table[tablePlace(dictionary, term)] ?? 0) - 1;
+}
+
+function grow(dictionary: Dictionary): void {
+  const { terms, frequencies, size } = dictionary;
+  dictionary.terms = new Uint32Array(2 * size);
+  dictionary.terms.set(terms);
+  dictionary.frequencies = new Uint32Array(2 * size);
+  dictionary.frequencies.set(frequencies);
+  dictionary.table = new Int32Array(tableSize(2 * size));
+  for (let number = 0; number < size; number += 1)
+    dictionary.table[tablePlace(dictionary, terms[number] ?? 0)] = number + 1;
 }

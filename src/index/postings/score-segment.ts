@@ -1,7 +1,9 @@
-import type { TermWeights } from '../scoring/terms.js';
 import { lengthDamping } from '../scoring/bm25.js';
-import type { Collector } from './collector.js';
-import { highestShare, placeOf, WINDOW, type Segment } from './segment.js';
+import type { TermWeights } from '../scoring/terms.js';
+import { spareOf, type Collector } from './collector.js';
+import { LIST } from './kernel.js';
+import { MAX_LISTS } from './segment-columns.js';
+import { highestShare, placeOf, WINDOW, type Segment, type CompiledSegment } from './segment.js';
 
 /** Scores that are added up in another order differ in their last digits; bounds are compared with this much to spare. */
 const SPARE = 1e-9;
@@ -229,6 +231,115 @@ function collectTouched(
     sums[place] = 0;
     if (sum + SPARE < threshold) continue;
     const slot = slots[base + place] ?? -1;
+    if (slot < 0) continue;
+    collector.collect(slot, sum);
+    ({ threshold } = collector);
+  }
+}
+
+/** The parts that the terms of a chunk add to a sum. */
+export interface TermProducts {
+  /** The product of a term, for each unit of its weight. */
+  readonly of: (term: number) => number;
+  /** The weight of a count in a chunk of a length. */
+  readonly weigh: (count: number, length: number) => number;
+}
+
+/** Calls `tell` for every chunk of the segment that holds a term of a product other than 0, with the sum of its products. */
+export function addUpSegment(
+  { slots, lengths, terms, starts, ordinals, counts }: Segment,
+  { of, weigh }: TermProducts,
+  tell: (slot: number, sum: number) => void,
+): void {
+  const sums = new Float64Array(slots.length);
+  // `?? 0` reads numbers that are known to be there, because a check would slow the loops down.
+  for (let place = 0; place < terms.length; place += 1) {
+    const product = of(terms[place] ?? 0);
+    if (product === 0) continue;
+    const end = starts[place + 1] ?? 0;
+    for (let at = starts[place] ?? 0; at < end; at += 1) {
+      const ordinal = ordinals[at] ?? 0;
+      sums[ordinal] = (sums[ordinal] ?? 0) + product * weigh(counts[at] ?? 0, lengths[ordinal] ?? 0);
+    }
+  }
+  for (let ordinal = 0; ordinal < slots.length; ordinal += 1) {
+    const slot = slots[ordinal] ?? -1;
+    const sum = sums[ordinal] ?? 0;
+    if (slot >= 0 && sum !== 0) tell(slot, sum);
+  }
+}
+
+/**
+ * Scores as `scoreSegment` does, in compiled code: the kernel goes from window to window, and the chunks that it finds in
+ * one are collected before it goes on, since this raises the threshold.
+ *
+ * @returns false, and collects nothing, where the segment has no kernel or the query more terms than the kernel takes
+ */
+export function scoreCompiled(segment: Segment, query: TermWeights, collector: Collector): boolean {
+  const { compiled } = segment;
+  if (!compiled || query.terms.length > MAX_LISTS) return false;
+  const spare = spareOf(query.terms.length);
+  const { lists, bound } = openCompiledLists(segment, compiled, query);
+  if (lists === 0 || bound + spare < collector.threshold) return true;
+  const fixed = lengthDamping(0, query.averageLength);
+  const perTerm = lengthDamping(1, query.averageLength) - fixed;
+  let window = 0;
+  for (;;) {
+    const threshold = Math.max(0, collector.threshold);
+    const reached = compiled.advance(compiled.pointer, window, lists, threshold, spare, fixed, perTerm);
+    if (reached < 0) return true;
+    window = reached >>> 16;
+    collectFound(segment, compiled, { base: window * WINDOW, size: reached & 0xffff, spare }, collector);
+    window += 1;
+  }
+}
+
+/**
+ * Tells the kernel where the postings of each term are. @returns the number of terms that have any, and the most that they
+ * add to a score
+ */
+function openCompiledLists(
+  segment: Segment,
+  { lists: { floats, integers } }: CompiledSegment,
+  { terms, weights, averageLength }: TermWeights,
+): { readonly lists: number; readonly bound: number } {
+  let [lists, bound] = [0, 0];
+  for (let i = 0; i < terms.length; i += 1) {
+    const place = placeOf(segment, terms[i] ?? 0);
+    if (place < 0) continue;
+    // `?? 0`, here and below, reads numbers that are known to be there.
+    const weight = weights[i] ?? 0;
+    const most = weight * highestShare(segment.bounds, place, averageLength);
+    const first = lists * LIST.words;
+    floats[first + LIST.weight] = weight;
+    floats[first + LIST.bound] = most;
+    integers[first + LIST.table] = segment.tables[place] ?? -1;
+    integers[first + LIST.next] = segment.starts[place] ?? 0;
+    integers[first + LIST.end] = segment.starts[place + 1] ?? 0;
+    lists += 1;
+    bound += most;
+  }
+  return { lists, bound };
+}
+
+interface FoundWindow {
+  /** The ordinal with which the window begins. */
+  readonly base: number;
+  readonly size: number;
+  readonly spare: number;
+}
+
+function collectFound(
+  { slots }: Segment,
+  { found: { places, sums } }: CompiledSegment,
+  { base, size, spare }: FoundWindow,
+  collector: Collector,
+): void {
+  let { threshold } = collector;
+  for (let i = 0; i < size; i += 1) {
+    const sum = sums[i] ?? 0;
+    if (sum + spare < threshold) continue;
+    const slot = slots[base + (places[i] ?? 0)] ?? -1;
     if (slot < 0) continue;
     collector.collect(slot, sum);
     ({ threshold } = collector);

@@ -13,7 +13,7 @@ const MAX_BOUND_LENGTH = 2 ** 16 - 1;
 /**
  * An immutable part of an inverted index: the chunks that hold each term, and how often they do. Chunks are numbered by
  * ordinals from 0, and the postings of a term ascend by ordinal, three bytes each. Only its live docs change
- * (`live-docs.ts`).
+ * (`markDeleted`).
  *
  * For each term, and for each window of a common term, it keeps the highest count and the smallest length of the chunks
  * that hold it. From these follows an upper bound of the number that the term adds to a score, for all weights and average
@@ -91,4 +91,30 @@ export function placeOf({ terms }: Pick<Segment, 'terms'>, term: number): number
     else to = middle;
   }
   return terms[from] === term ? from : -1;
+}
+
+/** The live chunks of a segment: a chunk that is gone has the slot -1, while its postings stay until the next merge. */
+type LiveDocs = Pick<Segment, 'slots' | 'live' | 'liveFrequencies'>;
+
+/** Returns the number of live chunks that hold a term. */
+export function liveFrequencyOf(segment: Segment, term: number): number {
+  const place = placeOf(segment, term);
+  if (place < 0) return 0;
+  const { starts, ordinals, slots, live, liveFrequencies } = segment;
+  const [start, end] = [starts[place] ?? 0, starts[place + 1] ?? 0];
+  if (live === slots.length) return end - start;
+  const known = liveFrequencies.get(place);
+  if (known !== undefined) return known;
+  let frequency = 0;
+  // `?? 0` reads numbers that are known to be there, because a check would slow the loop down.
+  for (let at = start; at < end; at += 1) if ((slots[ordinals[at] ?? 0] ?? -1) >= 0) frequency += 1;
+  liveFrequencies.set(place, frequency);
+  return frequency;
+}
+
+/** Takes a chunk that is gone out of the live ones. */
+export function markDeleted(docs: LiveDocs, ordinal: number): void {
+  docs.slots[ordinal] = -1;
+  docs.live -= 1;
+  docs.liveFrequencies.clear();
 }

@@ -8,11 +8,10 @@ import type { Mask } from '../masks/working-mask.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ScoredSlots } from './packed-candidates.js';
-import { createLikelyChunks } from './likely-chunks.js';
+import { createLikelyChunks, createTopChunks, type TopChunks } from './top-chunks.js';
 import { spareOf } from '../postings/collector.js';
 import type { SlotPositions } from '../postings/shard/slot-positions.js';
 import { createSectionScores, type SectionScores } from './section-scores.js';
-import { createTopChunks, type TopChunks } from './top-chunks.js';
 
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links' | 'terms' | 'tieOf'>;

@@ -1,9 +1,9 @@
-import type { TermWeights } from '../scoring/terms.js';
-import { coveredShare } from '../scoring/bm25.js';
-import { createSectionShare, scoreWithSection } from '../scoring/section-score.js';
-import type { ChunkTable } from '../tables/chunk-table.js';
+import { placeOf, WINDOW, type Segment } from '../postings/segment.js';
 import type { SlotPositions } from '../postings/shard/slot-positions.js';
-import { createPostedSections } from './posted-sections.js';
+import { coveredShare } from '../scoring/bm25.js';
+import { createSectionShare, scoreWithSection, sectionShare } from '../scoring/section-score.js';
+import type { TermWeights } from '../scoring/terms.js';
+import type { ChunkTable } from '../tables/chunk-table.js';
 
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links' | 'terms'>;
@@ -69,4 +69,100 @@ function slotsOf(links: ChunkTable['links'], first: number): number[] {
   for (let slot = first; slot >= 0 && links.sectionOf(slot) === first; slot = links.after(slot))
     slots.push(slot);
   return slots;
+}
+
+interface Shares {
+  readonly section: number;
+  /** The share of the chunk that was asked for. */
+  readonly own: number;
+}
+
+/**
+ * Returns a function that computes the share of a section, and the share of one of its chunks, from postings: the postings
+ * of the chunks of a section stand together, so that a term is looked up once for all. It takes as long as reading the
+ * terms of one chunk.
+ *
+ * It returns null where the chunks are not all next to each other in a segment, or where one of them may have no terms.
+ */
+export function createPostedSections(
+  positions: Pick<SlotPositions, 'segmentOf' | 'positionOf'>,
+  query: TermWeights,
+): (slots: readonly number[], slot: number) => Shares | null {
+  const sums = new Uint32Array(query.terms.length);
+  const counts = new Uint32Array(query.terms.length);
+  /** By segment: the place of each term of the query. */
+  const known = new Map<Segment, Int32Array>();
+  const placesIn = (segment: Segment): Int32Array => {
+    const found = known.get(segment) ?? Int32Array.from(query.terms, (term) => placeOf(segment, term));
+    known.set(segment, found);
+    return found;
+  };
+  return (slots, slot) => {
+    const segment = positions.segmentOf(slot);
+    if (!segment) return null;
+    const first = positions.positionOf(slots[0] ?? slot);
+    const length = lengthOf(positions, segment, slots);
+    if (length === 0) return null;
+    const ordinal = positions.positionOf(slot);
+    const terms = placesIn(segment);
+    const last = first + slots.length - 1;
+    for (let i = 0; i < terms.length; i += 1) {
+      sums[i] = 0;
+      counts[i] = 0;
+      const { from, end } = postingsNear(segment, terms[i] ?? -1, { first, last });
+      for (let at = from; at < end; at += 1) {
+        const each = segment.ordinals[at] ?? 0;
+        if (each > last) break;
+        const count = segment.counts[at] ?? 0;
+        sums[i] = (sums[i] ?? 0) + count;
+        if (each === ordinal) counts[i] = count;
+      }
+    }
+    return {
+      section: sectionShare({ counts: sums, length, chunks: slots.length }, query),
+      own: sectionShare({ counts, length: segment.lengths[ordinal] ?? 0, chunks: 1 }, query),
+    };
+  };
+}
+
+/** Returns the length of chunks together; 0 where they are not all next to each other, or where one of them has no length. */
+function lengthOf(
+  positions: Pick<SlotPositions, 'segmentOf' | 'positionOf'>,
+  segment: Segment,
+  slots: readonly number[],
+): number {
+  // `?? 0`, here and elsewhere, reads numbers that are known to be there.
+  const first = positions.positionOf(slots[0] ?? 0);
+  let length = 0;
+  for (let i = 0; i < slots.length; i += 1) {
+    const slot = slots[i] ?? 0;
+    const own = segment.lengths[first + i] ?? 0;
+    if (own === 0 || positions.segmentOf(slot) !== segment || positions.positionOf(slot) !== first + i)
+      return 0;
+    length += own;
+  }
+  return length;
+}
+
+/** Postings of the term at a place: the first of these chunks of a segment or of a later one, and where they end at the latest. */
+function postingsNear(
+  { starts, ordinals, tables, windowEnds }: Segment,
+  place: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): { readonly from: number; readonly end: number } {
+  if (place < 0) return { from: 0, end: 0 };
+  let from = starts[place] ?? 0;
+  let end = starts[place + 1] ?? 0;
+  const table = tables[place] ?? -1;
+  if (table >= 0) {
+    const window = Math.floor(first / WINDOW);
+    if (window > 0) from = windowEnds[table + window - 1] ?? 0;
+    end = windowEnds[table + Math.floor(last / WINDOW)] ?? 0;
+  }
+  for (let to = end; from < to;) {
+    const middle = (from + to) >>> 1;
+    if ((ordinals[middle] ?? 0) < first) from = middle + 1;
+    else to = middle;
+  }
+  return { from, end };
 }

@@ -1,6 +1,5 @@
 import { at } from '../memory/at.js';
 import type { Placed, Sort } from './app.js';
-import { createSortedSlots, type SortedSlots } from './sorted-slots.js';
 
 /** Document slots in the orders in which lists show them. An order is kept from the first time on that it is asked for. */
 export interface ListingOrders<Fields> {
@@ -100,6 +99,71 @@ export function firstAfter<Fields>(
     const place = placeOf(at(documents, at(slots, middle)), sort);
     if (sort.compare(place, after) <= 0) low = middle + 1;
     else high = middle;
+  }
+  return low;
+}
+
+/** Slots in an order that is restored when it is read, which is cheap where few were added. */
+interface SortedSlots {
+  add(slot: number): void;
+  remove(slot: number): void;
+  read(): readonly number[];
+  clear(): void;
+}
+
+/** @param all returns all slots, for the first read; before that nothing is kept, since some mirrors are never listed */
+function createSortedSlots(compare: (a: number, b: number) => number, all: () => number[]): SortedSlots {
+  let sorted: number[] | null = null;
+  const added = new Set<number>();
+  const removed = new Set<number>();
+  return {
+    add: (slot) => {
+      if (sorted) added.add(slot);
+    },
+    remove: (slot) => {
+      if (!sorted) return;
+      added.delete(slot);
+      removed.add(slot);
+    },
+    read: () => {
+      sorted ??= all().sort(compare);
+      if (removed.size > 0) sorted = sorted.filter((slot) => !removed.has(slot));
+      if (added.size > 0) sorted = withAdded(sorted, [...added].sort(compare), compare);
+      added.clear();
+      removed.clear();
+      return sorted;
+    },
+    clear: () => {
+      sorted = null;
+      added.clear();
+      removed.clear();
+    },
+  };
+}
+
+/** Puts a few slots at their places among many, without comparing the many with each other. Both are sorted. */
+function withAdded(
+  sorted: readonly number[],
+  added: readonly number[],
+  compare: (a: number, b: number) => number,
+): number[] {
+  const merged: number[] = [];
+  let from = 0;
+  for (const slot of added) {
+    const end = firstBehind(sorted, from, (other) => compare(other, slot) > 0);
+    for (; from < end; from += 1) merged.push(at(sorted, from));
+    merged.push(slot);
+  }
+  for (; from < sorted.length; from += 1) merged.push(at(sorted, from));
+  return merged;
+}
+
+function firstBehind(sorted: readonly number[], start: number, isBehind: (slot: number) => boolean): number {
+  let [low, high] = [start, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBehind(at(sorted, middle))) high = middle;
+    else low = middle + 1;
   }
   return low;
 }

@@ -1,4 +1,4 @@
-import { growColumn } from '../memory/grow-column.js';
+import { growColumn } from '../memory/columns.js';
 
 const SLAB_BYTES = 2 ** 20;
 

@@ -1,9 +1,8 @@
 import { at } from '../../shared/at.js';
 import { MAX_PIECE_LENGTH } from '../../shared/text/pre-tokenizer.js';
-import { countTokens, countTokensExactly, mayBePart } from '../../shared/text/token-count.js';
+import { countTokens, countTokensExactly, mayBePart, countPieces } from '../../shared/text/token-count.js';
 import { BORDER } from './borders.js';
 import { borderWithin, MIN_OUTSIDE, type Layout } from './layout.js';
-import { fillWindow, type Window } from './token-window.js';
 
 /** UTF-16 units that are counted as one run in a few milliseconds. */
 const MAX_COUNTED_RUN = 2048;
@@ -109,7 +108,7 @@ function valueOf(border: number, filled: number): number {
 }
 
 /** Returns where to cut before piece `index`: after the blank or full stop that the tokenizer adds to the next word. */
-export function cutPosition(text: string, { borders }: Window, index: number): number {
+function cutPosition(text: string, { borders }: Window, index: number): number {
   const position = at(borders, index);
   const next = borders[index + 1] ?? position;
   return next - position > 1 && leadsPiece(text, position) ? position + 1 : position;
@@ -182,4 +181,75 @@ function codePointEnds(text: string, most: number): number[] {
     ends.push((end += point.length));
   }
   return ends;
+}
+
+const PIECES_AT_ONCE = 256;
+
+/** Pieces of the text from the start of the chunk. Piece `i` is between `borders[i]` and `borders[i + 1]`. */
+export interface Window {
+  borders: number[];
+  counts: number[];
+}
+
+/** Counts pieces until the window holds more than `tokens` or the text ends. Returns the tokens in the window. */
+function fillWindow(text: string, window: Window, tokens: number): number {
+  let total = 0;
+  for (const count of window.counts) total += count;
+  const known: readonly number[] = window.borders;
+  let last = known.at(-1) ?? text.length;
+  while (last < text.length && total <= tokens) {
+    const { ends, counts } = countPieces(text, last, PIECES_AT_ONCE);
+    for (const border of ends) window.borders.push(border);
+    for (const count of counts) {
+      window.counts.push(count);
+      total += count;
+    }
+    last = ends.at(-1) ?? text.length;
+  }
+  return total;
+}
+
+/** Returns the window from `start` on. The text is split again from there until a border is one of the known ones. */
+export function windowFrom(text: string, { borders, counts }: Window, start: number): Window {
+  let index = borders.findIndex((border) => border >= start);
+  if (index < 0) return { borders: [start], counts: [] };
+  const newBorders = [start];
+  const newCounts: number[] = [];
+  let position = start;
+  while (position !== borders[index]) {
+    const { ends, counts: found } = countPieces(text, position, 1);
+    position = at(ends, 0);
+    newBorders.push(position);
+    newCounts.push(at(found, 0));
+    while (index < borders.length && at(borders, index) < position) index += 1;
+    if (index >= borders.length) return { borders: newBorders, counts: newCounts };
+  }
+  return {
+    borders: newBorders.concat(borders.slice(index + 1)),
+    counts: newCounts.concat(counts.slice(index)),
+  };
+}
+
+/** Returns where the next chunk starts: as many whole sentences before the cut as fit into `overlap` tokens, else lines or words. */
+export function overlapStart(
+  { text, layout }: SourceText,
+  window: Window,
+  { cut, overlap }: { cut: number; overlap: number },
+): number {
+  let tokens = 0;
+  let best = cut;
+  let bestBorder: number = BORDER.character;
+  for (let index = window.counts.length - 1; index > 0; index -= 1) {
+    if (at(window.borders, index) >= cut) continue;
+    tokens += at(window.counts, index);
+    if (tokens > overlap) break;
+    const position = cutPosition(text, window, index);
+    if (position >= cut) continue;
+    const found = Math.min(borderWithin(layout, text, position), BORDER.sentence);
+    if (found >= bestBorder) {
+      best = position;
+      bestBorder = found;
+    }
+  }
+  return best;
 }

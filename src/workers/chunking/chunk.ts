@@ -1,9 +1,7 @@
 import { IngestError } from '../../shared/errors.js';
 import { countFittingText, countTokens } from '../../shared/text/token-count.js';
-import { findFittingCut, type Cut } from './choose-cut.js';
+import { findFittingCut, windowFrom, overlapStart, type Cut, type Window } from './choose-cut.js';
 import { headerAt, NO_LAYOUT, type Layout } from './layout.js';
-import { overlapStart } from './overlap.js';
-import { windowFrom, type Window } from './token-window.js';
 
 export interface Chunk {
   readonly text: string;

@@ -1,3 +1,4 @@
+import { formatOf, type AttachmentLimits, type KeptAttachment, type Receipt } from '../../readers/index.js';
 import { BATCH_SIZE, batchCount } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import { textHash, type ChunkAddress, type ChunkText } from '../../shared/chunks/fields.js';
@@ -20,17 +21,20 @@ import {
   type Fence,
 } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
-import type { AttachmentLimits, KeptAttachment, Receipt } from '../../readers/index.js';
+import type { ObjectStorage } from '../../shared/ports.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { traced } from '../../shared/tracing/tracing.js';
+import type { ChunkOptions } from '../chunking/chunk.js';
 import type { Outcome } from '../lane-worker.js';
+import { parseAndChunk } from '../parse/parse-and-chunk.js';
+import type { ParserPool } from '../parse/pool.js';
 import { removeAttachments } from '../parse/take-attachments.js';
+import { withSourceCopy } from '../parse/with-source-copy.js';
 import type { MakeAttachments } from './attachments/make-attachments.js';
 import type { FailDocument } from './fail-document.js';
 import type { IngestShort } from './ingest-short.js';
 import type { Room } from './room/room.js';
 import { marksOf, shownWhenPublished, writeAllTags } from './write-tags.js';
-import { watchReading } from './watch-reading.js';
 
 /** @throws IngestError when the bytes yield no chunks; GaveWayError when it was given up for another caller's */
 export type ReadContent = (
@@ -273,4 +277,98 @@ async function knownTexts(chunks: Chunks, record: DocumentRecord): Promise<Map<s
     for (const [hash, address] of await chunks.readHashes(generation, info.chunks)) known.set(hash, address);
   }
   return known;
+}
+
+const WATCH_MILLISECONDS = 1_000;
+
+/**
+ * Watches an attempt while its file is read. Once a second, it writes how far the parser is. Its signal also aborts when the
+ * attempt is cancelled, deleted or superseded, so that no parser works on a result that is no longer needed.
+ */
+function watchReading(
+  records: Pick<Records, 'read' | 'update'>,
+  fence: Required<Fence>,
+  stopping: AbortSignal,
+) {
+  const controller = new AbortController();
+  let share = 0;
+  const abort = () => {
+    controller.abort(stopping.reason);
+  };
+  // `AbortSignal.any` is not used: it would leave a reference at the worker's signal for each document.
+  stopping.addEventListener('abort', abort, { once: true });
+  if (stopping.aborted) abort();
+  let told = 0;
+  const look = async () => {
+    const news = share;
+    const isNews = news > told;
+    const report = { ...fence, stage: 'parsing', progress: READING_SHARE * news };
+    const record = isNews
+      ? (await records.update(fence.documentId, (each) => reportProgress(each, report))).record
+      : await records.read(fence.documentId);
+    if (isNews) told = news;
+    if (!record || !isCurrent(record, fence)) abort();
+  };
+  const timer = setInterval(() => {
+    // A failure does no harm: the check is repeated, and the next write checks the attempt itself.
+    look().catch(() => undefined);
+  }, WATCH_MILLISECONDS);
+  return {
+    signal: controller.signal,
+    /** @param read which share of the document's parts is read, from 0 to 1 */
+    onProgress: (read: number): void => {
+      share = read;
+    },
+    stop: () => {
+      clearInterval(timer);
+      stopping.removeEventListener('abort', abort);
+    },
+  };
+}
+
+/** Passes a content's source to the parser: text directly, files as a temporary copy. */
+export function createReadContent({
+  storage,
+  parser,
+}: {
+  storage: ObjectStorage;
+  parser: ParserPool;
+}): ReadContent {
+  return async (content, { callerId, signal, onProgress, attachments, givesWayAfter }) => {
+    const source = await storage.open(content.storageKey);
+    if (content.kind === 'text') {
+      const text = await decode(source);
+      return await parser.parse({ text, format: 'text', callerId, signal });
+    }
+    const format = formatOf(content.contentType);
+    if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
+    return await withSourceCopy(source, { incoming: parser.incoming, signal }, (path) =>
+      parser.parse({
+        path,
+        format,
+        filename: content.filename,
+        ocr: content.ocr,
+        callerId,
+        signal,
+        onProgress,
+        attachments,
+        givesWayAfter,
+      }),
+    );
+  };
+}
+
+/** Reads and chunks text in this process. The text must be so short that it does not block the event loop. */
+export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
+  return async ({ storageKey }: Content) => {
+    const text = await decode(await storage.open(storageKey));
+    const { chunks } = await parseAndChunk({ format: 'text', source: { text }, chunk });
+    return chunks;
+  };
+}
+
+async function decode(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of source) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
 }

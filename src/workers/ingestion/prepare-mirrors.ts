@@ -3,7 +3,7 @@ import type { Records } from '../../shared/documents/records.js';
 import { prepare } from '../../shared/documents/transitions.js';
 import type { MirrorPreparation } from '../../shared/mirror-preparation/mirror-preparation.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
-import { NotYetError } from '../not-yet.js';
+import { NotYetError } from '../job-turn.js';
 
 /** A mirror loads fewer chunks than these in some hundred milliseconds, for which nothing has to be prepared. */
 const PREPARED_FROM_CHUNKS = 1_000;

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { FAILURE_CODES } from '../../shared/errors.js';
 import { GAP_REASONS, gapSchema, MAX_NAMED, receiptSchema } from '../../readers/index.js';
 import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
-import { MAX_HEADING_CHARACTERS, MAX_HEADINGS } from './extraction/chunk-bounds.js';
-import { boundedLocation } from './extraction/bounded-location.js';
+import { MAX_HEADING_CHARACTERS, MAX_HEADINGS, boundedLocation } from './extraction/chunk-bounds.js';
 import { BATCH_LENGTH, type ChildMessage, type ChildTask, type ParseTask } from './protocol.js';
 
 /** Most characters of a sentence or name in a receipt; `receipt-writer` and `attachment-keeper` write no more. */

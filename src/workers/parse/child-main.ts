@@ -4,7 +4,7 @@ import { ReadError, renderPage } from '../../readers/index.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { packWhereabouts } from '../../shared/chunks/whereabouts.js';
-import { openChildChannel } from './channel/child-channel.js';
+import { openChildChannel } from './child-channel.js';
 import {
   BATCH_LENGTH,
   PROGRESS_MILLISECONDS,

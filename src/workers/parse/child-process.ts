@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemErrorCode } from '../../shared/system-error-code.js';
-import { readMessages } from './channel/read-messages.js';
+import { readMessages } from './child-channel.js';
 import { startConfined, type Launch } from './confinement/start-confined.js';
 import type { ParserFolder } from './confinement/parser-folder.js';
 import type { ChildTask } from './protocol.js';

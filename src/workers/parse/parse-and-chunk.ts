@@ -16,10 +16,9 @@ import {
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
-import { knownLocation } from './extraction/bounded-location.js';
+import { knownLocation, mostText } from './extraction/chunk-bounds.js';
 import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
 import { locateChunks } from './extraction/locate-chunks.js';
-import { mostText } from './extraction/text-limits.js';
 import type { ParseTask } from './protocol.js';
 
 /** The result of parsing and chunking a document. */

@@ -2,20 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  DEFAULT_READ_OPTIONS,
   type AttachmentLimits,
   type Box,
-  DEFAULT_READ_OPTIONS,
   type FileFormat,
   type OcrMode,
   type ReadOptions,
 } from '../../readers/index.js';
 import { createSharedController } from '../../shared/tools/shared-controller.js';
 import { createChildSlots } from './child-slots.js';
-import type { Launch } from './confinement/start-confined.js';
+import { chooseLaunch, type ConfinementLogger } from './confinement/choose-launch.js';
+import type { Launch, User } from './confinement/start-confined.js';
+import { openWorkspace, type Workspace } from './confinement/workspace.js';
 import type { ParsedDocument } from './parse-and-chunk.js';
 import type { ParseTask } from './protocol.js';
 import { runTask, throwIfEnded, type TaskParts } from './run-task.js';
-import type { Workspace } from './confinement/workspace.js';
 
 /** A longer text is passed to the child as a file, so that only the child holds it in memory. */
 const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
@@ -160,4 +161,36 @@ async function withSource<T>(
   } finally {
     await rm(path, { force: true });
   }
+}
+
+interface StartOptions extends Omit<ParserPoolOptions, 'launch' | 'workspace' | 'logger'> {
+  /** The user that parsers run as when this process is root. */
+  readonly user: User;
+  readonly logger?: ConfinementLogger | undefined;
+}
+
+/** The maximum time for one page. Somebody waits for it, and others for theirs. */
+const RENDER_MILLISECONDS = 10_000;
+/** One of them for a page that is left to finish while another one is rendered (`pages/page-turns`). */
+const RENDERERS = 2;
+
+/**
+ * Starts a pool of parsers with its own workspace. They are confined as strictly as this machine allows. Pages are rendered in
+ * processes apart, so that they do not wait for files that are being read, nor such files for pages.
+ */
+export async function startParserPool({ user, ...options }: StartOptions): Promise<ParserPool> {
+  const { logger } = options;
+  const workspace = await openWorkspace({ logger });
+  const launch = await chooseLaunch({ user, workspace, logger });
+  const pool = createParserPool({ ...options, launch, workspace });
+  const timeoutMilliseconds = Math.min(RENDER_MILLISECONDS, options.timeoutMilliseconds);
+  const renderer = createParserPool({ ...options, size: RENDERERS, timeoutMilliseconds, launch, workspace });
+  return {
+    ...pool,
+    render: (request) => renderer.render(request),
+    async close() {
+      await Promise.all([pool.close(), renderer.close()]);
+      await workspace.close();
+    },
+  };
 }

@@ -1,25 +1,31 @@
 import type { Job } from 'bullmq';
-import type { DocumentRecord } from '../../shared/document.js';
-import { attachmentsJob, ingestGroupJob, ingestJob } from '../../shared/queues/payloads.js';
-import type { Fence } from '../../shared/documents/transitions.js';
-import type { WorkerContext } from '../context.js';
-import type { JobHandler } from '../lane-worker.js';
-import { createSlowFiles } from './slow-files.js';
-import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
-import { attachmentLimits } from '../ingestion/attachments/attachment-limits.js';
-import { createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
-import { createMakeWaiting } from '../ingestion/attachments/make-waiting.js';
-import { wasDeleted } from '../../shared/documents/was-deleted.js';
-import { createRefuseToWait } from '../ingestion/attachments/refuse-to-wait.js';
-import { createIngestJob, type ReadContent } from '../ingestion/ingest-job.js';
-import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
-import { createReadContent, createReadText } from '../ingestion/read-content.js';
 import { warnOfMissingLanguages } from '../../readers/index.js';
-import { startParserPool } from '../parse/start-pool.js';
+import type { DocumentRecord } from '../../shared/document.js';
+import type { Fence } from '../../shared/documents/transitions.js';
+import { wasDeleted } from '../../shared/documents/was-deleted.js';
+import { createPagePictures } from '../../shared/page-pictures/page-pictures.js';
+import { createPageWaits, MAX_PAGE_WAITS } from '../../shared/page-pictures/page-waits.js';
+import { attachmentsJob, ingestGroupJob, ingestJob, renderJob } from '../../shared/queues/payloads.js';
+import type { WorkerContext } from '../context.js';
+import { attachmentLimits, createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
+import { createRefuseToWait } from '../ingestion/attachments/make-one.js';
+import { createMakeWaiting } from '../ingestion/attachments/make-waiting.js';
+import {
+  createIngestJob,
+  createReadContent,
+  createReadText,
+  type ReadContent,
+} from '../ingestion/ingest-job.js';
+import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
+import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
+import type { JobHandler } from '../lane-worker.js';
+import { createPageTurns } from '../pages/page-turns.js';
+import { createRenderPage } from '../pages/render-job.js';
+import { startParserPool, type ParserPool } from '../parse/pool.js';
 import { failJob } from './fail-job.js';
 import { GROUPS_AT_ONCE, groupHandler } from './group-handler.js';
-import { pageLane } from './pages.js';
 import type { LaneService, QueueService } from './queue-service.js';
+import { createSlowFiles } from './slow-files.js';
 
 export async function serveIngestion(context: WorkerContext): Promise<QueueService> {
   const { settings, storage } = context;
@@ -154,4 +160,37 @@ function createShort(context: WorkerContext): IngestShort | null {
     requireMemory: () => requireMemory(context.memory),
     readText: createReadText({ storage, chunk }),
   });
+}
+
+/**
+ * Every request that waits has its job in hand, so that the one goes next whose caller has used least; and as many pages are
+ * drawn at last whose requests have left.
+ */
+const JOBS_AT_ONCE = 2 * MAX_PAGE_WAITS;
+
+/** The lane of pages that callers wait to see. */
+function pageLane(context: WorkerContext, parser: ParserPool): LaneService {
+  const pictures = createPagePictures(context.redis);
+  const run = createRenderPage({
+    ...context,
+    parser,
+    pictures,
+    waits: createPageWaits(context.redis),
+    turns: createPageTurns(),
+    requireMemory: () => requireMemory(context.memory),
+  });
+  return {
+    lane: 'ingestion-pages',
+    concurrency: JOBS_AT_ONCE,
+    handlers: {
+      render: {
+        run: ({ data }, signal) => run(renderJob.parse(data), signal),
+        failJob: ({ data }) =>
+          pictures.fail(renderJob.parse(data), {
+            code: 'internal',
+            message: 'The page could not be rendered',
+          }),
+      },
+    },
+  };
 }

@@ -1,14 +1,18 @@
-import { createObjectLists } from '../maintenance/object-lists.js';
+import type { Jobs } from '../../shared/queues/jobs.js';
+import { attachmentsJob, cleanJob, retagJob } from '../../shared/queues/payloads.js';
 import type { WorkerContext } from '../context.js';
+import { createRemoveReplaced } from '../ingestion/attachments/remove-replaced.js';
+import { createJobTurn } from '../job-turn.js';
+import type { JobHandler } from '../lane-worker.js';
 import { createCleanJob } from '../maintenance/clean-job.js';
-import { createLongJobs } from '../maintenance/long-jobs.js';
-import { createRemoveUnreferencedObjects } from '../maintenance/remove-unreferenced-objects.js';
-import { createRetagWithMemory } from '../maintenance/retag-with-memory.js';
 import { startMakingRoom } from '../maintenance/make-room.js';
+import {
+  createObjectLists,
+  createRemoveUnreferencedObjects,
+} from '../maintenance/remove-unreferenced-objects.js';
+import { createRetagWithMemory, type createRetagJob } from '../maintenance/retag-job.js';
 import { startSweepSchedule } from '../maintenance/sweep/schedule.js';
 import { createSweep } from '../maintenance/sweep/sweep.js';
-import { attachmentsJob } from '../../shared/queues/payloads.js';
-import { createRemoveReplaced } from '../maintenance/remove-replaced.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 const KEEPS_NO_SOURCES =
@@ -53,4 +57,33 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
     return Promise.resolve();
   };
   return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], sweepSchedule, close };
+}
+
+/** A turn of a job lasts this long, because a change of access by another caller may have to wait for its end. */
+const TURN_MILLISECONDS = 250;
+
+interface LongJobsOptions {
+  readonly jobs: Pick<Jobs, 'nextTurn'>;
+  readonly clean: ReturnType<typeof createCleanJob>;
+  readonly retag: ReturnType<typeof createRetagJob>;
+  readonly turnMilliseconds?: number;
+}
+
+/** Jobs that may take many seconds for a long document. They work in turns, so that jobs of other callers run in between. */
+export function createLongJobs({
+  jobs,
+  clean,
+  retag,
+  turnMilliseconds = TURN_MILLISECONDS,
+}: LongJobsOptions) {
+  return {
+    clean: {
+      run: ({ data }) => clean(cleanJob.parse(data).generation, createJobTurn(turnMilliseconds)),
+      nextTurn: ({ data }) => jobs.nextTurn('clean', cleanJob.parse(data).callerId),
+    },
+    retag: {
+      run: ({ data }) => retag(retagJob.parse(data), createJobTurn(turnMilliseconds)),
+      nextTurn: ({ data }) => jobs.nextTurn('retag', retagJob.parse(data).callerId),
+    },
+  } satisfies Readonly<Record<string, JobHandler>>;
 }

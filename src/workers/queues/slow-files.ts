@@ -8,9 +8,8 @@ import type { Jobs } from '../../shared/queues/jobs.js';
 import { ingestJob } from '../../shared/queues/payloads.js';
 import { defineScript, type Redis } from '../../shared/redis/client.js';
 import { queueKeys } from '../../shared/redis/keys.js';
-import { TurnOverError } from '../job-turn.js';
+import { TurnOverError, NotYetError } from '../job-turn.js';
 import type { JobHandler, Outcome } from '../lane-worker.js';
-import { NotYetError } from '../not-yet.js';
 import { FIRST_TURN_MILLISECONDS, MIN_MILLISECONDS } from '../parse/fair-queue.js';
 
 /** Jobs for each parser: one that it reads, one that follows, and one of a caller who has come later. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { sortTerms } from '../../../src/index/postings/sort-terms.js';
+import { sortTerms } from '../../../src/index/postings/build-segment.js';
 
 function sorted(terms: Uint32Array): Uint32Array {
   const steps = sortTerms(terms);

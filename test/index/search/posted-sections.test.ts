@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSlotPositions } from '../../../src/index/postings/shard/slot-positions.js';
-import { createPostedSections } from '../../../src/index/search/posted-sections.js';
+import { createPostedSections } from '../../../src/index/search/section-scores.js';
 import { WINDOW } from '../../../src/index/postings/segment.js';
 import { createShard } from '../../../src/index/postings/shard/shard.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';

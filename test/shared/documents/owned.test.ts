@@ -11,7 +11,7 @@ import {
 import { createRecords } from '../../../src/shared/documents/records.js';
 import * as transitions from '../../../src/shared/documents/transitions.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { ownedTask } from '../../../src/workers/maintenance/sweep/after-updates/owned.js';
+import { ownedTask } from '../../../src/workers/maintenance/sweep/after-updates.js';
 import type { SweepParts } from '../../../src/workers/maintenance/sweep/sweep-task.js';
 import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';

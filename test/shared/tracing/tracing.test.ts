@@ -24,8 +24,7 @@ import {
   useTracer,
   withinTraces,
 } from '../../../src/shared/tracing/tracing.js';
-import { TurnOverError } from '../../../src/workers/job-turn.js';
-import { NotYetError } from '../../../src/workers/not-yet.js';
+import { TurnOverError, NotYetError } from '../../../src/workers/job-turn.js';
 import { makeDocument } from '../../support/documents.js';
 
 const exporter = new InMemorySpanExporter();

@@ -25,7 +25,7 @@ const LONG = [
   'shared/adapters/query-engine-index/changes.test.ts',
   'shared/adapters/query-engine-index/extremes.test.ts',
   'shared/adapters/query-engine-index/failover.test.ts',
-  'shared/adapters/query-engine-index/lifecycle/lifecycle.test.ts',
+  'shared/adapters/query-engine-index/lifecycle.test.ts',
   'shared/adapters/query-engine-index/recall.test.ts',
   'shared/adapters/query-engine-index/trouble.test.ts',
   'shared/adapters/s3-storage/s3-storage.test.ts',

@@ -13,8 +13,8 @@ import type { ObjectStorage } from '../../../src/shared/ports.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
 import { createMakeAttachments } from '../../../src/workers/ingestion/attachments/make-attachments.js';
-import { createRefuseToWait } from '../../../src/workers/ingestion/attachments/refuse-to-wait.js';
-import { createRemoveReplaced } from '../../../src/workers/maintenance/remove-replaced.js';
+import { createRefuseToWait } from '../../../src/workers/ingestion/attachments/make-one.js';
+import { createRemoveReplaced } from '../../../src/workers/ingestion/attachments/remove-replaced.js';
 import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 

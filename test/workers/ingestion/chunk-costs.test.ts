@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { checkDimensions } from '../../../src/shared/data-set/data-set.js';
 import { UnavailableError } from '../../../src/shared/errors.js';
-import { chunkCosts } from '../../../src/workers/ingestion/room/chunk-costs.js';
+import { chunkCosts } from '../../../src/workers/ingestion/room/room.js';
 import { rejection } from '../../support/rejection.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 

@@ -4,7 +4,7 @@ import { createRecords } from '../../../src/shared/documents/records.js';
 import { requeue } from '../../../src/shared/documents/transitions.js';
 import { tellOfMirror } from '../../../src/shared/mirror-preparation/mirror-preparation.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
-import { NotYetError } from '../../../src/workers/not-yet.js';
+import { NotYetError } from '../../../src/workers/job-turn.js';
 import { makeDocument } from '../../support/documents.js';
 import { useLongIngest } from '../../support/long-ingest.js';
 import { rejection } from '../../support/rejection.js';

@@ -4,8 +4,8 @@ import { noteCarried } from '../../../src/shared/documents/attachments/attachmen
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';
 import { cancel, publish, replaceContent } from '../../../src/shared/documents/transitions.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { attachmentId } from '../../../src/workers/ingestion/attachments/attachment-id.js';
-import { createRemoveReplaced } from '../../../src/workers/maintenance/remove-replaced.js';
+import { attachmentId } from '../../../src/workers/ingestion/attachments/make-one.js';
+import { createRemoveReplaced } from '../../../src/workers/ingestion/attachments/remove-replaced.js';
 import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 

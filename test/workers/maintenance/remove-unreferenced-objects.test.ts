@@ -6,8 +6,10 @@ import { UnavailableError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
 import { sourceKey } from '../../../src/shared/storage/object-key.js';
-import { createObjectLists } from '../../../src/workers/maintenance/object-lists.js';
-import { createRemoveUnreferencedObjects } from '../../../src/workers/maintenance/remove-unreferenced-objects.js';
+import {
+  createObjectLists,
+  createRemoveUnreferencedObjects,
+} from '../../../src/workers/maintenance/remove-unreferenced-objects.js';
 import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createRedis } from '../../../src/shared/redis/client.js';
-import { rewriteRedisFiles } from '../../../src/workers/maintenance/rewrite-redis-files.js';
+import { rewriteRedisFiles } from '../../../src/workers/maintenance/make-room.js';
 import { startTestRedis } from '../../support/redis.js';
 import { until } from '../../support/until.js';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { startParserPool } from '../../../src/workers/parse/start-pool.js';
+import { startParserPool } from '../../../src/workers/parse/pool.js';
 import { drawPdf } from '../../support/drawn-pdf.js';
 
 const PAGES = 600;

@@ -2,16 +2,18 @@ import { coveredShare } from '../../scoring/bm25.js';
 import { packedLength, readTerms } from '../../scoring/packed-terms.js';
 import type { TermWeights } from '../../scoring/terms.js';
 import type { MakePostingsKernel } from '../kernel.js';
-import { createMerge, type Merge, type Origins } from './merge.js';
-import { planMerge } from './merge-plan.js';
+import { createMerge, planMerge, type Merge, type Origins } from './merge.js';
 import type { SlotPositions } from './slot-positions.js';
 import { createMemtable, type ReadTerms, type Memtable } from './memtable.js';
-import { addUpSegment, type TermProducts } from '../add-up-segment.js';
+import {
+  addUpSegment,
+  scoreSegment,
+  scoreCompiled,
+  type TermProducts,
+  type Scratch,
+} from '../score-segment.js';
 import type { Collector } from '../collector.js';
-import { scoreCompiled } from '../score-compiled.js';
-import { scoreSegment, type Scratch } from '../score-segment.js';
-import { liveFrequencyOf, markDeleted } from '../live-docs.js';
-import { MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
+import { liveFrequencyOf, markDeleted, MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
 
 /** The parts that all shards share. */
 export interface ShardParts {

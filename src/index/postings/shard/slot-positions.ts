@@ -1,4 +1,4 @@
-import { growColumn } from '../../memory/grow-column.js';
+import { growColumn } from '../../memory/columns.js';
 import type { Segment } from '../segment.js';
 
 /** The positions of the postings of each slot: in a segment, or in the memtable. */

@@ -1,14 +1,20 @@
-import type { Mask, Slices } from '../../../index/index.js';
+import type { Mask, Slices, Searcher, Sort } from '../../../index/index.js';
 import { canRead } from '../../access/access.js';
+import {
+  comparePlaces,
+  listValue,
+  nameMatcher,
+  pageOf,
+  type ListedPage,
+  type ListOrder,
+  type ListPosition,
+} from '../../documents/list-order.js';
 import type { DataState } from '../../ports.js';
 import { toWordQuery } from '../../search/query-terms.js';
-import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
-import type { MissingChunks } from './mirror/chunk-loading/missing-chunks.js';
+import { PAGE_SIZE, type MissingChunks } from './mirror/chunk-load.js';
 import type { Follower } from './mirror/follower.js';
-import { countDocuments, listDocuments } from './mirror/list-documents.js';
-import type { Mirror } from './mirror/mirror.js';
+import type { Mirror, Mirrored, MirroredFields } from './mirror/mirror.js';
 import type { Answer, Question } from './protocol.js';
-import { withinDeadline } from './within-deadline.js';
 
 interface AnswerParts {
   readonly mirror: Mirror;
@@ -163,4 +169,93 @@ function answerFrom(mirror: Mirror, question: Question, { mask, seen }: Basis): 
 function present(mask: Mask | null): Mask {
   if (!mask) throw new Error('a question that needs a mask was answered without one');
   return mask;
+}
+
+interface CountRequest {
+  /** The documents that may be found. */
+  readonly mask: Mask;
+  readonly name: string | null;
+}
+
+interface ListRequest extends CountRequest {
+  readonly order: ListOrder;
+  readonly after: ListPosition | null;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export function listDocuments(
+  mirror: Pick<Searcher<Mirrored>, 'list'>,
+  { mask, name, order, after, skip, limit }: ListRequest,
+): ListedPage {
+  const isWanted = matcherOf(name);
+  const placed = mirror.list({ mask, isWanted, sort: sortBy(order), after, skip, limit });
+  return pageOf(placed, { skip, limit, after });
+}
+
+export function countDocuments(
+  mirror: Pick<Searcher<Mirrored>, 'count'>,
+  { mask, name }: CountRequest,
+): number {
+  return mirror.count({ mask, isWanted: matcherOf(name) });
+}
+
+const matcherOf = (name: string | null) => (name === null ? null : nameMatcher(name));
+
+const sortBy = (order: ListOrder): Sort<MirroredFields> => ({
+  key: `${order.by} ${String(order.isDescending)}`,
+  field: order.by,
+  // The time of its creation stays.
+  isFixed: order.by === 'created',
+  valueOf: (fields) => listValue(fields, order.by),
+  compare: (a, b) => comparePlaces(a, b, order),
+});
+
+const MAX_WAIT_MS = 5_000;
+
+/** Thrown for causes that pass by themselves: the index is loading, or Redis does not tell of its changes. */
+export class NotServing extends Error {}
+
+/** @throws NotServing when the work fails or takes too long */
+function withinDeadline(work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new NotServing('reading the changes takes too long'));
+    }, MAX_WAIT_MS);
+    const fail = (error: unknown) => {
+      reject(new NotServing(messageOf(error), { cause: error }));
+    };
+    work
+      .then(() => {
+        resolve();
+      }, fail)
+      .finally(() => {
+        clearTimeout(timer);
+      });
+  });
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Without a change for so long, none is expected. */
+const QUIET_MILLISECONDS = 250;
+
+/**
+ * Returns a function that tells whether nothing has changed for a while. It must be called often, since a change is taken
+ * to be as old as the first call after it.
+ *
+ * @param changes returns the number of changes so far
+ */
+export function createQuietTimes(changes: () => number, now: () => number = Date.now): () => boolean {
+  let seen = changes();
+  let changedAt = now();
+  return () => {
+    if (changes() !== seen) {
+      seen = changes();
+      changedAt = now();
+    }
+    return now() - changedAt >= QUIET_MILLISECONDS;
+  };
 }

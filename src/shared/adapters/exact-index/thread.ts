@@ -3,15 +3,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { createSlices } from '../../../index/index.js';
 import { vectorSetSchema } from '../../data-set/stored-vectors.js';
-import { createAnswerQuestion } from './answer-question.js';
+import { createAnswerQuestion, messageOf, NotServing, createQuietTimes } from './answer-question.js';
 import { createFollower } from './mirror/follower.js';
 import { coalesceRuns } from '../../tools/coalesce-runs.js';
 import { HELD_VECTORS, loadMirror } from './mirror/mirror.js';
-import { createMirrorClient } from './mirror/client.js';
-import { createPresence } from './mirror/presence.js';
+import { createMirrorClient, createPresence } from './mirror/client.js';
 import type { Answer, Message, Request } from './protocol.js';
-import { createQuietTimes } from './quiet-times.js';
-import { messageOf, NotServing } from './within-deadline.js';
 
 /* The thread that mirrors the data, follows its changes and answers. The asking thread's event loop does none of that. */
 

@@ -1,17 +1,18 @@
 import type { EmbeddingsInterface } from '@langchain/core/embeddings';
+import { z } from 'zod';
 import { at } from '../../at.js';
 import { IngestError, TextTooLongError, UnavailableError } from '../../errors.js';
 import type { ProviderClass } from '../../models/provider-class.js';
 import type { Embedder } from '../../ports.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
+import { loadOnce } from '../../tools/load-once.js';
+import { shareResult } from '../../tools/share-result.js';
 import { untilAborted } from '../../tools/until-aborted.js';
 import { createCalls, EMBEDDING_PROVIDER } from './calls.js';
 import { digestOf, withDefaults } from './constructor-options.js';
-import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { construct, loadClass, methodOf, UnusableClassError } from './load-class.js';
-import { createProof } from './proof.js';
-import { readVectors } from './vectors.js';
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -159,4 +160,104 @@ function createAsking(
 function checkTexts(texts: readonly string[], maxInputs: number): void {
   if (texts.length > maxInputs) throw new RangeError(`more than ${String(maxInputs)} texts in a request`);
   if (texts.includes('')) throw new IngestError('provider', 'an empty text cannot be embedded');
+}
+
+const listSchema = z.custom<readonly unknown[]>(Array.isArray);
+const numbersSchema = z.custom<ArrayLike<unknown>>(
+  (value) => Array.isArray(value) || value instanceof Float32Array || value instanceof Float64Array,
+);
+
+/** The vectors of a reply, one for each text, of unit length. @throws BadReplyError for anything else */
+function readVectors(
+  reply: unknown,
+  { count, dimensions }: { readonly count: number; readonly dimensions: number | undefined },
+): Float32Array[] {
+  const list = listSchema.safeParse(reply);
+  if (!list.success) throw new BadReplyError('is no list of vectors');
+  if (list.data.length !== count) {
+    throw new BadReplyError(`has ${String(list.data.length)} vectors for ${String(count)} texts`);
+  }
+  const vectors = list.data.map(readVector);
+  const length = dimensions ?? at(vectors, 0).length;
+  if (length === 0) throw new BadReplyError('has vectors without numbers');
+  const wrong = vectors.find((vector) => vector.length !== length);
+  if (wrong) {
+    throw new BadReplyError(`has a vector of ${String(wrong.length)} numbers instead of ${String(length)}`);
+  }
+  return vectors.map(normalize);
+}
+
+function readVector(value: unknown): Float32Array {
+  const numbers = numbersSchema.safeParse(value);
+  if (!numbers.success) throw new BadReplyError('has something that is no vector');
+  return Float32Array.from(numbers.data, (each) => (typeof each === 'number' ? each : Number.NaN));
+}
+
+/** Scales a vector to unit length. One that cannot be scaled is the failure of its text alone, not of the whole reply. */
+function normalize(vector: Float32Array): Float32Array {
+  const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  if (!Number.isFinite(norm) || norm === 0) {
+    throw new IngestError('provider', 'the embedding provider returned no usable vector');
+  }
+  return vector.map((value) => value / norm);
+}
+
+/** The similarity of two vectors of unit length. */
+function cosine(left: Float32Array, right: Float32Array): number {
+  return left.reduce((sum, value, index) => sum + value * at(right, index), 0);
+}
+
+/** The questions to a class before its vectors are used. */
+interface Probes {
+  readonly embedDocuments: (texts: readonly string[]) => Promise<readonly Float32Array[]>;
+  readonly embedQuery: (text: string) => Promise<Float32Array>;
+}
+
+interface Proof {
+  /** The length of the vectors. Asks until it was shown once. @throws UnavailableError */
+  ready(): Promise<number>;
+  /** Asks once more, though not often, after a text was refused. @throws UnavailableError when any text is refused */
+  again(): Promise<number>;
+}
+
+/** Two texts that no model takes for the same. */
+const PROBES: readonly [string, string] = ['The moon orbits the earth.', 'Bread is baked in ovens.'];
+/** Providers compute a text of a batch and the same text alone with small differences. */
+const SAME = 0.99;
+const RETRY_SECONDS = 60;
+const AGAIN_MILLISECONDS = 5_000;
+
+/** Lets a class show that it keeps the order of its texts, before anything else is asked of it. */
+function createProof(component: string, probes: Probes): Proof {
+  const prove = () =>
+    proveOrder(probes).catch((error: unknown) => {
+      // The texts are ours: no document is at fault.
+      const isWrong = error instanceof IngestError || error instanceof BadReplyError;
+      throw isWrong
+        ? new UnavailableError(component, { cause: error, retryAfterSeconds: RETRY_SECONDS })
+        : error;
+    });
+  return { ready: loadOnce(prove), again: shareResult(AGAIN_MILLISECONDS, prove) };
+}
+
+/**
+ * Embeds two texts together and each alone. LangChain tells no indexes, so that nothing else shows whether a class keeps
+ * the order of its texts. @returns the length of the vectors @throws BadReplyError when they do not agree
+ */
+async function proveOrder({ embedDocuments, embedQuery }: Probes): Promise<number> {
+  const [first, second] = PROBES;
+  const together = await embedDocuments([first, second]);
+  const alone = [...(await embedDocuments([first])), ...(await embedDocuments([second]))];
+  const all = [...together, ...alone, await embedQuery(first)];
+  const lengths = new Set(all.map(({ length }) => length));
+  if (lengths.size > 1) throw new BadReplyError(`has vectors of several lengths: ${[...lengths].join(', ')}`);
+  if (isSame(at(alone, 0), at(alone, 1))) throw new BadReplyError('has the same vector for different texts');
+  if (!isSame(at(together, 0), at(alone, 0)) || !isSame(at(together, 1), at(alone, 1))) {
+    throw new BadReplyError('has other vectors for two texts together than for each alone, or another order');
+  }
+  return at(together, 0).length;
+}
+
+function isSame(left: Float32Array, right: Float32Array): boolean {
+  return cosine(left, right) >= SAME;
 }

@@ -1,14 +1,15 @@
-import type { ChatMessage } from '../../models/prompt.js';
+import { z } from 'zod';
 import { endOfCompletion, type FinishReason } from '../../models/finish-reason.js';
+import type { ChatMessage } from '../../models/prompt.js';
 import type { CompletionEvent } from '../../ports.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { countLongText } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
+import { createDeadline } from '../../tools/deadline.js';
+import { untilAborted } from '../../tools/until-aborted.js';
 import { toWellFormed } from '../../well-formed.js';
-import { COMPLETION_PROVIDER } from './calls.js';
-import { BadReplyError } from '../../provider-http/bad-reply-error.js';
+import { COMPLETION_PROVIDER, type Calls } from './calls.js';
 import { describeFailure, unavailable } from './failures.js';
-import type { OpenStream } from './open-stream.js';
-import { readChunk, type Chunk } from './read-chunk.js';
 
 export interface Reading {
   readonly messages: readonly ChatMessage[];
@@ -105,4 +106,136 @@ async function countsOf({ texts, chunks }: Read, messages: readonly ChatMessage[
     completionTokens: sum(({ completionTokens }) => completionTokens) || (await counted(texts.join(''))),
     ...(reused ? { promptTokensReused: sum(({ promptTokensReused }) => promptTokensReused ?? 0) } : {}),
   };
+}
+
+const count = z.number().nonnegative().nullish().catch(null);
+const usageSchema = z.object({
+  input_tokens: count,
+  output_tokens: count,
+  input_token_details: z.object({ cache_read: count }).nullish().catch(null),
+});
+const table = z.record(z.string(), z.unknown()).catch({});
+const chunkSchema = z.object({
+  content: z.union([z.string(), z.array(z.unknown())]),
+  response_metadata: table.optional(),
+  additional_kwargs: table.optional(),
+  usage_metadata: usageSchema.nullish().catch(null),
+});
+const partSchema = z.union([
+  z.string(),
+  z.object({ type: z.enum(['text', 'text_delta', 'output_text']).optional(), text: z.string() }),
+]);
+
+/** A message of a stream, as far as it is used. The numbers of all messages of a stream add up. */
+interface Chunk {
+  readonly text: string;
+  readonly finishReason: string | null;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Null when the provider does not say it. */
+  readonly promptTokensReused: number | null;
+}
+
+/** @returns null for anything but a message of LangChain */
+function readChunk(raw: unknown): Chunk | null {
+  const parsed = chunkSchema.safeParse(raw);
+  if (!parsed.success) return null;
+  const {
+    content,
+    response_metadata: metadata,
+    additional_kwargs: more,
+    usage_metadata: usage,
+  } = parsed.data;
+  return {
+    text: typeof content === 'string' ? content : content.map(textOf).join(''),
+    finishReason: findReason(metadata ?? {}) ?? findReason(more ?? {}),
+    promptTokens: usage?.input_tokens ?? 0,
+    completionTokens: usage?.output_tokens ?? 0,
+    promptTokensReused: usage?.input_token_details?.cache_read ?? null,
+  };
+}
+
+/** The text of a part. Thoughts, calls of tools and pictures have none. */
+function textOf(part: unknown): string {
+  const parsed = partSchema.safeParse(part);
+  if (!parsed.success) return '';
+  return typeof parsed.data === 'string' ? parsed.data : parsed.data.text;
+}
+
+/** The fields in which the packages tell why an answer ended. */
+const REASONS = ['finish_reason', 'stop_reason', 'done_reason', 'finishReason', 'stopReason'];
+
+function findReason(metadata: Readonly<Record<string, unknown>>): string | null {
+  const places = [
+    ...REASONS.map((name) => metadata[name]),
+    // Bedrock.
+    table.parse(metadata['messageStop'])['stopReason'],
+    // OpenAI's Responses, which have a reason only where they were cut.
+    table.parse(metadata['incomplete_details'])['reason'],
+    metadata['status'] === 'completed' ? 'completed' : null,
+  ];
+  return places.filter((place) => typeof place === 'string').find((reason) => reason !== '') ?? null;
+}
+
+/** A stream that has begun. Whoever has opened it must close it. */
+export interface OpenStream {
+  /** Waits for the next message. @throws UnavailableError; the signal's reason when it aborts */
+  next(): Promise<IteratorResult<unknown, unknown>>;
+  /** Ends the request, if the class heeds its signal, and does not wait for it. */
+  close(): void;
+}
+
+interface StreamOptions {
+  readonly start: (options: { readonly signal: AbortSignal }) => Promise<AsyncIterable<unknown>>;
+  readonly signal: AbortSignal | undefined;
+  /** Called with the error of the class, as it is. */
+  readonly onFailure?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * Begins a stream that is given up when it is silent for too long or the signal aborts, whether or not the class heeds the
+ * signal that it is given. Its further events are ignored, and it holds a place until it has ended.
+ */
+export async function openStream(
+  calls: Calls,
+  { start, signal, onFailure }: StreamOptions,
+): Promise<OpenStream> {
+  const leave = await calls.enter(signal);
+  const ending = new AbortController();
+  const deadline = createDeadline(calls.timeoutMilliseconds, signal);
+  const end = () => ending.abort(deadline.signal.reason);
+  deadline.signal.addEventListener('abort', end, { once: true });
+  let begun: Promise<unknown> = Promise.resolve();
+  let iterator: AsyncIterator<unknown> | null = null;
+  let isClosed = false;
+
+  const close = () => {
+    if (isClosed) return;
+    isClosed = true;
+    deadline.clear();
+    deadline.signal.removeEventListener('abort', end);
+    ending.abort(new DOMException('The answer is not read any further', 'AbortError'));
+    // A class may throw where it should reject.
+    const ended = Promise.resolve().then(() => iterator?.return?.());
+    leave(Promise.allSettled([begun, ended]));
+  };
+  const waitFor = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    try {
+      deadline.extend();
+      const working = work();
+      begun = working;
+      return await untilAborted(working, deadline.signal);
+    } catch (error) {
+      onFailure?.(error);
+      const translated = calls.translate(error, deadline, signal);
+      close();
+      throw translated;
+    } finally {
+      deadline.pause();
+    }
+  };
+
+  const opened = await waitFor(() => start({ signal: ending.signal }));
+  const opening = (iterator = opened[Symbol.asyncIterator]());
+  return { next: () => waitFor(() => opening.next()), close };
 }

@@ -11,7 +11,7 @@ import type {
   PreparedCache,
   Prompt,
 } from '../../ports.js';
-import { requestState, TooManyTokensError } from './request-state.js';
+import { requestState, TooManyTokensError } from './states.js';
 
 interface LlamaCacheEngineOptions {
   /** The process that holds the cache. */

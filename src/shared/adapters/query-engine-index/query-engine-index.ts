@@ -1,19 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createWithCallerTags } from './with-caller-tags.js';
+import { decodeVector, innerProduct, type VectorSet } from '../../data-set/stored-vectors.js';
 import type { DocumentRecord } from '../../document.js';
 import { UnavailableError } from '../../errors.js';
-import type { CallOptions, Index, OnProblem } from '../../ports.js';
+import { createTurns } from '../../fair-scheduling/turns.js';
+import type { CallOptions, Index, OnProblem, VectorIndex } from '../../ports.js';
 import { createRedis, type Redis } from '../../redis/client.js';
 import { untilAborted } from '../../tools/until-aborted.js';
-import { createTurns } from '../../fair-scheduling/turns.js';
-import { createChunkSearch, type EffortOptions } from './chunk-search.js';
+import { createChunkSearch, type EffortOptions, type ChunkSearch } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';
 import { toIndexUnavailable } from './engine.js';
-import { createEngineVectors } from './engine-vectors.js';
-import { createEngineWords, type ReadStatistics } from './words/engine-words.js';
-import { createLifecycle, type Lifecycle } from './lifecycle/lifecycle.js';
+import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { createListing } from './listing.js';
 import { createAreOwnersTagged } from './owner-tags.js';
+import { measureField } from './read-field.js';
+import { createWithCallerTags } from './with-caller-tags.js';
+import { createEngineWords, type ReadStatistics } from './engine-words.js';
 
 export type { VectorAlgorithm };
 
@@ -148,4 +149,31 @@ function effortOf(algorithm: VectorAlgorithm, efRuntime: number | null): EffortO
 function onceDone<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let known: { readonly value: Value } | null = null;
   return async () => (known ??= { value: await ask() }).value;
+}
+
+interface Parts {
+  readonly client: Redis;
+  readonly search: Pick<ChunkSearch, 'nearest'>;
+  readonly vectors: VectorSet;
+  /** Asks the engine in the caller's turn. */
+  readonly inTurn: <Answer>(
+    query: () => Promise<Answer>,
+    options: CallOptions & { readonly callerId: string },
+  ) => Promise<Answer>;
+}
+
+/** Finds chunks by the vector index of the engine. */
+function createEngineVectors({ client, search, vectors, inTurn }: Parts): VectorIndex {
+  return {
+    search: async (request) => {
+      const found = await inTurn(() => search.nearest(request), request);
+      return found.map(({ documentId, generation, number, similarity }) => {
+        return { documentId, generation, number, score: similarity };
+      });
+    },
+    similarities: ({ vector, chunks, signal }) =>
+      measureField(client, { chunks, field: vectors.field, signal }, (bytes) =>
+        innerProduct(vector, decodeVector(bytes, vectors.type)),
+      ),
+  };
 }

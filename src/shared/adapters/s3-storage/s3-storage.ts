@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { createDeadline } from '../../tools/deadline.js';
+import { S3 } from '@aws-sdk/client-s3';
 import { UnavailableError } from '../../errors.js';
 import { MissingObjectError, type ObjectStorage } from '../../ports.js';
 import { assertObjectKey } from '../../storage/object-key.js';
-import { component, createCallS3, type CallS3, type S3Connection } from './call.js';
-import { beginUpload, inParts, type Upload } from './multipart.js';
+import { createDeadline } from '../../tools/deadline.js';
 import { refusalOf, statusOf, type Refusal } from './refusal.js';
 
 /** Longer than a probe may take, and shorter than a health check waits. */
@@ -200,4 +199,142 @@ async function probe(call: CallS3, bucket: string, milliseconds: number): Promis
   } finally {
     await call((s3, options) => s3.deleteObject(name, options), milliseconds);
   }
+}
+
+/** S3 takes no smaller part other than the last. With 10,000 parts, the maximum, an object can have 48 GiB. */
+const PART_BYTES = 5 * 1024 ** 2;
+
+/** The uploading caller waits this long for the removal before the error is reported. */
+const ABORT_MILLISECONDS = 5_000;
+
+/** Gathers a stream's bytes into parts of `PART_BYTES`; the last may be smaller. */
+async function* inParts(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let gathered: Uint8Array[] = [];
+  let length = 0;
+  for await (let bytes of source) {
+    while (length + bytes.length >= PART_BYTES) {
+      const head = bytes.subarray(0, PART_BYTES - length);
+      bytes = bytes.subarray(head.length);
+      yield Buffer.concat([...gathered, head], PART_BYTES);
+      gathered = [];
+      length = 0;
+    }
+    if (bytes.length > 0) gathered.push(bytes);
+    length += bytes.length;
+  }
+  if (length > 0) yield Buffer.concat(gathered, length);
+}
+
+interface Target {
+  readonly Bucket: string;
+  readonly Key: string;
+}
+
+/** An object that is being uploaded. Nothing of it is visible before it is complete. */
+interface Upload {
+  /** Sends a part once the one before it has arrived. Returns while the part is under way. */
+  add(part: Buffer): Promise<void>;
+  complete(): Promise<void>;
+  /** Removes the parts that have arrived. */
+  abort(): Promise<void>;
+}
+
+/** Begins a multipart upload. One part is under way while the next is gathered. */
+async function beginUpload(call: CallS3, target: Target): Promise<Upload> {
+  const { UploadId } = await call((s3, options) => s3.createMultipartUpload(target, options));
+  if (UploadId === undefined) throw new UnavailableError(component);
+  const sent: { ETag: string | undefined; PartNumber: number }[] = [];
+  let onItsWay: Promise<void> = Promise.resolve();
+
+  const send = async (Body: Buffer): Promise<void> => {
+    const PartNumber = sent.length + 1;
+    const { ETag } = await call((s3, options) =>
+      s3.uploadPart({ ...target, UploadId, PartNumber, Body }, options),
+    );
+    sent.push({ ETag, PartNumber });
+  };
+  return {
+    add: async (part) => {
+      await onItsWay;
+      onItsWay = send(part);
+      // The next part, or the end, finds out whether it failed.
+      onItsWay.catch(() => undefined);
+    },
+    complete: async () => {
+      await onItsWay;
+      await call((s3, options) =>
+        s3.completeMultipartUpload({ ...target, UploadId, MultipartUpload: { Parts: sent } }, options),
+      );
+    },
+    abort: async () => {
+      // A part that arrives after the abort would stay.
+      await Promise.allSettled([onItsWay]);
+      await call(
+        (s3, options) => s3.abortMultipartUpload({ ...target, UploadId }, options),
+        ABORT_MILLISECONDS,
+      );
+    },
+  };
+}
+
+const component = 'object storage';
+
+interface S3Connection {
+  /** Address of the server; null for Amazon's in the region. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  /** True if the bucket's name goes into the path instead of the host. */
+  readonly pathStyle: boolean;
+  /** Null for the credentials that the environment, the files or the machine's role of AWS provide. */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
+  /** Time limit for an answer, including the client's retries. */
+  readonly timeoutMilliseconds: number;
+}
+
+/** The number of attempts for a request; the client's own number could come from the environment. */
+const MAX_ATTEMPTS = 3;
+const CONNECTING_MILLISECONDS = 3_000;
+/** Each download holds a socket. With the client's own limit of 50, uploads would wait for slow readers. */
+const MAX_SOCKETS = 512;
+
+/**
+ * Sends a request to S3, with the client's own retries.
+ * @throws UnavailableError whose cause is the error of S3, the connection or the time limit
+ */
+type CallS3 = <Answer>(
+  ask: (s3: S3, options: { readonly abortSignal: AbortSignal }) => Promise<Answer>,
+  milliseconds?: number,
+) => Promise<Answer>;
+
+function createCallS3(connection: S3Connection): CallS3 {
+  const { endpoint, region, pathStyle, credentials, timeoutMilliseconds } = connection;
+  const agent = { maxSockets: MAX_SOCKETS };
+  const s3 = new S3({
+    region,
+    forcePathStyle: pathStyle,
+    maxAttempts: MAX_ATTEMPTS,
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(credentials === null ? {} : { credentials }),
+    // Other servers than Amazon's need not know the default checksums, and the signature covers the body.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // We measure silence ourselves, since the handler's clock also runs while a slow reader holds a body back.
+    requestHandler: {
+      connectionTimeout: CONNECTING_MILLISECONDS,
+      socketTimeout: 0,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+  return async (ask, milliseconds = timeoutMilliseconds) => {
+    const deadline = createDeadline(milliseconds);
+    try {
+      return await ask(s3, { abortSignal: deadline.signal });
+    } catch (cause) {
+      throw new UnavailableError(component, { cause });
+    } finally {
+      // The body has its own deadline while it is read.
+      deadline.clear();
+    }
+  };
 }

@@ -1,13 +1,18 @@
+import {
+  addGaps,
+  missingAttachment,
+  type KeptAttachment,
+  type Receipt,
+  type Gap,
+  type AttachmentLimits,
+} from '../../../readers/index.js';
 import { callerOf, type DocumentRecord } from '../../../shared/document.js';
 import { noteCarried } from '../../../shared/documents/attachments/attachment-changes.js';
 import { removeAttachment } from '../../../shared/documents/attachments/remove-with-attachments.js';
 import { isCurrent, type Fence } from '../../../shared/documents/transitions.js';
-import type { KeptAttachment, Receipt } from '../../../readers/index.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
-import { attachmentId } from './attachment-id.js';
-import { createChangeDocuments } from './change-documents.js';
-import { makeOne, type MakeOneParts } from './make-one.js';
-import { noteInReceipt, type Made } from './note-in-receipt.js';
+import { createChangeDocuments } from './remove-replaced.js';
+import { attachmentId, makeOne, type MakeOneParts } from './make-one.js';
 
 interface Dependencies extends MakeOneParts {
   readonly jobs: Pick<Jobs, 'addIngest' | 'addCleans'>;
@@ -93,4 +98,47 @@ async function note(
       : null;
   const { record, changed } = await records.update(known.id, change, known);
   return changed ? record : null;
+}
+
+/** The fate of an attachment that was kept. */
+interface Made {
+  readonly position: number;
+  /** The document that there is or will be of it. */
+  readonly documentId: string | null;
+  /** The reason why there is no document; null when there is one, or will be. */
+  readonly reason: string | null;
+}
+
+/** Notes which documents were made of attachments. One that was not made is a gap. */
+function noteInReceipt(receipt: Receipt, made: readonly Made[]): Receipt {
+  const attachments = [...receipt.attachments];
+  const missing: Gap[] = [];
+  for (const { position, documentId, reason } of made) {
+    const named = attachments[position];
+    if (named) attachments[position] = { ...named, document_id: documentId, reason };
+    if (reason !== null) missing.push(missingAttachment(named?.filename, reason));
+  }
+  return { ...addGaps(receipt, missing), attachments };
+}
+
+interface AttachmentSettings {
+  /** True if attachments become documents. */
+  readonly attachments: boolean;
+  readonly attachmentDepth: number;
+  readonly maxAttachments: number;
+  readonly maxFileBytes: number;
+}
+
+/** Returns the attachments of a document that become documents; undefined when none ever does. */
+export function attachmentLimits(
+  { attachments, attachmentDepth, maxAttachments, maxFileBytes }: AttachmentSettings,
+  { attachmentOf }: Pick<DocumentRecord, 'attachmentOf'>,
+): AttachmentLimits | undefined {
+  if (!attachments) return undefined;
+  const isTooDeep = (attachmentOf?.depth ?? 0) >= attachmentDepth;
+  return {
+    most: maxAttachments,
+    mostBytes: maxFileBytes,
+    refusal: isTooDeep ? `Attachments are read to a depth of ${String(attachmentDepth)}.` : null,
+  };
 }

@@ -1,14 +1,23 @@
+import { createHash, hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { detectFileType, DETECTION_BYTES, type KeptAttachment } from '../../../readers/index.js';
 import { accessOfAttachments } from '../../../shared/access/access.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
+import { displayFilename } from '../../../shared/documents/display-filename.js';
 import { newDocument } from '../../../shared/documents/new-document.js';
 import type { Records } from '../../../shared/documents/records.js';
+import {
+  countUnfinishedIngests,
+  countUnfinishedIngestsOf,
+} from '../../../shared/documents/unfinished-ingests.js';
 import { OverQuotaError } from '../../../shared/errors.js';
-import type { KeptAttachment } from '../../../readers/index.js';
 import type { ObjectStorage } from '../../../shared/ports.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
+import type { Redis } from '../../../shared/redis/client.js';
+import type { MemoryWatch } from '../../../shared/redis/memory.js';
 import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
-import type { RefuseToWait } from './refuse-to-wait.js';
-import { attachmentType, storeAttachment } from './store-attachment.js';
+import { sourceKey } from '../../../shared/storage/object-key.js';
 
 export interface MakeOneParts {
   readonly records: Records;
@@ -98,4 +107,105 @@ function newAttachment(
   const attachment = { ...newDocument(content, details), attachmentOf: { documentId: parent.id, depth } };
   // The lists are the very same: the owner may have been taken off one.
   return { ...attachment, ...accessOfAttachments(parent) };
+}
+
+interface StoreParts {
+  readonly storage: ObjectStorage;
+  readonly drafts: DraftObjects;
+}
+
+/** Detects the type of an attachment by its content, its name and its declaration in the mail; null when it is not read. */
+async function attachmentType({ file, filename, contentType }: KeptAttachment): Promise<string | null> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(DETECTION_BYTES), 0, DETECTION_BYTES, 0);
+    return detectFileType(buffer.subarray(0, bytesRead), filename, contentType)?.contentType ?? null;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Stores the bytes of an attachment. The sweep removes them if no record refers to them in the end. */
+async function storeAttachment(
+  { storage, drafts }: StoreParts,
+  documentId: string,
+  { file, filename, contentType }: KeptAttachment,
+): Promise<Content> {
+  const hash = createHash('sha256');
+  const storageKey = sourceKey({ documentId, version: 1 });
+  const { size } = await stat(file);
+  await drafts.announce(storageKey);
+  await storage.put(storageKey, hashed(createReadStream(file), hash));
+  return {
+    version: 1,
+    kind: 'file',
+    contentType,
+    filename: displayFilename(filename),
+    storageKey,
+    sizeBytes: size,
+    sha256: hash.digest('hex'),
+    createdAt: new Date().toISOString(),
+    generation: null,
+    chunkCount: 0,
+    tokenCount: 0,
+  };
+}
+
+async function* hashed(
+  bytes: AsyncIterable<Uint8Array>,
+  hash: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  for await (const part of bytes) {
+    hash.update(part);
+    yield part;
+  }
+}
+
+/** The document that carries an attachment, and the fields of its content that make the id. */
+type CarryingContent = Pick<DocumentRecord, 'id'> & Pick<Content, 'storageKey' | 'carriedSeries'>;
+
+/**
+ * Returns the id of the document that is made of an attachment. Each run over the same content gives the same id, so that a
+ * job that runs again makes no second document; content that was cancelled and comes again gives another id. The form is a
+ * UUID of version 8 (RFC 9562).
+ */
+export function attachmentId({ id, storageKey, carriedSeries }: CarryingContent, position: number): string {
+  const series = carriedSeries === undefined ? [] : [carriedSeries];
+  const digest = hash('sha256', JSON.stringify([id, storageKey, position, ...series]), 'hex');
+  const variant = '89ab'.charAt(parseInt(digest.charAt(16), 16) % 4);
+  return [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `8${digest.slice(13, 16)}`,
+    variant + digest.slice(17, 20),
+    digest.slice(20, 32),
+  ].join('-');
+}
+
+interface WaitingLimits {
+  readonly maxWaiting: number;
+  readonly maxWaitingPerCaller: number;
+}
+
+/**
+ * Tells whether the limits of uploads leave no room now for this many more documents of a caller. The document that carries
+ * an attachment counts itself while it is read, and never fails by these limits.
+ */
+type RefuseToWait = (callerId: string, documents?: number) => Promise<boolean>;
+
+export function createRefuseToWait(
+  redis: Redis,
+  { maxWaiting, maxWaitingPerCaller }: WaitingLimits,
+  memory: MemoryWatch,
+): RefuseToWait {
+  return async (callerId, documents = 1) => {
+    const [all, own, isShort] = await Promise.all([
+      countUnfinishedIngests(redis),
+      countUnfinishedIngestsOf(redis, callerId),
+      memory.isShort(),
+    ]);
+    // More documents than may wait at all have room when nothing else waits.
+    const isFull = (count: number, most: number) => count + Math.min(documents, most) > most;
+    return isShort || isFull(own, maxWaitingPerCaller) || isFull(all, maxWaiting);
+  };
 }

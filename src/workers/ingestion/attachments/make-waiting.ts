@@ -8,11 +8,10 @@ import { IngestError } from '../../../shared/errors.js';
 import type { AttachmentLimits } from '../../../readers/index.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Outcome } from '../../lane-worker.js';
-import { NotYetError } from '../../not-yet.js';
+import { NotYetError } from '../../job-turn.js';
 import { removeAttachments } from '../../parse/take-attachments.js';
 import type { ReadContent, ReadDocument } from '../ingest-job.js';
-import { attachmentId } from './attachment-id.js';
-import { makeOne, type MakeOneParts } from './make-one.js';
+import { attachmentId, makeOne, type MakeOneParts } from './make-one.js';
 
 interface Dependencies extends MakeOneParts {
   readonly jobs: Pick<Jobs, 'addIngest' | 'addRetag'>;

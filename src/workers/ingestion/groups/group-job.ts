@@ -1,4 +1,6 @@
+import { packedLength } from '../../../index/index.js';
 import type { DocumentRecord } from '../../../shared/document.js';
+import type { GroupTerms } from '../../../shared/documents/commit/publish-group.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { isCurrent } from '../../../shared/documents/transitions.js';
 import type { Turns } from '../../../shared/fair-scheduling/turns.js';
@@ -7,17 +9,17 @@ import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { traced } from '../../../shared/tracing/tracing.js';
 import type { Outcome } from '../../lane-worker.js';
+import { countLaterGaps } from '../embed-pieces.js';
 import {
   chunkTexts,
   createLeaving,
   embedTexts,
   prepareTexts,
+  readGroup,
   type PreparedText,
   type PrepareParts,
+  type FoundText,
 } from './prepare-texts.js';
-import { countLaterGaps } from '../embed-pieces.js';
-import { readGroup, type FoundText } from './read-group.js';
-import { nextStep, type StepLimits } from './steps.js';
 
 export interface GroupParts extends PrepareParts {
   readonly redis: Redis;
@@ -162,4 +164,53 @@ async function addSingles(
 ): Promise<void> {
   const queued = records.filter(isWaiting).map((record) => ({ record }));
   if (queued.length > 0) await jobs.addIngests(queued, { requestId });
+}
+
+/** The size of one step of publishing, which holds Redis up for some milliseconds. */
+interface StepLimits {
+  readonly chunks: number;
+  readonly bytes: number;
+  readonly terms: number;
+}
+
+/** Takes as many texts from the front as one step may publish, at least one. All of them belong to the same user. */
+function nextStep(
+  prepared: readonly PreparedText[],
+  limits: StepLimits,
+): { readonly texts: readonly PreparedText[]; readonly terms: GroupTerms } {
+  const first = prepared[0];
+  const frequencies = new Map<number, number>();
+  let [chunks, bytes, length, count] = [0, 0, 0, 0];
+  for (const text of prepared) {
+    const { chunks: own } = text.published.whole;
+    if (count > 0) {
+      const isOver = chunks + own.length > limits.chunks || bytes + text.bytes > limits.bytes;
+      if (isOver || text.owner !== first?.owner || text.userId !== first.userId) break;
+      if (ownerOf(text) !== ownerOf(first)) break;
+      if (frequencies.size + countNew(frequencies, text.terms, limits.terms) > limits.terms) break;
+    }
+    for (const term of text.terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+    chunks += own.length;
+    bytes += text.bytes;
+    for (const { terms } of own) length += packedLength(terms);
+    count += 1;
+  }
+  return { texts: prepared.slice(0, count), terms: { chunks, length, frequencies } };
+}
+
+const ownerOf = ({ published }: PreparedText): string => published.before.ownerId;
+
+/**
+ * Returns the number of terms that are not counted yet. It may be too high when some terms come again; only then are they
+ * looked at closely.
+ */
+function countNew(
+  frequencies: ReadonlyMap<number, number>,
+  terms: readonly number[],
+  mostTerms: number,
+): number {
+  let fresh = 0;
+  for (const term of terms) if (!frequencies.has(term)) fresh += 1;
+  if (frequencies.size + fresh <= mostTerms) return fresh;
+  return new Set(terms.filter((term) => !frequencies.has(term))).size;
 }

@@ -1,17 +1,20 @@
 import { packedTerms } from '../../../index/index.js';
+import { at } from '../../../shared/at.js';
 import { INDEXED_AT_ONCE, slicesOf } from '../../../shared/batches.js';
 import { nameMark, type ChunkText, type TextVector, type WholeChunk } from '../../../shared/chunks/fields.js';
 import { namingOf } from '../../../shared/chunks/searched-text.js';
 import { callerOf, generationId, type DocumentRecord } from '../../../shared/document.js';
 import type { PublishedText } from '../../../shared/documents/commit/publish-group.js';
+import { parseRecordList, RECORD_FIELDS } from '../../../shared/documents/record-fields.js';
 import { publish, statisticsOwner, withLaterGaps } from '../../../shared/documents/transitions.js';
-import { UnavailableError } from '../../../shared/errors.js';
+import { UnavailableError, MalformedRecordError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
+import { defineFrequentScript, type Redis } from '../../../shared/redis/client.js';
+import { keys } from '../../../shared/redis/keys.js';
 import { TERMS_AT_ONCE } from '../../../shared/term-statistics/parts.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
 import { gapsOf, wholeChunks } from '../embed-pieces.js';
 import { tagsWhenPublished } from '../write-tags.js';
-import type { FoundText } from './read-group.js';
 
 /** A text with all that publishing it writes. */
 export interface PreparedText {
@@ -172,3 +175,54 @@ const bytesOf = (chunks: readonly WholeChunk[], tags: string): number =>
       sum + 2 * text.length + vector.byteLength + 4 * terms.length + tags.length,
     0,
   );
+
+/** The bytes that are read at once, which takes Redis about a millisecond. */
+const ENOUGH_BYTES = 512 * 1024;
+
+/** A record with its tags and its short source. */
+export interface FoundText {
+  readonly record: DocumentRecord;
+  readonly tags: string;
+  readonly text: string;
+}
+
+/**
+ * Reads the first of some records with their short sources, at least one. An entry is null where there is no such record, it
+ * has no short source, or cannot be read.
+ */
+export async function readGroup(redis: Redis, ids: readonly string[]): Promise<(FoundText | null)[]> {
+  const rows = await readScript.run(redis, {
+    keys: ids.map(keys.document),
+    arguments: [String(ENOUGH_BYTES), String(RECORD_FIELDS.indexOf('pending') + 1), 'tags', ...RECORD_FIELDS],
+  });
+  return Array.from({ length: rows.length / 3 }, (_, i) => {
+    const [fields, tags, text] = [at(rows, 3 * i), at(rows, 3 * i + 1), at(rows, 3 * i + 2)];
+    if (fields === '' || tags === '') return null;
+    try {
+      return { record: parseRecordList(fields), tags, text };
+    } catch (error) {
+      // The document's own job reports the fault of the record.
+      if (error instanceof MalformedRecordError) return null;
+      throw error;
+    }
+  });
+}
+
+/** Answers for each record a JSON list of its fields, its tags, and its source. They are empty where one is missing. */
+const readScript = defineFrequentScript<string[]>(`
+local rows, bytes, enough, pending = {}, 0, tonumber(ARGV[1]), tonumber(ARGV[2])
+for i, key in ipairs(KEYS) do
+  local row = redis.call('HMGET', key, unpack(ARGV, 3))
+  local fields, source = '', false
+  local content = row[pending + 1]
+  local place = content and string.match(content, '"storageKey":"(record/[^"]+)"')
+  if place then source = redis.call('HGET', key, place) end
+  if source then
+    for j = 2, #row do row[j] = row[j] or 'null' end
+    fields = '[' .. table.concat(row, ',', 2) .. ']'
+  end
+  rows[3 * i - 2], rows[3 * i - 1], rows[3 * i] = fields, row[1] or '', source or ''
+  bytes = bytes + #fields + #rows[3 * i - 1] + #rows[3 * i]
+  if bytes >= enough then break end
+end
+return rows`);

@@ -1,20 +1,24 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { packedSize, readTerms } from '../../../index/index.js';
 import type { ChunkText } from '../../../shared/chunks/fields.js';
+import { searchedTerms, type Naming } from '../../../shared/chunks/searched-text.js';
 import { maxTagBytes } from '../../../shared/chunks/tag-budget.js';
+import { packWhereabouts } from '../../../shared/chunks/whereabouts.js';
+import type { VectorType } from '../../../shared/data-set/stored-vectors.js';
 import { callerOf, type DocumentRecord } from '../../../shared/document.js';
+import { requireChunks, type Quotas } from '../../../shared/documents/owned.js';
 import {
   countUnfinishedIngests,
   countUnfinishedIngestsOf,
 } from '../../../shared/documents/unfinished-ingests.js';
-import { requireChunks, type Quotas } from '../../../shared/documents/owned.js';
 import { IngestError, UnavailableError } from '../../../shared/errors.js';
+import type { Embedding } from '../../../shared/models/embedding.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
+import { termTokens } from '../../../shared/text/term-tokens.js';
 import { shownWhenPublished } from '../write-tags.js';
-import type { ChunkCosts } from './chunk-costs.js';
-import { estimateRoom, type RoomEstimate } from './estimate.js';
-import { reserveScript, spendScript } from './room-scripts.js';
-import type { TurnTimes } from './turn-scripts.js';
+import { reserveScript, spendScript, type TurnTimes } from './room-scripts.js';
 
 /** A document that waits is tried again after so long, and later where many are unfinished. */
 const RETRY_SECONDS = 5;
@@ -22,7 +26,7 @@ const RETRY_SECONDS = 5;
 const TRIES_A_SECOND = { own: 50, all: 500 };
 /** A caller waits until a document of theirs has not asked again for this many pauses. */
 const WAITING_PAUSES = 3;
-/** When a document that waits gets its turn, and how long others leave it room; see `turn-scripts.ts`. */
+/** When a document that waits gets its turn, and how long others leave it room; see `room-scripts.ts`. */
 const TURNS: TurnTimes = { patience: 60_000, idle: 30_000, most: 600_000 };
 /** Smaller documents need no reservation while none has its turn: the memory above the share is enough for all that run at the same time. */
 const MIN_RESERVED_CHUNKS = 64;
@@ -122,4 +126,104 @@ async function pauseOf(redis: Redis, callerId: string): Promise<number> {
     countUnfinishedIngests(redis),
   ]);
   return Math.ceil(Math.max(RETRY_SECONDS, own / TRIES_A_SECOND.own, all / TRIES_A_SECOND.all));
+}
+
+/*
+ * Estimates the memory that the chunks of a document will take in Redis, by the facts that are known once it is cut into
+ * chunks. The figures are upper bounds of measurements with texts of many kinds (test/e2e/room.test.ts).
+ */
+
+/** The key of a chunk, the table of its fields, their names, and the short ones of these. */
+const CHUNK_BYTES = 1_100;
+/** A term that the owner's statistics do not hold yet, with its share of a table that is twice as large as it has to be. */
+const TERM_BYTES = 80;
+
+/**
+ * The memory that the Query Engine takes in addition: a posting of a term, a term that it does not know yet, and a chunk in
+ * its tables.
+ */
+const ENGINE = { posting: 14, term: 400, chunk: 500 };
+const NO_ENGINE = { posting: 0, term: 0, chunk: 0 };
+/** The number of vectors for which the engine makes room at once. */
+const ENGINE_VECTORS = 1_024;
+
+interface RoomEstimate {
+  /** In bytes. */
+  readonly all: number;
+  /** The part of it that is still to be written once the texts are. */
+  readonly embedding: number;
+}
+
+/** The lengths and the end of a string. */
+const STRING_HEAD = 6;
+
+/** The event loop gets its turn after this many characters. */
+const CHARACTERS_A_TURN = 100_000;
+
+interface KnownCosts extends ChunkCosts {
+  /** The tags that each chunk holds. */
+  readonly tags: string;
+  readonly naming: Naming;
+}
+
+export async function estimateRoom(pieces: readonly ChunkText[], known: KnownCosts): Promise<RoomEstimate> {
+  const { tags, naming, vectorBytes, isIndexed } = known;
+  const engine = isIndexed ? ENGINE : NO_ENGINE;
+  const vectors = allocated(vectorBytes) + (isIndexed ? vectorBytes + engine.chunk : 0);
+  const different = new Set<number>();
+  let texts = pieces.length * (CHUNK_BYTES + allocated(Buffer.byteLength(tags)));
+  let embedding = pieces.length * vectors + (isIndexed ? ENGINE_VECTORS * vectorBytes : 0);
+  let sinceTurn = 0;
+  for (const piece of pieces) {
+    const terms = searchedTerms(piece, naming);
+    texts += allocated(Buffer.byteLength(piece.text));
+    texts += allocated(Buffer.byteLength(packWhereabouts(piece) ?? ''));
+    embedding += allocated(terms.length) + allocated(termTokens(terms).length);
+    embedding += packedSize(terms) * engine.posting;
+    readTerms(terms, (term) => different.add(term));
+    sinceTurn += piece.text.length;
+    if (sinceTurn < CHARACTERS_A_TURN) continue;
+    await turn();
+    sinceTurn = 0;
+  }
+  embedding += different.size * (TERM_BYTES + engine.term);
+  return { all: Math.ceil(texts + embedding), embedding: Math.ceil(embedding) };
+}
+
+/**
+ * Returns the memory that Redis' allocator takes for a string: its bytes and its head, up to the next of four sizes between
+ * powers of two.
+ */
+function allocated(bytes: number): number {
+  const whole = bytes + STRING_HEAD;
+  const step = 2 ** Math.max(3, Math.ceil(Math.log2(whole)) - 3);
+  return Math.ceil(whole / step) * step;
+}
+
+/** The costs that every chunk has alike. */
+interface ChunkCosts {
+  /** The bytes of a vector. */
+  readonly vectorBytes: number;
+  /** True if the Query Engine indexes the chunks, for which it keeps a copy of each vector. */
+  readonly isIndexed: boolean;
+}
+
+interface ChunkCostParts {
+  readonly redis: Redis;
+  readonly vectorType: VectorType;
+  readonly embedding: Pick<Embedding, 'dimensions'>;
+}
+
+/**
+ * The data tells both as soon as it has a vector or an index, which may be after this process has started. Before the first
+ * vector, the model is asked for one.
+ * @throws UnavailableError when its provider is away
+ */
+export async function chunkCosts({ redis, vectorType, embedding }: ChunkCostParts): Promise<ChunkCosts> {
+  const [dimensions, index] = await redis.hmGet(keys.schema, ['dimensions', 'index']);
+  const known = Number(dimensions ?? 0) || (await embedding.dimensions());
+  return {
+    isIndexed: index != null,
+    vectorBytes: known * (vectorType === 'float16' ? 2 : 4),
+  };
 }

@@ -7,13 +7,12 @@ import {
   removalsOf,
   waitingOf,
 } from '../../../shared/documents/attachments/attachment-changes.js';
-import { countOlderIngests } from './count-older-ingests.js';
-import { forgetMissing } from './forget-missing.js';
 import { GROUP_FIELD } from '../../../shared/documents/record-fields.js';
 import { requeue } from '../../../shared/documents/transitions.js';
 import { GROUP_LANES, type LaneName } from '../../../shared/queues/lanes.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
-import { keys } from '../../../shared/redis/keys.js';
+import { defineScript, type Redis } from '../../../shared/redis/client.js';
+import { keys, toMember } from '../../../shared/redis/keys.js';
 import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
 
 const PAGE = 200;
@@ -179,3 +178,61 @@ async function requeueDocument({ records, jobs }: SweepParts, found: View): Prom
   );
   if (record && changed) await jobs.addIngest(record, { requestId: 'sweep' });
 }
+
+interface RunningIngest {
+  readonly id: string;
+  readonly ownerId: string;
+}
+
+/**
+ * Counts running ingests that an earlier version of this program started without counting them.
+ * All others are counted by the commit of their record.
+ */
+export async function countOlderIngests(redis: Redis, running: readonly RunningIngest[]): Promise<void> {
+  const counted = await Promise.all(running.map(({ id }) => redis.hExists(keys.ingests, id)));
+  const missing = running.filter((_, i) => counted[i] !== 1);
+  await Promise.all(
+    missing.map(({ id, ownerId }) =>
+      countScript.run(redis, {
+        keys: [keys.document(id), keys.ingests, keys.ingestsByCaller],
+        arguments: [id, toMember(ownerId)],
+      }),
+    ),
+  );
+}
+
+const countScript = defineScript<number>(`
+local status = redis.call('HGET', KEYS[1], 'status')
+if status ~= '"queued"' and status ~= '"processing"' then return 0 end
+if redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2]) == 0 then return 0 end
+redis.call('ZINCRBY', KEYS[3], 1, ARGV[2])
+return 1
+`);
+
+/**
+ * Takes documents off the lists of running work if their records do not exist. The commit of a removal does so itself;
+ * this is for records that were lost in another way, such as by hand.
+ */
+async function forgetMissing(redis: Redis, ids: readonly string[]): Promise<void> {
+  await Promise.all(
+    ids.map((id) =>
+      forgetScript.run(redis, {
+        keys: [keys.document(id), keys.unfinished, keys.ingests, keys.ingestsByCaller],
+        arguments: [id],
+      }),
+    ),
+  );
+}
+
+const forgetScript = defineScript<number>(
+  `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('ZREM', KEYS[2], ARGV[1])
+local caller = redis.call('HGET', KEYS[3], ARGV[1])
+if not caller then return 1 end
+redis.call('HDEL', KEYS[3], ARGV[1])
+if tonumber(redis.call('ZINCRBY', KEYS[4], -1, caller)) <= 0 then redis.call('ZREM', KEYS[4], caller) end
+return 1
+`,
+  { evenWhenFull: true },
+);

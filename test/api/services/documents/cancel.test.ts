@@ -8,8 +8,10 @@ import { removeWithAttachments } from '../../../../src/shared/documents/attachme
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
 import { fail, publish, replaceContent, retry } from '../../../../src/shared/documents/transitions.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
-import { createChangeDocuments } from '../../../../src/workers/ingestion/attachments/change-documents.js';
-import { createRemoveReplaced } from '../../../../src/workers/maintenance/remove-replaced.js';
+import {
+  createChangeDocuments,
+  createRemoveReplaced,
+} from '../../../../src/workers/ingestion/attachments/remove-replaced.js';
 import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { TermWeights } from '../../../../src/index/index.js';
-import { createLikelyChunks } from '../../../../src/index/search/likely-chunks.js';
+import { createLikelyChunks, createTopChunks } from '../../../../src/index/search/top-chunks.js';
 import { MAX_LISTS } from '../../../../src/index/postings/segment-columns.js';
 import { spareOf } from '../../../../src/index/postings/collector.js';
 import { createShard, type ShardParts } from '../../../../src/index/postings/shard/shard.js';
 import { WINDOW } from '../../../../src/index/postings/segment.js';
-import { createTopChunks } from '../../../../src/index/search/top-chunks.js';
 import { coveredShare } from '../../../../src/index/scoring/bm25.js';
 import { packTerms, unpackTerms } from '../../../../src/index/scoring/packed-terms.js';
 import { makeShardParts, noKernel } from '../../support/shard-parts.js';

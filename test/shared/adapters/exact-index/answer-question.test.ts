@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createAnswerQuestion } from '../../../../src/shared/adapters/exact-index/answer-question.js';
 import type { Head } from '../../../../src/shared/adapters/exact-index/mirror/client.js';
-import { createMissingList } from '../../../../src/shared/adapters/exact-index/mirror/chunk-loading/missing-chunks.js';
+import { createMissingList } from '../../../../src/shared/adapters/exact-index/mirror/chunk-load.js';
 import { loadMirror } from '../../../../src/shared/adapters/exact-index/mirror/mirror.js';
 import { createSlices } from '../../../../src/index/masks/slices.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createExactIndex } from '../../../../src/shared/adapters/exact-index/exact-index.js';
-import { createQuietTimes } from '../../../../src/shared/adapters/exact-index/quiet-times.js';
+import { createQuietTimes } from '../../../../src/shared/adapters/exact-index/answer-question.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';
 import type { DataState, Index } from '../../../../src/shared/ports.js';
 import { keys } from '../../../../src/shared/redis/keys.js';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import type { ChatModel } from '../../../../src/shared/adapters/langchain/chat-models.js';
-import { createCompleterOver } from '../../../../src/shared/adapters/langchain/completer.js';
+import { createCompleterOver, type ChatModel } from '../../../../src/shared/adapters/langchain/completer.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';
 import { countTokens } from '../../../../src/shared/text/token-count.js';
 import {

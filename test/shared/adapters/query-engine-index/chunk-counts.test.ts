@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { createChunkCounts } from '../../../../src/shared/adapters/query-engine-index/chunk-counts.js';
+import { createChunkCounts } from '../../../../src/shared/adapters/query-engine-index/chunk-search.js';
 
 /** Counts that are answered when the test says so. */
 function createCounts() {

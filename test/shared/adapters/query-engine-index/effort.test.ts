@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createChunkCounts } from '../../../../src/shared/adapters/query-engine-index/chunk-counts.js';
-import { chooseEffort } from '../../../../src/shared/adapters/query-engine-index/effort.js';
+import { createChunkCounts } from '../../../../src/shared/adapters/query-engine-index/chunk-search.js';
+import { chooseEffort } from '../../../../src/shared/adapters/query-engine-index/chunk-query.js';
 
 const TOTAL = 100_000;
 const effortFor = (readable: number, limit = 12, total = TOTAL) =>

@@ -87,7 +87,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
 
   test('that are all 0 are refused, since then nothing was ranked', async () => {
     const { readChunkReply } =
-      await import('../../../../src/shared/adapters/query-engine-index/chunk-reply.js');
+      await import('../../../../src/shared/adapters/query-engine-index/chunk-query.js');
     const text = Buffer.from.bind(Buffer);
     const row = (score: number) => [
       text('id'),

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Transition } from '../../../../src/shared/documents/change.js';
-import { countOlderIngests } from '../../../../src/workers/maintenance/sweep/count-older-ingests.js';
+import { countOlderIngests } from '../../../../src/workers/maintenance/sweep/abandoned-documents.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
 import * as transitions from '../../../../src/shared/documents/transitions.js';
 import { keys } from '../../../../src/shared/redis/keys.js';

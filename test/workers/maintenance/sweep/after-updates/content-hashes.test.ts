@@ -4,7 +4,7 @@ import { createRecords } from '../../../../../src/shared/documents/records.js';
 import * as transitions from '../../../../../src/shared/documents/transitions.js';
 import type { Transition } from '../../../../../src/shared/documents/change.js';
 import { keys } from '../../../../../src/shared/redis/keys.js';
-import { contentHashesTask } from '../../../../../src/workers/maintenance/sweep/after-updates/content-hashes.js';
+import { contentHashesTask } from '../../../../../src/workers/maintenance/sweep/after-updates.js';
 import type { SweepParts } from '../../../../../src/workers/maintenance/sweep/sweep-task.js';
 import { makeContent, makeDocument, makeOperation } from '../../../../support/documents.js';
 import { useTestRedis } from '../../../../support/use-test-redis.js';

@@ -4,7 +4,7 @@ import { documentTags } from '../../../../../src/shared/documents/document-tags.
 import { createRecords } from '../../../../../src/shared/documents/records.js';
 import type { JobOrigin } from '../../../../../src/shared/queues/additions.js';
 import { keys } from '../../../../../src/shared/redis/keys.js';
-import { filterTagsTask } from '../../../../../src/workers/maintenance/sweep/after-updates/filter-tags.js';
+import { filterTagsTask } from '../../../../../src/workers/maintenance/sweep/after-updates.js';
 import type { SweepParts } from '../../../../../src/workers/maintenance/sweep/sweep-task.js';
 import { makeContent, makeDocument } from '../../../../support/documents.js';
 import { useTestRedis } from '../../../../support/use-test-redis.js';

@@ -1,0 +1,30 @@
+/** Numbers by slot, 0 where none was set. */
+export interface FloatColumn {
+  get(slot: number): number;
+  set(slot: number, value: number): void;
+}
+
+/** A column takes no memory before its first number is set. */
+export function createFloatColumn(): FloatColumn {
+  let values = new Float64Array(0);
+  return {
+    get: (slot) => values[slot] ?? 0,
+    set: (slot, value) => {
+      if (slot >= values.length) {
+        if (value === 0) return;
+        const larger = new Float64Array(Math.max(1024, Math.ceil((slot + 1) * 1.5)));
+        larger.set(values);
+        values = larger;
+      }
+      values[slot] = value;
+    },
+  };
+}
+
+/** Returns a column of numbers with room for `size`: the given one, or a larger copy with zeros at its end. */
+export function growColumn(column: Int32Array<ArrayBuffer>, size: number): Int32Array<ArrayBuffer> {
+  if (size <= column.length) return column;
+  const larger = new Int32Array(Math.max(1024, Math.ceil(size * 1.5)));
+  larger.set(column);
+  return larger;
+}
