@@ -38,4 +38,7 @@ test('candidates are ordered by score, then document, then number', () => {
   };
   const ordered = [of('b', 9, 0.9), of('a', 1, 0.5), of('a', 2, 0.5), of('b', 0, 0.5), of('a', 0, 0.1)];
   expect(ordered.toReversed().sort(compareCandidates)).toEqual(ordered);
+  for (const [i, one] of ordered.entries())
+    for (const [j, other] of ordered.entries())
+      expect(Math.sign(compareCandidates(one, other))).toBe(Math.sign(i - j));
 });
