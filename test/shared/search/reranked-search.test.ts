@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createExactIndex } from '../../../src/shared/adapters/exact-index/exact-index.js';
 import { RerankError } from '../../../src/shared/errors.js';
-import { createReranking, type Reranking } from '../../../src/shared/models/reranking.js';
+import { createReranking } from '../../../src/shared/models/reranking.js';
 import type { Index, Reranker } from '../../../src/shared/ports.js';
 import { createLexicalRanker } from '../../../src/shared/search/ranking.js';
 import { createReadHits } from '../../../src/shared/search/read-hits.js';
@@ -60,7 +60,12 @@ function setUp({ candidates = 5, deadlineMilliseconds = 2_000 } = {}) {
   const find = async (more: Partial<SearchRequest & RerankWish> = {}) => {
     const { topN = null, ...request } = more;
     const found = await search.search({
-      ...REQUEST,
+      callerId: 'ann',
+      query: 'heron',
+      filter: null,
+      k: 3,
+      minScore: 0,
+      per: 'chunk',
       rerank: { topN },
       ...request,
     });
@@ -73,27 +78,6 @@ function setUp({ candidates = 5, deadlineMilliseconds = 2_000 } = {}) {
   };
   return { asked, provider, find, search };
 }
-
-/** A search whose reranking is played, with the kinds of the searches that it makes. */
-function playing(rerank: Reranking['rerank'], { candidates = 5, deadlineMilliseconds = 60_000 } = {}) {
-  const made: SearchRequest['per'][] = [];
-  const search = world.createSearch(index, createLexicalRanker());
-  const reranked = createRerankedSearch({
-    search: (request) => {
-      made.push(request.per);
-      return search(request);
-    },
-    reranking: { candidates, deadlineMilliseconds, mayBegin: () => true, rerank },
-    readHits: createReadHits(world.redis),
-  });
-  const find = (more: Partial<SearchRequest> = {}) =>
-    reranked.search({ ...REQUEST, rerank: { topN: null }, ...more });
-  return { made, find, reranked };
-}
-
-const REQUEST = { callerId: 'ann', query: 'heron', filter: null, k: 3, minScore: 0, per: 'chunk' } as const;
-const byRelevance: Reranking['rerank'] = ({ documents }) =>
-  Promise.resolve({ type: 'applied', scores: documents.map(relevanceIn), tokens: 2 });
 
 async function add(texts: readonly string[], readers: readonly string[] = ['ann']): Promise<string> {
   const lists = { readers: [...readers], writers: [...readers], admins: [...readers] };
@@ -175,33 +159,6 @@ test('as many documents come back as are asked for, where one has all the candid
   expect(asked[0]).toHaveLength(7);
 });
 
-test('further documents are looked for only where there may be some that are wanted', async () => {
-  await add([text(0, 0.2), text(1, 0.6)]);
-  await add([text(2, 0.9), text(3, 0.1)]);
-  const enough = playing(byRelevance, { candidates: 4 });
-  expect((await enough.find({ per: 'document', k: 2 })).hits).toHaveLength(2);
-  expect(enough.made).toEqual(['chunk']);
-  const all = playing(byRelevance, { candidates: 10 });
-  expect((await all.find({ per: 'document', k: 3 })).hits).toHaveLength(2);
-  expect(all.made).toEqual(['chunk']);
-  const chunks = playing(byRelevance, { candidates: 3 });
-  expect((await chunks.find()).hits).toHaveLength(3);
-  expect(chunks.made).toEqual(['chunk']);
-});
-
-test('all hits that it holds are told, and are no more than it says', async () => {
-  await add(Array.from({ length: 12 }, (_, i) => text(0, 0.3 + i / 100)));
-  for (const heron of [9, 10]) await add([text(heron, 0.9)]);
-  const { find, reranked } = playing(byRelevance, { candidates: 5 });
-  const told: number[] = [];
-  const onHits: SearchRequest['onHits'] = (hits) => told.push(hits.length);
-  await find({ per: 'document', k: 3, onHits });
-  expect(Math.max(...told)).toBe(7);
-  expect(reranked.hitsHeld({ per: 'document', k: 3 })).toBe(8);
-  expect(reranked.hitsHeld({ per: 'chunk', k: 3 })).toBe(5);
-  expect(reranked.hitsHeld({ per: 'chunk', k: 9 })).toBe(9);
-});
-
 test('no text goes to the provider that the caller may not read', async () => {
   await add([text(0, 0.9)], ['bob']);
   await add([text(1, 0.4)]);
@@ -243,41 +200,6 @@ test('what is replaced while the provider answers is found with its new text', a
   expect(asked).toHaveLength(2);
 });
 
-test('what is replaced whenever the provider answers is asked about twice, within one deadline', async () => {
-  const id = await add([text(0, 0.9)]);
-  await add([text(1, 0.5)]);
-  const left: number[] = [];
-  const { find } = playing(async (task) => {
-    left.push(task.milliseconds);
-    await sleep(20);
-    await world.replace(id, [text(0, 0.7)]);
-    return byRelevance(task);
-  });
-  const { hits, report } = await find();
-  expect(hits.map(({ score }) => score)).toEqual([0.5]);
-  expect(report).toEqual({ outcome: 'applied', tokens: 2 });
-  const [first, second, ...more] = left;
-  expect([first, more]).toEqual([60_000, []]);
-  expect(second).toBeGreaterThan(0);
-  expect(second).toBeLessThanOrEqual(60_000 - 19);
-});
-
-test('a deadline that is over before the second time gives the first order without the provider', async () => {
-  const id = await add([text(0, 0.1)]);
-  const other = await add([text(1, 0.9)]);
-  let asked = 0;
-  const rerank: Reranking['rerank'] = async (task) => {
-    asked += 1;
-    await sleep(30);
-    await world.replace(id, [text(0, 0.2)]);
-    return byRelevance(task);
-  };
-  const { hits, report } = await playing(rerank, { deadlineMilliseconds: 10 }).find();
-  expect(report).toEqual({ outcome: 'timeout', tokens: 0 });
-  expect(hits.map(({ record }) => record.id)).toEqual([id, other]);
-  expect(asked).toBe(1);
-});
-
 test('a deadline that is missed gives the first order, with records as they are by then', async () => {
   const closed = await add([text(0, 0.1)]);
   const open = [await add([text(1, 0.2)]), await add([text(2, 0.9)])];
@@ -298,6 +220,4 @@ test('nothing is asked about nothing', async () => {
   const { find, asked } = setUp();
   expect(await find()).toMatchObject({ hits: [], report: { outcome: 'applied', tokens: 0 } });
   expect(asked).toEqual([]);
-  const unasked = playing(() => Promise.reject(new Error('asked')));
-  expect(await unasked.find()).toEqual({ hits: [], report: { outcome: 'applied', tokens: 0 } });
 });
