@@ -86,10 +86,9 @@ export async function createJudge({ folder, chosen, say, renewServers }) {
     );
     const plan = planOf(near, () => true);
     if (plan.length === 0) return { status: 'unreached' };
-    const { started, failed: broken } = await start(
-      plan.map(({ path }) => path),
-      mutant.id,
-    ).catch(() => ({ failed: [0] }));
+    // The quick and the slow tests of a file are two parts, and a file defines its tests only the first time.
+    const paths = [...new Set(plan.map(({ path }) => path))];
+    const { started, failed: broken } = await start(paths, mutant.id).catch(() => ({ failed: [0] }));
     try {
       if (broken.length > 0) return { status: 'killed', by: 'loading' };
       const outcome = await ask(started, mutant.id, plan);

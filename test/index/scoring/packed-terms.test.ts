@@ -2,13 +2,29 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';
-import { packedLength, packTerms, readCounts, unpackTerms } from '../../../src/index/scoring/packed-terms.js';
+import {
+  isPacked,
+  packedLength,
+  packedSize,
+  packedTerms,
+  packTerms,
+  readCounts,
+  readTerms,
+  unpackTerms,
+} from '../../../src/index/scoring/packed-terms.js';
 
 /** Occurrences of `terms`, which ascend. */
 function countsOf(packed: Uint8Array, terms: readonly number[]): number[] {
   const counts = new Uint8Array(terms.length).fill(77);
   readCounts(packed, Uint32Array.from(terms), counts);
   return [...counts];
+}
+
+/** Every term with its count, in the order in which they are read. */
+function entriesOf(packed: Uint8Array): (readonly [number, number])[] {
+  const entries: (readonly [number, number])[] = [];
+  readTerms(packed, (term, count) => entries.push([term, count]));
+  return entries;
 }
 
 describe('packed terms', () => {
@@ -37,6 +53,32 @@ describe('packed terms', () => {
         },
       ),
     );
+  });
+
+  test('are read one after another, ascending, each with its count', () => {
+    const packed = packTerms({
+      length: 310,
+      counts: new Map([
+        [4_000_000_000, 299],
+        [70_000, 3],
+        [0, 1],
+        [5, 7],
+      ]),
+    });
+    const entries = [
+      [0, 1],
+      [5, 7],
+      [70_000, 3],
+      [4_000_000_000, 255],
+    ];
+    expect(entriesOf(packed)).toEqual(entries);
+    expect(packedTerms(packed)).toEqual(entries.map(([term]) => term));
+    expect(packedSize(packed)).toBe(4);
+  });
+
+  test('are none where nothing was packed, or a text without terms', () => {
+    for (const packed of [new Uint8Array(), packTerms({ length: 0, counts: new Map() })])
+      expect([packedSize(packed), packedTerms(packed), entriesOf(packed)]).toEqual([0, [], []]);
   });
 
   test('have no count for a term that is not there', () => {
@@ -74,5 +116,12 @@ describe('packed terms', () => {
   test('of another layout are refused', () => {
     expect(() => unpackTerms(Uint8Array.of(2, 0, 0, 0, 0))).toThrow('not packed terms');
     expect(() => countsOf(new Uint8Array(), [1])).toThrow('not packed terms');
+    const packed = packTerms(analyzeText('alpha beta'));
+    expect(isPacked(packed)).toBe(true);
+    // Some of it is missing.
+    for (const cut of [1, 4, 7]) {
+      expect(isPacked(packed.subarray(0, cut))).toBe(false);
+      expect(() => packedTerms(packed.subarray(0, cut))).toThrow('not packed terms');
+    }
   });
 });

@@ -56,6 +56,10 @@ describe('the score of a chunk with its section', () => {
     );
   });
 
+  test('counts the chunks of its own section alone', () => {
+    expect([0, 7, 8, 15, 16].map(sectionOf)).toEqual([0, 0, 8, 8, 16]);
+  });
+
   test('is 0 where it holds none of the words, and more the more is said around it', () => {
     const [none, little, much] = ['orchard', 'orchard sheep', 'sheep sheep'].map((around) =>
       scoresOfDocument(['granite', 'wolf', around].map(packed), wolfSheep).map(({ score }) => score),
@@ -63,6 +67,16 @@ describe('the score of a chunk with its section', () => {
     expect([none?.[0], little?.[0], much?.[0]]).toEqual([0, 0, 0]);
     expect(little?.[1]).toBeGreaterThan(none?.[1] ?? NaN);
     expect(much?.[1]).toBeGreaterThan(little?.[1] ?? NaN);
+  });
+
+  test('is reached by no chunk that scores less by itself, even where it is added up in another order', () => {
+    expect(leastOwnShare(1)).toBeCloseTo(1, 8);
+    expect(leastOwnShare(0.75)).toBeCloseTo(0.5, 8);
+    expect(leastOwnShare(0.5)).toBe(0);
+    expect(leastOwnShare(0.2)).toBe(0);
+    // The highest that a section can score.
+    for (const own of [0.1, 0.3, 0.7, 1])
+      expect(own - 1e-12).toBeGreaterThanOrEqual(leastOwnShare(scoreWithSection(own, 1)));
   });
 
   test('keeps within 0 and 1, and tells the least that a chunk scores by itself', () => {

@@ -11,6 +11,8 @@ test('the nearest agree with the words as far as they hold what the best by word
   expect(agreementOf(withShares(...ten(0.6), ...ten(0.1)))).toBe(1);
   expect(agreementOf(withShares(...ten(0.2), ...ten(0.8)))).toBeCloseTo(0.25, 12);
   expect(agreementOf(withShares(...ten(0), ...ten(0.8)))).toBe(0);
+  // Low scores tell as much as high ones.
+  expect(agreementOf(withShares(...ten(0.01), ...ten(0.04)))).toBeCloseTo(0.25, 12);
 });
 
 test('ten of each kind are compared, however many there are', () => {

@@ -33,4 +33,27 @@ describe('candidates, best first', () => {
       ),
     );
   });
+
+  test('are put in order as far as they are taken, because that takes longest', () => {
+    let looks = 0;
+    const items = Array.from({ length: 1_000 }, (_, number) => ({
+      documentId: 'a',
+      generation: 'new',
+      number,
+      get score() {
+        looks += 1;
+        return ((number * 919) % 1_000) / 1_000;
+      },
+    }));
+    const page: number[] = [];
+    for (const { number } of bestFirst(items, { k: 10, minScore: 0 })) {
+      page.push(number);
+      if (page.length === 10) break;
+    }
+    // All of them in order would be more than twenty looks at each.
+    expect(looks).toBeLessThan(4 * items.length);
+    expect(page.map((number) => items[number]?.score)).toEqual(
+      Array.from({ length: 10 }, (_, i) => (999 - i) / 1_000),
+    );
+  });
 });

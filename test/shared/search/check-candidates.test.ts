@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createGuard } from '../../../src/shared/access/sharing-guard.js';
 import type { MatchableDocument } from '../../../src/shared/document.js';
 import type { Candidate } from '../../../src/shared/ports.js';
 import {
@@ -6,6 +7,7 @@ import {
   takeHits,
   type CheckCandidates,
 } from '../../../src/shared/search/check-candidates.js';
+import { createConfirmation } from '../../../src/shared/search/confirmation.js';
 import type { ReadHits } from '../../../src/shared/search/read-hits.js';
 import { matchable } from '../../support/matchable.js';
 
@@ -101,6 +103,19 @@ describe('a candidate', () => {
     });
     expect(await check([candidate('a'), candidate('b'), candidate('a', 1)])).toHaveLength(3);
     expect(asked).toEqual([['a', 'b']]);
+  });
+
+  test('is read as it was found: by which state of the data, and by which lists of its caller', async () => {
+    const confirmation = createConfirmation();
+    const guard = createGuard('alice', '1');
+    const given: unknown[] = [];
+    const readHits: ReadHits = (chunks, ids, keep, options) => {
+      given.push(options);
+      return reading([serving('a')])(chunks, ids, keep, options);
+    };
+    const check = createCheckCandidates(readHits, { callerId: 'alice', filter: null, guard, confirmation });
+    await check([candidate('a')]);
+    expect(given).toEqual([{ confirmation, guard }]);
   });
 });
 

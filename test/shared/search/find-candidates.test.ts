@@ -43,10 +43,15 @@ test.each([
   expect([found.candidates.length, found.isCutOff]).toEqual([each.count, each.isCutOff]);
 });
 
+interface Chunk extends Scores {
+  readonly generation?: string;
+}
+
 /** An index with chunks of these two scores, of which the nearest and the best by words are found. NaN: it goes away meanwhile. */
-function createIndex(chunks: readonly Scores[]): Pick<Index, 'vectors' | 'words'> {
+function createIndex(chunks: readonly Chunk[]): Pick<Index, 'vectors' | 'words'> {
   const candidate = (number: number, score: number): Candidate => {
-    return { documentId: 'document', generation: 'document.1.1', number, score };
+    const generation = chunks[number]?.generation ?? 'document.1.1';
+    return { documentId: 'document', generation, number, score };
   };
   const best = (score: (chunk: Scores) => number, limit: number) =>
     chunks
@@ -69,7 +74,7 @@ function createIndex(chunks: readonly Scores[]): Pick<Index, 'vectors' | 'words'
 }
 
 /** Returns the scores that a hybrid ranker is asked to weigh, and the candidates that are left. */
-async function weigh(chunks: readonly Scores[], width = 1) {
+async function weigh(chunks: readonly Chunk[]) {
   const weighed: Scores[] = [];
   const ranker: Ranker = {
     ranking: 'hybrid',
@@ -84,7 +89,7 @@ async function weigh(chunks: readonly Scores[], width = 1) {
     request: { callerId: 'caller', filter: null, query: 'crane', k: K, minScore: 0, per: 'chunk' },
     embed: () => Promise.resolve(new Float32Array(1)),
     confirmation: { onUnconfirmed: undefined },
-  })(width);
+  })(1);
   return { weighed, found };
 }
 
@@ -109,6 +114,46 @@ test('what went away while its scores were read is not weighed', async () => {
   expect(weighed).toEqual([there]);
   expect(found.candidates).toHaveLength(1);
   expect(found.gone).toHaveLength(1);
+});
+
+test('of each generation that went away meanwhile one candidate is told, and none of what is there', async () => {
+  const { found } = await weigh([
+    { similarity: 0.9, share: NaN, generation: 'a.1.1' },
+    { similarity: 0.8, share: NaN, generation: 'a.1.1' },
+    { similarity: NaN, share: 0.7, generation: 'b.1.1' },
+    { similarity: 0.5, share: 0.5, generation: 'c.1.1' },
+    { similarity: 0.4, share: 0, generation: 'd.1.1' },
+  ]);
+  expect(found.gone.map(({ generation }) => generation).sort()).toEqual(['a.1.1', 'b.1.1']);
+  expect(found.candidates.map(({ generation }) => generation).sort()).toEqual(['c.1.1', 'd.1.1']);
+});
+
+test.each([
+  { near: 399, holding: 49, isCutOff: false },
+  { near: 400, holding: 0, isCutOff: true },
+  { near: 0, holding: 50, isCutOff: true },
+])('of $near near ones and $holding that hold the words there may be more: $isCutOff', async (each) => {
+  const { near, holding, isCutOff } = each;
+  const { found } = await weigh([
+    ...Array.from({ length: near }, () => ({ similarity: 0.5, share: 0 })),
+    ...Array.from({ length: holding }, () => ({ similarity: 0, share: 0.5 })),
+  ]);
+  expect(found).toMatchObject({ isCutOff, needed: 0, gone: [] });
+  expect(found.candidates).toHaveLength(near + holding);
+});
+
+test.each([
+  { count: K + 15, isCutOff: false },
+  { count: K + 16, isCutOff: true },
+])('of $count nearest there may be more: $isCutOff', async ({ count, isCutOff }) => {
+  const found = await createFindCandidates({
+    index: createIndex(Array.from({ length: count }, () => ({ similarity: 0.5, share: 0 }))),
+    ranker: createSemanticRanker(),
+    request: { callerId: 'caller', filter: null, query: 'crane', k: K, minScore: 0, per: 'chunk' },
+    embed: () => Promise.resolve(new Float32Array(1)),
+    confirmation: { onUnconfirmed: undefined },
+  })(1);
+  expect([found.candidates.length, found.isCutOff]).toEqual([count, isCutOff]);
 });
 
 describe('candidates are asked for', () => {
@@ -185,5 +230,25 @@ describe('candidates are asked for', () => {
     ]);
     const large = await ask(createHybridRanker(0.5), { k: 200 }, 2);
     expect(large.asked.slice(0, 2)).toMatchObject([{ limit: 1_600 }, { limit: 432 }]);
+  });
+
+  test.each([0, 1])('by both, where both find the same %d, with no further question', async (count) => {
+    let questions = 0;
+    const ask = <Answer>(answer: Answer) => {
+      questions += 1;
+      return Promise.resolve(answer);
+    };
+    const same = [{ documentId: 'd', generation: 'g', number: 0, score: 0.5 }].slice(0, count);
+    const search = () => ask(same);
+    const scores = () => ask(new Float64Array());
+    const found = await createFindCandidates({
+      index: { vectors: { search, similarities: scores }, words: { search, scores } },
+      ranker: createHybridRanker(0.5),
+      request,
+      embed: () => Promise.resolve(vector),
+      confirmation: { onUnconfirmed: undefined },
+    })(1);
+    expect(found.candidates).toEqual(same);
+    expect(questions).toBe(2);
   });
 });

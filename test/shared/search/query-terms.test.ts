@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { noStatistics, type TermStatistics } from '../../../src/index/index.js';
-import { weighQuery } from '../../../src/shared/search/query-terms.js';
+import { inverseDocumentFrequency } from '../../../src/index/scoring/bm25.js';
+import { heaviestTerms, toWordQuery, weighQuery } from '../../../src/shared/search/query-terms.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { backgroundRate } from '../../../src/shared/text/background-terms.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';
 
 const statistics: TermStatistics = {
@@ -23,6 +25,24 @@ test('terms come in ascending order, once each, with shares of their weight', ()
   expect([...terms]).toEqual(distinct.sort((a, b) => a - b));
   expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
   expect(weighQuery('?!', statistics).terms).toHaveLength(0);
+});
+
+test('terms are known before their statistics are, and weigh the same with these later', () => {
+  const { terms, weigh } = toWordQuery('harbour crane wagon crane');
+  const distinct = [...analyzeText('harbour crane wagon').counts.keys()];
+  expect(terms.toSorted((a, b) => a - b)).toEqual(distinct.sort((a, b) => a - b));
+  expect(weigh(statistics)).toEqual(weighQuery('harbour crane wagon crane', statistics));
+});
+
+test('a term weighs by how many of the own chunks and of thirty chunks of general text hold it', () => {
+  const words = ['water', 'harbour', 'crane', 'quxbar'];
+  const weight = (word: string) => {
+    const own = statistics.frequencies.get(hashTerm(word)) ?? 0;
+    return inverseDocumentFrequency(own + 30 * backgroundRate(hashTerm(word)), statistics.chunks + 30);
+  };
+  expect([backgroundRate(hashTerm('water')) > 0, backgroundRate(hashTerm('quxbar'))]).toEqual([true, 0]);
+  const total = words.reduce((sum, word) => sum + weight(word), 0);
+  for (const word of words) expect(weightOf(word, words.join(' '))).toBeCloseTo(weight(word) / total, 12);
 });
 
 test('rare terms weigh more than common ones', () => {
@@ -49,4 +69,13 @@ test('of a query as long as a text the 128 heaviest terms count', () => {
   const { terms } = weighQuery(`harbour ${rare}`, statistics);
   expect(terms).toHaveLength(128);
   expect(terms).not.toContain(hashTerm('harbour'));
+});
+
+test('the heaviest terms come first, and of equal ones the same count in whatever order the query has them', () => {
+  const words = Array.from({ length: 200 }, (_, i) => `rare${String(i)}`);
+  const heaviest = heaviestTerms(`harbour ${words.join(' ')} crane crane`, statistics);
+  expect(heaviest[0]?.term).toBe(hashTerm('crane'));
+  const weights = heaviest.map(({ weight }) => weight);
+  expect(weights).toEqual(weights.toSorted((a, b) => b - a));
+  expect(heaviestTerms(`crane crane ${words.toReversed().join(' ')} harbour`, statistics)).toEqual(heaviest);
 });

@@ -7,6 +7,7 @@ import {
   createLexicalRanker,
   createRankers,
   createSemanticRanker,
+  RANKINGS,
 } from '../../../src/shared/search/ranking.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';
@@ -183,6 +184,31 @@ describe('choosing a ranker', () => {
       (await choose({ ranking, query })).combineFor([])(0.5, 0);
     expect([await score('semantic'), await score('lexical'), await score('hybrid')]).toEqual([0.5, 0, 0.25]);
     expect(await score()).toBe(0.25);
+  });
+
+  test('takes each ranking by its name', async () => {
+    const names = ['semantic', 'lexical', 'hybrid'];
+    expect(RANKINGS).toEqual(names);
+    for (const hybridWeight of [0.5, 'auto'] as const) {
+      const choose = createRankers({ standard: 'lexical', hybridWeight, floor });
+      const rankers = await Promise.all(RANKINGS.map(async (ranking) => choose({ ranking, query })));
+      expect(rankers.map(({ ranking }) => ranking)).toEqual(names);
+    }
+  });
+
+  test('waits for the provider no longer than the request does', async () => {
+    const { signal } = new AbortController();
+    const asked: unknown[] = [];
+    const choose = createRankers({
+      standard: 'hybrid',
+      hybridWeight: 'auto',
+      floor: (options) => {
+        asked.push(options.signal);
+        return floor();
+      },
+    });
+    await choose({ query, signal });
+    expect(asked).toEqual([signal]);
   });
 
   const words = ['wolf', 'sheep', 'orchard', 'river', 'bridge', 'window', 'garden', 'letter', 'candle'];

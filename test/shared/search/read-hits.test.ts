@@ -1,9 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGuard, SharingChangedError } from '../../../src/shared/access/sharing-guard.js';
+import { packWhereabouts } from '../../../src/shared/chunks/whereabouts.js';
 import type { MatchableDocument } from '../../../src/shared/document.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
+import { MalformedRecordError } from '../../../src/shared/errors.js';
+import type { DataState } from '../../../src/shared/ports.js';
 import { createRedis } from '../../../src/shared/redis/client.js';
 import { keys } from '../../../src/shared/redis/keys.js';
+import { createConfirmation, OutdatedError } from '../../../src/shared/search/confirmation.js';
 import { createReadHits, type ReadHits } from '../../../src/shared/search/read-hits.js';
 import { openSearchWorld, type SearchWorld } from '../../support/search-world.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
@@ -25,6 +29,15 @@ const UNKNOWN = '11111111-1111-1111-1111-111111111111';
 const generationOf = async (id: string) =>
   (await createRecords(redis).read(id))?.published?.generation ?? 'none';
 
+/** Returns what work returns, and the number of scripts that were run meanwhile. */
+async function counted<Result>(work: () => Promise<Result>) {
+  const count = async () =>
+    Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+  const before = await count();
+  const result = await work();
+  return { result, scripts: (await count()) - before };
+}
+
 test('reads texts in their order, and of records what access and filters look at, as they stand', async () => {
   const id = await world.create({ metadata: { kind: 'letter' } });
   await world.publish(id, ['the harbour', '倉庫の鍵']);
@@ -35,6 +48,7 @@ test('reads texts in their order, and of records what access and filters look at
     { generation, number: 0 },
   ];
   const { contents, records } = await readHits(addresses, [id, UNKNOWN, id], whole);
+  expect(contents[1]).toBeNull();
   expect(contents.map((each) => each?.text ?? null)).toEqual(['倉庫の鍵', null, 'the harbour']);
   const record = await createRecords(redis).read(id);
   if (!record) throw new Error('no record');
@@ -57,6 +71,99 @@ test('reads a page of the largest size at once', async () => {
   const { contents, records } = await readHits(addresses, ids, whole);
   expect(contents.map((each) => each?.text)).toEqual(texts);
   expect(records.filter((each) => each !== null)).toHaveLength(1);
+  expect((await counted(() => readHits(addresses, ids, whole))).scripts).toBe(1);
+});
+
+test('reads two megabytes at a time, so that Redis is there for others in between', async () => {
+  const texts = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(2 ** 20));
+  for (const [number, content] of texts.entries()) await redis.hSet(keys.chunk('large', number), { content });
+  const id = await world.create();
+  const addresses = texts.map((_, number) => ({ generation: 'large', number }));
+  const ids = [id, UNKNOWN, id];
+  await readHits([], ids, whole);
+  const { result, scripts } = await counted(() => readHits(addresses, ids, (record) => record.id));
+  expect(result).toEqual({
+    contents: texts.map((text) => ({ text, location: null, section: [] })),
+    records: [id, null, id],
+  });
+  expect(scripts).toBe(3);
+});
+
+test('reads where in its file each text stands, and of records only what is wanted', async () => {
+  const where = { location: { lines: { first: 2, last: 3 } }, section: ['Ships', 'Cranes'] };
+  await redis.hSet(keys.chunk('placed', 0), { content: 'a', where: packWhereabouts(where) ?? '' });
+  await redis.hSet(keys.chunk('placed', 1), { content: 'b' });
+  const id = await world.create({ metadata: { kind: 'letter' } });
+  const addresses = [0, 1].map((number) => ({ generation: 'placed', number }));
+  expect(await readHits(addresses, [id, UNKNOWN], ({ metadata }) => metadata)).toEqual({
+    contents: [
+      { text: 'a', ...where },
+      { text: 'b', location: null, section: [] },
+    ],
+    records: [{ kind: 'letter' }, null],
+  });
+});
+
+test('a record that cannot be read is told and left out, and fails the reading where nobody is told', async () => {
+  const [before, malformed, after] = [await world.create(), await world.create(), await world.create()];
+  await redis.hSet(keys.document(malformed), 'metadata', '{');
+  const ids = [before, malformed, after];
+  const told: string[] = [];
+  const telling = createReadHits(redis, (id, error) => {
+    expect(error).toBeInstanceOf(MalformedRecordError);
+    told.push(id);
+  });
+  expect((await telling([], ids, ({ id }) => id)).records).toEqual([before, null, after]);
+  expect(told).toEqual([malformed]);
+  await expect(readHits([], ids, whole)).rejects.toThrow(MalformedRecordError);
+  await redis.del(keys.document(malformed));
+});
+
+describe('what was found in a state of the data', () => {
+  /** The state of the data now. */
+  const present = async (): Promise<DataState> => {
+    const [epoch, sequence] = await redis.mGet([keys.epoch, keys.sequence]);
+    const server = /run_id:(\w+)/.exec(await redis.info('server'))?.[1] ?? '';
+    return { server, epoch: epoch ?? '', sequence: Number(sequence) };
+  };
+  const readIn = (state: DataState, address = { generation: 'any', number: 0 }) => {
+    const confirmation = createConfirmation();
+    confirmation.onUnconfirmed?.(state);
+    const reading = readHits([address], [], whole, { confirmation });
+    return { confirmation, reading };
+  };
+  beforeAll(async () => {
+    await redis.set(keys.epoch, 'of-the-test');
+  });
+
+  test('is read and confirmed in the same state', async () => {
+    const id = await world.create();
+    await world.publish(id, ['the harbour']);
+    const address = { generation: await generationOf(id), number: 0 };
+    const { confirmation, reading } = readIn(await present(), address);
+    expect((await reading).contents[0]?.text).toBe('the harbour');
+    expect(confirmation.state).toBeNull();
+  });
+
+  test.each([
+    { name: 'after another change', other: { sequence: 999_999 } },
+    { name: 'in another data set', other: { epoch: 'another' } },
+    { name: 'on another server', other: { server: 'f'.repeat(40) } },
+  ])('is not read $name', async ({ other }) => {
+    const { confirmation, reading } = readIn({ ...(await present()), ...other });
+    await expect(reading).rejects.toThrow(OutdatedError);
+    expect(confirmation.state).not.toBeNull();
+  });
+
+  test('is of the number 0 where nothing was ever changed', async () => {
+    const before = await present();
+    await redis.del(keys.sequence);
+    const { confirmation, reading } = readIn({ ...before, sequence: 0 });
+    await reading;
+    expect(confirmation.state).toBeNull();
+    await expect(readIn({ ...before, sequence: 1 }).reading).rejects.toThrow(OutdatedError);
+    await redis.set(keys.sequence, String(before.sequence));
+  });
 });
 
 test('reads with the right to read alone, so that no search waits for a write to the disk', async () => {

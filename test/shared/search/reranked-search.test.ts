@@ -121,7 +121,7 @@ test('the least score is held against the new score alone', async () => {
   // Now the provider is given a rest.
   expect(await find({ minScore: 0.3 })).toMatchObject({
     scores: first.scores,
-    report: { outcome: 'paused' },
+    report: { outcome: 'paused', tokens: 0 },
   });
   expect(asked).toHaveLength(3);
 });
