@@ -3,7 +3,8 @@ import type { Random } from '../random.js';
 import { dump, plant, secretWord, type Loot } from './documents.js';
 import { pause, untilOver } from './pause.js';
 
-const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+/** Without `q`, so that no word by chance has the form of a marker. */
+const LETTERS = 'abcdefghijklmnoprstuvwxyz';
 const REFUSALS = 15;
 const WORDS_OF_A_SENTENCE = 40;
 
@@ -23,7 +24,7 @@ export async function fillRedis(actor: Actor, signal: AbortSignal): Promise<void
 }
 
 const word = (random: Random, length: number) =>
-  Array.from({ length }, () => LETTERS.charAt(random.whole(0, 25))).join('');
+  Array.from({ length }, () => LETTERS.charAt(random.whole(0, LETTERS.length - 1))).join('');
 
 function manyWords(actor: Actor) {
   const marker = secretWord(actor);

@@ -84,6 +84,8 @@ function hear({ arena: { history } }: Actor, heard: Heard, { items, outcome, lab
     violate('a batch is answered item by item, in order', `${String(said.length)} outcomes`, 0);
   for (const each of said) {
     const before = heard.get(each.index)?.document_id;
+    // The item is known, and this answer does not say what became of it.
+    if (before !== undefined && each.error?.type.startsWith('try_later')) continue;
     if (before !== undefined && before !== each.document_id)
       violate(
         'an item stays the document that it was',
@@ -145,4 +147,4 @@ function take({ arena, name }: Actor, item: LostIngest, { heard, reply, label }:
 const isTooMany = (outcome: Outcome) => outcome.type === 'answer' && outcome.status === 429;
 
 const isUnanswered = (outcome: Outcome) =>
-  outcome.type === 'broken' || isCutOff(outcome) || (outcome.type === 'answer' && outcome.status === 503);
+  outcome.type === 'broken' || isCutOff(outcome) || (outcome.type === 'answer' && [409, 503].includes(outcome.status));

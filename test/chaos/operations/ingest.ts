@@ -49,13 +49,14 @@ export const MAX_REPEATS = 80;
 
 /** Sends an ingest with an `Idempotency-Key` until it is answered. It makes one document, whatever became of the others. */
 async function repeat(
-  { arena: { ledger }, name }: Actor,
+  { arena: { ledger, history }, name }: Actor,
   asked: LostIngest,
   { first, send }: Repeatable,
 ): Promise<TimedOutcome> {
   const keyed = { ...first.headers, 'idempotency-key': `${name} ${asked.key}` };
   let reply = await send({ ...first, headers: keyed });
   const { start } = reply;
+  let heldSince: number | null = null;
   for (let repeats = 0; isOpen(reply) && repeats < MAX_REPEATS; repeats += 1) {
     await sleep(500);
     // A failure before it was stored is a record of its own.
@@ -63,9 +64,19 @@ async function repeat(
     const again = await send({ headers: keyed });
     // An earlier answer still counts where nobody listens any more.
     if (again.outcome.type !== 'refused') reply = again;
+    // Each try may take the key and die with it, but a key is held for the dead no longer than its lease.
+    if (!isHeld(again)) heldSince = null;
+    else heldSince ??= performance.now();
+    if (heldSince !== null && performance.now() - heldSince > MAX_HELD_MS)
+      history.violate('a key is held by the living', asked.key, asked.content.marker);
   }
   return { ...reply, start };
 }
+
+/** Three leases. A frozen Redis lets the time of a lease pass later. */
+const MAX_HELD_MS = 30_000;
+
+const isHeld = ({ outcome }: TimedOutcome): boolean => outcome.type === 'answer' && outcome.status === 409;
 
 const isOpen = ({ outcome }: TimedOutcome): boolean =>
   outcome.type === 'broken' || (outcome.type === 'answer' && [409, 503].includes(outcome.status));
@@ -108,7 +119,7 @@ function take({ arena, name }: Actor, asked: LostIngest, { outcome, start, end }
     ledger.end(name, operation, 'refused');
     return;
   }
-  if (outcome.type === 'broken' || outcome.status === 503) {
+  if (outcome.type === 'broken' || outcome.status === 503 || outcome.status === 409) {
     world.lost.push(asked);
     return;
   }
