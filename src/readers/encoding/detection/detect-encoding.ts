@@ -47,7 +47,7 @@ interface WideOptions {
 }
 
 /** The best of the encodings of two bytes a letter; undefined where one of single bytes is likelier. */
-export function likeliestWide(buffer: Buffer, { isCertain }: WideOptions): string | undefined {
+function likeliestWide(buffer: Buffer, { isCertain }: WideOptions): string | undefined {
   const sample = buffer.subarray(0, SAMPLE_BYTES);
   const [best] = rankAll(WIDE_CANDIDATES, sample);
   if (!best || isCertain) return best?.encoding;

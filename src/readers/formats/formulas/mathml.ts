@@ -21,7 +21,7 @@ import {
  * Writes a formula in MathML as linear text, as UnicodeMath does. Names are without prefixes.
  * @see MathML Core and MathML 3, chapter 3; Unicode Technical Note 28
  */
-export function writeMathMl(formula: FormulaElement): string {
+function writeMathMl(formula: FormulaElement): string {
   const text = oneLine(row(formula, 0));
   return text === '' ? (formula.attributes['alttext'] ?? '').trim() : text;
 }

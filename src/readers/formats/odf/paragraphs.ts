@@ -13,7 +13,7 @@ import type { HiddenCounter, Unseen } from '../visibility/hidden-counter.js';
 import { reasonUnseen } from '../visibility/reason-unseen.js';
 import { MAX_DEPTH } from '../shallow-parser.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
-import { inherit, styleOf, type Look, type Styles } from './styles.js';
+import { inherit, styleOf, type StyleLook, type Styles } from './styles.js';
 
 export interface OdfParagraph {
   readonly text: string;
@@ -30,7 +30,7 @@ interface ParagraphOptions {
   /** The colour behind text now; undefined when it is not known. */
   readonly behind: () => Color | undefined;
   /** Returns the look of text now where neither its paragraph nor the text itself says it. */
-  readonly outerLook?: (() => Look) | undefined;
+  readonly outerLook?: (() => StyleLook) | undefined;
   /** Returns the reason why the elements around the text are not seen now. */
   readonly reasonAround?: (() => Unseen | undefined) | undefined;
   /** Called for a field whose placeholder nobody has filled in. */
@@ -66,7 +66,7 @@ interface OpenParagraph {
   readonly heading: number | undefined;
   readonly notes: string[];
   readonly isInNote: boolean;
-  readonly shift: Look['shift'];
+  readonly shift: StyleLook['shift'];
   isHidden: boolean;
 }
 
@@ -76,7 +76,7 @@ interface State {
   ignored: number;
   /** A text box or a note is inside a paragraph, so that several are open. */
   readonly open: OpenParagraph[];
-  readonly looks: { readonly depth: number; readonly look: Look }[];
+  readonly looks: { readonly depth: number; readonly look: StyleLook }[];
   readonly hidden: { readonly depth: number; readonly kind: Unseen }[];
   /** The marks of the notes that are open. */
   readonly notes: { readonly depth: number; mark: string }[];

@@ -5,7 +5,7 @@ import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
 import { readObject, type OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
-import type { Look } from './styles.js';
+import type { StyleLook } from './styles.js';
 
 export interface SheetRow {
   readonly kind: 'row';
@@ -46,7 +46,7 @@ interface OpenRow {
 interface OpenCell {
   readonly parts: string[];
   readonly attributes: Attributes;
-  readonly look: Look;
+  readonly look: StyleLook;
   /** True if the file says what the cell shows, be it nothing. */
   hasParagraph: boolean;
   /** True if the cell shows something, be it hidden. */

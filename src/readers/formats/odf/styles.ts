@@ -7,7 +7,7 @@ import { lengthOf } from './lengths.js';
 import { createListStyles, type NumberStyle } from './lists/list-styles.js';
 
 /** The properties of a style that decide whether text is seen. */
-export interface Look {
+export interface StyleLook {
   readonly isUndisplayed?: boolean | undefined;
   /** `auto` is a colour that can be seen. */
   readonly color?: Color | 'auto' | undefined;
@@ -27,7 +27,7 @@ export interface Look {
   readonly font?: string | undefined;
 }
 
-interface Style extends Look {
+interface Style extends StyleLook {
   readonly parent?: string | undefined;
   /** True if it undoes the background of its parent style. */
   readonly isTransparent?: boolean;
@@ -42,7 +42,7 @@ export interface Styles extends MarkupHandler {
    * Returns the look that a style of a family (`paragraph`, `text`, `table`, `drawing-page`) gives, together with its
    * parent styles.
    */
-  look(family: string, name: string | undefined): Look;
+  look(family: string, name: string | undefined): StyleLook;
   /** The sign before items of a list of this style, on a level from 1; undefined where nothing is said of it. */
   bullet(list: string | undefined, level: number): Bullet | undefined;
   /** Returns the numbering of the items of a list of this style, on a level from 1; undefined where they have no numbers. */
@@ -100,8 +100,8 @@ function parentOf(attributes: Attributes): Style {
   return parent === undefined ? {} : { parent: `${attributes['style:family'] ?? ''}/${parent}` };
 }
 
-function resolve(styles: ReadonlyMap<string, Style>, key: string): Look {
-  let look: Look = {};
+function resolve(styles: ReadonlyMap<string, Style>, key: string): StyleLook {
+  let look: StyleLook = {};
   let isTransparent = false;
   let next: string | undefined = key.endsWith('/') ? undefined : key;
   for (let count = 0; next !== undefined && count < MAX_PARENTS; count += 1) {
@@ -117,11 +117,11 @@ function resolve(styles: ReadonlyMap<string, Style>, key: string): Look {
 }
 
 /** Sets the background to unknown where one style undoes the background of another, or only defaults have one. */
-const withGround = (look: Look, lower: Look, isDoubtful: boolean): Look =>
+const withGround = (look: StyleLook, lower: StyleLook, isDoubtful: boolean): StyleLook =>
   isDoubtful && lower.background !== undefined ? { ...look, background: 'unknown' } : look;
 
 /** Returns the look that holds where `inner` is used within `outer`. */
-export function inherit(outer: Look, inner: Look): Look {
+export function inherit(outer: StyleLook, inner: StyleLook): StyleLook {
   return {
     isUndisplayed: inner.isUndisplayed ?? outer.isUndisplayed,
     color: inner.color ?? outer.color,
@@ -178,7 +178,7 @@ function hasEffects(attributes: Attributes): boolean {
   );
 }
 
-function backgroundOf(color: string | undefined): Look['background'] {
+function backgroundOf(color: string | undefined): StyleLook['background'] {
   if (color === undefined || color === 'transparent') return undefined;
   return cssColor(color.toLowerCase()) ?? 'unknown';
 }
@@ -226,7 +226,7 @@ function languageOf(attributes: Attributes): string {
 }
 
 /** The style of text, for the judge of what is seen. @param behind tells the colour behind it; undefined when it is not known */
-export function styleOf(look: Look, behind: () => Color | undefined): RunStyle {
+export function styleOf(look: StyleLook, behind: () => Color | undefined): RunStyle {
   const { color, background } = look;
   return {
     off: look.isUndisplayed === true ? 'off' : undefined,

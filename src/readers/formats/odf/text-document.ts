@@ -11,7 +11,7 @@ import { createParagraphs, type OdfParagraph } from './paragraphs.js';
 import { createRepeatBudget } from './repeat-budget.js';
 import { isShape, shapeFill } from './slides/shape-layers.js';
 import type { SlideGround } from './slides/slide-ground.js';
-import type { Look, Styles } from './styles.js';
+import type { StyleLook, Styles } from './styles.js';
 import { createTables } from './tables.js';
 
 /** Reads the body of a text or a presentation into blocks. @param slideGround for a presentation */
@@ -126,7 +126,7 @@ function createGrounds(styles: Styles, slideGround?: SlideGround): GroundTracker
 /** Without slides, the places of frames are not compared. */
 const frameGround = (fill: Fill): Color | 'unknown' => (fill === 'none' ? 'unknown' : fill);
 
-function cellGround({ background, fill, isConditional }: Look): Color | 'unknown' | undefined {
+function cellGround({ background, fill, isConditional }: StyleLook): Color | 'unknown' | undefined {
   if (isConditional === true) return 'unknown';
   return background ?? (fill === 'none' ? undefined : fill);
 }

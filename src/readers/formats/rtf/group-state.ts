@@ -23,7 +23,7 @@ export interface GroupState {
   readonly position: number;
 }
 
-export const FIRST_STATE: GroupState = {
+const FIRST_STATE: GroupState = {
   destination: 'body',
   font: -1,
   fallbackLength: 1,

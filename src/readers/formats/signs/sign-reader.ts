@@ -71,7 +71,7 @@ export function signsOf(font: string | undefined): SignTable | undefined {
  * Returns the signs of a text. Where some are in the private use area, the letters beside them are text.
  * @param table the signs of the font; undefined for a font that is no known symbol font
  */
-export function readSigns(text: string, table: SignTable | undefined): { text: string; lost: number } {
+function readSigns(text: string, table: SignTable | undefined): { text: string; lost: number } {
   let lost = 0;
   let read = '';
   const isMixed = PRIVATE.test(text);

@@ -1,7 +1,7 @@
 import { UNKNOWN_LAYER, type Box, type Fill, type Layer } from '../../visibility/layers.js';
 import type { Attributes } from '../../xml/read-markup.js';
 import { lengthOf } from '../lengths.js';
-import type { Look, Styles } from '../styles.js';
+import type { StyleLook, Styles } from '../styles.js';
 
 /** Shapes that are lines, which cover nothing. */
 const LINES: ReadonlySet<string> = new Set(['draw:line', 'draw:connector', 'draw:polyline', 'draw:measure']);
@@ -20,7 +20,7 @@ export function shapeFill(styles: Styles, attributes: Attributes): Fill {
   return fill ?? background ?? 'unknown';
 }
 
-function lookOf(styles: Styles, attributes: Attributes): Look {
+function lookOf(styles: Styles, attributes: Attributes): StyleLook {
   const name = attributes['draw:style-name'] ?? attributes['presentation:style-name'];
   return styles.look(attributes['draw:style-name'] === undefined ? 'presentation' : 'graphic', name);
 }

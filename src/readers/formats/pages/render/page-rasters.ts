@@ -1,7 +1,6 @@
 import type { ScreenshotResult } from '@llamaindex/liteparse';
-import type { Pdfium } from '../pdfium.js';
-import { boundedDpi } from './bounded-dpi.js';
 import { decodeGreen, decodePng, type Raster } from '../../pictures/png.js';
+import type { Pdfium } from '../pdfium.js';
 
 /** Larger pages are looked at with fewer dots to the inch. */
 const MAX_PIXELS = 4_000_000;
@@ -74,4 +73,13 @@ function open(picture: Uint8Array | undefined): PagePicture | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the resolution that is asked for, as far as it is allowed for a page of this size in points. */
+export function boundedDpi(
+  { width, height }: { readonly width: number; readonly height: number },
+  { dpi, pixels }: { dpi: number; pixels: number },
+): number {
+  const most = 72 * Math.sqrt(pixels / Math.max(1, width * height));
+  return Math.max(1, Math.min(dpi, Math.floor(most)));
 }
