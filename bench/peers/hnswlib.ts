@@ -1,5 +1,4 @@
-import type { MakeEngine } from './engines.js';
-import { K } from './engines.js';
+import { K, type MakeEngine } from './engines.js';
 import { loadPeer } from './find-peers.js';
 
 interface NearestIndex {

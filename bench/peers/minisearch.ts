@@ -1,6 +1,5 @@
 import { stopWords } from '../../src/shared/text/stop-words.js';
-import type { MakeEngine } from './engines.js';
-import { K } from './engines.js';
+import { K, type MakeEngine } from './engines.js';
 import { loadPeer } from './find-peers.js';
 
 /** The used part of the package. */

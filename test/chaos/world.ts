@@ -1,5 +1,4 @@
-import type { Content } from './contents.js';
-import { makeMarker } from './contents.js';
+import { makeMarker, type Content } from './contents.js';
 import { createRegister, holds, type Register, type Write } from './register.js';
 
 /** The document that the service must have when all is quiet, as far as its answers tell; see `register.ts`. */

@@ -1,9 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { QUEUE_PREFIX } from '../../src/shared/redis/keys.js';
+import { QUEUE_PREFIX, keys } from '../../src/shared/redis/keys.js';
 import { LANES } from '../../src/shared/queues/lanes.js';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
-import { keys } from '../../src/shared/redis/keys.js';
 import { createClient, type Client } from '../support/client.js';
 import { describeOnEachIndex } from '../support/each-index.js';
 import type { Service } from '../support/service.js';

@@ -5,7 +5,7 @@ import { ROLES, type Role } from '../../shared/models/in-use/role.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
 import { test, type TestResult } from './test.js';
 import { tryRemoteCompleter, tryRemoteEmbedder, tryRemoteReranker } from './trial/remote-trial.js';
-import type { Verdict } from './trial/verdict.js';
+import type { Verdict } from '../../readers/formats/pdf/judging/judge-text.js';
 
 /**
  * Tries the embedder, completer and reranker that the settings name, in this process and without a service.

@@ -12,7 +12,7 @@ import { inMegabytes } from './megabytes.js';
 import { tryChat } from './trial/chat-trial.js';
 import { tryEmbedding } from './trial/embedding-trial.js';
 import { tryRanking } from './trial/ranking-trial.js';
-import type { Verdict } from './trial/verdict.js';
+import type { Verdict } from '../../readers/formats/pdf/judging/judge-text.js';
 import { withModelsProcess } from './with-models-process.js';
 
 const PATIENCE_MS = 600_000;

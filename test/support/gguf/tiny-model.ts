@@ -1,5 +1,4 @@
-import type { GgufContent } from './write-gguf.js';
-import { writeGguf } from './write-gguf.js';
+import { writeGguf, type GgufContent } from './write-gguf.js';
 import { bytePairMetadata } from './byte-pairs.js';
 import { byteTokenMetadata } from './byte-tokens.js';
 import { encoderModel } from './encoder-model.js';

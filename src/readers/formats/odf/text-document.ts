@@ -84,25 +84,18 @@ const FAMILIES: ReadonlyMap<string, string> = new Map([
   ['table:table-row', 'table-row'],
   ['table:table-cell', 'table-cell'],
 ]);
-/** Follows open elements, and knows the colour behind the text in them. */
-interface GroundTracker {
-  open(name: string, attributes: Attributes): void;
-  close(name: string): void;
-  /** Undefined when it is not known. */
-  readonly behind: () => Color | undefined;
-  /** Returns the reason why nothing of the open elements is seen; undefined when they are seen. */
-  readonly reasonAround: () => Unseen | undefined;
-}
-
-/** @param slideGround tells the ground behind the text of shapes where there are slides */
-function createGrounds(styles: Styles, slideGround?: SlideGround): GroundTracker {
+/**
+ * Follows open elements, and knows the colour behind the text in them. @param slideGround tells the ground behind the text of
+ * shapes where there are slides
+ */
+function createGrounds(styles: Styles, slideGround?: SlideGround) {
   const grounds: (Color | 'unknown')[] = [];
   const behind = (): Color | undefined => {
     const ground = grounds.at(-1) ?? styles.pageColor();
     return ground === 'unknown' ? undefined : ground;
   };
   return {
-    open: (name, attributes) => {
+    open: (name: string, attributes: Attributes): void => {
       slideGround?.open(name);
       if (isShape(name))
         grounds.push(
@@ -114,11 +107,13 @@ function createGrounds(styles: Styles, slideGround?: SlideGround): GroundTracker
       const isTemplate = attributes['table:template-name'] !== undefined;
       grounds.push(isTemplate ? 'unknown' : (cellGround(look) ?? behind() ?? 'unknown'));
     },
-    close: (name) => {
+    close: (name: string): void => {
       if (isShape(name) || FAMILIES.has(name)) grounds.pop();
       slideGround?.close(name);
     },
+    /** Undefined when it is not known. */
     behind,
+    /** Returns the reason why nothing of the open elements is seen; undefined when they are seen. */
     reasonAround: () => slideGround?.reason(),
   };
 }

@@ -1,8 +1,8 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../blocks/location.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
-import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
+import { touches } from '../visibility/layers.js';
 import { mayName } from './judging/names.js';
 import type { TypedNote } from './pdfjs/pdfjs.js';
 import type { SecondReader } from './pdfjs/second-reader.js';
@@ -85,9 +85,6 @@ function isShown({ text, box }: Note, items: readonly TextItem[]): boolean {
 }
 
 const compact = (text: string): string => text.replace(/\s+/g, '');
-
-const touches = (one: Rectangle, other: Rectangle): boolean =>
-  one.x < rightOf(other) && other.x < rightOf(one) && one.y < bottomOf(other) && other.y < bottomOf(one);
 
 /**
  * The lines of a note, as texts of a light colour, so that they are compared with a picture of the page and hidden ones are

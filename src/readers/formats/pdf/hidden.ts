@@ -4,12 +4,11 @@ import { sizeOf, turnBack } from '../pages/native-pieces.js';
 import { rasterPages } from '../pages/render/page-rasters.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../blocks/location.js';
-import { holds } from '../pages/layout/piece.js';
-import type { Color } from '../visibility/colors.js';
+import { holds, bottomOf, rightOf } from '../pages/layout/piece.js';
+import { areAlike, hexColor, MIN_DIFFERENCE, partsOf, type Color } from '../visibility/colors.js';
 import type { Unseen } from '../visibility/hidden-counter.js';
 import { reasonUnseen, type RunStyle } from '../visibility/reason-unseen.js';
-import { colorOfItem, isAllOf, isEven, opacityOfItem, type Size } from './judging/contrast.js';
-import { findCovered, type CoveredWord } from './judging/covered.js';
+import type { Raster } from '../pictures/png.js';
 
 export interface SeenPage {
   readonly page: ParsedPage;
@@ -184,3 +183,160 @@ function styleOf(item: TextItem, unseen: UnseenTexts): RunStyle {
 /** Tells whether red, green and blue are all high. */
 const isLight = ({ fillColor }: TextItem): boolean =>
   fillColor !== undefined && /^..(?:[ef].){3}/i.test(fillColor);
+
+/** More shapes of a page are not compared with its texts. */
+const MAX_SHAPES = 2_000;
+/** A shape that covers less of a word does not hide it. */
+const MIN_COVERED = 0.5;
+
+/** A word, or a whole text, that a shape of its own colour may hide. Its box is the part that the shape covers. */
+interface CoveredWord extends Doubt {
+  /** The text that the word is part of. */
+  readonly item: TextItem;
+  /** All words of that text. */
+  readonly words: readonly TextItem[];
+}
+
+interface Cover {
+  readonly box: Rectangle;
+  readonly colour: Color;
+}
+
+/** The words of texts that shapes of their own colours may hide, whichever was drawn first. */
+async function findCovered(
+  pages: readonly ParsedPage[],
+  { pdfium, bytes }: { readonly pdfium: Pick<Pdfium, 'readWords'>; readonly bytes: Uint8Array },
+): Promise<ReadonlyMap<ParsedPage, readonly CoveredWord[]>> {
+  const touched = new Map<ParsedPage, (readonly [TextItem, readonly Cover[]])[]>();
+  for (const page of pages) {
+    const covers = coversOf(page);
+    const items = page.textItems.flatMap((item) => {
+      const upon = covers.filter((cover) => touches(cover, item));
+      return upon.length > 0 ? [[item, upon] as const] : [];
+    });
+    if (items.length > 0) touched.set(page, items);
+  }
+  if (touched.size === 0) return new Map();
+  const numbers = [...touched.keys()].map(({ pageNum }) => pageNum);
+  const words = await pdfium.readWords(bytes, numbers).catch(() => undefined);
+  return new Map(
+    [...touched].map(([page, items]) => {
+      const found = new Map((words?.get(page.pageNum) ?? []).map((item) => [keyOf(item), item]));
+      return [page, items.flatMap((each) => coveredWords(each, found.get(keyOf(each[0]))))];
+    }),
+  );
+}
+
+function coversOf({ vectorGraphics }: ParsedPage): Cover[] {
+  return (vectorGraphics?.shapes ?? [])
+    .flatMap(({ fill, fillColor = '', bbox }) => {
+      // Other shapes are translucent.
+      const colour = fill && fillColor.startsWith('ff') ? colorOfItem(fillColor) : undefined;
+      return colour === undefined ? [] : [{ box: bbox, colour }];
+    })
+    .slice(0, MAX_SHAPES);
+}
+
+/** Tells whether a shape of the text's colour covers at least a letter of it. Lines under texts and through them do not. */
+function touches({ box, colour }: Cover, item: TextItem): boolean {
+  const half = Math.min(item.width, item.height) / 2;
+  if (box.width < half || box.height < half) return false;
+  const { width, height } = common(box, item);
+  const color = colorOfItem(item.fillColor);
+  return width >= half && height >= half && color !== undefined && areAlike(colour, color);
+}
+
+function coveredWords(
+  [item, covers]: readonly [TextItem, readonly Cover[]],
+  { words = [] }: Pick<TextItem, 'words'> = {},
+): CoveredWord[] {
+  const parts = words.length > 1 ? words.map((word): TextItem => ({ ...item, ...word })) : [item];
+  return parts.flatMap((word) =>
+    covers.flatMap(({ box, colour }) => {
+      const covered = common(box, word);
+      const isCovered = areaOf(covered) > areaOf(word) * MIN_COVERED;
+      return isCovered ? [{ item, words: parts, word, box: covered, colour }] : [];
+    }),
+  );
+}
+
+/** Texts of the same page that was read twice are the same at the same place. */
+const keyOf = ({ text, x, y }: TextItem): string => `${String(x)} ${String(y)} ${text}`;
+
+const areaOf = ({ width, height }: Rectangle): number => Math.max(0, width) * Math.max(0, height);
+
+/** Returns the intersection of two rectangles; of a negative width or height when they do not meet. */
+function common(one: Rectangle, other: Rectangle): Rectangle {
+  const x = Math.max(one.x, other.x);
+  const y = Math.max(one.y, other.y);
+  const width = Math.min(rightOf(one), rightOf(other)) - x;
+  const height = Math.min(bottomOf(one), bottomOf(other)) - y;
+  return { x, y, width, height };
+}
+
+type Size = Pick<Rectangle, 'width' | 'height'>;
+
+/** Tells whether nothing can be told apart within a rectangle of a page, its edges included. */
+function isEven(raster: Raster, page: Size, { x, y, width, height }: Rectangle): boolean {
+  const [across, down] = [raster.width / page.width, raster.height / page.height];
+  const ranges = rangesIn(raster, {
+    left: Math.floor(x * across),
+    right: Math.ceil((x + width) * across),
+    top: Math.floor(y * down),
+    bottom: Math.ceil((y + height) * down),
+  });
+  return ranges.every(([darkest, lightest]) => lightest - darkest < MIN_DIFFERENCE);
+}
+
+/** Tells whether all that is wholly within the box of a doubt has nearly this colour, and there is something. */
+function isAllOf(
+  raster: Raster,
+  page: Size,
+  { box: { x, y, width, height }, colour }: { readonly box: Rectangle; readonly colour: Color },
+): boolean {
+  const [across, down] = [raster.width / page.width, raster.height / page.height];
+  const parts = partsOf(colour);
+  const ranges = rangesIn(raster, {
+    left: Math.ceil(x * across),
+    right: Math.floor((x + width) * across) - 1,
+    top: Math.ceil(y * down),
+    bottom: Math.floor((y + height) * down) - 1,
+  });
+  return ranges.every(([darkest, lightest], channel) => {
+    const part = parts[channel] ?? 0;
+    return darkest <= lightest && part - darkest < MIN_DIFFERENCE && lightest - part < MIN_DIFFERENCE;
+  });
+}
+
+/** The colour of eight hexadecimal digits: alpha, red, green, blue. */
+const colorOfItem = (digits: string | undefined): Color | undefined => hexColor(digits?.slice(2));
+
+/** The opacity of such a colour, from 0 to 1. */
+const opacityOfItem = (digits: string | undefined): number | undefined =>
+  digits === undefined ? undefined : Number.parseInt(digits.slice(0, 2), 16) / 255;
+
+interface Region {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** The least and the most of each colour's part (red, green, blue, or grey alone) in a region, as far as it is on the page. */
+function rangesIn({ pixels, channels, width, height }: Raster, region: Region) {
+  const ranges: (readonly [number, number])[] = [];
+  const [left, top] = [Math.max(0, region.left), Math.max(0, region.top)];
+  const [right, bottom] = [Math.min(width - 1, region.right), Math.min(height - 1, region.bottom)];
+  for (let channel = 0; channel < Math.min(3, channels); channel += 1) {
+    let darkest = 255;
+    let lightest = 0;
+    for (let y = top; y <= bottom; y += 1)
+      for (let x = left; x <= right; x += 1) {
+        const value = pixels[(y * width + x) * channels + channel] ?? 0;
+        darkest = Math.min(darkest, value);
+        lightest = Math.max(lightest, value);
+      }
+    ranges.push([darkest, lightest]);
+  }
+  return ranges;
+}

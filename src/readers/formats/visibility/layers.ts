@@ -1,19 +1,15 @@
+import type { Rectangle } from '../../blocks/location.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import type { Color } from './colors.js';
 
 /** A rectangle, in any units. */
-export interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+export type Box = Rectangle;
 
 /** The fill of a shape: a colour, nothing, or something whose colour is not known. */
 export type Fill = Color | 'none' | 'unknown';
 
 /** The colour of a fill; undefined where it has none, or it is not known. */
-export const colorOfFill = (fill: Fill): Color | undefined =>
+export const colorOfFill = (fill: Fill | undefined): Color | undefined =>
   fill === 'none' || fill === 'unknown' ? undefined : fill;
 
 /** Something drawn on a page or slide. */

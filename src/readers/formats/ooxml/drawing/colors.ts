@@ -1,4 +1,5 @@
 import { hexColor, namedColor, withLuminance, type Color } from '../../visibility/colors.js';
+import { colorOfFill, type Fill } from '../../visibility/layers.js';
 import { MAX_UNSEEN_OPACITY } from '../../visibility/reason-unseen.js';
 import { childOf, childrenOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
@@ -6,17 +7,14 @@ import type { XmlElement } from '../xml/stream-xml.js';
 /** The colours of a theme by their names, such as `accent1`, or `bg1` where a part maps it. */
 export type Palette = ReadonlyMap<string, Color>;
 
-/**
- * The colour that an element of colour or fill shows; `none` where it is transparent, `unknown` for several colours or a
- * mixture.
- */
-export type Paint = Color | 'none' | 'unknown';
-
 /** Thousandths of a percent. */
 const WHOLE = 100_000;
 
-/** Reads the first fill that is directly in an element, such as properties of a shape or run; undefined without any. */
-export function fillOf(element: XmlElement | undefined, palette: Palette): Paint | undefined {
+/**
+ * Reads the first fill that is directly in an element, such as properties of a shape or run; undefined without any. It is
+ * `none` where it is transparent, and `unknown` for several colours or a mixture.
+ */
+export function fillOf(element: XmlElement | undefined, palette: Palette): Fill | undefined {
   for (const child of childrenOf(element)) {
     if (child.name === 'a:noFill') return 'none';
     if (child.name === 'a:solidFill') return colorIn(child, palette) ?? 'unknown';
@@ -26,7 +24,7 @@ export function fillOf(element: XmlElement | undefined, palette: Palette): Paint
 }
 
 /** The colour that an element holds; undefined where it holds none. */
-export function colorIn(element: XmlElement | undefined, palette: Palette): Paint | undefined {
+export function colorIn(element: XmlElement | undefined, palette: Palette): Fill | undefined {
   for (const child of childrenOf(element)) {
     const color = baseColor(child, palette);
     if (color !== undefined) return modified(color, child);
@@ -51,8 +49,8 @@ function baseColor({ name, attributes }: XmlElement, palette: Palette): Color | 
 }
 
 /** Applies the changes within a colour (ECMA-376 part 1, 20.1.2.3), as far as they make it lighter or darker. */
-function modified(base: Color, element: XmlElement): Paint {
-  let paint: Paint = base;
+function modified(base: Color, element: XmlElement): Fill {
+  let paint: Fill = base;
   for (const { name, attributes } of childrenOf(element)) {
     const share = (wholeNumber(attributes['val']) ?? WHOLE) / WHOLE;
     if (name === 'a:alpha') {
@@ -73,8 +71,8 @@ export function readScheme(theme: XmlElement | undefined): Palette {
   const scheme = childOf(childOf(theme, 'a:themeElements'), 'a:clrScheme');
   const colors = new Map<string, Color>();
   for (const name of SCHEME) {
-    const paint = colorIn(childOf(scheme, `a:${name}`), colors);
-    if (paint !== undefined && paint !== 'none' && paint !== 'unknown') colors.set(name, paint);
+    const color = colorOfFill(colorIn(childOf(scheme, `a:${name}`), colors));
+    if (color !== undefined) colors.set(name, color);
   }
   return colors;
 }

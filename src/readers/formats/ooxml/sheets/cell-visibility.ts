@@ -1,6 +1,6 @@
 import { writePieces, type Piece } from '../../baseline/pieces.js';
-import { WHITE, type Color } from '../../visibility/colors.js';
-import { colorOfFill, type Fill } from '../../visibility/layers.js';
+import { WHITE } from '../../visibility/colors.js';
+import type { Fill } from '../../visibility/layers.js';
 import { reasonUnseen, type RunStyle } from '../../visibility/reason-unseen.js';
 import type { GapCounter } from '../gap-counter.js';
 import type { OfficePackage } from '../package/office-package.js';
@@ -9,10 +9,7 @@ import type { XmlElement } from '../xml/stream-xml.js';
 import { cellRange, LAST_COLUMN, type CellRange } from './cell-references.js';
 
 /** The look of letters. */
-export interface FontLook {
-  readonly color: Color | undefined;
-  /** In points. */
-  readonly size: number | undefined;
+export interface FontLook extends Pick<RunStyle, 'color' | 'size'> {
   /** The name of the font. */
   readonly name?: string | undefined;
 }
@@ -25,27 +22,14 @@ export interface TextRun extends Piece {
 /** A text of one font, or runs of several. */
 export type CellText = string | readonly TextRun[];
 
-interface Ground {
-  readonly fill: Fill;
-  /**
-   * Tells whether text may be seen on something else: a fill by a rule for the look of cells or by a table, or an empty
-   * cell beside it.
-   */
-  readonly isDressed: () => boolean;
-}
-
-const styleOf = ({ size, color }: FontLook, { fill, isDressed }: Ground): RunStyle => ({
-  size,
-  color,
-  behind: () => (fill === 'none' ? WHITE : colorOfFill(fill)),
-  isElsewhere: isDressed,
-});
+/** The colour behind a text, which may reach over an empty cell, or be in a cell that a rule or a table fills otherwise. */
+type Ground = Pick<RunStyle, 'behind' | 'isElsewhere'>;
 
 /** The part of a cell's text that is read. */
 export function readableText(text: CellText, font: FontLook, ground: Ground, gaps: GapCounter): string {
   const runs = typeof text === 'string' ? [{ text, font, shifts: [] }] : text;
   const read = runs.filter((run) => {
-    const reason = run.text.trim() === '' ? undefined : reasonUnseen(styleOf(run.font ?? font, ground));
+    const reason = run.text.trim() === '' ? undefined : reasonUnseen({ ...(run.font ?? font), ...ground });
     return reason === undefined || gaps.hidden.accepts(reason, run);
   });
   // Before they are raised, since `^` is a sign in these fonts.

@@ -1,5 +1,5 @@
-import type { Color } from '../../visibility/colors.js';
-import type { Fill } from '../../visibility/layers.js';
+import { WHITE, type Color } from '../../visibility/colors.js';
+import { colorOfFill, type Fill } from '../../visibility/layers.js';
 import type { GapCounter } from '../gap-counter.js';
 import { tooLarge } from '../package/office-kind.js';
 import type { OfficePackage } from '../package/office-package.js';
@@ -103,7 +103,10 @@ function readCells(
     const style = workbook.styles.cell(wholeNumber(cell.attributes['s']) ?? 0);
     const { text: found, isNumber, color } = cellValue(workbook, cell, style);
     const font = color === undefined ? style.font : { ...style.font, color };
-    const ground = { fill: style.fill, isDressed: () => isDressed(own, style.fill) };
+    const ground = {
+      behind: () => (style.fill === 'none' ? WHITE : colorOfFill(style.fill)),
+      isElsewhere: () => isDressed(own, style.fill),
+    };
     const text = readableText(found, font, ground, workbook.gaps);
     if (text.trim() === '') continue;
     length += text.length;

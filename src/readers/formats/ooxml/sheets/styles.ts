@@ -72,7 +72,7 @@ const isSettled = (style: XmlElement, parent: XmlElement | undefined, what: 'Fon
   return applied === undefined || isTrue(applied) || parent?.attributes[id] === style.attributes[id];
 };
 
-const ORDINARY: FontLook = { color: undefined, size: undefined };
+const ORDINARY: FontLook = {};
 
 function isBold(font: XmlElement): boolean {
   const bold = valueOf(font, 'x:b');

@@ -2,9 +2,9 @@ import type { Block, Place } from '../../../blocks/block.js';
 import { collapseBlanks } from '../../../blocks/one-line.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
 import type { Color } from '../../visibility/colors.js';
-import { colorOfFill, type Box } from '../../visibility/layers.js';
+import { colorOfFill, type Box, type Fill } from '../../visibility/layers.js';
 import { reasonUnseen } from '../../visibility/reason-unseen.js';
-import { colorIn, fillOf, type Paint, type Palette } from '../drawing/colors.js';
+import { colorIn, fillOf, type Palette } from '../drawing/colors.js';
 import type { createGraphics } from '../drawing/graphic.js';
 import { createUnmerge } from '../drawing/merged-cells.js';
 import { readTextBody, type RunFilter } from '../drawing/text-body.js';
@@ -193,7 +193,7 @@ const FLAT: ReadonlySet<string> = new Set(
   'a:noAutofit a:normAutofit a:spAutoFit a:prstTxWarp a:extLst'.split(' '),
 );
 /** The colour that a run is marked with. */
-function groundOf(properties: XmlElement | undefined, palette: Palette): Paint | undefined {
+function groundOf(properties: XmlElement | undefined, palette: Palette): Fill | undefined {
   const highlight = childOf(properties, 'a:highlight');
   return highlight && (colorIn(highlight, palette) ?? 'unknown');
 }

@@ -1,5 +1,6 @@
 import { WHITE, type Color } from '../../visibility/colors.js';
-import { colorIn, fillOf, mappedPalette, readScheme, type Paint, type Palette } from '../drawing/colors.js';
+import { colorIn, fillOf, mappedPalette, readScheme, type Palette } from '../drawing/colors.js';
+import { colorOfFill, type Fill } from '../../visibility/layers.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend, findAll, isTrue } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
@@ -116,12 +117,12 @@ function backgroundOf(
     const paint = reference
       ? referredFill(reference, palette, theme)
       : fillOf(childOf(background, 'p:bgPr'), palette);
-    return paint === undefined || paint === 'none' || paint === 'unknown' ? undefined : paint;
+    return colorOfFill(paint);
   }
   return palette.get('bg1') ?? WHITE;
 }
 
-function referredFill(reference: XmlElement, palette: Palette, theme: XmlElement | undefined): Paint {
+function referredFill(reference: XmlElement, palette: Palette, theme: XmlElement | undefined): Fill {
   const index = Number(reference.attributes['idx'] ?? 0) - FIRST_BACKGROUND;
   if (!isPlain(theme, 'a:bgFillStyleLst', index)) return 'unknown';
   return colorIn(reference, palette) ?? 'unknown';
