@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { batchCount, batchNumbers } from '../shared/batches.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import { IncompatibleDataError, readDataSet, type DataSet } from '../shared/data-set/data-set.js';
 import { readReindexing, writeReindexing, type Reindexing } from '../shared/data-set/reindexing.js';
+import type { Records } from '../shared/documents/records.js';
 import { UnavailableError } from '../shared/errors.js';
+import type { Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { ANALYSIS_VERSION } from '../shared/text/analysis/version.js';
-import { removeGarbageVectors } from './clean.js';
 import type { ReindexContext } from './context.js';
 import { fillPage } from './fill.js';
 import { flip } from './flip.js';
@@ -147,4 +149,30 @@ async function begin({ redis, say }: ReindexContext, { model, vectors }: Plan): 
   await redis.del(keys.reindexing);
   await writeReindexing(redis, state);
   return state;
+}
+
+/**
+ * Removes vectors that are no longer used from the published chunks; workers unlink discarded chunks. An interrupted run
+ * begins again, because the name of the field stays until all its vectors are removed.
+ */
+async function removeGarbageVectors(
+  redis: Redis,
+  records: Pick<Records, 'readMany'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const field of await redis.sMembers(keys.garbageVectors)) {
+    const chunks = createChunks(redis, { field, type: 'float32' });
+    for await (const entries of redis.zScanIterator(keys.changes, { COUNT: 100 })) {
+      for (const { value: id } of entries) {
+        signal.throwIfAborted();
+        const [record] = await records.readMany([id]);
+        const { generation = null, chunkCount = 0 } = record?.published ?? {};
+        if (generation === null) continue;
+        for (let batch = 0; batch < batchCount(chunkCount); batch += 1) {
+          await chunks.removeVectors(generation, batchNumbers(batch, chunkCount));
+        }
+      }
+    }
+    await redis.sRem(keys.garbageVectors, field);
+  }
 }

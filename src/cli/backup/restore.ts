@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ErrorReply } from 'redis';
 import { openStorage } from '../../shared/create-storage.js';
 import { createLogger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
@@ -9,11 +10,10 @@ import { UserError } from '../user-messages.js';
 import { connect, type Client } from './connect.js';
 import { openVerified, readAll } from './hashed.js';
 import { readKeyPart } from './key-parts.js';
+import type { KeyRecord } from './key-records.js';
 import { placeOfSource, sourceSchema, type Manifest, type Part } from './manifest.js';
 import { findManifest, noBackup, openPlace } from './open-place.js';
-import { prepareTarget } from './prepare-target.js';
-import { restoreKeys } from './restore-keys.js';
-import { withTargetSettings } from './target-settings.js';
+import { prepareTarget, withTargetSettings } from './prepare-target.js';
 
 const SOURCES_AT_ONCE = 4;
 
@@ -139,4 +139,48 @@ async function eachSource(sources: readonly Part[], work: (source: Part) => Prom
       for (const source of queue) await work(source);
     }),
   );
+}
+
+const KEYS_AT_ONCE = 500;
+
+/** Writes keys in their order. A later one overrides an earlier one. */
+async function restoreKeys(
+  client: Client,
+  records: Iterable<KeyRecord>,
+  manifest: Pick<Manifest, 'redis'>,
+): Promise<void> {
+  let waiting: Promise<unknown>[] = [];
+  const finish = async (): Promise<void> => {
+    const sent = waiting;
+    waiting = [];
+    try {
+      await Promise.all(sent);
+    } catch (error) {
+      throw explained(error, manifest);
+    }
+  };
+  for (const record of records) {
+    waiting.push(send(client, record));
+    if (waiting.length >= KEYS_AT_ONCE) await finish();
+  }
+  await finish();
+}
+
+/** The connection keeps the order in which commands are sent. */
+const send = (client: Client, { key, value, expiresAt }: KeyRecord): Promise<unknown> =>
+  value === null
+    ? client.unlink(key)
+    : client.restore(key, expiresAt ?? 0, value, { REPLACE: true, ABSTTL: expiresAt !== null });
+
+function explained(error: unknown, { redis }: Pick<Manifest, 'redis'>): unknown {
+  if (!(error instanceof ErrorReply)) return error;
+  if (/payload version or checksum/i.test(error.message))
+    return new UserError(
+      `This Redis is older than the one of the backup (${redis}), whose values it cannot read.`,
+    );
+  if (/bad data format/i.test(error.message))
+    return new UserError('A value of the backup is none that Redis has written. Restore nothing of it.');
+  if (error.message.startsWith('OOM'))
+    return new UserError('This Redis is full (maxmemory). Give it more memory, and restore again.');
+  return error;
 }

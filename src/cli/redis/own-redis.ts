@@ -1,10 +1,14 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../shared/system-error-code.js';
 import { superviseChild, type Child } from '../supervise-child.js';
-import { endLeftover } from './end-leftover.js';
-import { chooseOwnAddress, noteOwnAddress, type OwnAddress } from './own-address.js';
+import { say } from '../user-messages.js';
+import { chooseOwnAddress, noteOwnAddress, readOwnAddress, type OwnAddress } from './own-address.js';
+import { connectTo } from './ping.js';
+import { withClient } from './reach-redis.js';
 import { keepReserve } from './reserve.js';
 
 /** On Linux, Redis gets SIGTERM when this process dies for any reason. On other systems the next start ends it. */
@@ -74,4 +78,33 @@ async function openFolder(path: string): Promise<string> {
     if (systemErrorCode(error) !== 'EPERM') throw error;
   });
   return realpath(path);
+}
+
+/** Ends a Redis that was left running on our data when its supervisor was killed. Two servers would corrupt the files. */
+async function endLeftover(directory: string): Promise<void> {
+  const url = await readOwnAddress(directory);
+  if (url === null) return;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await untilConnected(url);
+      const { dir } = await withClient(url, (client) => client.configGet('dir'));
+      if (dir !== directory) return;
+      if (tries === 0) say('Ending the Redis that an earlier start left behind.');
+      await withClient(url, (client) => client.sendCommand(['SHUTDOWN', 'NOSAVE']));
+    } catch (error) {
+      // Nothing listens there, or it is not our Redis.
+      if (['ECONNREFUSED', 'ENOENT'].includes(systemErrorCode(error) ?? '') || tries >= 100) return;
+    }
+    await sleep(50);
+  }
+}
+
+/** @throws when nothing listens there */
+async function untilConnected(url: string): Promise<void> {
+  const socket = connectTo(url);
+  try {
+    await once(socket, 'connect');
+  } finally {
+    socket.destroy();
+  }
 }

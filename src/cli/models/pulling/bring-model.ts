@@ -1,13 +1,15 @@
-import { stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import { stat, copyFile, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { DamagedModelError, readModelHeader } from '../../../shared/local-models/model-header.js';
+import { systemErrorCode } from '../../../shared/system-error-code.js';
 import { UserError } from '../../user-messages.js';
-import { copyModel } from './copy-model.js';
-import { assertRoom } from './disk-room.js';
+import { inMegabytes } from '../megabytes.js';
 import { download } from './download.js';
 import { draftOf, type Announced, type Draft } from './drafts.js';
-import { hashFile } from './hash-file.js';
 import type { ModelSource, RemoteSource } from './model-source.js';
-import { showProgress, type ProgressOutput } from './show-progress.js';
 
 export interface BringOptions {
   readonly signal: AbortSignal;
@@ -93,4 +95,138 @@ async function checkModel(draft: Draft, name: string): Promise<void> {
     await draft.remove();
     throw new UserError(`What came ${error.message}. It was removed.`, { cause: error });
   }
+}
+
+interface CopyOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/**
+ * Copies a file of this machine into a draft; where the file system can, the two share their blocks until one is changed.
+ * Never a link: later changes of the file must not change the model.
+ * @throws UserError
+ */
+async function copyModel(path: string, draft: Draft, options: CopyOptions): Promise<void> {
+  const size = await sizeOfFile(path);
+  await draft.remove();
+  if (await cloneFile(path, draft.path)) return;
+  await assertRoom(dirname(draft.path), size);
+  const handle = await draft.openToAppend();
+  try {
+    let done = 0;
+    for await (const part of createReadStream(path, { highWaterMark: 1024 ** 2, signal: options.signal })) {
+      // @NOTE a stream without an encoding yields buffers, which its type does not say
+      const bytes = part as Buffer;
+      await handle.appendFile(bytes);
+      done += bytes.length;
+      options.onProgress(done, size);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function sizeOfFile(path: string): Promise<number> {
+  try {
+    const status = await stat(path);
+    if (status.isFile()) return status.size;
+    throw new UserError(`${path} is no file.`);
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw error;
+    throw new UserError(
+      `There is no file ${path}. Models of Hugging Face are named like this: hf:user/repo:file.gguf`,
+    );
+  }
+}
+
+/** @returns false where the file system cannot let two files share their blocks */
+async function cloneFile(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    const cannot = ['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOSYS', 'ENOTTY', 'EPERM'];
+    if (cannot.includes(systemErrorCode(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+/** The output that shows a progress: a terminal, or anything else that takes lines. */
+interface ProgressOutput {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+interface ShownProgress {
+  readonly show: (done: number, total: number) => void;
+  /** Ends the line of the bar. */
+  readonly end: () => void;
+}
+
+const BAR_MS = 100;
+const LINE_MS = 10_000;
+const BAR_CELLS = 24;
+
+/** Shows how far a download is: a bar that moves in a terminal, else a line now and then. */
+function showProgress(output: ProgressOutput, now: () => number = () => performance.now()): ShownProgress {
+  const pauseMs = output.isTTY === true ? BAR_MS : LINE_MS;
+  let first: { at: number; done: number } | null = null;
+  let shownAt = -Infinity;
+  let isOpen = false;
+  return {
+    show: (done, total) => {
+      const at = now();
+      first ??= { at, done };
+      if (at - shownAt < pauseMs && done < total) return;
+      shownAt = at;
+      const speed = at > first.at ? ((done - first.done) * 1_000) / (at - first.at) : 0;
+      const text = describe(done, total, speed);
+      if (output.isTTY !== true) {
+        output.write(`${text}\n`);
+        return;
+      }
+      isOpen = true;
+      output.write(`\r${`${bar(done / total)} ${text}`.slice(0, (output.columns ?? 80) - 1)}\u001b[K`);
+    },
+    end: () => {
+      if (isOpen) output.write('\n');
+      isOpen = false;
+    },
+  };
+}
+
+function bar(share: number): string {
+  const full = Math.floor(share * BAR_CELLS);
+  return `[${'#'.repeat(full)}${'.'.repeat(BAR_CELLS - full)}]`;
+}
+
+/** `42 %, 15.6 of 37.1 MB, 3.1 MB/s, 7 s left` */
+function describe(done: number, total: number, bytesPerSecond: number): string {
+  const percent = `${String(Math.floor((100 * done) / total))} %`;
+  const parts = [percent, `${inMegabytes(done)} of ${inMegabytes(total)} MB`];
+  if (bytesPerSecond === 0) return parts.join(', ');
+  const left = Math.ceil((total - done) / bytesPerSecond);
+  return [...parts, `${inMegabytes(bytesPerSecond)} MB/s`, `${String(left)} s left`].join(', ');
+}
+
+/** The bytes that are left free for everything else that writes there. */
+const SPARE_BYTES = 64 * 1024 ** 2;
+
+/** @throws UserError when the file system of a folder has no room for this many bytes and some more */
+async function assertRoom(directory: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  if (free >= bytes + SPARE_BYTES) return;
+  throw new UserError(
+    `${directory} has ${inMegabytes(free)} MB free. ${inMegabytes(bytes + SPARE_BYTES)} MB are needed, a reserve included.`,
+  );
+}
+
+/** The SHA-256 of a file in hexadecimal digits. */
+export async function hashFile(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1024 ** 2 }), hash, { signal });
+  return hash.digest('hex');
 }
