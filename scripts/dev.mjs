@@ -14,7 +14,7 @@ const { needsModelsProcess } = await import('../dist/shared/local-models/uses-lo
 const { findOrInstallRedisServer } = await import('../dist/cli/redis/find-redis.js');
 const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
 const { startOwnRedis } = await import('../dist/cli/redis/own-redis.js');
-const { assertPortIsFree } = await import('../dist/cli/assert-port-is-free.js');
+const { assertPortIsFree } = await import('../dist/cli/free-port.js');
 const { untilRedisAnswers } = await import('../dist/cli/redis/reach-redis.js');
 const { addressOf, untilReady, welcome } = await import('../dist/cli/readiness.js');
 

@@ -17,7 +17,7 @@ import type { Collection } from '../support/collections.js';
 import { importCompiled } from '../support/import-compiled.js';
 
 // @NOTE under its source's type: the pool starts the compiled file of a parser
-const { startParserPool } = (await importCompiled('workers/parse/start-pool.js')) as typeof source;
+const { startParserPool } = (await importCompiled('workers/parse/pool.js')) as typeof source;
 
 // @NOTE as above
 const { loadPdfium } = (await importCompiled('readers/formats/pages/pdfium.js')) as typeof pdfium;

@@ -8,7 +8,7 @@ import { findOrInstallRedisServer } from './redis/find-redis.js';
 import { lockDataDirectory } from './lock-data-directory.js';
 import { startOwnRedis } from './redis/own-redis.js';
 import { untilRedisAnswers } from './redis/reach-redis.js';
-import { assertPortIsFree } from './assert-port-is-free.js';
+import { assertPortIsFree } from './free-port.js';
 import { addressOf, untilReady, welcome } from './readiness.js';
 import { say, UserError } from './user-messages.js';
 import { mendServicePolicy } from './service-policy.js';

@@ -16,7 +16,9 @@
  * - A collector takes chunks that may be among the best, and says what is competitive; `KnnCollector`: by vectors.
  * - A section is up to eight chunks in a row, which count as one text. A tie key is a number that orders ids.
  */
-export { loadIndex } from './load-index.js';
+import type { MemoryIndex, MemoryIndexOptions } from './memory-index.js';
+import type { AppTypes } from './tables/app.js';
+
 export { createSlices } from './masks/slices.js';
 export type { Slices } from './masks/slices.js';
 export type { Mask } from './masks/working-mask.js';
@@ -46,3 +48,17 @@ export type { TermEmbedding } from './search/term-vectors.js';
 export type { AppRules, Sort } from './tables/app.js';
 export type { DocumentEntry, LoadedChunks } from './tables/document.js';
 export { tieKey } from './tables/document.js';
+
+type CreateMemoryIndex = <App extends AppTypes>(
+  options: Omit<MemoryIndexOptions<App>, 'kernels'>,
+) => MemoryIndex<App>;
+
+/**
+ * Loads the function that makes an index, and its compiled kernels: most processes only score or pack terms, and do
+ * without.
+ */
+export async function loadIndex(): Promise<CreateMemoryIndex> {
+  const { createMemoryIndex, loadKernels } = await import('./memory-index.js');
+  const kernels = await loadKernels();
+  return (options) => createMemoryIndex({ ...options, kernels });
+}

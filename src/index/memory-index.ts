@@ -1,10 +1,10 @@
-import { at } from './memory/at.js';
-import type { Kernels } from './kernels.js';
 import { createMasks, type Masks } from './masks/masks.js';
 import type { Mask } from './masks/working-mask.js';
-import { createSlotPositions, type SlotPositions } from './postings/shard/slot-positions.js';
+import { at } from './memory/at.js';
+import { loadPostingsKernel, type MakePostingsKernel } from './postings/kernel.js';
 import { createScratch } from './postings/score-segment.js';
 import { createShard } from './postings/shard/shard.js';
+import { createSlotPositions, type SlotPositions } from './postings/shard/slot-positions.js';
 import { createStoredVectors, type ChunkVectors } from './search/chunk-vectors.js';
 import {
   countDocuments,
@@ -22,19 +22,20 @@ import { scoreWords, searchWords, type WordsQuery, type WordsRequest } from './s
 import { createTermVectors, type TermEmbedding } from './search/term-vectors.js';
 import type { AppRules, AppTypes, Placed } from './tables/app.js';
 import { createChunkTable, type ChunkTable } from './tables/chunk-table.js';
+import { createDocumentTable, type DocumentTable } from './tables/document-table.js';
 import {
   compareIds,
   type DocumentEntry,
   type IndexedDocument,
   type LoadedChunks,
 } from './tables/document.js';
-import { createDocumentTable, type DocumentTable } from './tables/document-table.js';
 import {
   createPartitions,
   type OnDirty,
   type Partitions,
   type ReadablePartition,
 } from './tables/partitions.js';
+import { loadKernel, type MakeKernel } from './vectors/kernel.js';
 import { createKnnCollector, type CompareSlots } from './vectors/knn-collector.js';
 import { createVectors } from './vectors/vectors.js';
 
@@ -255,4 +256,15 @@ function ofEach(
     const slot = slots[number];
     return slot === undefined ? Number.NaN : measure(slot);
   });
+}
+
+/** The compiled code: kernels that scan vectors, and kernels that add up scores from postings. */
+export interface Kernels {
+  readonly vectors: MakeKernel;
+  readonly postings: MakePostingsKernel;
+}
+
+export async function loadKernels(): Promise<Kernels> {
+  const [vectors, postings] = await Promise.all([loadKernel(), loadPostingsKernel()]);
+  return { vectors, postings };
 }

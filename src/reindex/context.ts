@@ -3,12 +3,12 @@ import { algorithmOf, createEmbedder } from '../shared/create-adapters.js';
 import { chooseIndex } from '../shared/data-set/choose-index.js';
 import { IncompatibleDataError, inspectServer } from '../shared/data-set/data-set.js';
 import { FIRST_VECTORS, type VectorSet } from '../shared/data-set/stored-vectors.js';
+import type { OnMalformed } from '../shared/documents/record-fields.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { createRedis } from '../shared/redis/client.js';
 import { isEmbedderRemote } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
-import { createLeftOut } from './left-out.js';
 import type { Say } from './report.js';
 
 export type ReindexContext = Awaited<ReturnType<typeof createReindexContext>>;
@@ -61,5 +61,28 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
     untilIndexed: builder.untilWhole,
     dropOtherIndexes: builder.dropOthers,
     close: () => redis.close(),
+  };
+}
+
+interface LeftOut {
+  readonly add: OnMalformed;
+  /** Says how many documents were left out, if any. */
+  readonly sum: () => void;
+}
+
+/** Says which documents a run leaves out because their records are malformed. They keep their old vectors. */
+function createLeftOut(say: Say): LeftOut {
+  const ids = new Set<string>();
+  return {
+    add: (id) => {
+      if (ids.has(id)) return;
+      ids.add(id);
+      say(`Document ${id} is left out: its record is malformed.`);
+    },
+    sum: () => {
+      if (ids.size === 0) return;
+      const what = ids.size === 1 ? '1 document was' : `${String(ids.size)} documents were`;
+      say(`${what} left out, with a malformed record. Once it is repaired, put the content again.`);
+    },
   };
 }

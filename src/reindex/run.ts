@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { batchCount, batchNumbers } from '../shared/batches.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import { IncompatibleDataError, readDataSet, type DataSet } from '../shared/data-set/data-set.js';
 import { readReindexing, writeReindexing, type Reindexing } from '../shared/data-set/reindexing.js';
+import type { VectorSet } from '../shared/data-set/stored-vectors.js';
+import type { Records } from '../shared/documents/records.js';
 import { UnavailableError } from '../shared/errors.js';
+import { defineScript, type Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { ANALYSIS_VERSION } from '../shared/text/analysis/version.js';
-import { removeGarbageVectors } from './clean.js';
 import type { ReindexContext } from './context.js';
 import { fillPage } from './fill.js';
-import { flip } from './flip.js';
 import { planReindex, type Plan } from './plan.js';
 
 /** The time that other processes may need to notice the change; they check once a second. */
@@ -148,3 +151,84 @@ async function begin({ redis, say }: ReindexContext, { model, vectors }: Plan): 
   await writeReindexing(redis, state);
   return state;
 }
+
+/**
+ * Removes vectors that are no longer used from the published chunks; workers unlink discarded chunks. An interrupted run
+ * begins again, because the name of the field stays until all its vectors are removed.
+ */
+async function removeGarbageVectors(
+  redis: Redis,
+  records: Pick<Records, 'readMany'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const field of await redis.sMembers(keys.garbageVectors)) {
+    const chunks = createChunks(redis, { field, type: 'float32' });
+    for await (const entries of redis.zScanIterator(keys.changes, { COUNT: 100 })) {
+      for (const { value: id } of entries) {
+        signal.throwIfAborted();
+        const [record] = await records.readMany([id]);
+        const { generation = null, chunkCount = 0 } = record?.published ?? {};
+        if (generation === null) continue;
+        for (let batch = 0; batch < batchCount(chunkCount); batch += 1) {
+          await chunks.removeVectors(generation, batchNumbers(batch, chunkCount));
+        }
+      }
+    }
+    await redis.sRem(keys.garbageVectors, field);
+  }
+}
+
+interface Flip {
+  readonly model: string;
+  readonly vectors: VectorSet;
+  /** Null while there are no vectors. */
+  readonly dimensions: number | null;
+  /** Index of the Query Engine that will be used; null when none is. */
+  readonly index: string | null;
+  /** The vectors that are in use until now. */
+  readonly before: VectorSet;
+  /** Sequence number of the last change that has its new vectors. */
+  readonly sequence: number;
+}
+
+/**
+ * Switches all searches to the new vectors atomically. Resolves with false when documents changed after `sequence`.
+ * @throws IncompatibleDataError when another run has switched to other vectors in the meantime
+ */
+export async function flip(redis: Redis, to: Flip): Promise<boolean> {
+  const done = await flipScript.run(redis, {
+    keys: [keys.sequence, keys.schema, keys.epoch, keys.reindexing, keys.garbageVectors],
+    arguments: [
+      String(to.sequence),
+      to.model,
+      to.vectors.field,
+      to.vectors.type,
+      to.dimensions === null ? '' : String(to.dimensions),
+      to.index ?? '',
+      randomUUID(),
+      to.before.field,
+      ANALYSIS_VERSION,
+    ],
+  });
+  if (done === OVERTAKEN)
+    throw new IncompatibleDataError('another reindexing came first: run it again if need be');
+  return done === 1;
+}
+
+const OVERTAKEN = -1;
+
+const flipScript = defineScript<number>(`
+local sequence, model, field, type, dimensions, index, epoch, before, analysis = unpack(ARGV)
+if (redis.call('HGET', KEYS[2], 'vectorField') or 'vector') ~= before then return -1 end
+if (redis.call('GET', KEYS[1]) or '0') ~= sequence then return 0 end
+redis.call('HSET', KEYS[2], 'model', model, 'vectorField', field, 'vectorType', type, 'analysis', analysis)
+if dimensions == '' then redis.call('HDEL', KEYS[2], 'dimensions')
+else redis.call('HSET', KEYS[2], 'dimensions', dimensions) end
+if index == '' then redis.call('HDEL', KEYS[2], 'index')
+else redis.call('HSET', KEYS[2], 'index', index) end
+redis.call('SET', KEYS[3], epoch)
+redis.call('DEL', KEYS[4])
+if before ~= field then redis.call('SADD', KEYS[5], before) end
+redis.call('SREM', KEYS[5], field)
+return 1
+`);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createRestartPauses } from '../../src/cli/restart-pauses.js';
+import { createRestartPauses } from '../../src/cli/supervise-child.js';
 
 const MINUTE = 60_000;
 const inARow = (pauses: ReturnType<typeof createRestartPauses>, deaths: number, ranForMs = 100) =>

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { flip } from '../../src/reindex/flip.js';
+import { flip } from '../../src/reindex/run.js';
 import { planReindex } from '../../src/reindex/plan.js';
 import { IncompatibleDataError, openDataSet, readDataSet } from '../../src/shared/data-set/data-set.js';
 import { keys } from '../../src/shared/redis/keys.js';

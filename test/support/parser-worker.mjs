@@ -34,7 +34,7 @@ if (script) {
   await workspace.close();
 } else {
   const pool = await (
-    await load('start-pool')
+    await load('pool')
   ).startParserPool({ ...limits, user, chunk: { size: 512, overlap: 64 }, logger });
   // Two at once, so that both parsers are there.
   const warm = ['warm', 'warm, too'].map((text) => pool.parse({ text, format: 'text' }));

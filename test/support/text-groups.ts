@@ -13,7 +13,7 @@ import type { Redis } from '../../src/shared/redis/client.js';
 import { keys, queueKeys } from '../../src/shared/redis/keys.js';
 import { shortSourceKey } from '../../src/shared/storage/short-sources.js';
 import { embedPieces } from '../../src/workers/ingestion/embed-pieces.js';
-import { createIngestGroup } from '../../src/workers/ingestion/groups/group-job.js';
+import { createIngestGroup } from '../../src/workers/ingestion/group-job.js';
 import { parseAndChunk } from '../../src/workers/parse/parse-and-chunk.js';
 import { makeContent, makeDocument, makeOperation } from './documents.js';
 import { statisticsDifferences } from './recount-statistics.js';

@@ -2,7 +2,7 @@ import { NoEngineError } from '../../shared/local-models/import-engine.js';
 import { systemErrorCode } from '../../shared/system-error-code.js';
 import type { Environment } from '../executables.js';
 import { UserError } from '../user-messages.js';
-import { TransferError } from './pulling/transfer-error.js';
+import { TransferError } from './pulling/open-remote.js';
 
 interface Circumstances {
   readonly directory: string;

@@ -1,10 +1,15 @@
 import type { KeptAttachment, Receipt } from '../../readers/index.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
-import { checkMessage } from './check-message.js';
+import {
+  checkMessage,
+  PROGRESS_MILLISECONDS,
+  type ChildMessage,
+  type ChildTask,
+  type ParseTask,
+} from './protocol.js';
 import type { ParserChild, ParserExit } from './child-process.js';
 import { MAX_HEADER_CHARACTERS, mostText } from './extraction/chunk-bounds.js';
-import { PROGRESS_MILLISECONDS, type ChildMessage, type ChildTask, type ParseTask } from './protocol.js';
 
 const STARTUP_MILLISECONDS = 30_000;
 const CRASH_SIGNALS = new Set(['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGTRAP', 'SIGBUS', 'SIGFPE']);

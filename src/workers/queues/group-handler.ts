@@ -4,7 +4,7 @@ import { INDEXED_AT_ONCE } from '../../shared/batches.js';
 import type { WorkerContext } from '../context.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
 import { embedPieces } from '../ingestion/embed-pieces.js';
-import { createIngestGroup } from '../ingestion/groups/group-job.js';
+import { createIngestGroup } from '../ingestion/group-job.js';
 import { requireMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
 import { parseAndChunk } from '../parse/parse-and-chunk.js';

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { download, type DownloadOptions } from '../../../src/cli/models/pulling/download.js';
 import { draftOf, type Announced, type Draft } from '../../../src/cli/models/pulling/drafts.js';
 import type { RemoteSource } from '../../../src/cli/models/pulling/model-source.js';
-import { redirected } from '../../../src/cli/models/pulling/open-remote.js';
-import { TransferError } from '../../../src/cli/models/pulling/transfer-error.js';
+import { redirected, TransferError } from '../../../src/cli/models/pulling/open-remote.js';
 import { UserError } from '../../../src/cli/user-messages.js';
 import { startModelServer, type ModelServer, type ServedFile } from '../../support/model-server.js';
 import { rejection } from '../../support/rejection.js';

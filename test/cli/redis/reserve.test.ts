@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { keepReserve } from '../../../src/cli/redis/reserve.js';
+import { keepReserve } from '../../../src/cli/redis/own-redis.js';
 import { mountSmallDisk } from '../../support/small-disk.js';
 
 const MEGABYTE = 2 ** 20;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTermStore } from '../../../src/index/tables/term-store.js';
+import { createTermStore } from '../../../src/index/tables/chunk-table.js';
 import { at } from '../../../src/shared/at.js';
 
 const NONE = new Uint8Array(0);

@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../../user-messages.js';
 import type { Announced, Draft } from './drafts.js';
 import type { RemoteSource } from './model-source.js';
-import { openRemote, type Opened } from './open-remote.js';
-import { TransferError } from './transfer-error.js';
+import { openRemote, TransferError, type Opened } from './open-remote.js';
 
 export interface DownloadOptions {
   readonly signal: AbortSignal;

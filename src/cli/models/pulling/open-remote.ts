@@ -3,7 +3,6 @@ import { systemErrorCode } from '../../../shared/system-error-code.js';
 import { UserError } from '../../user-messages.js';
 import type { Announced } from './drafts.js';
 import { checkAddress, type RemoteSource } from './model-source.js';
-import { TransferError } from './transfer-error.js';
 
 export interface Opened {
   readonly announced: Announced;
@@ -156,4 +155,9 @@ function refusal(status: number, { url, remote }: Context): Error {
   return status === 408 || status === 429 || status >= 500
     ? new TransferError(answered)
     : new UserError(answered);
+}
+
+/** A download that did not come to its end, and may when it is tried again. */
+export class TransferError extends Error {
+  override readonly name = 'TransferError';
 }

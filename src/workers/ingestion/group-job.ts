@@ -1,0 +1,428 @@
+import { packedLength, packedTerms } from '../../index/index.js';
+import { at } from '../../shared/at.js';
+import { INDEXED_AT_ONCE, slicesOf } from '../../shared/batches.js';
+import { nameMark, type ChunkText, type TextVector, type WholeChunk } from '../../shared/chunks/fields.js';
+import { namingOf } from '../../shared/chunks/searched-text.js';
+import { callerOf, generationId, type DocumentRecord } from '../../shared/document.js';
+import type { GroupTerms, PublishedText } from '../../shared/documents/commit/publish-group.js';
+import { parseRecordList, RECORD_FIELDS } from '../../shared/documents/record-fields.js';
+import type { Records } from '../../shared/documents/records.js';
+import { isCurrent, publish, statisticsOwner, withLaterGaps } from '../../shared/documents/transitions.js';
+import { UnavailableError, MalformedRecordError } from '../../shared/errors.js';
+import type { Turns } from '../../shared/fair-scheduling/turns.js';
+import type { Logger } from '../../shared/observability/logger.js';
+import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
+import type { Jobs } from '../../shared/queues/jobs.js';
+import { defineFrequentScript, type Redis } from '../../shared/redis/client.js';
+import { keys } from '../../shared/redis/keys.js';
+import { TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { nextSlice } from '../../shared/tools/time-slices.js';
+import { traced } from '../../shared/tracing/tracing.js';
+import type { Outcome } from '../lane-worker.js';
+import { countLaterGaps, gapsOf, wholeChunks } from './embed-pieces.js';
+import { tagsWhenPublished } from './write-tags.js';
+
+export interface GroupParts extends PrepareParts {
+  readonly redis: Redis;
+  readonly records: Pick<Records, 'readMany' | 'publishGroup'>;
+  readonly jobs: Pick<Jobs, 'addIngests'>;
+  readonly metrics: Pick<WorkerMetrics, 'add'>;
+  readonly limits: StepLimits;
+  /** Work for the processor or Redis is done in turns, so that groups which come back from a provider at once take turns. */
+  readonly turns: Pick<Turns, 'run'>;
+  /** @throws UnavailableError while Redis is short of memory */
+  readonly requireMemory: () => Promise<void>;
+}
+
+interface Group {
+  readonly documentIds: readonly string[];
+  readonly callerId: string;
+  readonly requestId: string;
+}
+
+interface Run {
+  readonly signal: AbortSignal;
+  /** True if no worker has failed at this group or died of it. */
+  readonly isFirst: boolean;
+}
+
+export type IngestGroup = (group: Group, run: Run) => Promise<Outcome>;
+
+/**
+ * Ingests new short texts of one caller together: reads, chunks and embeds all of them, and publishes them in as few steps
+ * as Redis can do quickly. An unusual document gets a job of its own. All documents do when the group has failed, or a
+ * worker has died while it ran: a fault of one text never keeps the others from being ingested.
+ */
+export function createIngestGroup(parts: GroupParts): IngestGroup {
+  return async ({ documentIds, callerId, requestId }, { signal, isFirst }) => {
+    if (!isFirst) {
+      const known = await parts.records.readMany(documentIds);
+      await addSingles(
+        parts,
+        known.filter((record) => record !== null),
+        requestId,
+      );
+      return 'done';
+    }
+    let published = 0;
+    for (let left = documentIds; left.length > 0;) {
+      const done = await ingestFirst(parts, { ids: left, callerId }, signal);
+      await addSingles(parts, done.others, requestId);
+      published += done.published;
+      left = left.slice(done.count);
+    }
+    return published > 0 ? 'published' : 'stale';
+  };
+}
+
+interface Done {
+  /** The number of documents that were read. */
+  readonly count: number;
+  readonly published: number;
+  /** Documents that are still to be ingested, each alone. */
+  readonly others: readonly DocumentRecord[];
+}
+
+/** Ingests the first of some texts, as many as are read at once. A turn ends while the provider is asked. */
+async function ingestFirst(
+  parts: GroupParts,
+  { ids, callerId }: { readonly ids: readonly string[]; readonly callerId: string },
+  signal: AbortSignal,
+): Promise<Done> {
+  const turn = { by: callerId, signal };
+  const { others, leave } = createLeaving(parts, signal);
+  const read = async () => {
+    const found = await readGroup(parts.redis, ids);
+    const waiting = found.filter((each) => each !== null).filter(({ record }) => isWaiting(record));
+    return { found, chunked: await traced('chunk', {}, () => chunkTexts(parts, waiting, { signal, leave })) };
+  };
+  const { found, chunked } = await parts.turns.run(read, turn);
+  const embedded = await embedTexts(parts, chunked, { signal, leave });
+  const finish = async () => {
+    const texts = await prepareTexts(embedded, { signal, leave });
+    const attributes = { 'quire.documents': texts.prepared.length };
+    const publish = () => publishAll(parts, texts.prepared);
+    return { ...texts, changed: await traced('publish', { attributes }, publish) };
+  };
+  const { prepared, others: odd, changed } = await parts.turns.run(finish, turn);
+  const again = [...missing(ids, found), ...others, ...odd, ...changed];
+  const records = again.length > 0 ? await parts.records.readMany(again) : [];
+  return {
+    count: found.length,
+    published: prepared.length - changed.length,
+    others: records.filter((record) => record !== null),
+  };
+}
+
+/** The ids of documents that were looked for and cannot be ingested with others. */
+const missing = (ids: readonly string[], found: readonly (FoundText | null)[]): string[] =>
+  ids.slice(0, found.length).filter((_, i) => found[i] === null);
+
+/** Publishes texts, and resolves with the ids of documents that have changed since they were read. */
+async function publishAll(parts: GroupParts, prepared: readonly PreparedText[]): Promise<string[]> {
+  const { records, metrics, limits, requireMemory } = parts;
+  const changed: string[] = [];
+  for (let left = prepared; left.length > 0;) {
+    const { texts, terms } = nextStep(left, limits);
+    const [first] = texts;
+    if (!first) throw new Error('no text fits a step');
+    await requireMemory();
+    const { userId, owner } = first;
+    const refused = await records.publishGroup({
+      documents: texts.map(({ published }) => published),
+      userId,
+      owner,
+      terms,
+    });
+    if (refused.length > 0) {
+      // Nothing was written. The others are published without them.
+      const out = new Set(refused.map((place) => texts[place]));
+      for (const each of out) if (each) changed.push(each.published.before.id);
+      left = left.filter((each) => !out.has(each));
+      continue;
+    }
+    left = left.slice(texts.length);
+    const bytes = texts.reduce((sum, { published: { before } }) => sum + (before.pending?.sizeBytes ?? 0), 0);
+    metrics.add('quire_ingested_documents_total', {}, texts.length);
+    metrics.add('quire_ingested_bytes_total', {}, bytes);
+    countLaterGaps(
+      metrics,
+      texts.reduce((sum, { published: { after } }) => sum + (after.published?.gaps ?? 0), 0),
+    );
+  }
+  return changed;
+}
+
+/** Tells whether a document is as its group was made: later attempts have jobs of their own. */
+const isWaiting = (record: DocumentRecord): boolean =>
+  record.status === 'queued' && isCurrent(record, { documentId: record.id, version: 1, attempt: 1 });
+
+/** Adds the jobs of documents that are ingested alone from now on. One that has its job already gets no other. */
+async function addSingles(
+  { jobs }: GroupParts,
+  records: readonly DocumentRecord[],
+  requestId: string,
+): Promise<void> {
+  const queued = records.filter(isWaiting).map((record) => ({ record }));
+  if (queued.length > 0) await jobs.addIngests(queued, { requestId });
+}
+
+/** The size of one step of publishing, which holds Redis up for some milliseconds. */
+interface StepLimits {
+  readonly chunks: number;
+  readonly bytes: number;
+  readonly terms: number;
+}
+
+/** Takes as many texts from the front as one step may publish, at least one. All of them belong to the same user. */
+function nextStep(
+  prepared: readonly PreparedText[],
+  limits: StepLimits,
+): { readonly texts: readonly PreparedText[]; readonly terms: GroupTerms } {
+  const first = prepared[0];
+  const frequencies = new Map<number, number>();
+  let [chunks, bytes, length, count] = [0, 0, 0, 0];
+  for (const text of prepared) {
+    const { chunks: own } = text.published.whole;
+    if (count > 0) {
+      const isOver = chunks + own.length > limits.chunks || bytes + text.bytes > limits.bytes;
+      if (isOver || text.owner !== first?.owner || text.userId !== first.userId) break;
+      if (ownerOf(text) !== ownerOf(first)) break;
+      if (frequencies.size + countNew(frequencies, text.terms, limits.terms) > limits.terms) break;
+    }
+    for (const term of text.terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+    chunks += own.length;
+    bytes += text.bytes;
+    for (const { terms } of own) length += packedLength(terms);
+    count += 1;
+  }
+  return { texts: prepared.slice(0, count), terms: { chunks, length, frequencies } };
+}
+
+const ownerOf = ({ published }: PreparedText): string => published.before.ownerId;
+
+/**
+ * Returns the number of terms that are not counted yet. It may be too high when some terms come again; only then are they
+ * looked at closely.
+ */
+function countNew(
+  frequencies: ReadonlyMap<number, number>,
+  terms: readonly number[],
+  mostTerms: number,
+): number {
+  let fresh = 0;
+  for (const term of terms) if (!frequencies.has(term)) fresh += 1;
+  if (frequencies.size + fresh <= mostTerms) return fresh;
+  return new Set(terms.filter((term) => !frequencies.has(term))).size;
+}
+
+/** A text with all that publishing it writes. */
+interface PreparedText {
+  readonly published: PublishedText;
+  readonly userId: string;
+  /** The owner whose term statistics count it; null for nobody's. */
+  readonly owner: string | null;
+  /** The terms of all chunks. Those that several chunks have may come again. */
+  readonly terms: readonly number[];
+  /** The approximate number of bytes to write. */
+  readonly bytes: number;
+}
+
+interface PrepareParts {
+  /** @throws IngestError when there are no chunks */
+  readonly chunkText: (text: string) => Promise<readonly ChunkText[]>;
+  /** @throws IngestError, UnavailableError */
+  readonly embedPieces: (pieces: readonly ChunkText[], signal: AbortSignal) => Promise<readonly TextVector[]>;
+  /** The number of texts that are embedded at a time: few where this process does it, so that others have their turn. */
+  readonly embeddedAtOnce: number;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+interface PrepareRun {
+  readonly signal: AbortSignal;
+  /** Called for a document that is left to a job of its own. It throws errors that the whole group waits for. */
+  readonly leave: (record: DocumentRecord, error: unknown) => void;
+}
+
+/**
+ * Notes which documents are left to jobs of their own. Errors that say nothing of a text are thrown: the absence of the
+ * provider or of Redis, and the reason of the signal.
+ */
+function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: AbortSignal) {
+  const others: string[] = [];
+  const leave = (record: DocumentRecord, error: unknown) => {
+    if (error instanceof UnavailableError || signal.aborted) throw error;
+    logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
+    others.push(record.id);
+  };
+  return { others, leave };
+}
+
+interface ChunkedText {
+  readonly record: DocumentRecord;
+  /** The tags name the content by fields that stay the same when it is published, so that its chunks get them as they are. */
+  readonly tags: string;
+  readonly pieces: readonly ChunkText[];
+}
+
+/** A text whose chunks have their vectors. */
+interface EmbeddedText extends ChunkedText {
+  readonly vectors: readonly TextVector[];
+}
+
+/** Cuts texts into chunks. */
+async function chunkTexts(
+  { chunkText }: Pick<PrepareParts, 'chunkText'>,
+  found: readonly FoundText[],
+  { signal, leave }: PrepareRun,
+): Promise<ChunkedText[]> {
+  const chunked: ChunkedText[] = [];
+  for (const { record, tags, text } of found) {
+    await nextSlice();
+    signal.throwIfAborted();
+    try {
+      chunked.push({ record, tags, pieces: await chunkText(text) });
+    } catch (error) {
+      leave(record, error);
+    }
+  }
+  return chunked;
+}
+
+/** Embeds the chunks of texts. One that is refused fails alone. */
+async function embedTexts(
+  { embedPieces, embeddedAtOnce }: Pick<PrepareParts, 'embedPieces' | 'embeddedAtOnce'>,
+  chunked: readonly ChunkedText[],
+  { signal, leave }: PrepareRun,
+): Promise<EmbeddedText[]> {
+  const embedded: EmbeddedText[] = [];
+  for (const slice of slicesOf(chunked, embeddedAtOnce)) {
+    await nextSlice();
+    signal.throwIfAborted();
+    const ended = await Promise.allSettled(slice.map(({ pieces }) => embedPieces(pieces, signal)));
+    for (const [i, each] of slice.entries()) {
+      const made = ended[i];
+      if (made?.status === 'fulfilled') embedded.push({ ...each, vectors: made.value });
+      else leave(each.record, made?.reason);
+    }
+  }
+  return embedded;
+}
+
+/** Makes all data that publishing the texts writes. `others` are texts that do not fit a step or are not like new ones. */
+async function prepareTexts(
+  embedded: readonly EmbeddedText[],
+  { signal, leave }: PrepareRun,
+): Promise<{ readonly prepared: readonly PreparedText[]; readonly others: readonly string[] }> {
+  const prepared: PreparedText[] = [];
+  const others: string[] = [];
+  for (const each of embedded) {
+    await nextSlice();
+    signal.throwIfAborted();
+    try {
+      const text = prepareText(
+        each,
+        wholeChunks(each.pieces, { vectors: each.vectors, naming: namingOf(each.record.pending) }),
+      );
+      if (text) prepared.push(text);
+      else others.push(each.record.id);
+    } catch (error) {
+      leave(each.record, error);
+    }
+  }
+  return { prepared, others };
+}
+
+/** Null for a text that does not fit a step, or a document that is not like a new one. */
+function prepareText({ record, ...known }: ChunkedText, chunks: readonly WholeChunk[]): PreparedText | null {
+  if (chunks.length > INDEXED_AT_ONCE) return null;
+  const terms = chunks.flatMap((chunk) => packedTerms(chunk.terms));
+  if (terms.length > TERMS_AT_ONCE) return null;
+  const { id: documentId, version, attempt } = record;
+  const generation = generationId(record);
+  const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokenCount, 0);
+  const laterGaps = gapsOf(chunks);
+  const newTags = laterGaps > 0 ? tagsWhenPublished(withLaterGaps(record, laterGaps)) : null;
+  const tags = newTags ?? known.tags;
+  const counts = { chunkCount: chunks.length, tokenCount: tokens, laterGaps };
+  const change = publish(record, { documentId, version, attempt, generation, ...counts });
+  if (!change?.record || record.published !== null || record.retag > 0) return null;
+  return {
+    published: {
+      before: record,
+      after: change.record,
+      newTags,
+      usage: change.usage ?? [],
+      whole: {
+        documentId,
+        generation,
+        chunks,
+        tags,
+        named: nameMark(record.pending?.filename ?? null),
+        tokens,
+      },
+    },
+    userId: callerOf(record),
+    owner: statisticsOwner(record),
+    terms,
+    bytes: bytesOf(chunks, tags),
+  };
+}
+
+const bytesOf = (chunks: readonly WholeChunk[], tags: string): number =>
+  chunks.reduce(
+    (sum, { text, vector, terms }) =>
+      sum + 2 * text.length + vector.byteLength + 4 * terms.length + tags.length,
+    0,
+  );
+
+/** The bytes that are read at once, which takes Redis about a millisecond. */
+const ENOUGH_BYTES = 512 * 1024;
+
+/** A record with its tags and its short source. */
+interface FoundText {
+  readonly record: DocumentRecord;
+  readonly tags: string;
+  readonly text: string;
+}
+
+/**
+ * Reads the first of some records with their short sources, at least one. An entry is null where there is no such record, it
+ * has no short source, or cannot be read.
+ */
+async function readGroup(redis: Redis, ids: readonly string[]): Promise<(FoundText | null)[]> {
+  const rows = await readScript.run(redis, {
+    keys: ids.map(keys.document),
+    arguments: [String(ENOUGH_BYTES), String(RECORD_FIELDS.indexOf('pending') + 1), 'tags', ...RECORD_FIELDS],
+  });
+  return Array.from({ length: rows.length / 3 }, (_, i) => {
+    const [fields, tags, text] = [at(rows, 3 * i), at(rows, 3 * i + 1), at(rows, 3 * i + 2)];
+    if (fields === '' || tags === '') return null;
+    try {
+      return { record: parseRecordList(fields), tags, text };
+    } catch (error) {
+      // The document's own job reports the fault of the record.
+      if (error instanceof MalformedRecordError) return null;
+      throw error;
+    }
+  });
+}
+
+/** Answers for each record a JSON list of its fields, its tags, and its source. They are empty where one is missing. */
+const readScript = defineFrequentScript<string[]>(`
+local rows, bytes, enough, pending = {}, 0, tonumber(ARGV[1]), tonumber(ARGV[2])
+for i, key in ipairs(KEYS) do
+  local row = redis.call('HMGET', key, unpack(ARGV, 3))
+  local fields, source = '', false
+  local content = row[pending + 1]
+  local place = content and string.match(content, '"storageKey":"(record/[^"]+)"')
+  if place then source = redis.call('HGET', key, place) end
+  if source then
+    for j = 2, #row do row[j] = row[j] or 'null' end
+    fields = '[' .. table.concat(row, ',', 2) .. ']'
+  end
+  rows[3 * i - 2], rows[3 * i - 1], rows[3 * i] = fields, row[1] or '', source or ''
+  bytes = bytes + #fields + #rows[3 * i - 1] + #rows[3 * i]
+  if bytes >= enough then break end
+end
+return rows`);
