@@ -3,7 +3,7 @@ import { createLogger } from '../shared/observability/logger.js';
 import { loadSettings } from '../shared/settings/load.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
 import { createModelsContext } from './context.js';
-import { createModelsServer } from './http/server.js';
+import { createModelsServer } from './http/app.js';
 
 let hasBeenStopped = () => false;
 

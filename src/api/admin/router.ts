@@ -8,7 +8,7 @@ import { continueBody } from '../http/connections/expect-continue.js';
 import { withoutSlashes } from '../http/base-url.js';
 import { HttpError } from '../http/http-error.js';
 import { lazyHandler } from '../http/lazy-handler.js';
-import { pagePolicy } from '../http/page-policy.js';
+import { pagePolicy } from '../http/security-headers.js';
 import { noteCaller, noteRoute } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import type { InspectDocument } from '../services/documents/document-inspection.js';

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
-import { createPool } from './pool.js';
+import { createPool, type ModelTurns, type ModelTurnRequest } from './model-turns.js';
 import { tokenizeText, withBegin } from './tokenize.js';
-import type { ModelTurns, ModelTurnRequest } from './model-turns.js';
 
 export interface EmbeddedText {
   /** The vector of unit length, or all zeros where the model makes nothing of the text. */

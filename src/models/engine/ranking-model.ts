@@ -1,7 +1,6 @@
 import type { LlamaRankingContext } from 'node-llama-cpp';
-import { createPool } from './pool.js';
+import { createPool, type ModelTurns, type ModelTurnRequest } from './model-turns.js';
 import { withoutLongRuns } from './tokenize.js';
-import type { ModelTurns, ModelTurnRequest } from './model-turns.js';
 
 /** A model that says how well a text answers a query. */
 export interface RankingModel {

@@ -14,7 +14,7 @@ import {
   type FileTarget,
   type IncomingFile,
   type ReceiveFile,
-} from '../../services/ingest/incoming-file.js';
+} from '../../services/ingest/incoming.js';
 import type { FileUpdate } from '../../services/ingest/content-updates.js';
 import { OCR_MODES } from '../../../readers/index.js';
 import type { DocumentDetails } from '../../services/ingest/ingest.js';

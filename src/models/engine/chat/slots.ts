@@ -1,6 +1,6 @@
 import type { LlamaCompletion, LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import type { ModelTurn, ModelTurns, ModelTurnRequest } from '../model-turns.js';
-import { commonLength } from './common-length.js';
+import { commonLength } from './prefill.js';
 import type { SavedState } from './load-state.js';
 
 /** A place in a model's memory that holds one conversation. It keeps it until another takes the place. */
