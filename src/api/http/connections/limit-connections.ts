@@ -1,4 +1,5 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
@@ -10,7 +11,6 @@ import { clientAddressOf } from '../client-address.js';
 import { requestIdOf } from '../logging/access-log.js';
 import { sendJson } from '../response/send-json.js';
 import { createConnectionRoom, type ConnectionRoom, type Guest, type Shortage } from './connection-room.js';
-import { refuseSocket } from './refuse-socket.js';
 
 const RETRY_SECONDS = 2;
 /** The paths that are served to operators on connections of the reserve. */
@@ -171,4 +171,32 @@ function warnSometimes(logger: Logger): (shortage: Shortage, address: string) =>
     warnedAt = performance.now();
     logger.warn({ shortage, address }, 'requests are refused: too many connections');
   };
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly detail?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Answers in JSON on a connection without a request that could be answered, and ends it. Null: without an answer. */
+export function refuseSocket(socket: Duplex, refusal: Refusal | null): void {
+  if (refusal === null || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, retryAfterSeconds } = refusal;
+  const reason = STATUS_CODES[status] ?? 'Bad Request';
+  const body = JSON.stringify({ detail: refusal.detail ?? reason });
+  const lines = [
+    `HTTP/1.1 ${String(status)} ${reason}`,
+    'Content-Type: application/json',
+    `Content-Length: ${String(Buffer.byteLength(body))}`,
+    `X-Request-Id: ${randomUUID()}`,
+    ...(retryAfterSeconds === undefined ? [] : [`Retry-After: ${String(retryAfterSeconds)}`]),
+    'Connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => {
+    socket.destroy();
+  });
 }

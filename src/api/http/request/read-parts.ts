@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { parseInto } from '../validation/parse-request.js';
+import { parseInto } from '../validation/validation-errors.js';
 import { HttpError } from '../http-error.js';
 import type { Route } from '../route.js';
 import type { IgnoredFields } from '../unknown-fields.js';

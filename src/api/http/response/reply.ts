@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { StreamedText } from '../../services/streamed-text.js';
+import type { StreamedText } from '../../services/documents/source-text.js';
 import { mapIterable } from './async-iterables.js';
 
 /** The response that a route declares for a status: the schema of its JSON body, or another kind of response. */

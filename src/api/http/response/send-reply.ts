@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { MemoryLease } from '../../services/answer-memory/answer-memory.js';
-import { StreamedText } from '../../services/streamed-text.js';
+import { StreamedText } from '../../services/documents/source-text.js';
 import { requestLogger } from '../logging/access-log.js';
 import { parameterValue } from '../parameter-value.js';
 import { abandonIterator } from './async-iterables.js';

@@ -5,7 +5,7 @@ import { UnderWayError } from '../../../shared/idempotency/reservation.js';
 import { describeError } from '../../http/error-handler.js';
 import { defineRoute, type Prefer, type Route } from '../../http/route.js';
 import { optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
-import { parseRequest } from '../../http/validation/parse-request.js';
+import { parseRequest } from '../../http/validation/validation-errors.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
 import type { IngestTexts } from '../../services/ingest/batch/ingest-texts.js';
 import { isDone, type ItemOutcome } from '../../services/ingest/batch/items.js';

@@ -3,11 +3,10 @@ import { ModelError } from '../model-error.js';
 import { withBegin } from '../tokenize.js';
 import type { ModelTurnRequest } from '../model-turns.js';
 import { createThoughtFilter, type ChatPrompt, type ChatTemplate, type ChatTurn } from './chat-template.js';
-import { inTurns } from './in-turns.js';
+import { inTurns, type Slot, type Slots } from './slots.js';
 import { prefill } from './prefill.js';
 import type { SavedState } from './load-state.js';
 import type { StateFiles } from './saved-states.js';
-import type { Slot, Slots } from './slots.js';
 import type { StateOwner } from './state-manifest.js';
 
 export interface ChatRequest {

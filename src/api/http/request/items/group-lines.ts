@@ -6,7 +6,7 @@ import { tokenEnded } from '../../../auth/authentication.js';
 import { AbandonedError } from '../../../services/abandoned-error.js';
 import type { IncomingItem } from '../../../services/ingest/incoming.js';
 import { HttpError } from '../../http-error.js';
-import { parseRequest } from '../../validation/parse-request.js';
+import { parseRequest } from '../../validation/validation-errors.js';
 import type { BodyClaim } from '../body-budget.js';
 import { watchProgress, ClientGoneError, GatheredBytes, type BodyReading } from '../body.js';
 import { createParser, GROUP_ITEMS, type ItemsTarget } from './parse-items.js';

@@ -5,7 +5,7 @@ import type { IncomingGroups, IncomingItem } from '../../../services/ingest/inco
 import { liftRequestTime } from '../../connections/request-time.js';
 import { HttpError } from '../../http-error.js';
 import { invalidJson } from '../../json/json.js';
-import { parseInto, parseRequest } from '../../validation/parse-request.js';
+import { parseInto, parseRequest } from '../../validation/validation-errors.js';
 import { mediaTypeOf, type BodyReading } from '../body.js';
 import { groupLines } from './group-lines.js';
 import { createParser, GROUP_ITEMS, type ItemsTarget } from './parse-items.js';

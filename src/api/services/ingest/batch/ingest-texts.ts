@@ -7,10 +7,16 @@ import { createItemAllowances, type ItemAllowances } from '../admission/byte-all
 import { sha256Of } from '../duplicates.js';
 import type { IncomingGroups, IncomingItem } from '../incoming.js';
 import { begunOperation, newRecord, type TextIngest, type IngestParts } from '../ingest.js';
-import { openWait, settleAll, type AwaitedBatch, type BatchWaitParts } from './batch-wait.js';
+import {
+  openWait,
+  settleAll,
+  settleInOrder,
+  settleItems,
+  type AwaitedBatch,
+  type BatchWaitParts,
+} from './batch-wait.js';
 import { recordRules, type ItemOutcome, type StoredItem, type NewDocument, type OpenItem } from './items.js';
 import { storeUnlessKnown } from './known-contents.js';
-import { settleInOrder, settleItems } from './settle-items.js';
 import { storeRecords, type StoreRecordsParts } from './store-records.js';
 import { answerWritten, type WrittenParts } from './written-items.js';
 
