@@ -4,7 +4,7 @@ import type { Redis } from '../../shared/redis/client.js';
 import { loadOnce } from '../../shared/tools/load-once.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/authentication.js';
 import type { Guesses } from '../auth/guess-limit.js';
-import { continueBody } from '../http/connections/expect-continue.js';
+import { continueBody } from '../http/request/body.js';
 import { withoutSlashes } from '../http/base-url.js';
 import { HttpError } from '../http/http-error.js';
 import { lazyHandler } from '../http/lazy-handler.js';

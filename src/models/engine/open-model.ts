@@ -9,12 +9,16 @@ import { openChatTemplate } from './chat/chat-template.js';
 import { STEP } from './chat/prefill.js';
 import type { StateFiles } from './chat/saved-states.js';
 import { openSlots } from './chat/slots.js';
-import { createEmbeddingModel, type EmbeddingModel } from './embedding-model.js';
+import {
+  createEmbeddingModel,
+  createRankingModel,
+  type EmbeddingModel,
+  type RankingModel,
+} from './text-models.js';
 import type { KnownFile } from './model-catalog.js';
 import { ModelError } from './model-error.js';
 import { windowOf, type ModelHeader } from './model-header.js';
 import { createModelTurns, type ModelTurns } from './model-turns.js';
-import { createRankingModel, type RankingModel } from './ranking-model.js';
 
 /** The uses of a model file, and the model for each of them. */
 export interface ModelUses {

@@ -13,8 +13,7 @@ import { UnavailableError } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { Caller } from '../../auth/authentication.js';
 import { clientAddressOf } from '../client-address.js';
-import { mapIterable } from '../response/async-iterables.js';
-import type { ApiReply } from '../response/reply.js';
+import { mapIterable, type ApiReply } from '../response/reply.js';
 
 export interface AuditOptions {
   readonly log: AuditLog;

@@ -11,12 +11,10 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KEEP_ALIVE_MILLISECONDS } from '../../../shared/tools/keep-alive.js';
 import { requestIdOf } from '../logging/access-log.js';
-import { hasBody } from '../request/body.js';
+import { hasBody, limitRequestTime, expectContinue } from '../request/body.js';
 import { sendJson } from '../response/send-json.js';
-import { expectContinue } from './expect-continue.js';
 import { limitConnections, refuseSocket, type ConnectionLimits } from './limit-connections.js';
 import type { Messages } from './messages.js';
-import { limitRequestTime } from './request-time.js';
 import { serializePipelined } from './serialize-pipelined.js';
 import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { at } from '../../../shared/at.js';
 import { HttpError } from '../http-error.js';
 import type { ReadJson } from '../json/reader.js';
@@ -212,4 +212,44 @@ export function watchProgress(
   };
   request.on('data', count);
   return stop;
+}
+
+const requestTimers = new WeakMap<IncomingMessage, NodeJS.Timeout>();
+
+/**
+ * Calls `onLate` when a request has not arrived completely after this time. The request timeout of Node.js does the same,
+ * but cannot be lifted for single requests.
+ */
+export function limitRequestTime(request: IncomingMessage, milliseconds: number, onLate: () => void): void {
+  if (!hasBody(request)) return;
+  const timer = setTimeout(() => {
+    if (!request.complete) onLate();
+  }, milliseconds);
+  timer.unref();
+  requestTimers.set(request, timer);
+  const stop = () => {
+    clearTimeout(timer);
+  };
+  request.once('end', stop).once('close', stop);
+}
+
+/** Lets a request take as long as it needs, for streams of any length. Too slow ones still end. */
+export function liftRequestTime(request: IncomingMessage): void {
+  clearTimeout(requestTimers.get(request));
+}
+
+const awaitingContinue = new WeakSet<IncomingMessage>();
+
+/** Notes that the client sends its body only after it has received `100 Continue`. */
+export function expectContinue(request: IncomingMessage, response: ServerResponse): void {
+  awaitingContinue.add(request);
+  // If the request is refused instead, the client may or may not send the body, so the connection cannot be used again.
+  response.shouldKeepAlive = false;
+}
+
+/** Sends `100 Continue` if the client waits for it. */
+export function continueBody(request: IncomingMessage, response: ServerResponse): void {
+  if (!awaitingContinue.delete(request)) return;
+  response.shouldKeepAlive = true;
+  response.writeContinue();
 }

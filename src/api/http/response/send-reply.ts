@@ -4,8 +4,7 @@ import type { MemoryLease } from '../../services/answer-memory/answer-memory.js'
 import { StreamedText } from '../../services/documents/source-text.js';
 import { requestLogger } from '../logging/access-log.js';
 import { parameterValue } from '../parameter-value.js';
-import { abandonIterator } from './async-iterables.js';
-import type { ApiReply } from './reply.js';
+import { abandonIterator, type ApiReply } from './reply.js';
 import { sendEvents } from './send-events.js';
 import { sendText, startJson } from './send-json.js';
 import { PIECE_BYTES, writeWithBackpressure } from './write-with-backpressure.js';

@@ -2,11 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { nextOwnTurn } from '../../../../shared/tools/time-slices.js';
 import type { IncomingGroups, IncomingItem } from '../../../services/ingest/incoming.js';
-import { liftRequestTime } from '../../connections/request-time.js';
+import { liftRequestTime, mediaTypeOf, type BodyReading } from '../body.js';
 import { HttpError } from '../../http-error.js';
 import { invalidJson } from '../../json/json.js';
 import { parseInto, parseRequest } from '../../validation/validation-errors.js';
-import { mediaTypeOf, type BodyReading } from '../body.js';
 import { groupLines } from './group-lines.js';
 import { createParser, GROUP_ITEMS, type ItemsTarget } from './parse-items.js';
 
