@@ -1,24 +1,30 @@
+import type { RequestListener } from 'node:http';
 import express, { type Express, type RequestHandler } from 'express';
+import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
+import type { Settings } from '../shared/settings/schema.js';
+import { parseTrustedProxies, type TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import { loadOnce } from '../shared/tools/load-once.js';
-import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
-import type { Authenticate } from './auth/authentication.js';
+import { isTracing } from '../shared/tracing/tracing.js';
+import { createAuthentication, type Authenticate } from './auth/authentication.js';
 import type { RateLimit } from './auth/rate-limit.js';
-import type { Messages } from './http/connections/messages.js';
 import { createAuditTrail, type AuditOptions } from './http/audit/audit-trail.js';
-import { createAccessLog } from './http/logging/access-log.js';
-import { createCors } from './http/cors.js';
+import type { Messages } from './http/connections/messages.js';
+import { createCors, createHostGuard } from './http/origins.js';
 import { handleError } from './http/error-handler.js';
 import { handleRoute } from './http/handle-route.js';
-import { createHostGuard } from './http/host-guard.js';
 import { HttpError } from './http/http-error.js';
-import { createSecurityHeaders } from './http/security-headers.js';
 import { createJsonReader } from './http/json/reader.js';
 import { lazyHandler } from './http/lazy-handler.js';
-import { expressPath, refuseMethod } from './http/refuse-method.js';
-import type { BodyBudget } from './http/request/body-budget.js';
+import { createAccessLog } from './http/logging/access-log.js';
+import { traceRequests } from './http/logging/trace-requests.js';
+import { createBodyBudget, type BodyBudget, type BodyBudgetOptions } from './http/request/body-budget.js';
 import type { Route } from './http/route.js';
-import type { UnknownFields } from './http/unknown-fields/ignored-fields.js';
+import { createSecurityHeaders } from './http/security-headers.js';
+import type { UnknownFields } from './http/unknown-fields.js';
+import type { LifecyclePhase } from './lifecycle.js';
+import type { Secrets } from './routes.js';
+import { createHealthRoutes } from './routes/health.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import type { Idempotency } from './services/idempotency/idempotency.js';
 
@@ -105,7 +111,7 @@ function addRoutes(app: Express, options: AppOptions): void {
 }
 
 function addDocs(app: Express, routes: readonly Route[]): void {
-  const docs = loadOnce(async () => (await import('./pages/docs.js')).createDocs(routes));
+  const docs = loadOnce(async () => (await import('./pages/openapi.js')).createDocs(routes));
   const document = lazyHandler(async () => (await docs()).document);
   const page = lazyHandler(async () => (await docs()).page);
   app.get('/openapi.json', document);
@@ -119,4 +125,89 @@ function addDocs(app: Express, routes: readonly Route[]): void {
 /** Sorts paths with fewer parameters first, so that no parameter matches a fixed word of another path. */
 function byParameters(a: Route, b: Route): number {
   return a.path.split('{').length - b.path.split('{').length;
+}
+
+/** Makes the options that the application needs in all phases from the settings. */
+export function appOptionsOf(
+  { devMode, allowRemoteDevMode, api, traces }: Settings,
+  secrets: Secrets,
+  logger: Logger,
+): Omit<AppOptions, 'routes' | 'answerMemory'> {
+  const { corsOrigins, publicUrl, maxJsonBytes, unknownFields } = api;
+  const trustProxy = parseTrustedProxies(api.trustProxy);
+  if (trustProxy === null) throw new Error('api.trust_proxy was not validated');
+  const publicNames = publicUrl === '' ? [] : [new URL(publicUrl).hostname];
+  return {
+    authenticate: createAuthentication({ secrets, devMode }),
+    logger,
+    trace: isTracing() ? traceRequests({ isContinued: traces.parent === 'continue' }) : null,
+    devMode,
+    allowRemoteDevMode,
+    corsOrigins,
+    trustProxy,
+    publicUrl,
+    maxJsonBytes,
+    unknownFields,
+    bodies: createBodyBudget(bodyBudgetOf(api)),
+    bodyGraceSeconds: api.slowBodySeconds,
+    hostNames: [api.host, ...publicNames],
+  };
+}
+
+/** Gives each caller a quarter of the budget, or enough for one body of the largest size. */
+function bodyBudgetOf({ bodyMemoryMegabytes, maxJsonBytes }: Settings['api']): BodyBudgetOptions {
+  const maxBytes = bodyMemoryMegabytes * 1024 ** 2;
+  return { maxBytes, shareBytes: Math.max(maxBytes / 4, maxJsonBytes + 1024 ** 2) };
+}
+
+/** Converts `/documents/{document_id}` to the form that Express takes. */
+function expressPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** Refuses requests for a known path with a method that the path does not have, and answers OPTIONS. */
+function refuseMethod(routes: readonly Route[]): express.Router {
+  const router = express.Router({ caseSensitive: true });
+  const taken = new Map<string, Set<string>>([
+    ['/', new Set(['GET', 'HEAD'])],
+    ['/openapi.json', new Set(['GET', 'HEAD'])],
+  ]);
+  for (const { path, method } of routes) {
+    const methods = taken.get(expressPath(path)) ?? new Set();
+    taken.set(expressPath(path), methods.add(method.toUpperCase()));
+    if (method === 'get') methods.add('HEAD');
+  }
+  const allowed = new WeakMap<express.Request, Set<string>>();
+  for (const [path, methods] of taken) {
+    router.all(path, (request, _response, next) => {
+      allowed.set(request, new Set([...(allowed.get(request) ?? []), ...methods]));
+      next();
+    });
+  }
+  router.use((request, response, next) => {
+    const methods = allowed.get(request);
+    if (!methods) {
+      next();
+      return;
+    }
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    if (request.method !== 'OPTIONS')
+      throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: allow } });
+    response.set('Allow', allow).status(204).end();
+  });
+  return router;
+}
+
+/** The application while the process starts: it answers liveness probes, and refuses everything else with 503. */
+export function createStartingApp(
+  options: Omit<AppOptions, 'routes'>,
+  phase: () => LifecyclePhase,
+): RequestListener {
+  const readiness = () =>
+    Promise.resolve({ ready: false, components: { redis: 'unavailable' as const }, disks: {} });
+  const refuse = () => {
+    throw new UnavailableError('redis');
+  };
+  const routes = createHealthRoutes({ readiness, phase });
+  return createApp({ ...options, routes, pages: [{ path: '/', handler: refuse }] });
 }

@@ -1,9 +1,10 @@
+import { createSharedViews } from '../shared/access/sharing.js';
 import type { AuditLog } from '../shared/audit/audit-log.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
-import { openCacheEngines } from '../shared/create-cache-engines.js';
 import { createCompleter, createEmbedder, createReranker } from '../shared/create-adapters.js';
+import { openCacheEngines } from '../shared/create-cache-engines.js';
 import { createObjectStorage, storageAdvice } from '../shared/create-storage.js';
 import {
   IncompatibleDataError,
@@ -19,8 +20,9 @@ import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { modelsInUse } from '../shared/models/in-use/models-in-use.js';
 import { probesOf, type Adapters } from '../shared/models/in-use/probe.js';
-import { measureFloor } from '../shared/models/similarity-floor.js';
 import { rememberQueries } from '../shared/models/query-vectors.js';
+import { createReranking, type Reranking, type RerankOutcome } from '../shared/models/reranking.js';
+import { measureFloor } from '../shared/models/similarity-floor.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { Embedder, Index, ObjectStorage, Reranker } from '../shared/ports.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
@@ -37,16 +39,14 @@ import { createStorageMarker } from '../shared/storage/marker.js';
 import { withShortSources } from '../shared/storage/short-sources.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { loadOnce } from '../shared/tools/load-once.js';
-import { createSharedViews } from '../shared/access/sharing.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { createWriteBehind } from '../shared/usage/write-behind.js';
 import { announceStorage } from './context/announce-storage.js';
 import { createCompletionLimit, createLocalCompletionLimit } from './context/limit-completions.js';
 import { openIndex } from './context/open-index.js';
-import { openReranking, type OnReranked } from './context/open-reranking.js';
 import { reconnectSilentRedis } from './context/reconnect-silent-redis.js';
-import { watchModels } from './services/models/model-states.js';
 import { openChangeWaiter } from './services/ingest/change-waiter.js';
+import { watchModels } from './services/models/model-states.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
 
@@ -244,4 +244,30 @@ async function openData(
   const dataSet = await openDataSet(redis, wanted);
   for (const warning of warnings) logger.warn({ warning }, 'redis set-up');
   return dataSet;
+}
+
+/** Called with the outcome of a reranking and its duration, which is null where it was not tried. */
+export type OnReranked = (outcome: RerankOutcome, seconds: number | null) => void;
+
+interface RerankingOptions {
+  readonly logger: Logger;
+  readonly onReranked: OnReranked;
+}
+
+/** Null without a reranker. */
+function openReranking(
+  settings: Settings,
+  reranker: Reranker | null,
+  { logger, onReranked }: RerankingOptions,
+): Reranking | null {
+  if (!reranker) return null;
+  const { candidates, deadlineMilliseconds } = settings.reranking;
+  return createReranking(reranker, {
+    candidates,
+    deadlineMilliseconds,
+    onOutcome: onReranked,
+    onFailure: (error, reason) => {
+      logger.warn({ err: error, reason }, 'hits were not reranked');
+    },
+  });
 }

@@ -1,14 +1,27 @@
 import type { RequestListener } from 'node:http';
+import { createAdmin } from './admin/router.js';
 import { createApp, type AppOptions } from './app.js';
-import { createGuessLimit } from './auth/guess-limit.js';
-import { createRateLimit } from './auth/rate-limit.js';
-import { createMinuteCounters } from './auth/minute-counters.js';
+import { createAuthentication } from './auth/authentication.js';
+import { createGuessLimit, type Guesses } from './auth/guess-limit.js';
+import { createMinuteCounters, createRateLimit } from './auth/rate-limit.js';
 import type { ApiContext } from './context.js';
-import { createOperatorPages } from './operator-pages.js';
+import type { BodyBudget } from './http/request/body-budget.js';
+import type { LifecyclePhase } from './lifecycle.js';
+import { createMetricsPage } from './pages/metrics-page.js';
 import type { ProcessMetrics } from './pages/process-metrics.js';
-import type { LifecyclePhase } from './lifecycle-phase.js';
-import { createIdempotency } from './services/idempotency/idempotency.js';
 import { createRoutes, type Secrets } from './routes.js';
+import { createCommitChange } from './services/documents/commit-change.js';
+import { createDocumentChanges } from './services/documents/document-changes.js';
+import { createDocumentInspection } from './services/documents/document-inspection.js';
+import { createOperatorChanges } from './services/documents/operator-changes.js';
+import { createIdempotency } from './services/idempotency/idempotency.js';
+import { createAdmission } from './services/ingest/admission/admission.js';
+import { createRequireRoom } from './services/ingest/admission/require-room.js';
+import { createJobRequests } from './services/ingest/job-requests.js';
+import { createWaitForDocument } from './services/ingest/wait-for-document.js';
+import { createJobNotes } from './services/jobs/job-notes.js';
+import { createRetryJob } from './services/jobs/retry-job.js';
+import { createServiceMetrics } from './services/service-metrics.js';
 
 interface ServingParts {
   readonly secrets: Secrets;
@@ -34,4 +47,78 @@ export function createServingApp(
     idempotency: createIdempotency({ redis, logger, limitBytes: idempotencyMegabytes * 1024 ** 2 }),
     routes: createRoutes({ ...context, answerMemory }, { secrets, guesses, phase }),
   });
+}
+
+interface PageOptions {
+  readonly secrets: Secrets;
+  readonly processMetrics: ProcessMetrics;
+  readonly guesses: Guesses;
+  readonly bodies: BodyBudget;
+}
+
+/** The pages for operators: metrics and everything under /admin. */
+function createOperatorPages(
+  context: ApiContext,
+  { secrets, processMetrics, guesses, bodies }: PageOptions,
+): NonNullable<AppOptions['pages']> {
+  const { settings, redis, jobs, index, logger, memory } = context;
+  const metrics = { redis, jobs, index, logger, memory, disks: context.disks.all };
+  const { devMode } = settings;
+  const authenticateToken = createAuthentication({ secrets, devMode: false });
+  return [
+    {
+      path: '/metrics',
+      handler: createMetricsPage({
+        sources: [processMetrics, createServiceMetrics(metrics)],
+        authenticate: authenticateToken,
+        token: settings.metrics.token,
+        devMode,
+        guesses,
+      }),
+    },
+    {
+      path: '/admin',
+      handler: createAdmin({
+        redis,
+        jobs,
+        secrets,
+        devMode,
+        authenticateToken,
+        guesses,
+        bodies,
+        bodyGraceSeconds: settings.api.slowBodySeconds,
+        ...createOperation(context),
+        authenticate: createAuthentication({ secrets, devMode }),
+        sessionMinutes: settings.admin.sessionMinutes,
+        queuesReadOnly: settings.admin.queuesReadOnly,
+        publicUrl: settings.api.publicUrl,
+      }),
+    },
+  ];
+}
+
+/** Makes the views and actions of operators on documents and jobs, whoever may read them. */
+function createOperation(context: ApiContext) {
+  const { settings, logger, redis, records, chunks, caches, jobs, memory, waiter } = context;
+  const { waitSeconds } = settings.ingest;
+  const requests = createJobRequests(jobs, logger);
+  const parts = {
+    records,
+    admit: createAdmission(redis, settings.ingest, memory).admit,
+    room: createRequireRoom(memory),
+    jobs: requests,
+    waitForDocument: createWaitForDocument({ records, waiter, logger, waitSeconds }),
+  };
+  const changes = createOperatorChanges({
+    records,
+    change: createCommitChange(records, requests),
+    changesBy: (change) => createDocumentChanges({ ...parts, change }),
+  });
+  const readNotes = createJobNotes({ redis, records, caches, jobs, memory });
+  return {
+    changes,
+    readNotes,
+    inspect: createDocumentInspection({ records, chunks, jobs, readNotes }),
+    retryJob: createRetryJob({ redis, records, caches, operator: changes }),
+  };
 }

@@ -12,12 +12,10 @@ import { modelsAddressesOf } from '../shared/local-models/processes/models-addre
 import { namedModels } from '../shared/local-models/named-models.js';
 import { modelsDirectoryOf } from '../shared/local-models/models-directory.js';
 import { openCrashJournal } from './engine/crash-journal.js';
-import { openLlama } from './engine/llama.js';
+import { openLlama, type EngineLimits } from './engine/open-model.js';
 import { createLoadedModels } from './engine/loaded-models.js';
 import { createModelCatalog } from './engine/model-catalog.js';
-import type { EngineLimits } from './engine/open-model.js';
-import { openStateFiles } from './engine/chat/saved-states.js';
-import { expireStates } from './expire-states.js';
+import { openStateFiles, expireStates } from './engine/chat/saved-states.js';
 import { createModelsApp } from './http/app.js';
 import { createModelsMetrics } from './http/metrics.js';
 

@@ -4,7 +4,7 @@ import { loadSettings } from '../shared/settings/load.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
 import { startTracing, traceFieldsOf } from '../shared/tracing/start-tracing.js';
 import { createModelsContext } from './context.js';
-import { createModelsServer } from './http/server.js';
+import { createModelsServer } from './http/app.js';
 
 let hasBeenStopped = () => false;
 

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createRateLimit } from '../../src/api/auth/rate-limit.js';
-import type { Windows } from '../../src/api/auth/minute-counters.js';
+import { createRateLimit, type Windows } from '../../src/api/auth/rate-limit.js';
 import { queryInteger } from '../../src/api/http/validation/field-schemas.js';
 import { responsesOf } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';
 import { errorExample } from '../../src/api/pages/error-examples.js';
 import { missingFile, receiveFile } from '../../src/api/routes/ingest/upload-fields.js';
-import { fileTooLarge } from '../../src/api/services/ingest/incoming-file.js';
+import { fileTooLarge } from '../../src/api/services/ingest/incoming.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { jsonBody, makeToken, startApi, type ApiClient } from '../support/api.js';
 import { openRaw } from '../support/raw-http.js';

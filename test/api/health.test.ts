@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { LifecyclePhase } from '../../src/api/lifecycle-phase.js';
+import type { LifecyclePhase } from '../../src/api/lifecycle.js';
 import { createHealthRoutes } from '../../src/api/routes/health.js';
 import { createReadiness, readinessChecks, untilStopping } from '../../src/api/services/health.js';
 import { createRedis } from '../../src/shared/redis/client.js';

@@ -2,15 +2,19 @@ import { describe, expect, test } from '@jest/globals';
 import { parseCookie } from 'cookie';
 import { createAuthentication } from '../../src/api/auth/authentication.js';
 import { bodyFilters, parseFilterText } from '../../src/api/http/validation/filters.js';
-import { queryInstant } from '../../src/api/http/validation/instant.js';
+import {
+  queryInstant,
+  nonBlankString,
+  queryFloat,
+  queryInteger,
+} from '../../src/api/http/validation/field-schemas.js';
 import { parsePythonDict } from '../../src/api/http/validation/python-literal.js';
-import { nonBlankString, queryFloat, queryInteger } from '../../src/api/http/validation/field-schemas.js';
 import { metadata } from '../../src/api/http/validation/metadata.js';
 import { parseJson } from '../../src/api/http/json/json.js';
-import { requestIdOf } from '../../src/api/http/logging/request-id.js';
+import { requestIdOf } from '../../src/api/http/logging/access-log.js';
 import { isJson } from '../../src/api/http/request/body.js';
 import { queryOf } from '../../src/api/http/request/read-parts.js';
-import { parsePrefer } from '../../src/api/http/request/prefer.js';
+import { parsePrefer } from '../../src/api/http/request/headers.js';
 import { displayFilename } from '../../src/shared/documents/display-filename.js';
 import { entityIdOf } from '../../src/shared/access/access-token.js';
 import { DETECTION_BYTES, detectFileType } from '../../src/readers/detection/detect.js';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from '@jest/globals';
 import { createApiServer } from '../../src/api/http/connections/server.js';
-import { createModelsServer } from '../../src/models/http/server.js';
+import { createModelsServer } from '../../src/models/http/app.js';
 
 /** Longer than Node keeps a connection by itself: 5 s, and in some versions one more. */
 const BUSY_MILLISECONDS = 7_000;

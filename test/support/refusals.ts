@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { parseRequest } from '../../src/api/http/validation/parse-request.js';
+import { parseRequest } from '../../src/api/http/validation/validation-errors.js';
 import { HttpError } from '../../src/api/http/http-error.js';
 
 /** The items of the 422 that a value gets; none when it passes. */

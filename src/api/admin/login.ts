@@ -6,8 +6,7 @@ import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
 import { noteCaller, noteRoute } from '../http/logging/request-facts.js';
-import { sendPage } from './html.js';
-import { loginForm, sessionCard } from './login-page.js';
+import { sendPage, html, type Html } from './html.js';
 import type { Visit, Visits } from './page-visitor.js';
 import { readSmallForm, type FormOptions } from './small-form.js';
 
@@ -117,4 +116,50 @@ function safeTarget(next: string, adminPath: string): string | null {
   const isLogin = /\/log(in|out)\/?$/.test(pathname);
   const isUnder = origin === 'http://quire' && pathname.startsWith(`${adminPath}/`);
   return isUnder && !isLogin && !pathname.includes('//') ? pathname + search : null;
+}
+
+interface ShownForm {
+  readonly adminPath: string;
+  readonly csrf: string;
+}
+
+/** The form that asks for an admin token. */
+function loginForm({
+  adminPath,
+  csrf,
+  problem,
+  next,
+  devMode,
+}: ShownForm & { problem: string | null; next: string; devMode: boolean }): Html {
+  return html`<form class="card" method="post" action="${adminPath}/login">
+    <h1>Quire administration</h1>
+    ${
+      devMode
+        ? html`<p>
+            This service runs in dev mode: <a href="${adminPath}/queues">the queues</a> are open without a
+            login.
+          </p>`
+        : html`<p>Log in with an access token that has the <code>admin</code> permission.</p>`
+    }
+    ${problem === null ? null : html`<p class="problem" role="alert">${problem}</p>`}
+    <input type="hidden" name="csrf" value="${csrf}" />
+    <input type="hidden" name="next" value="${next}" />
+    <label for="token">Admin token</label>
+    <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" required autofocus />
+    <button type="submit">Log in</button>
+  </form>`;
+}
+
+/** Makes the card that a browser sees instead of the form when it is logged in. */
+function sessionCard(
+  { callerId, expiresAtMs }: { callerId: string | null; expiresAtMs: number },
+  { adminPath, csrf }: ShownForm,
+): Html {
+  return html`<form class="card" method="post" action="${adminPath}/logout">
+    <h1>Quire administration</h1>
+    <p>Logged in as <strong>${callerId}</strong> until ${new Date(expiresAtMs).toISOString()}.</p>
+    <p><a href="${adminPath}/queues">Queues</a></p>
+    <input type="hidden" name="csrf" value="${csrf}" />
+    <button type="submit" class="plain">Log out</button>
+  </form>`;
 }

@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
-import { continueBody } from '../http/connections/expect-continue.js';
+import { continueBody, mediaTypeOf } from '../http/request/body.js';
 import { HttpError } from '../http/http-error.js';
-import { mediaTypeOf } from '../http/request/body.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import { readForm } from '../http/request/form.js';
 

@@ -1,7 +1,7 @@
 import { TooManyError } from '../../shared/errors.js';
 import { keys } from '../../shared/redis/keys.js';
 import { dropOldest } from '../../shared/tools/drop-oldest.js';
-import type { Windows } from './minute-counters.js';
+import type { Windows } from './rate-limit.js';
 
 /** The kinds of secrets that can be guessed. Each has its own limit: guessing passwords must not lock out token holders. */
 export type SecretKind = 'password' | 'scrape-token' | 'signed-token';

@@ -1,6 +1,6 @@
 import { TooManyError } from '../../shared/errors.js';
+import { defineScript, type Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
-import type { Windows } from './minute-counters.js';
 
 /** Counts a request of a caller. @throws TooManyError when the caller is over the limit */
 export type RateLimit = (callerId: string) => Promise<void>;
@@ -13,3 +13,58 @@ export function createRateLimit(windows: Windows, { perMinute }: { perMinute: nu
     throw new TooManyError('Too many requests', { retryAfterSeconds: left / 1_000 });
   };
 }
+
+/** A counter that may reach `max` within a minute. The minute begins when it is first incremented. */
+interface Window {
+  readonly key: string;
+  readonly max: number;
+}
+
+/** Counters per minute that all API processes share. */
+export interface Windows {
+  /**
+   * Increments all of the counters, or none if one of them has reached its limit.
+   * @returns 0 when they were incremented, else the milliseconds until the next attempt can succeed
+   */
+  take(windows: readonly Window[]): Promise<number>;
+  /** Decrements the counters again. */
+  giveBack(windows: readonly Window[]): Promise<void>;
+}
+
+const WINDOW_MILLISECONDS = 60_000;
+
+export function createMinuteCounters(redis: Redis): Windows {
+  const keysOf = (windows: readonly Window[]) => windows.map(({ key }) => key);
+  return {
+    take: (windows) =>
+      takeScript.run(redis, {
+        keys: keysOf(windows),
+        arguments: [String(WINDOW_MILLISECONDS), ...windows.map(({ max }) => String(max))],
+      }),
+    giveBack: async (windows) => {
+      await giveBackScript.run(redis, { keys: keysOf(windows), arguments: [] });
+    },
+  };
+}
+
+const takeScript = defineScript<number>(
+  `
+for index, key in ipairs(KEYS) do
+  if tonumber(redis.call('GET', key) or '0') >= tonumber(ARGV[index + 1]) then
+    return math.max(1, redis.call('PTTL', key))
+  end
+end
+for _, key in ipairs(KEYS) do
+  if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[1]) end
+end
+return 0
+`,
+  { evenWhenFull: true },
+);
+
+const giveBackScript = defineScript<null>(`
+for _, key in ipairs(KEYS) do
+  if tonumber(redis.call('GET', key) or '0') > 0 then redis.call('DECR', key) end
+end
+return nil
+`);

@@ -1,4 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { createSharedController } from '../../shared/tools/shared-controller.js';
+import { traced } from '../../shared/tracing/tracing.js';
 import {
   anonymous,
   notAuthenticated,
@@ -7,37 +9,29 @@ import {
   type Caller,
 } from '../auth/authentication.js';
 import type { RateLimit } from '../auth/rate-limit.js';
-import { traced } from '../../shared/tracing/tracing.js';
-import { noteRequest } from './connections/slow-clients.js';
+import { AbandonedError } from '../services/abandoned-error.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import type { Idempotency } from '../services/idempotency/idempotency.js';
-import { auditAnswer } from './audit/audit-answer.js';
-import { auditPath } from './audit/audit-trail.js';
-import { clientAddressOf } from './client-address.js';
-import { continueBody } from './connections/expect-continue.js';
+import { auditAnswer, auditPath } from './audit/audit-trail.js';
 import { baseUrlOf } from './base-url.js';
+import { clientAddressOf } from './client-address.js';
+import { continueBody, type BodyReading } from './request/body.js';
+import { noteRequest, reasonOfEnd } from './connections/slow-clients.js';
 import { fingerprintBytes, fingerprintLines } from './idempotency/fingerprint.js';
 import { handleOnce } from './idempotency/handle-once.js';
 import { idempotencyKeyOf } from './idempotency/key.js';
 import type { ReadJson } from './json/reader.js';
-import { reply, type ApiReply, type PendingReply } from './response/reply.js';
-import { sendReply, type Exchange } from './response/send-reply.js';
 import { noteCaller, noteRoute } from './logging/request-facts.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
-import type { BodyReading } from './request/body.js';
-import { parseParts, queryOf, readBody, type RawBody } from './request/read-parts.js';
-import { parseIfMatch } from './request/if-match.js';
-import { parsePrefer } from './request/prefer.js';
-import { createRequestSignals } from './request-signals.js';
 import { createItemsReceiver } from './request/items/receive-items.js';
+import { parseIfMatch, parsePrefer } from './request/headers.js';
+import { parseParts, queryOf, readBody, type RawBody } from './request/read-parts.js';
 import { createFilesReceiver } from './request/upload-files.js';
 import { createUploadReceiver } from './request/upload.js';
+import { reply, type ApiReply, type PendingReply } from './response/reply.js';
+import { sendReply, type Exchange } from './response/send-reply.js';
 import type { ApiRequest, Prefer, Route } from './route.js';
-import {
-  createIgnoredFields,
-  type IgnoredFields,
-  type UnknownFields,
-} from './unknown-fields/ignored-fields.js';
+import { createIgnoredFields, type IgnoredFields, type UnknownFields } from './unknown-fields.js';
 
 export interface RouteOptions {
   readonly authenticate: Authenticate;
@@ -238,4 +232,50 @@ async function readRawBody(
   }
   await decide(body.type === 'json' || body.type === 'form' ? body.value : undefined);
   return body;
+}
+
+/** The signals that may end a request before it is answered. The reason of each is an AbandonedError. */
+interface RequestSignals {
+  /** Aborts when the client goes away. */
+  readonly gone: AbortSignal;
+  /** The same, and when the token ends that the request came with: for streams, which last as long as they like. */
+  readonly whileValid: () => AbortSignal;
+}
+
+/** The longest timer. */
+const MAX_MILLISECONDS = 2 ** 31 - 1;
+
+function createRequestSignals(
+  { socket }: Request,
+  response: Response,
+  { expiresAtMs }: { readonly expiresAtMs: number },
+): RequestSignals {
+  const gone = createSharedController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort(reasonOfEnd(socket));
+  });
+  let valid: AbortController | undefined;
+  const open = () => {
+    const controller = createSharedController();
+    gone.signal.addEventListener('abort', () => {
+      controller.abort(gone.signal.reason);
+    });
+    if (expiresAtMs < Infinity) response.once('close', abortAt(controller, expiresAtMs));
+    return controller;
+  };
+  return { gone: gone.signal, whileValid: () => (valid ??= open()).signal };
+}
+
+/** Aborts when the token ends. Returns a function that keeps it from that. */
+function abortAt(controller: AbortController, expiresAtMs: number): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    const left = expiresAtMs - Date.now();
+    if (left <= 0) controller.abort(new AbandonedError('token_ended'));
+    else timer = setTimeout(look, Math.min(left, MAX_MILLISECONDS));
+  };
+  look();
+  return () => {
+    clearTimeout(timer);
+  };
 }

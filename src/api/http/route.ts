@@ -5,7 +5,7 @@ import type { Precondition } from '../../shared/documents/entity-tag.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
 import type { Arrival } from '../services/ingest/admission/arriving.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
-import type { IgnoredFields } from './unknown-fields/ignored-fields.js';
+import type { IgnoredFields } from './unknown-fields.js';
 import type { ReceiveItems } from './request/items/receive-items.js';
 import type { ReceiveUpload } from './request/upload.js';
 import type { ReceiveFiles } from './request/upload-files.js';

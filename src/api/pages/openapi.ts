@@ -1,17 +1,26 @@
+import { STATUS_CODES } from 'node:http';
+import { Router, type RequestHandler } from 'express';
+import swaggerUi from 'swagger-ui-express';
 import { z } from 'zod';
 import {
   createDocument,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
   type ZodOpenApiRequestBodyObject,
+  type ZodOpenApiMediaTypeObject,
+  type ZodOpenApiResponseObject,
+  type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { isPlainObject } from '../../shared/is-plain-object.js';
-import { IDEMPOTENCY_HEADER } from '../http/idempotency/about-key.js';
-import { MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
-import { MERGE_PATCH } from '../http/request/read-parts.js';
-import type { Route } from '../http/route.js';
+import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
 import { NDJSON } from '../http/request/items/receive-items.js';
-import { eventSchemas, mediaType, responseObjects } from './openapi-responses.js';
+import { MERGE_PATCH } from '../http/request/read-parts.js';
+import { responsesOf, streamError } from '../http/response/declared-responses.js';
+import type { ResponseShape } from '../http/response/reply.js';
+import { sendText } from '../http/response/send-json.js';
+import type { Route } from '../http/route.js';
+import { pagePolicy } from '../http/security-headers.js';
+import { errorDescriptions, errorExample } from './error-examples.js';
 
 const INTRODUCTION =
   'Quire stores documents and finds the passages that answer a question. Get a token from `POST /local/generate_uri` ' +
@@ -150,4 +159,149 @@ function firstItem(body: unknown): unknown {
   const lists: unknown[] = isPlainObject(body) ? Object.values(body) : [];
   const list = lists.find((value) => Array.isArray(value));
   return Array.isArray(list) ? (list[0] as unknown) : undefined;
+}
+
+const SUCCESSES: Readonly<Record<number, string>> = {
+  200: 'The request succeeded.',
+  202: 'The work goes on after this answer. `Location`, where there is one, says where to ask for its status.',
+};
+
+/** A schema, with an example if there is one. */
+const mediaType = (schema: NonNullable<ZodOpenApiMediaTypeObject['schema']>, example: unknown) =>
+  example === undefined ? { schema } : { schema, example };
+
+/** Everything that a route may answer, by status. */
+function responseObjects(route: Route): ZodOpenApiResponsesObject {
+  const responses: ZodOpenApiResponsesObject = {};
+  for (const [status, shape] of responsesOf(route)) {
+    const example = route.examples?.responses[status] ?? errorExample(route, status);
+    const response = responseObject(status, shape, example);
+    const events = status === 200 && route.events ? eventContent(route.events, route.examples?.events) : {};
+    const lines = route.items && status < 300 ? lineContent(shape, example) : {};
+    // @NOTE a status has three digits; the type only accepts literals.
+    responses[String(status) as `2${string}`] = {
+      ...response,
+      content: { ...response.content, ...lines, ...events },
+    };
+  }
+  return responses;
+}
+
+function responseObject(status: number, shape: ResponseShape, example: unknown): ZodOpenApiResponseObject {
+  const description = SUCCESSES[status] ?? errorDescriptions[status] ?? STATUS_CODES[status] ?? 'Answer';
+  if (shape === 'download') {
+    const schema = { type: 'string', format: 'binary', description: 'The source, byte by byte.' } as const;
+    // A download has the type of its source, whatever that is.
+    return { description, content: { '*/*': mediaType(schema, example) } };
+  }
+  if (shape === 'png') {
+    const schema = { type: 'string', format: 'binary', description: 'The picture.' } as const;
+    return { description, content: { 'image/png': mediaType(schema, example) } };
+  }
+  if (shape === 'events')
+    return { description, content: { 'text/event-stream': mediaType({ type: 'string' }, example) } };
+  return { description, content: { 'application/json': mediaType(shape, example) } };
+}
+
+/** The items of a list as lines of JSON. The schema describes a single one. */
+function lineContent(shape: ResponseShape, example: unknown) {
+  if (!(shape instanceof z.ZodArray)) return {};
+  // @NOTE zod types the element of an array by its core class.
+  const element = shape.element as z.ZodType;
+  return { [NDJSON]: mediaType(element, Array.isArray(example) ? (example[0] as unknown) : undefined) };
+}
+
+const STREAM_ERROR: z.infer<typeof streamError> = {
+  type: 'error',
+  status: 503,
+  detail: 'completion provider is unavailable',
+};
+
+/**
+ * Server-sent events. The schema describes a single one, whose `data` is JSON; an answer that ends early has an event that
+ * says why.
+ */
+function eventContent(data: z.ZodType, values: readonly unknown[] = []) {
+  const text = z.string().meta({
+    description: 'JSON of one event.',
+    contentMediaType: 'application/json',
+    contentSchema: { anyOf: [referenceTo(data), referenceTo(streamError)] },
+  });
+  const type = z.string().optional().describe('`error` where the answer ends early, else absent.');
+  const schema = z.object({ event: type, data: text });
+  const examples = values.map((value, number) => {
+    const name = `event-${String(number + 1)}`;
+    return [name, { value: { data: JSON.stringify(value) } }] as const;
+  });
+  if (examples.length === 0) return { 'text/event-stream': { schema } };
+  const failure = ['error', { value: { event: 'error', data: JSON.stringify(STREAM_ERROR) } }] as const;
+  return { 'text/event-stream': { schema, examples: Object.fromEntries([...examples, failure]) } };
+}
+
+function referenceTo(schema: z.ZodType) {
+  const id = idOf(schema);
+  if (id !== undefined) return { $ref: `#/components/schemas/${id}` };
+  const { $schema: _, ...inline } = z.toJSONSchema(schema, { io: 'output' });
+  return inline;
+}
+
+/** Schemas of events. Only the text of an event refers to them, so that they must be added to the document. */
+function eventSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
+  const named = routes.flatMap(({ events }) => {
+    const id = events && idOf(events);
+    return events && id !== undefined ? [[id, events] as const] : [];
+  });
+  return Object.fromEntries(named.length > 0 ? [...named, ['StreamError', streamError]] : []);
+}
+
+const idOf = (schema: z.ZodType) => z.globalRegistry.get(schema)?.id;
+
+export interface Docs {
+  /** `/openapi.json` */
+  readonly document: RequestHandler;
+  /** Everything under `/docs`. */
+  readonly page: RequestHandler;
+}
+
+/** The reference of the interface, as a document and as a page. */
+export function createDocs(routes: readonly Route[]): Docs {
+  const openApi = createOpenApi(routes);
+  // All clients get the same bytes, so that slow ones do not each hold a copy.
+  const bytes = Buffer.from(JSON.stringify(openApi));
+  return {
+    document: (_request, response) => {
+      sendText(response, 200, bytes);
+    },
+    page: createDocsPage(openApi),
+  };
+}
+
+const uiOptions = {
+  customSiteTitle: 'Quire API',
+  swaggerOptions: {
+    // Without this, the page would ask a server on the internet to validate it.
+    validatorUrl: null,
+    persistAuthorization: true,
+    tryItOutEnabled: true,
+    displayRequestDuration: true,
+  },
+};
+
+/** Swagger UI, served from our own files below the path that it is mounted at. It loads nothing from elsewhere. */
+function createDocsPage(openApi: OpenApi): Router {
+  const router = Router();
+  // Under an address without a slash at its end, the files of the page are one folder down.
+  const html = swaggerUi.generateHTML(openApi, uiOptions);
+  const withFolder = (folder: string) => html.replaceAll(/(href|src)="\.\//g, `$1="./${folder}`);
+  router.use(pagePolicy({ baseUri: ["'none'"], formAction: ["'none'"] }));
+  router.get('/', (request, response) => {
+    const isFolder = request.originalUrl.split('?')[0]?.endsWith('/') ?? false;
+    response.type('html').send(withFolder(isFolder ? '' : 'docs/'));
+  });
+  // This file of the package does not belong to the page. Its handler would refuse it in plain text.
+  router.get('/package.json', (_request, _response, next) => {
+    next('router');
+  });
+  router.use(swaggerUi.serveFiles(openApi, uiOptions));
+  return router;
 }

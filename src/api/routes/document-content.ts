@@ -1,16 +1,19 @@
 import { z } from 'zod';
+import { noteUser } from '../../shared/audit/notes.js';
 import { isFinal } from '../../shared/document.js';
-import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
+import { displayFilename, MAX_FILENAME_CHARACTERS, MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
+import { nonBlankString, optionalNull, queryInteger } from '../http/validation/field-schemas.js';
+import type { DownloadLinks, OpenDownload } from '../services/documents/downloads.js';
+import type { ReadPage } from '../services/documents/read-page.js';
 import type { Admit } from '../services/ingest/admission/admission.js';
 import type { ContentUpdates } from '../services/ingest/content-updates.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
+import { contextOf } from './context-of.js';
 import { replyDocument, replyIngest } from './document-replies.js';
 import { documentPath } from './documents.js';
-import { putContentExamples } from './examples/documents.js';
+import { putContentExamples, downloadExamples, signedDownloadExamples, pageExamples } from './examples/documents.js';
 import { ingestResponses } from './ingest/ingest.js';
-import { contextOf } from './context-of.js';
 import { OCR_DESCRIPTION, ocrMode, receiveFile } from './ingest/upload-fields.js';
 
 const contentBody = z
@@ -77,3 +80,118 @@ const textOf = ({ content, filename }: z.infer<typeof contentBody>) => ({
   content,
   filename: displayFilename(filename) ?? undefined,
 });
+
+const ticket = z.object({
+  caller: z.string().default('').describe('The user on whose behalf the address was made.'),
+  expires: z.string().default('').describe('When the address expires, in seconds since 1970.'),
+  signature: z.string().default('').describe('The signature of the service over the rest of the address.'),
+});
+
+interface DownloadRouteDependencies {
+  readonly openDownload: OpenDownload;
+  readonly links: DownloadLinks;
+}
+
+const download = {
+  method: 'get',
+  tag: 'Documents',
+  responses: { 200: 'download', 403: errorBody, 404: errorBody },
+} as const;
+
+export const createDownloadRoutes = ({ openDownload, links }: DownloadRouteDependencies): Route[] => [
+  readerRoute(openDownload),
+  linkRoute(openDownload, links),
+];
+
+const readerRoute = (openDownload: OpenDownload) =>
+  defineRoute({
+    ...download,
+    path: '/documents/{document_id}/download',
+    audit: 'document.download',
+    permission: 'read',
+    summary: 'Download the source of a document',
+    description:
+      'Returns the bytes that were ingested, with their content type and file name. The answer is also 404 when the ' +
+      'object storage has lost them.',
+    request: { path: documentPath },
+    examples: downloadExamples,
+    handle: async ({ caller, path }) => ({
+      type: 'download',
+      ...(await openDownload({ documentId: path.document_id, callerId: caller.id })),
+    }),
+  });
+
+const linkRoute = (openDownload: OpenDownload, links: DownloadLinks) =>
+  defineRoute({
+    ...download,
+    path: '/downloads/{document_id}',
+    audit: 'document.open_link',
+    permission: 'open',
+    summary: 'Download the source of a document by a signed address',
+    description:
+      'Searches return such addresses as `download_url`. They expire, and they need no other proof. The answer is ' +
+      'also 404 when the object storage has lost the source.',
+    request: { path: documentPath, query: ticket },
+    examples: signedDownloadExamples,
+    handle: async ({ path, query }) => {
+      const opened = links.verify(path.document_id, query);
+      noteUser(opened.callerId);
+      return { type: 'download', ...(await openDownload(opened)) };
+    },
+  });
+
+/** More than any file has. */
+const MAX_NUMBER = 10_000_000;
+
+const pagePath = documentPath.extend({
+  page: queryInteger({ ge: 1, le: MAX_NUMBER }).describe('The number of the page, from 1.'),
+});
+
+const pageQuery = z.object({
+  highlight: queryInteger({ ge: 0, le: MAX_NUMBER })
+    .optional()
+    .describe('The number of the chunk whose passage is marked, where it stands on this page.'),
+});
+
+/** A page is seen by its reader alone, and by nobody who may no longer read it. */
+const PAGE_HEADERS = { 'Cache-Control': 'private, no-cache' };
+
+interface PageRouteDependencies {
+  readonly readPage: ReadPage;
+}
+
+export function createPageRoutes({ readPage }: PageRouteDependencies): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      tag: 'Documents',
+      path: '/documents/{document_id}/pages/{page}.png',
+      audit: 'document.page',
+      permission: 'read',
+      summary: 'Show a page of a document',
+      description:
+        'Renders a page of the published version of a PDF file or a picture, with the passage of a chunk marked if ' +
+        '`highlight` names one. Answers 404 where the document has no such page or chunk, has no pages, or the page ' +
+        'cannot be rendered, 409 while nothing is published, 429 while too many pages of the caller wait to be ' +
+        'rendered, and 503 while too many of all do, when it is not rendered in time, or gives way to others who wait. ' +
+        'A page that takes too long to render is answered 404 for an hour.',
+      request: { path: pagePath, query: pageQuery },
+      responses: { 200: 'png', 404: errorBody, 409: errorBody },
+      examples: pageExamples,
+      handle: async ({ caller, path, query, requestId, signal }) => ({
+        type: 'download',
+        contentType: 'image/png',
+        isInline: true,
+        headers: PAGE_HEADERS,
+        ...(await readPage({
+          documentId: path.document_id,
+          callerId: caller.id,
+          page: path.page,
+          highlight: query.highlight ?? null,
+          requestId,
+          signal,
+        })),
+      }),
+    }),
+  ];
+}

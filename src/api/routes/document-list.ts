@@ -4,13 +4,12 @@ import { LIST_KEYS, type ListOrder } from '../../shared/documents/list-order.js'
 import { HttpError } from '../http/http-error.js';
 import { isLonger, optionalOr, queryBoolean } from '../http/validation/field-schemas.js';
 import { queryFilters } from '../http/validation/filters.js';
-import { listDigest, readCursor, writeCursor, type ListCursor } from '../http/validation/list-cursor.js';
+import { listDigest, readCursor, writeCursor, page, type ListCursor } from '../http/validation/paging.js';
 import { defineRoute } from '../http/route.js';
 import { documentView, viewDocument } from './document-view.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import { listDocumentsExamples } from './examples/documents.js';
-import { sharedParameter } from '../http/validation/shared.js';
-import { page } from '../http/validation/page-parameters.js';
+import { sharedParameter } from '../http/validation/search-fields.js';
 
 const MAX_NAME = 256;
 /** Filters that take more characters in an address are no part of one in a header, which clients and proxies bound. */

@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
-import { isFinal } from '../../shared/document.js';
+import { isFinal, type Metadata } from '../../shared/document.js';
+import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
+import { accessControlChange, accessControlMerge } from '../http/validation/access-lists.js';
+import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
+import { page } from '../http/validation/paging.js';
+import { metadata, metadataMerge } from '../http/validation/metadata.js';
 import { documentNotFound } from '../services/documents/document-access.js';
-import type { DocumentChanges } from '../services/documents/document-changes.js';
-import type { ReadExtraction } from '../services/documents/read-extraction.js';
+import type { DocumentChanges, DocumentPatch } from '../services/documents/document-changes.js';
 import type { Documents } from '../services/documents/read-documents.js';
-import { displayFilename } from '../../shared/documents/display-filename.js';
+import type { ReadExtraction } from '../services/documents/read-extraction.js';
+import { contextOf } from './context-of.js';
+import { listRoute } from './document-list.js';
 import { preferenceApplied, replyDocument, tagged } from './document-replies.js';
 import { documentStatusView, documentView, viewDocument, viewStatus } from './document-view.js';
 import {
@@ -20,12 +26,8 @@ import {
   patchDocumentExamples,
   retryDocumentExamples,
 } from './examples/documents.js';
-import { contextOf } from './context-of.js';
-import { listRoute } from './document-list.js';
-import { mergePatchBody, PATCH_BODY_BYTES, patchBody } from './document-patch.js';
-import { page } from '../http/validation/page-parameters.js';
 import { extractionView, viewExtraction, whereaboutsFields } from './extraction-view.js';
-import { compact } from './ingest/upload-fields.js';
+import { compact, LIMITS } from './ingest/upload-fields.js';
 
 export const documentPath = z.object({
   document_id: z.string().describe('The `external_id` of the document.'),
@@ -236,3 +238,49 @@ const cancelRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
       });
     },
   });
+
+const newName = nonBlankString({ max: MAX_FILENAME_CHARACTERS });
+const replaced = (after: Metadata) => () => after;
+
+const patchBody = z
+  .object({
+    metadata: optionalNull(metadata)
+      .transform((after): ChangeMetadata | undefined => after && replaced(after))
+      .describe('Replaces all of the metadata.'),
+    filename: optionalNull(newName)
+      .transform((name): string | null | undefined => name)
+      .describe('The new name, by whose words the document is found from then on.'),
+    access_control: optionalNull(accessControlChange).describe(
+      'Each list that is stated replaces the old one.',
+    ),
+  })
+  .meta({
+    id: 'DocumentPatch',
+    description: 'The changes. Fields that are left out or null stay as they are.',
+  });
+
+const mergePatchBody = z
+  .object({
+    metadata: metadataMerge
+      .optional()
+      .transform((change) => change)
+      .describe('Changes the keys that are named, also within objects; null takes a key away.'),
+    filename: newName
+      .nullish()
+      .transform((name) => name)
+      .describe('The new name; null takes it away.'),
+    access_control: accessControlMerge
+      .optional()
+      .transform((lists) => lists)
+      .describe('Each list that is stated replaces the old one; null empties it.'),
+  })
+  .meta({
+    id: 'DocumentMergePatch',
+    description:
+      'The changes (RFC 7396). Fields that are left out stay as they are, and null takes something away.',
+  });
+
+type ChangeMetadata = NonNullable<DocumentPatch['metadata']>;
+
+/** The same fields have this many bytes at most beside an upload; the rest is room for the file name. */
+const PATCH_BODY_BYTES = LIMITS.metadata + LIMITS.access_control + 64 * 1024;

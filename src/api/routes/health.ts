@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { MODEL_KINDS } from '../../shared/models/in-use/models-in-use.js';
 import { defineRoute, type Route } from '../http/route.js';
-import type { LifecyclePhase } from '../lifecycle-phase.js';
+import type { LifecyclePhase } from '../lifecycle.js';
 import type { Readiness } from '../services/health.js';
 import type { ModelState, ModelStates } from '../services/models/model-states.js';
-import { healthExamples, readinessExamples, servingExamples } from './examples/health.js';
 
 const health = z.object({ status: z.literal('ok') });
 const modelView = z.object({
@@ -127,3 +126,61 @@ const servingRoute = (phase: HealthOptions['phase']) =>
       return Promise.resolve(reply.json(isServing ? 200 : 503, { status }, isServing ? {} : COME_AGAIN));
     },
   });
+
+const healthExamples = { responses: { 200: { status: 'ok' } } } as const;
+
+const readyComponents = {
+  redis: 'ready',
+  index: 'ready',
+  storage: 'ready',
+  'worker-ingestion': 'ready',
+  'worker-embedding': 'ready',
+  'worker-cache': 'ready',
+  'worker-usage': 'ready',
+  'worker-maintenance': 'ready',
+} as const;
+
+const ourDisks = { data: { free_bytes: 12_884_901_888, least_bytes: 599_785_472 } } as const;
+
+const unusedModel = {
+  model: null,
+  address: null,
+  dimensions: null,
+  state: 'unasked',
+  problem: null,
+} as const;
+const someModels = {
+  embedder: {
+    kind: 'openai',
+    model: 'text-embedding-3-small',
+    address: 'https://api.openai.com/v1',
+    dimensions: 1536,
+    state: 'answers',
+    problem: null,
+  },
+  completer: {
+    kind: 'openai',
+    model: 'qwen3',
+    address: 'http://10.0.0.7:8080',
+    dimensions: null,
+    state: 'failing',
+    problem: 'it answered 404: completion.base_url probably lacks /v1 (http://10.0.0.7:8080/v1)',
+  },
+  reranker: { kind: 'none', ...unusedModel },
+} as const;
+
+const readinessExamples = {
+  responses: {
+    200: { status: 'ready', components: readyComponents, disks: ourDisks, models: someModels },
+    503: {
+      status: 'not_ready',
+      components: { ...readyComponents, 'worker-ingestion': 'unavailable' },
+      disks: ourDisks,
+      models: someModels,
+    },
+  },
+} as const;
+
+const servingExamples = {
+  responses: { 200: { status: 'serving' }, 503: { status: 'stopping' } },
+} as const;

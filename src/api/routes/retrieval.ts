@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse-state.js';
-import { sharedField } from '../http/validation/shared.js';
+import { sharedField, rerankWish } from '../http/validation/search-fields.js';
 import { RANKINGS } from '../../shared/search/ranking.js';
 import { bodyFilters } from '../http/validation/filters.js';
 import {
@@ -10,7 +10,6 @@ import {
   optionalNull,
   optionalNullOr,
 } from '../http/validation/field-schemas.js';
-import { rerankWish } from '../http/validation/rerank.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
 import type { CompletionService } from '../services/retrieval/completions.js';

@@ -1,22 +1,16 @@
 import { z } from 'zod';
+import { SHARED } from '../../shared/access/sharing-rule.js';
 import { noteUser } from '../../shared/audit/notes.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
+import { userId } from '../http/validation/access-lists.js';
 import { documentNotFound } from '../services/documents/document-access.js';
+import type { CallerLists, CallerView } from '../services/sharing/caller-lists.js';
 import type { Membership } from '../services/sharing/membership.js';
 import { contextOf } from './context-of.js';
 import { preferenceApplied } from './document-replies.js';
 import { documentPath } from './documents.js';
-import {
-  acceptDocumentExamples,
-  leaveDocumentExamples,
-  listOwnerExamples,
-  sharingExamples,
-  unlistOwnerExamples,
-} from './examples/sharing.js';
-import { SHARED } from '../../shared/access/sharing-rule.js';
-import { userId } from '../http/validation/access-lists.js';
-import type { CallerLists, CallerView } from '../services/sharing/caller-lists.js';
+import { LEASE_ID } from './examples/story.js';
 
 export interface SharingRouteDependencies {
   readonly membership: Membership;
@@ -189,3 +183,42 @@ const acceptRoute = ({ membership }: SharingRouteDependencies) =>
       });
     },
   });
+
+const ofLease = { document_id: LEASE_ID };
+const success = { success: true as const };
+const unknownDocument = { detail: 'Document not found' };
+
+const leaveDocumentExamples = {
+  path: ofLease,
+  responses: {
+    200: success,
+    404: unknownDocument,
+    409: { detail: 'The owner of a document cannot leave it. The owner can delete it' },
+  },
+};
+
+const acceptDocumentExamples = {
+  path: ofLease,
+  responses: { 200: success, 202: success, 404: unknownDocument },
+};
+
+const noLists = { shared: 'all' as const, blocked_owners: [], accepted_owners: [], accepted_documents: [] };
+const ownRefusal = { detail: 'What is your own is always found' };
+
+const sharingExamples = { responses: { 200: noLists } };
+
+const listOwnerExamples = {
+  blocked: {
+    path: { owner: 'mallory' },
+    responses: { 200: { ...noLists, blocked_owners: ['mallory'] }, 409: ownRefusal },
+  },
+  accepted: {
+    path: { owner: 'bob' },
+    responses: { 200: { ...noLists, accepted_owners: ['bob'] }, 409: ownRefusal },
+  },
+};
+
+const unlistOwnerExamples = {
+  blocked: { path: { owner: 'mallory' }, responses: { 200: noLists } },
+  accepted: { path: { owner: 'bob' }, responses: { 200: noLists } },
+};

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { noteUser } from '../../shared/audit/notes.js';
 import { entityIdOf } from '../../shared/access/access-token.js';
+import { noteUser } from '../../shared/audit/notes.js';
 import {
   anonymous,
   isSamePassword,
@@ -9,11 +9,10 @@ import {
   type Caller,
 } from '../auth/authentication.js';
 import type { Guesses } from '../auth/guess-limit.js';
-import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Authorize, type Route } from '../http/route.js';
+import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import type { UriRequest } from '../services/token-uri.js';
-import { uriExamples } from './examples/tokens.js';
 
 export interface TokenRouteOptions {
   readonly makeUri: (request: UriRequest) => string;
@@ -103,3 +102,12 @@ function createAuthorize({
     },
   };
 }
+
+const uriExamples = {
+  body: { name: 'alice', expiry_days: 30 },
+  responses: {
+    200: { uri: 'databridge://alice:eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2lnbmF0dXJl@127.0.0.1:8000' },
+    401: { detail: 'Invalid authentication credentials' },
+    403: { detail: 'Insufficient permissions' },
+  },
+};

@@ -3,10 +3,8 @@ import type { Owned, Quotas } from '../../shared/documents/owned.js';
 import type { Quota } from '../../shared/errors.js';
 import { OPERATIONS, type Usage, type UsageEvent } from '../../shared/usage/usage.js';
 import type { WriteBehind } from '../../shared/usage/write-behind.js';
-import { queryInstant } from '../http/validation/instant.js';
-import { optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { quotaUsageExamples, recentUsageExamples, usageStatisticsExamples } from './examples/usage.js';
+import { queryInstant, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 
 const statistics = z
   .partialRecord(z.enum(OPERATIONS), z.int())
@@ -125,3 +123,34 @@ function recordOf(event: UsageEvent): z.infer<typeof record> {
     metadata: event.metadata,
   };
 }
+
+const quotaUsageExamples = {
+  responses: {
+    200: {
+      documents: { used: 3, limit: 1000 },
+      bytes: { used: 48_213, limit: null },
+      chunks: { used: 41, limit: 100_000 },
+    },
+  },
+};
+
+const usageStatisticsExamples = {
+  responses: { 200: { ingest_text: 2, ingest_file: 1, retrieve_chunks: 1, query: 1 } },
+};
+
+const recentUsageExamples = {
+  query: { operation_type: 'retrieve_chunks', since: '2025-03-01T00:00:00Z', status: 'success', limit: 1 },
+  responses: {
+    200: [
+      {
+        timestamp: '2025-03-04T08:10:45.031Z',
+        operation_type: 'retrieve_chunks' as const,
+        tokens_used: 6,
+        user_id: 'alice',
+        duration_ms: 7,
+        status: 'success' as const,
+        metadata: { query: 'How much is the rent?', k: 2, min_score: 0.2, ranking: 'lexical' },
+      },
+    ],
+  },
+};

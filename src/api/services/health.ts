@@ -3,7 +3,7 @@ import type { Index, ObjectStorage } from '../../shared/ports.js';
 import type { QueueName } from '../../shared/queues/lanes.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
-import type { LifecyclePhase } from '../lifecycle-phase.js';
+import type { LifecyclePhase } from '../lifecycle.js';
 import { shareResult } from '../../shared/tools/share-result.js';
 
 export type ComponentState = 'ready' | 'loading' | 'unavailable';

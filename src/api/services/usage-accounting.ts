@@ -1,5 +1,6 @@
 import type { Metadata } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
+import type { RerankReport } from '../../shared/search/reranking/reranked-search.js';
 import { usageEvent, type Operation, type UsageEvent } from '../../shared/usage/usage.js';
 import { AbandonedError } from './abandoned-error.js';
 import { onStreamEnd, type StreamEnd } from './stream-end.js';
@@ -135,4 +136,16 @@ function errorOf(end: StreamEnd): unknown {
 function codeOf(error: unknown, signal: AbortSignal | undefined): AbandonedError['code'] | null {
   const reason: unknown = signal?.aborted === true ? signal.reason : error;
   return reason instanceof AbandonedError ? reason.code : null;
+}
+
+/** Makes the usage of an operation: its tokens, with the outcome of reranking and its tokens, where it was asked for. */
+export function withRerank(
+  request: AccountedRequest,
+  tokens: number,
+  rerank: RerankReport | null,
+): { readonly request: AccountedRequest; readonly tokens: number } {
+  if (rerank === null) return { request, tokens };
+  const reranked = rerank.outcome === 'applied';
+  const metadata = { ...request.metadata, reranked, ...(reranked ? { rerank_tokens: rerank.tokens } : {}) };
+  return { request: { ...request, metadata }, tokens: tokens + rerank.tokens };
 }

@@ -2,16 +2,22 @@ import type { Llama, LlamaContext, LlamaModel } from 'node-llama-cpp';
 import { z } from 'zod';
 import { toError } from '../../shared/errors.js';
 import type { ModelKind } from '../../shared/local-models/description.js';
+import { importEngine, NoEngineError } from '../../shared/local-models/import-engine.js';
+import type { Logger } from '../../shared/observability/logger.js';
 import { createChatModel, type ChatModel } from './chat/chat-model.js';
 import { openChatTemplate } from './chat/chat-template.js';
-import { createEmbeddingModel, type EmbeddingModel } from './embedding-model.js';
+import { STEP } from './chat/prefill.js';
+import type { StateFiles } from './chat/saved-states.js';
+import { openSlots } from './chat/slots.js';
+import {
+  createEmbeddingModel,
+  createRankingModel,
+  type EmbeddingModel,
+  type RankingModel,
+} from './text-models.js';
 import type { KnownFile } from './model-catalog.js';
 import { ModelError } from './model-error.js';
 import { windowOf, type ModelHeader } from './model-header.js';
-import { STEP } from './chat/prefill.js';
-import { createRankingModel, type RankingModel } from './ranking-model.js';
-import type { StateFiles } from './chat/saved-states.js';
-import { openSlots } from './chat/slots.js';
 import { createModelTurns, type ModelTurns } from './model-turns.js';
 
 /** The uses of a model file, and the model for each of them. */
@@ -175,4 +181,36 @@ async function openChat(
     use: createChatModel({ llama, model, template, slots, states, fingerprint, onGaveWay }),
     turns,
   };
+}
+
+interface LlamaOptions {
+  /** Threads for all models together; 0 for one a core. */
+  readonly threads: number;
+  readonly logger: Logger;
+}
+
+/**
+ * Loads llama.cpp as its packages bring it. Nothing is built or downloaded, and only the processor is used.
+ * @throws NoEngineError that names the package to install
+ */
+export async function openLlama({ threads, logger }: LlamaOptions): Promise<Llama> {
+  const { getLlama, LlamaLogLevel } = await importEngine();
+  return getLlama({
+    gpu: false,
+    build: 'never',
+    skipDownload: true,
+    progressLogs: false,
+    ...(threads > 0 ? { maxThreads: threads } : {}),
+    logLevel: LlamaLogLevel.warn,
+    // Its messages are about files and memory, never about texts.
+    logger: (level, message) => {
+      const text = message.trim();
+      if (text !== '') logger.debug({ level, message: text }, 'llama.cpp');
+    },
+  }).catch((error: unknown) => {
+    throw new NoEngineError(
+      'the package node-llama-cpp has no program for this platform: it runs on Linux (glibc), macOS and Windows, on x64 and arm64',
+      { cause: toError(error) },
+    );
+  });
 }

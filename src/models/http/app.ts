@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -8,14 +9,15 @@ import express, {
 } from 'express';
 import type { Logger } from '../../shared/observability/logger.js';
 import { beginSpanFor, type Span } from '../../shared/tracing/tracing.js';
+import { isLoopbackHost } from '../../shared/settings/loopback.js';
+import { KEEP_ALIVE_MILLISECONDS } from '../../shared/tools/keep-alive.js';
 import { chatCompletions } from '../routes/chat-completions.js';
 import { embeddings } from '../routes/embeddings.js';
 import { describeModel, listModels } from '../routes/models.js';
 import { rerank } from '../routes/rerank.js';
-import { listStates, removeState, writeState } from '../routes/states.js';
 import type { Handler, RouteParts } from '../routes/route.js';
+import { listStates, removeState, writeState } from '../routes/states.js';
 import { replyError } from './errors.js';
-import { refuseForeignHosts } from './refuse-foreign-hosts.js';
 
 /** 2,048 texts of the largest chunks, or a prompt of a million tokens. */
 const MAX_BODY = '64mb';
@@ -99,3 +101,31 @@ function isToken(header: string | undefined, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`));
 }
+
+/**
+ * Refuses requests whose `Host` is not ours. In a DNS rebinding attack, the name of a foreign page points to this machine,
+ * and the header holds that name: without a token, the page would read and remove the states here.
+ */
+function refuseForeignHosts(own: readonly string[]): RequestHandler {
+  return (request, response, next) => {
+    const given = request.headersDistinct['host'] ?? [];
+    // No browser sends a request without the header.
+    const isOwn = given.every((host) => {
+      const name = host.replace(/:\d{1,5}$/, '').toLowerCase();
+      return isLoopbackHost(name) || own.includes(name);
+    });
+    if (isOwn) next();
+    else
+      response.status(403).json({
+        error: {
+          message: 'without models.token, only addresses of this machine and models.urls are answered',
+          type: 'invalid_request_error',
+          code: 'wrong_host',
+        },
+      });
+  };
+}
+
+/** Creates the HTTP server. A batch of texts may take minutes on a slow processor; clients have time limits of their own. */
+export const createModelsServer = (listener: RequestListener): Server =>
+  createServer({ requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MILLISECONDS }, listener);

@@ -2,8 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { Response } from 'express';
 import { z } from 'zod';
 import type { ChatEnd, ChatRequest } from '../engine/chat/chat-model.js';
-import { turnsSchema } from './chat-turns.js';
 import { whileConnected, type Handler, type RouteParts } from './route.js';
+
+const partSchema = z.object({ type: z.literal('text'), text: z.string() });
+const contentSchema = z.union([
+  z.string(),
+  z.array(partSchema).transform((parts) => parts.map(({ text }) => text).join('')),
+]);
+
+/** Messages of a conversation. Text only: local models see no pictures, and have no tools. */
+export const turnsSchema = z
+  .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: contentSchema }))
+  .min(1)
+  .max(1_000);
 
 const stop = z.string().min(1).max(256);
 const bodySchema = z.object({

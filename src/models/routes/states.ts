@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { turnsSchema } from './chat-turns.js';
+import { turnsSchema } from './chat-completions.js';
 import { whileConnected, type Handler, type RouteParts } from './route.js';
 
 const writeSchema = z.object({

@@ -6,7 +6,7 @@ import {
   GUESSES_IN_ALL,
   type Guesses,
 } from '../../../src/api/auth/guess-limit.js';
-import { createMinuteCounters } from '../../../src/api/auth/minute-counters.js';
+import { createMinuteCounters } from '../../../src/api/auth/rate-limit.js';
 import { createMetricsPage } from '../../../src/api/pages/metrics-page.js';
 import { createTokenRoutes } from '../../../src/api/routes/tokens.js';
 import { createRedis } from '../../../src/shared/redis/client.js';

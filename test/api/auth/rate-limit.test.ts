@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createRateLimit } from '../../../src/api/auth/rate-limit.js';
-import { createMinuteCounters } from '../../../src/api/auth/minute-counters.js';
+import { createRateLimit, createMinuteCounters } from '../../../src/api/auth/rate-limit.js';
 import { createHealthRoutes } from '../../../src/api/routes/health.js';
 import { noQuotas } from '../../support/no-quotas.js';
 import { noReads } from '../../support/no-reads.js';

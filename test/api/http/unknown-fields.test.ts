@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createIgnoredFields } from '../../../src/api/http/unknown-fields/ignored-fields.js';
-import { findUnknown } from '../../../src/api/http/unknown-fields/find-unknown.js';
-import { nearestName } from '../../../src/api/http/unknown-fields/nearest-name.js';
+import { createIgnoredFields, findUnknown, nearestName } from '../../../src/api/http/unknown-fields.js';
 import { optionalNull, optionalNullOr, list } from '../../../src/api/http/validation/field-schemas.js';
-import { rerankWish } from '../../../src/api/http/validation/rerank.js';
+import { rerankWish } from '../../../src/api/http/validation/search-fields.js';
 
 const schema = z.object({
   query: z.string(),

@@ -1,22 +1,22 @@
+import { once } from 'node:events';
 import {
   createServer,
   type RequestListener,
   type Server,
   type ServerOptions,
   type ServerResponse,
+  type IncomingMessage,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KEEP_ALIVE_MILLISECONDS } from '../../../shared/tools/keep-alive.js';
-import { expectContinue } from './expect-continue.js';
-import { closeLingering } from './lingering-close.js';
-import type { Messages } from './messages.js';
-import { limitConnections, type ConnectionLimits } from './limit-connections.js';
-import { refuseSocket } from './refuse-socket.js';
-import { limitRequestTime } from './request-time.js';
-import { serializePipelined } from './serialize-pipelined.js';
+import { requestIdOf } from '../logging/access-log.js';
+import { hasBody, limitRequestTime, expectContinue } from '../request/body.js';
 import { sendJson } from '../response/send-json.js';
+import { limitConnections, refuseSocket, type ConnectionLimits } from './limit-connections.js';
+import type { Messages } from './messages.js';
+import { serializePipelined } from './serialize-pipelined.js';
 import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
-import { requestIdOf } from '../logging/request-id.js';
 
 const HEADERS_TIMEOUT_MILLISECONDS = 15_000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -117,4 +117,167 @@ function statusOf({ code }: NodeJS.ErrnoException): number | null {
     default:
       return 400;
   }
+}
+
+/** The server cannot listen at the address that the settings name; the message tells the reason and the remedy. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'another program listens there already'],
+  ['EACCES', 'this user may not listen there'],
+  ['EADDRNOTAVAIL', 'this machine does not have that address'],
+  ['ENOTFOUND', 'there is no such host'],
+]);
+
+/** @throws ListenError */
+export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  const listening = once(server, 'listening');
+  server.listen(port, host);
+  try {
+    await listening;
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const reason = REASONS.get(code);
+    if (reason === undefined) throw cause;
+    const settings = 'set PORT and HOST (api.port, api.host) otherwise';
+    throw new ListenError(`cannot listen on ${host} port ${String(port)}: ${reason}; ${settings}`, { cause });
+  }
+}
+
+const LINGER_MILLISECONDS = 2_000;
+/** The number of requests that discard input in one turn of the event loop. Each has about 64 KiB buffered. */
+const DISCARDS_PER_TURN = 8;
+
+/**
+ * Closes a connection late when its response was sent before the whole body had arrived (a "lingering close", as in nginx).
+ * Further bytes of the client are discarded for a while: closing at once would reset the connection, and the client might
+ * never read the response.
+ */
+function closeLingering(request: IncomingMessage, response: ServerResponse): void {
+  // On 'finish' it would be too late: Node.js then discards a body that nobody reads by itself, without any limit.
+  response.once('prefinish', () => {
+    if (request.complete || request.destroyed || !hasBody(request)) return;
+    request.unpipe();
+    discard(request);
+  });
+  response.once('finish', () => {
+    if (request.complete || request.destroyed) return;
+    const timer = setTimeout(() => {
+      if (!request.complete) request.destroy();
+    }, LINGER_MILLISECONDS);
+    timer.unref();
+    request.once('close', () => {
+      clearTimeout(timer);
+    });
+  });
+}
+
+const discard = createDiscarding();
+
+/**
+ * Discards the input of a few requests in each turn of the event loop. A hundred clients that send as fast as they can
+ * would otherwise keep it busy.
+ */
+function createDiscarding(): (request: IncomingMessage) => void {
+  const ready = new Set<IncomingMessage>();
+  let isRunning = false;
+  const turn = () => {
+    let left = DISCARDS_PER_TURN;
+    for (const request of ready) {
+      if (left === 0) break;
+      left -= 1;
+      ready.delete(request);
+      request.read();
+    }
+    isRunning = ready.size > 0;
+    if (isRunning) setImmediate(turn);
+  };
+  return (request) => {
+    request.on('error', () => undefined);
+    request.on('readable', () => {
+      ready.add(request);
+      if (isRunning) return;
+      isRunning = true;
+      setImmediate(turn);
+    });
+    request.read(0);
+  };
+}
+
+const CLOSE_IDLE_EVERY_MILLISECONDS = 100;
+const MAX_TURNS = 1_000;
+
+/** Takes no new connections, lets requests finish for `drainSeconds`, then closes the connections that are left. */
+export async function stopServer(server: Server, { drainSeconds }: { drainSeconds: number }): Promise<void> {
+  if (!server.listening) return;
+  await acceptWaitingConnections(server);
+  const closed = once(server, 'close');
+  server.close();
+  // Connections that are kept alive become idle one after the other.
+  const closeIdle = setInterval(() => {
+    // setImmediate lets Node.js first read the bytes that have arrived over them.
+    setImmediate(() => {
+      server.closeIdleConnections();
+    });
+  }, CLOSE_IDLE_EVERY_MILLISECONDS);
+  const closeAll = setTimeout(() => {
+    server.closeAllConnections();
+  }, drainSeconds * 1_000);
+  try {
+    await closed;
+  } finally {
+    clearInterval(closeIdle);
+    clearTimeout(closeAll);
+  }
+}
+
+/**
+ * Accepts the connections that the operating system has already established: closing the listening socket would reset them,
+ * and their requests would be lost. Each turn of the event loop accepts one connection (since libuv 1.45) and reads from
+ * the others.
+ */
+async function acceptWaitingConnections(server: Server): Promise<void> {
+  let hasAccepted = true;
+  const note = () => {
+    hasAccepted = true;
+  };
+  server.on('connection', note);
+  for (let turns = 0; hasAccepted && turns < MAX_TURNS; turns += 1) {
+    hasAccepted = false;
+    await nextTurn();
+  }
+  server.off('connection', note);
+}
+
+/**
+ * Prepares a server to announce its end: once `begin` is called, every response carries `Connection: close` (RFC 9112,
+ * 9.6), including responses already under way. Clients with persistent connections then open their next one elsewhere, and
+ * no connection is closed while a request is on its way.
+ */
+export function createConnectionClose(server: Server): { begin: () => void } {
+  const responding = new Set<ServerResponse>();
+  let hasBegun = false;
+  const note = (_request: IncomingMessage, response: ServerResponse) => {
+    if (hasBegun) {
+      sendClose(response);
+      return;
+    }
+    responding.add(response);
+    response.once('close', () => responding.delete(response));
+  };
+  server.prependListener('request', note);
+  server.prependListener('checkContinue', note);
+  return {
+    begin: () => {
+      hasBegun = true;
+      for (const response of responding) if (!response.headersSent) sendClose(response);
+      responding.clear();
+    },
+  };
+}
+
+function sendClose(response: ServerResponse): void {
+  response.setHeader('Connection', 'close');
 }

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { IncomingFile } from '../../services/ingest/incoming-file.js';
+import type { IncomingFile } from '../../services/ingest/incoming.js';
 import type { ReceiveFiles } from '../request/upload-files.js';
 import type { ReceiveUpload } from '../request/upload.js';
 

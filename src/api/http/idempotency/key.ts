@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { ValidationItem } from '../../../shared/errors.js';
 import { HttpError } from '../http-error.js';
-import { aboutKey } from './about-key.js';
 
 export const MAX_KEY_CHARACTERS = 255;
 
@@ -35,3 +35,11 @@ export const differentRequest = (): HttpError => invalidKey('this key was used f
 
 const invalidKey = (...about: Parameters<typeof aboutKey>): HttpError =>
   new HttpError(422, [aboutKey(...about)]);
+
+export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
+
+/** Makes the error about the key of a request. */
+export const aboutKey = (msg: string, type = 'value_error', limit?: number): ValidationItem => {
+  const item = { loc: ['header', IDEMPOTENCY_HEADER], msg, type };
+  return limit === undefined ? item : { ...item, ctx: { limit_value: limit } };
+};

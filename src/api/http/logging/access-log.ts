@@ -1,11 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
+import { at } from '../../../shared/at.js';
 import { withoutRedaction, type Logger } from '../../../shared/observability/logger.js';
 import { traceIds } from '../../../shared/tracing/tracing.js';
-import { isQuiet, originalUrl, pathOf } from './quiet-requests.js';
 import { requestFacts } from './request-facts.js';
-import { requestIdOf } from './request-id.js';
-import { giveRequestLogger } from './request-logger.js';
 
 /**
  * Gives each request an id, which the response carries as well, and a logger. Logs one line when the request is over,
@@ -45,3 +44,45 @@ const describe = (request: IncomingMessage, response: ServerResponse) => ({
   ...requestFacts(request),
   status: response.statusCode,
 });
+
+/** Returns the client's `X-Request-Id` if it is safe in a header and in a log line, else a new id. */
+export function requestIdOf(header: string | readonly string[] | undefined): string {
+  return typeof header === 'string' && /^[\w.:+/=@-]{1,128}$/.test(header) ? header : randomUUID();
+}
+
+interface Source {
+  readonly logger: Logger;
+  readonly requestId: string;
+}
+
+const sources = new WeakMap<IncomingMessage, Source>();
+
+function giveRequestLogger(request: IncomingMessage, source: Source): void {
+  sources.set(request, source);
+}
+
+/** Returns a logger that adds the request's id. It is created on demand, because most requests need only the access log. */
+export function requestLogger(request: IncomingMessage): Logger {
+  const source = sources.get(request);
+  if (!source) throw new Error('the request did not pass the access log');
+  return source.logger.child({ requestId: source.requestId });
+}
+
+/** The maximum number of characters of a path that are logged. */
+const MAX_PATH_LENGTH = 300;
+const QUIET_PATHS = ['/health', '/health/ready', '/health/serving', '/metrics'];
+
+/** Tells whether this is a probe, a scrape, or a request that an open queue board sends every few seconds. */
+export function isQuiet(request: IncomingMessage): boolean {
+  const path = pathOf(originalUrl(request));
+  return QUIET_PATHS.includes(path) || (request.method === 'GET' && path.startsWith('/admin/queues/'));
+}
+
+/** Returns the full URL; in a mounted handler, `url` holds only the rest of it. */
+function originalUrl(request: IncomingMessage): string {
+  return 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? '');
+}
+
+function pathOf(url: string): string {
+  return at(url.split('?'), 0).slice(0, MAX_PATH_LENGTH);
+}

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { beginTrace, type Span } from '../../../shared/tracing/tracing.js';
-import { isQuiet } from './quiet-requests.js';
+import { isQuiet } from './access-log.js';
 import { requestFacts } from './request-facts.js';
 
 /**

@@ -1,5 +1,5 @@
 import { TryLaterError } from '../../../shared/errors.js';
-import { createByteShares, type ByteShares } from './byte-shares.js';
+import { createTally } from '../../../shared/tools/tally.js';
 
 /** The share of the budget that one request holds. */
 export interface BodyClaim {
@@ -143,3 +143,32 @@ interface Claim {
 }
 
 const full = () => new TryLaterError('Too many large requests at once', { retryAfterSeconds: RETRY_SECONDS });
+
+/** The room that is used up: the holder's own share, or the room of all holders together. */
+type Missing = 'share' | 'all';
+
+/** Counts the bytes that holders have, and limits the bytes of each holder and of all together. */
+interface ByteShares {
+  /** Returns the limit that `bytes` more would exceed; null when they fit. */
+  misses(holder: string, bytes: number): Missing | null;
+  /** Adds to the bytes of a holder; a negative number gives bytes back. */
+  add(holder: string, bytes: number): void;
+  /** Returns the bytes that all holders have. */
+  held(): number;
+}
+
+function createByteShares(maxBytes: number, shareBytes: number): ByteShares {
+  const byHolder = createTally();
+  let held = 0;
+  return {
+    held: () => held,
+    misses: (holder, bytes) => {
+      if (byHolder.of(holder) + bytes > shareBytes) return 'share';
+      return held + bytes > maxBytes ? 'all' : null;
+    },
+    add: (holder, bytes) => {
+      held += bytes;
+      byHolder.add(holder, bytes);
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import type { Busboy } from 'busboy';
-import type { IncomingFile } from '../../services/ingest/incoming-file.js';
+import type { IncomingFile } from '../../services/ingest/incoming.js';
 import { HttpError } from '../http-error.js';
-import { GatheredBytes } from './gathered-bytes.js';
+import { GatheredBytes } from './body.js';
 import { fieldText } from './multipart-parser.js';
 
 export interface UploadTarget<Stored> {

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { parseInto } from '../validation/parse-request.js';
+import { parseInto } from '../validation/validation-errors.js';
 import { HttpError } from '../http-error.js';
 import type { Route } from '../route.js';
-import type { IgnoredFields } from '../unknown-fields/ignored-fields.js';
+import type { IgnoredFields } from '../unknown-fields.js';
 import { isNdjson, NDJSON } from './items/receive-items.js';
 import { checkEncoding, hasBody, isJson, mediaTypeOf, readBytes, type BodyReading } from './body.js';
 import { readForm } from './form.js';
@@ -88,14 +88,14 @@ export interface RawParts {
   readonly body: RawBody;
 }
 
-export interface Parts {
+export interface ParsedParts {
   readonly path: unknown;
   readonly query: unknown;
   readonly body: unknown;
 }
 
 /** Validates all parts of a request, and notes fields that its route does not know. @throws HttpError 422 that lists the failures of all of them */
-export function parseParts(route: Route, raw: RawParts, ignored: IgnoredFields): Parts {
+export function parseParts(route: Route, raw: RawParts, ignored: IgnoredFields): ParsedParts {
   const { request } = route;
   const items: ValidationItem[] = ignored.check(queryFields(route), raw.query, 'query');
   const bodySchema = schemaOf(request, raw.body);

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Busboy } from 'busboy';
-import { fileTooLarge, type IncomingFile } from '../../services/ingest/incoming-file.js';
+import { fileTooLarge, type IncomingFile } from '../../services/ingest/incoming.js';
 import { HttpError } from '../http-error.js';
 import type { ReadJson } from '../json/reader.js';
-import { watchProgress } from './body-progress.js';
-import { announcedBytes } from './body.js';
+import { watchProgress, announcedBytes } from './body.js';
 import { createMultipartParser, malformed } from './multipart-parser.js';
 import { collectField, takeFields, type UploadState } from './multipart-parts.js';
 import { noteUnknown, OVERHEAD_BYTES, watchRequest, type UploadReading } from './upload.js';

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { IgnoredFields } from '../unknown-fields/ignored-fields.js';
+import type { IgnoredFields } from '../unknown-fields.js';
 import type { BodyClaim } from './body-budget.js';
-import { watchProgress } from './body-progress.js';
-import { announcedBytes, type BodyReading } from './body.js';
+import { watchProgress, announcedBytes, type BodyReading } from './body.js';
 import { createMultipartParser, malformed } from './multipart-parser.js';
 import {
   takeFields,

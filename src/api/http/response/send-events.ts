@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { z } from 'zod';
 import { untilAborted } from '../../../shared/tools/until-aborted.js';
 import { describeError } from '../error-handler.js';
-import { abandonIterator } from './async-iterables.js';
+import { abandonIterator } from './reply.js';
 import type { streamError } from './declared-responses.js';
 import { writeWithBackpressure } from './write-with-backpressure.js';
 

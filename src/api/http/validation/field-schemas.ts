@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { parseInstant } from '../../../shared/filters/instants.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { toWellFormed } from '../../../shared/well-formed.js';
-import { MAX_ITEMS, MESSAGES } from './validation-errors.js';
+import { MAX_ITEMS, MESSAGES, addItem } from './validation-errors.js';
 
 /** The OpenAPI schema of an object that only code can check. Each zod step of such a field must carry it. */
 export const OBJECT_SCHEMA = { type: 'object', additionalProperties: true } as const;
@@ -130,3 +131,15 @@ function cutAfterFailures(values: readonly unknown[], item: z.ZodType, max = Inf
   }
   return values;
 }
+
+/** A point in time in a query string (ISO 8601, UTC when no zone is given), as milliseconds since 1970. */
+export const queryInstant = z
+  .string()
+  .transform((text, context) => {
+    // The plus of `+02:00` arrives as a space when the client did not encode it.
+    const instant = parseInstant(text.trim().replace(/^(.{16,}) (\d{2}:?\d{2})$/, '$1+$2'));
+    if (instant !== null) return instant;
+    addItem(context, { loc: [], msg: 'invalid datetime format', type: 'value_error.datetime' });
+    return z.NEVER;
+  })
+  .meta({ format: 'date-time' });

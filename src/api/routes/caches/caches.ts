@@ -1,12 +1,37 @@
 import { z } from 'zod';
+import { SHARED } from '../../../shared/access/sharing-rule.js';
 import { noteCache } from '../../../shared/audit/notes.js';
 import type { CacheRecord } from '../../../shared/caches/cache-record.js';
-import type { JsonReply } from '../../http/response/reply.js';
+import { CACHE_NAME } from '../../../shared/caches/cache-store.js';
+import { MAX_FILTER_BYTES } from '../../../shared/filters/parse-state.js';
+import { HttpError } from '../../http/http-error.js';
 import { errorBody } from '../../http/response/declared-responses.js';
+import type { JsonReply } from '../../http/response/reply.js';
 import { defineRoute, type ApiRequest, type Route } from '../../http/route.js';
+import {
+  list,
+  nonBlankString,
+  optionalNull,
+  optionalNullOr,
+  queryFloat,
+  queryInteger,
+} from '../../http/validation/field-schemas.js';
+import { bodyFilters, queryFilters, type RequestFilter } from '../../http/validation/filters.js';
+import type { BuildResult, CacheRequest } from '../../services/caches/cache-builds.js';
 import type { CacheService } from '../../services/caches/caches.js';
-import type { BuildResult } from '../../services/caches/cache-builds.js';
 import type { RequireRoom } from '../../services/ingest/admission/require-room.js';
+import { contextOf } from '../context-of.js';
+import { preferenceApplied } from '../document-replies.js';
+import {
+  addDocumentsExamples,
+  createCacheExamples,
+  deleteCacheExamples,
+  findCacheExamples,
+  listCachesExamples,
+  queryCacheExamples,
+  updateCacheExamples,
+} from '../examples/caches.js';
+import { QUERY_BODY_BYTES, completionOptions, MAX_QUERY_CHARACTERS } from '../retrieval.js';
 import {
   answer,
   answerEvent,
@@ -18,28 +43,6 @@ import {
   viewAnswerEvent,
   viewCache,
 } from './cache-view.js';
-import { preferenceApplied } from '../document-replies.js';
-import {
-  addDocumentsExamples,
-  createCacheExamples,
-  deleteCacheExamples,
-  findCacheExamples,
-  listCachesExamples,
-  queryCacheExamples,
-  updateCacheExamples,
-} from '../examples/caches.js';
-import { QUERY_BODY_BYTES } from '../retrieval.js';
-import {
-  anyName,
-  checkFilterLength,
-  createBody,
-  createQuery,
-  docs,
-  DOCS_BODY_BYTES,
-  queryBody,
-  queryQuery,
-  requestOf,
-} from './cache-requests.js';
 
 const tag = 'Caches';
 const changeResponses = { 200: changed, 202: changed, 400: errorBody, 404: errorBody, 409: errorBody };
@@ -250,4 +253,65 @@ function replyBuilt<Body>(
 ): JsonReply<200, Body> | JsonReply<202, Body> {
   const headers = preferenceApplied(prefer, ready);
   return ready ? { type: 'json', status: 200, body, headers } : { type: 'json', status: 202, body, headers };
+}
+
+const NAME_DESCRIPTION = 'The name of the cache.';
+const name = z.string().regex(CACHE_NAME).describe(NAME_DESCRIPTION);
+/** A name for looking a cache up: a name that no cache can have is unknown rather than invalid. */
+const anyName = z.object({ name: z.string().describe(NAME_DESCRIPTION) });
+const modelName = nonBlankString({ max: 256 });
+const MAX_DOCS = 100_000;
+const docs = list(z.string(), { max: MAX_DOCS });
+/** Room for quoted ids with a comma and a blank each, and for the largest filter with each byte as an escape of six. */
+const DOCS_BODY_BYTES = 40 * MAX_DOCS + 6 * MAX_FILTER_BYTES + 64 * 1024;
+/** The JSON of a cache's filters is bounded because it is stored and shown in every list. */
+const MAX_FILTER_CHARACTERS = 16_384;
+
+const createBody = z.object({
+  name,
+  model: modelName.describe('Any name: a label that is returned.'),
+  gguf_file: modelName.describe(
+    'The name of a file in the models folder. With the engine `auto`, a cache whose file is not there is sent as a prompt.',
+  ),
+  filters: bodyFilters,
+  docs: optionalNull(docs).describe('Ids of documents.'),
+  shared: optionalNull(z.enum(SHARED)).describe(
+    'Which documents of others the cache takes and answers from: `all`, those `accepted`, or none (`own`); never those of ' +
+      'blocked owners. Without it, the setting `search.shared` decides when the cache is made.',
+  ),
+});
+const inPlaceOf = (field: string) => `Stands for \`${field}\` of the body where that is left out.`;
+const createQuery = z.object({
+  name: z.string().optional().describe(inPlaceOf('name')),
+  model: z.string().optional().describe(inPlaceOf('model')),
+  gguf_file: z.string().optional().describe(inPlaceOf('gguf_file')),
+  filters: queryFilters.transform(({ json }) => json ?? undefined).describe(inPlaceOf('filters')),
+});
+const queryBody = z.object({
+  query: nonBlankString({ max: MAX_QUERY_CHARACTERS }),
+  ...completionOptions,
+  stream: optionalNullOr(z.boolean(), false).describe('True for an answer as server-sent events.'),
+});
+const queryQuery = z.object({
+  query: z.string().optional().describe(inPlaceOf('query')),
+  max_tokens: queryInteger().optional().describe(inPlaceOf('max_tokens')),
+  temperature: queryFloat().optional().describe(inPlaceOf('temperature')),
+});
+
+function requestOf(cacheName: string, request: ApiRequest<unknown, unknown, unknown>): CacheRequest {
+  const { callerId: ownerId, ...context } = contextOf(request);
+  return { ...context, ownerId, name: cacheName };
+}
+
+/** @throws HttpError 422 */
+function checkFilterLength({ json }: RequestFilter): void {
+  if (json === null || JSON.stringify(json).length <= MAX_FILTER_CHARACTERS) return;
+  throw new HttpError(422, [
+    {
+      loc: ['body', 'filters'],
+      msg: `ensure this value has at most ${String(MAX_FILTER_CHARACTERS)} characters as JSON`,
+      type: 'value_error.any_str.max_length',
+      ctx: { limit_value: MAX_FILTER_CHARACTERS },
+    },
+  ]);
 }

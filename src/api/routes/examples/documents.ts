@@ -1,5 +1,5 @@
 import { NEWEST_FIRST } from '../../../shared/documents/list-order.js';
-import { listDigest, writeCursor } from '../../http/validation/list-cursor.js';
+import { listDigest, writeCursor } from '../../http/validation/paging.js';
 import type { DocumentStatusView, DocumentView } from '../document-view.js';
 import {
   amendedText,

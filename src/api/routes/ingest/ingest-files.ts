@@ -7,7 +7,7 @@ import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
 import type { FileDetails, IngestFiles } from '../../services/ingest/batch/ingest-files.js';
 import { contextOf } from '../context-of.js';
-import { ingestFilesExamples } from '../examples/ingest-batch.js';
+import { ingestFilesExamples } from '../examples/ingest.js';
 import { admitFirst, batchResponses, replyBatch } from './ingest-batch.js';
 import { parseDetails } from './upload-fields.js';
 

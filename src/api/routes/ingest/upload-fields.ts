@@ -3,7 +3,7 @@ import type { AccessLists } from '../../../shared/access/access.js';
 import { optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
 import { metadata } from '../../http/validation/metadata.js';
 import { accessControl as accessLists } from '../../http/validation/access-lists.js';
-import { parseRequest } from '../../http/validation/parse-request.js';
+import { parseRequest } from '../../http/validation/validation-errors.js';
 import { HttpError } from '../../http/http-error.js';
 import { parseJson } from '../../http/json/json.js';
 import type { ReceiveUpload } from '../../http/request/upload.js';
@@ -14,7 +14,7 @@ import {
   type FileTarget,
   type IncomingFile,
   type ReceiveFile,
-} from '../../services/ingest/incoming-file.js';
+} from '../../services/ingest/incoming.js';
 import type { FileUpdate } from '../../services/ingest/content-updates.js';
 import { OCR_MODES } from '../../../readers/index.js';
 import type { DocumentDetails } from '../../services/ingest/ingest.js';

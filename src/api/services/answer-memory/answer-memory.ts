@@ -1,6 +1,7 @@
-import { createAnswerRoom, type AnswerRoom } from './answer-room.js';
-import { wait } from './answer-wait.js';
-import type { Holder } from './waiting-answers.js';
+import type { DocumentRecord } from '../../../shared/document.js';
+import { toError, UnavailableError } from '../../../shared/errors.js';
+import { createTally, type Tally } from '../../../shared/tools/tally.js';
+import { createWaitingAnswers, type Holder, type Pass, type Waiter } from './waiting-answers.js';
 
 /** A part of the memory is reserved for answers up to this size. */
 const SMALL_BYTES = 256 * 1024;
@@ -13,7 +14,7 @@ export interface Wanted {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Lease {
+export interface MemoryLease {
   /** Changes the size. Returns false, and changes nothing, if there is no room for it now. */
   resize(bytes: number): boolean;
   /**
@@ -29,9 +30,9 @@ export interface Lease {
 /** Limits the memory of this process that answers hold until their clients have received them. */
 export interface AnswerMemory {
   /** Waits for memory, callers in turn. @throws UnavailableError when none becomes free in time, or too many wait */
-  reserve(wanted: Wanted): Promise<Lease>;
+  reserve(wanted: Wanted): Promise<MemoryLease>;
   /** Counts memory that is already in use, as far as the caller's share goes. It is never refused. */
-  hold(wanted: Wanted): Lease;
+  hold(wanted: Wanted): MemoryLease;
   /** Callers who hold more than one who waits, largest first: the slow connections of the first that has any should be cut off. */
   givesWay(): readonly string[];
   /** Tells whether the answer to the request with this signal holds memory now. */
@@ -52,7 +53,7 @@ export function createAnswerMemory({
       const bytes = room.capped(wanted);
       const kind = bytes <= SMALL_BYTES ? 'small' : 'large';
       const holder = { callerId, answer: signal };
-      await wait(room, { ...holder, bytes, kind }, { signal, waitMilliseconds });
+      await waitForRoom(room, { ...holder, bytes, kind }, { signal, waitMilliseconds });
       return createLease(room, { holder, bytes, waitMilliseconds });
     },
     hold: ({ callerId, bytes: wanted, signal }) => {
@@ -71,7 +72,7 @@ export function createAnswerMemory({
 function createLease(
   room: AnswerRoom,
   options: { readonly holder: Holder; readonly bytes: number; readonly waitMilliseconds: number },
-): Lease {
+): MemoryLease {
   const { holder } = options;
   const { callerId } = holder;
   let current = options.bytes;
@@ -95,7 +96,7 @@ function createLease(
       const bytes = room.capped(wanted);
       const waitMilliseconds = isSent ? null : options.waitMilliseconds;
       // It stands in its line before others learn of the bytes that it gives back.
-      const granted = wait(room, { ...holder, bytes, kind: 'begun' }, { signal, waitMilliseconds });
+      const granted = waitForRoom(room, { ...holder, bytes, kind: 'begun' }, { signal, waitMilliseconds });
       set(0);
       await granted;
       if (isReleased) room.change(holder, -bytes);
@@ -106,4 +107,170 @@ function createLease(
       set(0);
     },
   };
+}
+
+/** The last part of the memory is reserved for callers who hold at most this much. */
+const FIRST_BYTES = 256 * 1024;
+/** Shares of the memory that all answers together, and the answers of one caller, may take. */
+const SHARES = {
+  first: { all: 1, own: 0 },
+  begun: { all: 7 / 8, own: 5 / 8 },
+  small: { all: 7 / 8, own: 5 / 8 },
+  large: { all: 3 / 4, own: 1 / 2 },
+} as const;
+
+type AnswerRoom = ReturnType<typeof createAnswerRoom>;
+
+/** An answer that asks for room. */
+type AnswerRequest = Omit<Waiter, 'grant' | 'answer'>;
+
+/** Counts the held bytes, and lets in waiting answers. */
+function createAnswerRoom(limitBytes: number) {
+  let held = 0;
+  const byCaller = createTally();
+  const byAnswer = new WeakMap<AbortSignal, number>();
+  const heldBy = (answer: AbortSignal) => byAnswer.get(answer) ?? 0;
+  const hasRoom = (asked: AnswerRequest, pass: Pass) => held + asked.bytes <= limitBytes * SHARES[pass].all;
+  const passOf = ({ callerId, bytes, kind }: AnswerRequest) =>
+    passFor(limitBytes, { own: byCaller.of(callerId) + bytes, kind });
+  const lines = createWaitingAnswers({ passOf, hasRoom });
+  const admit = () => {
+    while (lines.callNext());
+  };
+
+  return {
+    /** Puts an answer into its line, and lets in who may. */
+    enter: (waiter: Waiter) => {
+      lines.enter(waiter);
+      admit();
+    },
+    /** Somebody may have stood behind it. */
+    leave: (waiter: Waiter) => {
+      lines.leave(waiter);
+      admit();
+    },
+    waitingOf: (callerId: string) => lines.waitingOf(callerId),
+    capped: (bytes: number) => capped(limitBytes, bytes),
+    fits: (asked: AnswerRequest) => {
+      const pass = passOf(asked);
+      return pass !== null && hasRoom(asked, pass);
+    },
+    leftFor: (callerId: string) => bytesLeft(limitBytes, { own: byCaller.of(callerId), held }),
+    change: ({ callerId, answer }: Holder, by: number) => {
+      held += by;
+      if (answer) byAnswer.set(answer, heldBy(answer) + by);
+      byCaller.add(callerId, by);
+      lines.update(callerId);
+      if (by < 0) admit();
+    },
+    givesWay: () => byCaller.above(leastHeld(lines.firstForRoom(), byCaller)),
+    holds: (answer: AbortSignal) => heldBy(answer) > 0,
+    figures: () => ({ held, waiting: lines.waiting }),
+  };
+}
+
+/**
+ * Returns the bytes that count for an answer. An answer that is larger than a caller's share comes when the caller has
+ * nothing else, and counts as that share.
+ */
+function capped(limitBytes: number, bytes: number): number {
+  return Math.min(bytes, Math.floor(limitBytes * SHARES.large.own));
+}
+
+/**
+ * Returns the further bytes that an answer that has begun may take, when its caller holds `own` bytes and all callers
+ * together `held`.
+ */
+function bytesLeft(limitBytes: number, { own, held }: { own: number; held: number }): number {
+  const left = Math.min(limitBytes * SHARES.begun.own - own, limitBytes * SHARES.begun.all - held);
+  return Math.max(0, Math.floor(left));
+}
+
+/** Returns the rules by which an answer may come in with which its caller holds `own` bytes; null while that is too much. */
+function passFor(limitBytes: number, { own, kind }: { own: number; kind: Waiter['kind'] }): Pass | null {
+  if (own <= FIRST_BYTES) return 'first';
+  return own <= limitBytes * SHARES[kind].own ? kind : null;
+}
+
+/** Returns the bytes of the waiting caller who holds least. */
+function leastHeld(waiters: readonly Waiter[], byCaller: Tally): number {
+  return waiters.reduce((least, { callerId }) => Math.min(least, byCaller.of(callerId)), Infinity);
+}
+
+/** Answers of one caller that may wait. */
+const MAX_WAITING = 100;
+
+interface Patience {
+  readonly signal: AbortSignal | undefined;
+  /** null: as long as it takes. */
+  readonly waitMilliseconds: number | null;
+}
+
+/**
+ * Resolves when there is room, which is then counted. @throws UnavailableError when none comes; the reason of the signal
+ * when it aborts
+ */
+function waitForRoom(
+  room: AnswerRoom,
+  asked: Omit<Waiter, 'grant'>,
+  { signal, waitMilliseconds }: Patience,
+): Promise<void> {
+  if (signal?.aborted !== true && room.figures().waiting === 0 && room.fits(asked)) {
+    // Nearly all answers come in like this, without a place in a line, a timer and a listener.
+    room.change(asked, asked.bytes);
+    return Promise.resolve();
+  }
+  return new Promise<void>((resolve, reject) => {
+    const state = { isWaiting: true };
+    const stop = () => {
+      state.isWaiting = false;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const grant = () => {
+      stop();
+      room.change(asked, asked.bytes);
+      resolve();
+    };
+    const waiter: Waiter = { ...asked, grant };
+    const refuse = (error: unknown) => {
+      stop();
+      reject(toError(error));
+      room.leave(waiter);
+    };
+    const onAbort = () => {
+      refuse(signal?.reason);
+    };
+    const timer = setPatience(waitMilliseconds, () => {
+      refuse(noRoom());
+    });
+    signal?.addEventListener('abort', onAbort);
+    room.enter(waiter);
+    if (signal?.aborted === true) onAbort();
+    else if (state.isWaiting && isOneTooMany(room, asked)) refuse(noRoom());
+  });
+}
+
+/** The timer does not keep a process alive that has nothing else to do. */
+function setPatience(milliseconds: number | null, onOver: () => void): NodeJS.Timeout | undefined {
+  return milliseconds === null ? undefined : setTimeout(onOver, milliseconds).unref();
+}
+
+const isOneTooMany = (room: AnswerRoom, { callerId, kind }: Omit<Waiter, 'grant'>): boolean =>
+  kind !== 'begun' && room.waitingOf(callerId) > MAX_WAITING;
+
+const noRoom = () => new UnavailableError('memory for large answers', { retryAfterSeconds: 5 });
+
+/** Estimates the memory of a JSON value in bytes. Strings count two bytes for each UTF-16 unit. */
+export function heldSize(value: unknown): number {
+  if (typeof value === 'string') return 16 + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  let size = 32;
+  for (const [name, inner] of Object.entries(value)) size += 16 + 2 * name.length + heldSize(inner);
+  return size;
+}
+
+/** Estimates the memory of a record without the ids of its chunks. */
+export function heldByRecord({ metadata, readers, writers, admins }: DocumentRecord): number {
+  return heldSize([metadata, readers, writers, admins]) + 2_000;
 }

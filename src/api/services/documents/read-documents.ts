@@ -3,14 +3,17 @@ import type { SharedViews } from '../../../shared/access/sharing.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { StoredChunk } from '../../../shared/chunks/fields.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
-import type { Records } from '../../../shared/documents/records.js';
 import { nameMatcher, type ListOrder, type ListPosition } from '../../../shared/documents/list-order.js';
+import type { Records } from '../../../shared/documents/records.js';
 import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
-import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
-import { heldByRecord, heldSize } from '../answer-memory/memory-estimate.js';
-import { readIfRoom, readWithinMemory } from '../answer-memory/read-within-memory.js';
+import {
+  heldByRecord,
+  heldSize,
+  type AnswerMemory,
+  type MemoryLease,
+} from '../answer-memory/answer-memory.js';
 import { onStreamEnd } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
@@ -131,7 +134,7 @@ async function* readListed(
 
 interface Checking {
   readonly listing: DocumentListing;
-  readonly lease: Lease;
+  readonly lease: MemoryLease;
   /** The bytes that the lease does not go below, so that most steps need not wait for room. */
   readonly stepBytes: number;
 }
@@ -202,4 +205,38 @@ function sizeOfStep(found: readonly (DocumentRecord | null)[]): number {
 function recordSize(record: DocumentRecord | null): number {
   if (!record) return 0;
   return heldByRecord(record) + CHUNK_ID_BYTES * shownContent(record).chunkCount;
+}
+
+interface Reading<Value> {
+  readonly read: () => Promise<Value>;
+  readonly sizeOf: (value: Value) => number;
+}
+
+type Read<Value> = { readonly value: Value } | { readonly value: null; readonly bytes: number };
+
+/** Reads something and takes room for it; where there is none, only its size is left of it. */
+async function readIfRoom<Value>(lease: MemoryLease, { read, sizeOf }: Reading<Value>): Promise<Read<Value>> {
+  const value = await read();
+  const bytes = sizeOf(value);
+  return lease.resize(bytes) ? { value } : { value: null, bytes };
+}
+
+/**
+ * The same, but waits for room for as much, and reads again: meanwhile it holds nothing.
+ * @throws UnavailableError when no room comes
+ */
+async function readWithinMemory<Value>(
+  lease: MemoryLease,
+  {
+    read,
+    sizeOf,
+    signal,
+    isSent,
+  }: Reading<Value> & { readonly signal: AbortSignal; readonly isSent: boolean },
+): Promise<Value> {
+  for (;;) {
+    const result = await readIfRoom(lease, { read, sizeOf });
+    if (!('bytes' in result)) return result.value;
+    await lease.exchange({ bytes: result.bytes, signal, isSent });
+  }
 }

@@ -1,13 +1,22 @@
+import { factsOf, formatOf } from '../../../readers/index.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
-import { factsOf, formatOf } from '../../../readers/index.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, NotFoundError, TryLaterError } from '../../../shared/errors.js';
-import type { PageId, PagePictures, RenderFailure } from '../../../shared/page-pictures/page-pictures.js';
-import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
+import {
+  keyOf,
+  type PageId,
+  type PagePictures,
+  type RenderFailure,
+  type RenderOutcome,
+} from '../../../shared/page-pictures/page-pictures.js';
+import type { PageWaits } from '../../../shared/page-pictures/page-waits.js';
+import type { Jobs } from '../../../shared/queues/jobs.js';
+import type { AnswerMemory, MemoryLease } from '../answer-memory/answer-memory.js';
+import type { RequireRoom } from '../ingest/admission/require-room.js';
+import type { ChangeWaiter } from '../ingest/change-waiter.js';
 import { onStreamEnd } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
-import { late, type RenderPage } from './render-page.js';
 
 /** The maximum time that a request waits for its page. */
 const WAIT_MILLISECONDS = 15_000;
@@ -89,7 +98,7 @@ function publishedPages({ published }: DocumentRecord, page: number): PublishedC
 
 /** The result of the search for a picture. It is told only if the caller may still read the same generation. */
 type Found =
-  | { readonly type: 'picture'; readonly png: Buffer; readonly lease: Lease }
+  | { readonly type: 'picture'; readonly png: Buffer; readonly lease: MemoryLease }
   /** Another version is published, or the picture has expired. */
   | { readonly type: 'gone' }
   | { readonly type: 'refused'; readonly error: Error };
@@ -155,4 +164,48 @@ function pictureOf(found: Exclude<Found, { type: 'gone' }>, { documentId, page }
 
 async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes);
+}
+
+interface RenderDependencies {
+  readonly pictures: Pick<PagePictures, 'outcome'>;
+  readonly waits: Pick<PageWaits, 'enter' | 'leave'>;
+  readonly jobs: Pick<Jobs, 'addRender'>;
+  readonly waiter: ChangeWaiter;
+  readonly room: Pick<RequireRoom, 'forGrowth'>;
+}
+
+/**
+ * Has an ingestion worker render a page, in the caller's turn, and waits for it until `end`.
+ * @throws TooManyError and TryLaterError while others wait; TryLaterError without room in Redis, or when it takes too long
+ */
+type RenderPage = (id: PageId, request: RenderRequest) => Promise<RenderOutcome>;
+
+interface RenderRequest extends DocumentRequest {
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** As `performance.now` counts. */
+  readonly end: number;
+}
+
+const late = () => new TryLaterError('The page was not rendered in time', { retryAfterSeconds: 5 });
+
+export function createRenderPage({ pictures, waits, jobs, waiter, room }: RenderDependencies): RenderPage {
+  return async (id, { documentId, callerId, requestId, signal, end }) => {
+    const milliseconds = Math.ceil(end - performance.now());
+    if (milliseconds <= 0) throw late();
+    await room.forGrowth('pictures of pages');
+    const wait = await waits.enter(callerId, milliseconds);
+    try {
+      await jobs.addRender({ ...id, documentId, wait, callerId, requestId });
+      const read = () => pictures.outcome(id);
+      const isDone = (outcome: RenderOutcome | null) => outcome !== null;
+      const outcome = await waiter.waitFor({ id: keyOf(id), read, isDone, milliseconds, signal });
+      signal.throwIfAborted();
+      if (!outcome) throw late();
+      return outcome;
+    } finally {
+      // One that stays is gone when its time is over.
+      await waits.leave(callerId, wait).catch(() => undefined);
+    }
+  };
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRaw } from 'node:zlib';
+import { z } from 'zod';
 import { TooManyError } from '../../../shared/errors.js';
 import { UnderWayError, type Reservation } from '../../../shared/idempotency/reservation.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
-import { packAnswer, unpackAnswer, type Answer } from './answers.js';
-import { claimReservation, releaseScript, rememberScript } from './claim-script.js';
-import { createLeases, LEASE_MILLISECONDS, type Leases } from './leases.js';
+import { claimReservation, releaseScript, rememberScript, renewScript } from './claim-script.js';
 
 /** The time for which a key is remembered, from its first request on. */
 const LIFE_MILLISECONDS = 86_400_000;
@@ -147,6 +148,72 @@ function hold(
       if (packed === null) return release();
       leases.remove(run);
       await store(packed).catch(notRemembered);
+    },
+  };
+}
+
+/** An answer of JSON as it was sent, without the headers that every answer has. */
+const answerSchema = z.object({
+  status: z.int(),
+  headers: z.record(z.string(), z.string()),
+  body: z.unknown(),
+});
+type Answer = z.infer<typeof answerSchema>;
+
+/** The most bytes of one remembered answer, packed. A small document takes 400, and one of 20,000 chunks 53,000. */
+const MAX_PACKED_BYTES = 64 * 1024;
+/** Ids of chunks pack well, and nothing that this service answers packs better than by this factor. */
+const MAX_BYTES = 100 * MAX_PACKED_BYTES;
+
+const pack = promisify(deflateRaw);
+const unpack = promisify(inflateRaw);
+
+/** Null when the answer is too large to be remembered. */
+async function packAnswer({ status, headers, body }: Answer): Promise<Buffer | null> {
+  const text = JSON.stringify({ status, headers, body });
+  if (text.length > MAX_BYTES) return null;
+  const packed = await pack(text);
+  return packed.length > MAX_PACKED_BYTES ? null : packed;
+}
+
+async function unpackAnswer(packed: Buffer): Promise<Answer> {
+  const text = await unpack(packed);
+  const answer: unknown = JSON.parse(text.toString('utf8'));
+  return answerSchema.parse(answer);
+}
+
+/** A run whose process has died holds its key for this long. */
+const LEASE_MILLISECONDS = 10_000;
+const RENEW_MILLISECONDS = LEASE_MILLISECONDS / 4;
+
+/** The runs of this process that are under way. Their leases are renewed until they are removed. */
+interface Leases {
+  add(run: string, key: string): void;
+  remove(run: string): void;
+}
+
+function createLeases(redis: Redis, logger: Logger): Leases {
+  const held = new Map<string, string>();
+  let timer: NodeJS.Timeout | null = null;
+  const renewAll = () => {
+    for (const [run, key] of held) {
+      const call = { keys: [key], arguments: [run, String(LEASE_MILLISECONDS)] };
+      renewScript.run(redis, call).catch((error: unknown) => {
+        // Another run may take over. Objects that this one creates are refused then.
+        logger.warn({ err: error }, 'the lease of an idempotency key was not renewed');
+      });
+    }
+  };
+  return {
+    add: (run, key) => {
+      held.set(run, key);
+      timer ??= setInterval(renewAll, RENEW_MILLISECONDS).unref();
+    },
+    remove: (run) => {
+      held.delete(run);
+      if (held.size > 0 || timer === null) return;
+      clearInterval(timer);
+      timer = null;
     },
   };
 }

@@ -10,7 +10,7 @@ import type { Accounting } from '../usage-accounting.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
 import { readDocument } from '../documents/document-access.js';
 import type { RequestContext } from '../request-context.js';
-import type { ReceiveFile } from './incoming-file.js';
+import type { ReceiveFile } from './incoming.js';
 import { newOperation } from '../../../shared/documents/new-document.js';
 import { begunOperation, withOcr } from './ingest.js';
 import type { JobRequests } from './job-requests.js';

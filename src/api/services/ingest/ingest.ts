@@ -10,11 +10,10 @@ import type { OcrMode } from '../../../readers/index.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
 import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';
-import type { ReceiveFile } from './incoming-file.js';
+import type { ReceiveFile } from './incoming.js';
 import type { JobRequests } from './job-requests.js';
 import type { Sources } from './sources.js';
-import { createStoreTogether, type StoreTogether } from './store-together.js';
-import { wasWritten } from './was-written.js';
+import { createStoreTogether, wasWritten, type StoreTogether } from './store-together.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
 
 /** The details that a caller states about a document in addition to its content. */

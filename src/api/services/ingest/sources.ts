@@ -14,7 +14,7 @@ import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
 import { sourceKey } from '../../../shared/storage/object-key.js';
 import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/documents/display-filename.js';
 import type { AllowBytes, ByteAllowance, ItemAllowances } from './admission/byte-allowances.js';
-import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming-file.js';
+import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming.js';
 
 /** The document and version that the bytes belong to. */
 export interface SourceOwner {

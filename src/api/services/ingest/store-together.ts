@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { at } from '../../../shared/at.js';
+import { slicesOf } from '../../../shared/batches.js';
+import type { DocumentRecord } from '../../../shared/document.js';
 import type { NewRecord } from '../../../shared/documents/change.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { tracePlace, withinTraces, type TracePlace } from '../../../shared/tracing/tracing.js';
 import type { RequestContext } from '../request-context.js';
-import { groupShortTexts, MAX_GROUP } from './group-short-texts.js';
-import { wasWritten } from './was-written.js';
 import type { JobRequests } from './job-requests.js';
 
 /** A short text that is to be stored, beside others that arrive at the same time. */
@@ -93,4 +94,36 @@ async function storeGroup({ records, jobs }: StoreParts, texts: readonly Waiting
     first.text.context,
   );
   for (const { text } of stored) text.resolve();
+}
+
+/** A job of this many short texts occupies a worker for some tens of milliseconds. */
+const MAX_GROUP = 32;
+
+/** Puts new short texts of one caller into groups. One job ingests a group; all others get jobs of their own. */
+export function groupShortTexts<Created extends NewRecord>(created: readonly Created[]): Created[] {
+  const short = created.filter(({ source }) => source !== undefined);
+  const groups = new Map<Created, string>();
+  for (const members of slicesOf(short, MAX_GROUP)) {
+    const group = randomUUID();
+    if (members.length > 1) for (const each of members) groups.set(each, group);
+  }
+  return created.map((each) => ({ ...each, group: groups.get(each) }));
+}
+
+/**
+ * Tells whether Redis has written a record although its reply was lost; null while that is unknown. Then the bytes of its
+ * source stay: the sweep removes them later if no record refers to them.
+ */
+export async function wasWritten(
+  records: Pick<Records, 'read'>,
+  { id, pending: content }: DocumentRecord,
+): Promise<boolean | null> {
+  try {
+    const found = await records.read(id);
+    return [found?.pending, found?.published].some(
+      (each) => each != null && each.storageKey === content?.storageKey,
+    );
+  } catch {
+    return null;
+  }
 }

@@ -3,7 +3,7 @@ import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { beginSpan } from '../../../shared/tracing/tracing.js';
 import { waitMilliseconds, type RequestContext, type WaitLimits } from '../request-context.js';
-import { heldByRecord } from '../answer-memory/memory-estimate.js';
+import { heldByRecord } from '../answer-memory/answer-memory.js';
 import type { ChangeWaiter } from './change-waiter.js';
 
 export interface WaitOptions extends WaitLimits, Pick<RequestContext, 'signal'> {

@@ -4,11 +4,9 @@ import { fitPrompt, shortenPrompt } from '../../../shared/models/prompt.js';
 import type { FinishReason } from '../../../shared/models/finish-reason.js';
 import type { Completer, CompletionEvent, Passage, Prompt } from '../../../shared/ports.js';
 import type { Hit } from '../../../shared/search/hit.js';
-import type { AccountedRequest, Accounting } from '../usage-accounting.js';
-import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
-import { heldSize } from '../answer-memory/memory-estimate.js';
+import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
+import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/answer-memory.js';
 import { findHits, hitsWanted, type FindHitsParts } from './find-hits.js';
-import { withRerank } from './rerank-usage.js';
 import { held, searchMetadata, type RetrievalRequest, type WithRerank } from './retrieval.js';
 
 export interface QueryRequest extends RetrievalRequest {
@@ -115,7 +113,7 @@ interface Prepared extends WithRerank {
   readonly maxTokens: number;
   readonly sources: readonly Source[];
   /** For the memory that these take. */
-  readonly lease: Lease;
+  readonly lease: MemoryLease;
 }
 
 async function prepare(parts: Dependencies, request: QueryRequest): Promise<Prepared> {
@@ -163,7 +161,7 @@ function toQueryEvent(event: CompletionEvent, sources: readonly Source[]): Query
 }
 
 /** Searches, and makes a prompt of the passages that fit. The others are not held during the completion. */
-async function findPrompt(parts: Dependencies, request: QueryRequest, lease: Lease) {
+async function findPrompt(parts: Dependencies, request: QueryRequest, lease: MemoryLease) {
   const { completer, countTokens, defaultMaxTokens } = parts;
   const { passages, sources, rerank } = await findPassages(parts, request, lease);
   const { prompt, maxTokens } = await fitPrompt(
@@ -178,7 +176,7 @@ async function findPrompt(parts: Dependencies, request: QueryRequest, lease: Lea
 }
 
 /** Searches for passages. Chunks with a score of zero share nothing with the question and are left out. */
-async function findPassages(parts: Dependencies, request: QueryRequest, lease: Lease) {
+async function findPassages(parts: Dependencies, request: QueryRequest, lease: MemoryLease) {
   const found = await findHits(parts, { ...request, per: 'chunk' }, lease);
   const hits = found.hits.filter(({ score }) => score > 0);
   return { passages: hits.map(toPassage), sources: hits.map(toSource), rerank: found.rerank };

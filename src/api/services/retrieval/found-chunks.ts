@@ -1,8 +1,7 @@
 import type { Whereabouts } from '../../../shared/chunks/whereabouts.js';
 import { shownContent, type Metadata } from '../../../shared/document.js';
 import type { Hit } from '../../../shared/search/hit.js';
-import type { Lease } from '../answer-memory/answer-memory.js';
-import { heldSize } from '../answer-memory/memory-estimate.js';
+import { heldSize, type MemoryLease } from '../answer-memory/answer-memory.js';
 
 /** Memory for the fields of a chunk besides its text: names, numbers, its download address. */
 const CHUNK_BYTES = 500;
@@ -59,7 +58,7 @@ const ownSize = ({ content, location, section }: FoundChunk): number =>
   CHUNK_BYTES + heldSize(content) + heldSize(location) + heldSize(section);
 
 /** Yields results one by one, and releases the memory of each. */
-export async function* giveOut(results: FoundChunk[], lease: Lease): AsyncGenerator<FoundChunk> {
+export async function* giveOut(results: FoundChunk[], lease: MemoryLease): AsyncGenerator<FoundChunk> {
   const sizes = sizesOf(results);
   let held = sizes.reduce((sum, size) => sum + size, 0);
   lease.resize(held);

@@ -5,9 +5,8 @@ import { UnavailableError } from '../../../shared/errors.js';
 import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import { MissingObjectError } from '../../../shared/ports.js';
-import { StreamedText } from '../streamed-text.js';
+import { StreamedText, MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import type { DownloadUrl } from '../documents/downloads.js';
-import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 
 /** The part of a found document that a search holds. The rest is read when the document is about to be sent. */
 export interface DocumentHit {

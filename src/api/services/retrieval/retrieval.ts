@@ -6,14 +6,13 @@ import type { Ranking } from '../../../shared/search/ranking.js';
 import type { Hit } from '../../../shared/search/hit.js';
 import type { SearchRequest } from '../../../shared/search/request.js';
 import type { RerankReport, RerankWish } from '../../../shared/search/reranking/reranked-search.js';
-import type { AccountedRequest, Accounting } from '../usage-accounting.js';
+import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
-import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
+import type { AnswerMemory, MemoryLease } from '../answer-memory/answer-memory.js';
 import { areSmall, giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
-import { findHits, hitsWanted, type FindHitsParts, type FoundHits } from './find-hits.js';
-import { withRerank } from './rerank-usage.js';
+import { findHits, hitsWanted, type FindHitsParts, type SearchResult } from './find-hits.js';
 import { onStreamEnd } from '../stream-end.js';
 
 /** A validated search and its caller. */
@@ -35,7 +34,7 @@ export interface RetrievalRequest {
 }
 
 /** The items that a search found: all at once where they are small, and else one by one. */
-export type Found<Item> = WithRerank &
+export type FoundItems<Item> = WithRerank &
   (
     | { readonly type: 'whole'; readonly items: readonly Item[] }
     | { readonly type: 'stream'; readonly items: AsyncIterable<Item> }
@@ -50,7 +49,7 @@ type FoundDocuments = WithRerank & { readonly items: AsyncIterable<FoundDocument
 
 export interface Retrieval {
   /** Finds chunks, with their records as of the end of the search. */
-  chunks(request: RetrievalRequest): Promise<Found<FoundChunk>>;
+  chunks(request: RetrievalRequest): Promise<FoundItems<FoundChunk>>;
   /** Finds documents. They are read with their whole text and yielded one by one. */
   documents(request: RetrievalRequest): Promise<FoundDocuments>;
 }
@@ -96,8 +95,8 @@ function accountedSearch(
 }
 
 /** Few chunks hold no memory any more: less of them is sent at once than a connection may hold unsent. */
-function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<Found<FoundChunk>> {
-  return searchFor<Found<FoundChunk>>(parts, { ...request, per: 'chunk' }, ({ hits, rerank }, lease) => {
+function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<FoundItems<FoundChunk>> {
+  return searchFor<FoundItems<FoundChunk>>(parts, { ...request, per: 'chunk' }, ({ hits, rerank }, lease) => {
     const items = hits.map((hit) => toFoundChunk(hit, parts.downloadUrl(hit.record, request)));
     if (!areSmall(items))
       return Promise.resolve({ type: 'stream', rerank, items: held(giveOut(items, lease), lease) });
@@ -124,7 +123,7 @@ function findDocuments(parts: Dependencies, request: RetrievalRequest): Promise<
 async function searchFor<Given>(
   parts: Dependencies,
   request: RetrievalRequest & SearchRequest,
-  give: (found: FoundHits, lease: Lease) => Promise<Given>,
+  give: (found: SearchResult, lease: MemoryLease) => Promise<Given>,
 ): Promise<Given> {
   const lease = await parts.memory.reserve(hitsWanted(parts, request));
   try {
@@ -136,7 +135,7 @@ async function searchFor<Given>(
 }
 
 /** Holds memory until the last item was taken or the reader has left. */
-export function held<Item>(items: AsyncIterable<Item>, lease: Lease): AsyncIterable<Item> {
+export function held<Item>(items: AsyncIterable<Item>, lease: MemoryLease): AsyncIterable<Item> {
   return onStreamEnd(items, () => {
     lease.release();
     return Promise.resolve();

@@ -2,14 +2,12 @@ import type { Llama, LlamaModel, Token } from 'node-llama-cpp';
 import { ModelError } from '../model-error.js';
 import { withBegin } from '../tokenize.js';
 import type { ModelTurnRequest } from '../model-turns.js';
-import type { ChatPrompt, ChatTemplate, ChatTurn } from './chat-template.js';
-import { inTurns } from './in-turns.js';
+import { createThoughtFilter, type ChatPrompt, type ChatTemplate, type ChatTurn } from './chat-template.js';
+import { inTurns, type Slot, type Slots } from './slots.js';
 import { prefill } from './prefill.js';
 import type { SavedState } from './load-state.js';
 import type { StateFiles } from './saved-states.js';
-import type { Slot, Slots } from './slots.js';
 import type { StateOwner } from './state-manifest.js';
-import { createThoughtFilter } from './thought-filter.js';
 
 export interface ChatRequest {
   readonly turns: readonly ChatTurn[];

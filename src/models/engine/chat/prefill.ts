@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
-import { commonLength } from './common-length.js';
 
 /**
  * Prompts are read in steps that begin at multiples of this, whatever part of them was read before: the engine adds up in
@@ -35,4 +34,12 @@ export async function prefill(
     await nextTurn();
   }
   return reused;
+}
+
+/** Returns the number of items that two lists have in common at their beginning. */
+export function commonLength<Item>(one: readonly Item[], other: readonly Item[]): number {
+  const end = Math.min(one.length, other.length);
+  let length = 0;
+  while (length < end && one[length] === other[length]) length += 1;
+  return length;
 }

@@ -5,9 +5,9 @@ import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import type { DiskWatch } from '../../../shared/disk/disk-watch.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { onMissing } from '../../../shared/tools/on-missing.js';
+import { repeat } from '../../../shared/tools/repeat.js';
 import { loadState, type SavedState } from './load-state.js';
 import { createPutAside, type PutAside } from './put-aside.js';
-import { chooseSpare, createStateIndex, type StateSummary } from './state-index.js';
 import { isOwnedBy, readManifest, writeManifest, type StateOwner } from './state-manifest.js';
 
 interface NewState extends StateOwner {
@@ -186,3 +186,111 @@ async function syncedSize(path: string): Promise<number> {
     await file.close();
   }
 }
+
+const EVERY_MILLISECONDS = 3_600_000;
+const DAY_MILLISECONDS = 86_400_000;
+
+interface Expiry {
+  /** Days; 0: none is removed for its age. */
+  readonly idleDays: number;
+  readonly logger: Logger;
+}
+
+/**
+ * Removes states that nobody has used for so long, at once and every hour from then on. A later request for one has it read
+ * again. States whose installation is gone are removed, too.
+ * @returns a function that ends this
+ */
+export function expireStates(states: StateFiles, { idleDays, logger }: Expiry): () => void {
+  if (idleDays === 0) return () => undefined;
+  const expire = async () => {
+    const oldest = Date.now() - idleDays * DAY_MILLISECONDS;
+    const idle = (await states.list()).filter(({ usedAt }) => usedAt < oldest);
+    for (const { id } of idle) await states.remove(id);
+    if (idle.length > 0) logger.info({ states: idle.length }, 'unused states removed');
+  };
+  const onError = (error: unknown) => logger.warn({ err: error }, 'unused states not removed');
+  expire().catch(onError);
+  return repeat(expire, { everyMilliseconds: EVERY_MILLISECONDS, onError });
+}
+
+/** The facts about a state without its files. */
+interface StateSummary {
+  readonly id: string;
+  /** The group of the state. States of one group give way to each other first. */
+  readonly group: string;
+  readonly tokens: number;
+  readonly bytes: number;
+  readonly usedAt: number;
+}
+
+/** The states of a folder, in memory: manifests hold all tokens, and reading thousands of them takes seconds. */
+interface StateIndex {
+  set(state: StateSummary): void;
+  noteUse(id: string, usedAt: number): void;
+  remove(id: string): void;
+  list(): StateSummary[];
+}
+
+function createStateIndex(states: readonly StateSummary[]): StateIndex {
+  const known = new Map(states.map((state) => [state.id, state]));
+  return {
+    set: (state) => known.set(state.id, state),
+    noteUse: (id, usedAt) => {
+      const state = known.get(id);
+      if (state) known.set(id, { ...state, usedAt });
+    },
+    remove: (id) => known.delete(id),
+    list: () => [...known.values()],
+  };
+}
+
+interface Room {
+  /** The state that was just saved. */
+  readonly kept: string;
+  readonly maxBytes: number;
+}
+
+/**
+ * Returns the states beyond the limit: always the least recently used one of the group with the most bytes, so that nobody
+ * who fills the room removes states of others. A state that is larger than all room goes alone.
+ */
+function chooseSpare(states: readonly StateSummary[], { kept, maxBytes }: Room): StateSummary[] {
+  const vast = states.find(({ id, bytes }) => id === kept && bytes > maxBytes);
+  if (vast) return [vast];
+  const groups = groupsOf(states, kept);
+  let bytes = sumOf(states);
+  const spare: StateSummary[] = [];
+  while (bytes > maxBytes) {
+    const heaviest = groups
+      .filter(({ oldest }) => oldest.length > 0)
+      .reduce<Group | null>((most, group) => (most && most.bytes >= group.bytes ? most : group), null);
+    const next = heaviest?.oldest.shift();
+    if (!heaviest || !next) break;
+    heaviest.bytes -= next.bytes;
+    bytes -= next.bytes;
+    spare.push(next);
+  }
+  return spare;
+}
+
+interface Group {
+  bytes: number;
+  /** The states that may go, the least recently used first. */
+  readonly oldest: StateSummary[];
+}
+
+function groupsOf(states: readonly StateSummary[], kept: string): Group[] {
+  const groups = new Map<string, StateSummary[]>();
+  for (const state of states) {
+    const group = groups.get(state.group);
+    if (group) group.push(state);
+    else groups.set(state.group, [state]);
+  }
+  return [...groups.values()].map((group) => ({
+    bytes: sumOf(group),
+    oldest: group.filter(({ id }) => id !== kept).sort((one, other) => one.usedAt - other.usedAt),
+  }));
+}
+
+const sumOf = (states: readonly StateSummary[]) => states.reduce((sum, { bytes }) => sum + bytes, 0);

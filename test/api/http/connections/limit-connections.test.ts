@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
-import { connectionsWithin } from '../../../../src/api/connection-limits.js';
+import { connectionsWithin } from '../../../../src/api/http/connections/limit-connections.js';
 import {
   createConnectionRoom,
   type ConnectionRoom,

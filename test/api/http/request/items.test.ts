@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createBodyBudget } from '../../../../src/api/http/request/body-budget.js';
-import { LineSplitter } from '../../../../src/api/http/request/items/line-splitter.js';
-import { findListElements } from '../../../../src/api/http/request/items/list-elements.js';
+import { LineSplitter } from '../../../../src/api/http/request/items/group-lines.js';
+import { findListElements } from '../../../../src/api/http/request/items/receive-items.js';
 
 const budget = createBodyBudget({ maxBytes: 16 * 1024 ** 2, shareBytes: 8 * 1024 ** 2 });
 

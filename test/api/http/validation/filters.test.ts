@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { createSchema } from 'zod-openapi';
 import { bodyFilters, parseFilterText, queryFilters } from '../../../../src/api/http/validation/filters.js';
-import { parseRequest } from '../../../../src/api/http/validation/parse-request.js';
+import { parseRequest } from '../../../../src/api/http/validation/validation-errors.js';
 import { anyCharacter } from '../../../support/any-character.js';
 import { processorMilliseconds } from '../../../support/processor-time.js';
 import { refusals } from '../../../support/refusals.js';

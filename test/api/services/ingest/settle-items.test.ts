@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { settleItems } from '../../../../src/api/services/ingest/batch/settle-items.js';
+import { settleItems } from '../../../../src/api/services/ingest/batch/batch-wait.js';
 import { TooManyError, UnavailableError } from '../../../../src/shared/errors.js';
 
 test("what is not the caller's fault is logged, since the answer does not say what it was", async () => {

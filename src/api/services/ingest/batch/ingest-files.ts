@@ -6,7 +6,7 @@ import type { RequestContext } from '../../request-context.js';
 import type { Admit } from '../admission/admission.js';
 import type { Arrival } from '../admission/arriving.js';
 import { createItemAllowances, type ItemAllowances } from '../admission/byte-allowances.js';
-import type { IncomingFile } from '../incoming-file.js';
+import type { IncomingFile } from '../incoming.js';
 import { begunOperation, newRecord, type DocumentDetails, type IngestParts } from '../ingest.js';
 import { openWait, settleAll, type AwaitedBatch, type BatchWaitParts } from './batch-wait.js';
 import { recordRules, type NewDocument, type OpenItem, type StoredItem } from './items.js';

@@ -1,11 +1,24 @@
+import { itemIdOf } from '../../../../shared/idempotency/reservation.js';
+import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
-import type { IncomingGroups } from '../incoming-items.js';
-import type { TextIngest } from '../ingest.js';
-import { openWait, settleAll, type AwaitedBatch, type BatchWaitParts } from './batch-wait.js';
-import type { ItemOutcome, StoredItem } from './items.js';
-import { settleInOrder } from './settle-in-order.js';
-import { settleItems } from './settle-items.js';
-import { storeTexts, type StoreTextsParts } from './store-texts.js';
+import type { AdmitSome } from '../admission/admission.js';
+import type { Arrival } from '../admission/arriving.js';
+import { createItemAllowances, type ItemAllowances } from '../admission/byte-allowances.js';
+import { sha256Of } from '../duplicates.js';
+import type { IncomingGroups, IncomingItem } from '../incoming.js';
+import { begunOperation, newRecord, type TextIngest, type IngestParts } from '../ingest.js';
+import {
+  openWait,
+  settleAll,
+  settleInOrder,
+  settleItems,
+  type AwaitedBatch,
+  type BatchWaitParts,
+} from './batch-wait.js';
+import { recordRules, type ItemOutcome, type StoredItem, type NewDocument, type OpenItem } from './items.js';
+import { storeUnlessKnown } from './known-contents.js';
+import { storeRecords, type StoreRecordsParts } from './store-records.js';
+import { answerWritten, type WrittenParts } from './written-items.js';
 
 export type IngestTextsParts = Omit<StoreTextsParts, 'wait'> & BatchWaitParts;
 
@@ -54,4 +67,120 @@ async function* storeGroups(
     yield await storeTexts(parts, group, context);
     if (context.signal.aborted) return;
   }
+}
+
+interface StoreTextsParts extends StoreRecordsParts, WrittenParts, Pick<IngestParts, 'accounting'> {
+  readonly admitSome: AdmitSome;
+}
+
+/** Stores and announces the texts of a group. An error is of the item that it happened to. */
+async function storeTexts(
+  parts: StoreTextsParts,
+  group: readonly IncomingItem<TextIngest>[],
+  context: RequestContext,
+): Promise<StoredItem[]> {
+  const refused = group.flatMap(({ index, item, error }) => (item ? [] : [{ index, error }]));
+  const texts = group.flatMap(({ index, item, digest }): Text[] =>
+    item ? [toText(index, item, digest)] : [],
+  );
+  const earlier = await attempt(texts, () => answerWritten(parts, texts, context));
+  const answered = new Set(earlier.map(({ index }) => index));
+  const open = texts.filter(({ index }) => !answered.has(index));
+  const { duplicates, wait } = parts;
+  const store = (items: readonly Text[]) => storeAdmitted(parts, items, context);
+  const stored = await storeUnlessKnown({ duplicates, wait, ownerId: context.callerId, store }, open);
+  return [...refused, ...earlier, ...stored].sort((a, b) => a.index - b.index);
+}
+
+interface Text extends OpenItem {
+  readonly text: TextIngest;
+  /** The digest of the line that it was, if that is to be compared later. */
+  readonly digest?: string | undefined;
+}
+
+function toText(index: number, text: TextIngest, digest: string | undefined): Text {
+  const { content, onDuplicate } = text;
+  let sha256: string | null = null;
+  return { index, text, digest, onDuplicate, sha256: () => (sha256 ??= sha256Of(content)) };
+}
+
+/** Attempts an action for items. Where nothing can be found out, that is the answer for each of the items. */
+async function attempt(
+  items: readonly Text[],
+  action: () => Promise<StoredItem[]>,
+): Promise<readonly StoredItem[]> {
+  try {
+    return await action();
+  } catch (error) {
+    return items.map(({ index }) => ({ index, error }));
+  }
+}
+
+/** Admits, stores and announces texts. */
+async function storeAdmitted(
+  parts: StoreTextsParts,
+  texts: readonly Text[],
+  context: RequestContext,
+): Promise<StoredItem[]> {
+  const admission = await admit(parts, context.callerId, texts.length);
+  const items = createItemAllowances();
+  try {
+    const make = async (text: Text, i: number) => {
+      const { index } = text;
+      if (i >= admission.admitted) return { index, error: admission.refusal };
+      try {
+        return { index, created: await storeText(parts, text, { context, items }) };
+      } catch (thrown) {
+        return { index, error: thrown };
+      }
+    };
+    const making: ReturnType<typeof make>[] = [];
+    for (const [i, text] of texts.entries()) {
+      await nextSlice();
+      making.push(make(text, i));
+    }
+    const made = await Promise.all(making);
+    const documents = made.flatMap(({ created }) => created ?? []);
+    for (const { record } of documents) admission.arrival?.becomes(record.id);
+    const stored = await storeRecords(parts, documents, context);
+    const refused = made.flatMap(({ index, created, error }) => (created ? [] : [{ index, error }]));
+    return [...stored, ...refused];
+  } finally {
+    items.close();
+    admission.arrival?.leave();
+  }
+}
+
+/** Resolves with the reason where not all are admitted, also when nothing could be found out. */
+async function admit(
+  { admitSome }: StoreTextsParts,
+  callerId: string,
+  wanted: number,
+): Promise<{ admitted: number; refusal: unknown; arrival: Arrival | null }> {
+  try {
+    return await admitSome(callerId, wanted);
+  } catch (error) {
+    return { admitted: 0, refusal: error, arrival: null };
+  }
+}
+
+async function storeText(
+  { sources, accounting }: StoreTextsParts,
+  { index, digest, text }: Text,
+  { context, items }: { readonly context: RequestContext; readonly items: ItemAllowances },
+): Promise<NewDocument> {
+  const { content: characters, filename, metadata, accessControl, onDuplicate } = text;
+  const documentId = itemIdOf(context.reservation, index);
+  const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
+  const owner = { documentId, version: 1, ownerId: context.callerId, items };
+  const store = () => sources.storeText(owner, characters);
+  const { content, source } = await accounting.begin(operation, store);
+  const details = { documentId, metadata, accessControl };
+  return {
+    index,
+    record: newRecord({ ...content, filename }, details, context),
+    source,
+    lineDigest: digest,
+    ...recordRules(onDuplicate, context),
+  };
 }

@@ -4,8 +4,7 @@ import { SameContentError } from '../../../../shared/documents/content-hashes.js
 import { toError } from '../../../../shared/errors.js';
 import type { RequestContext } from '../../request-context.js';
 import type { IngestParts } from '../ingest.js';
-import { groupShortTexts } from '../group-short-texts.js';
-import { wasWritten } from '../was-written.js';
+import { groupShortTexts, wasWritten } from '../store-together.js';
 import { answerKnown } from './known-contents.js';
 import type { DocumentsWait } from './documents-wait.js';
 import type { NewDocument, StoredItem } from './items.js';

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
-import { createPool } from './pool.js';
-import { tokenizeText, withBegin } from './tokenize.js';
-import type { ModelTurns, ModelTurnRequest } from './model-turns.js';
+import type { LlamaEmbeddingContext, LlamaModel, Token, LlamaRankingContext } from 'node-llama-cpp';
+import { createPool, type ModelTurns, type ModelTurnRequest } from './model-turns.js';
+import { tokenizeText, withBegin, withoutLongRuns } from './tokenize.js';
 
 export interface EmbeddedText {
   /** The vector of unit length, or all zeros where the model makes nothing of the text. */
@@ -16,7 +15,7 @@ export interface EmbeddingModel {
   embed(text: string, turn: ModelTurnRequest): Promise<EmbeddedText>;
 }
 
-interface Parts {
+interface EmbeddingParts {
   readonly model: LlamaModel;
   readonly contexts: readonly LlamaEmbeddingContext[];
   /** Tokens that the model reads at once, including the marks of beginning and end. */
@@ -27,7 +26,7 @@ interface Parts {
 /** Tokens for beginning and end, and one that the context keeps free. */
 const FRAME_TOKENS = 3;
 
-export function createEmbeddingModel({ model, contexts, window, turns }: Parts): EmbeddingModel {
+export function createEmbeddingModel({ model, contexts, window, turns }: EmbeddingParts): EmbeddingModel {
   const pool = createPool(contexts);
   const embedTokens = async (tokens: Token[], turn: ModelTurnRequest) =>
     normalize((await turns.take(turn, () => pool.lend((context) => context.getEmbeddingFor(tokens)))).vector);
@@ -70,4 +69,30 @@ function normalize(vector: readonly number[] | Float32Array): Float32Array {
   for (const value of vector) squares += value * value;
   const norm = Math.sqrt(squares);
   return Float32Array.from(vector, (value) => (norm > 0 ? value / norm : 0));
+}
+
+/** A model that says how well a text answers a query. */
+export interface RankingModel {
+  /** From 0 to 1. A text beyond the window is read in parts, half of each in the next as well; the best part counts. */
+  rank(query: string, text: string, turn: ModelTurnRequest): Promise<{ score: number; tokens: number }>;
+}
+
+interface RankingParts {
+  readonly contexts: readonly LlamaRankingContext[];
+  readonly turns: ModelTurns;
+}
+
+export function createRankingModel({ contexts, turns }: RankingParts): RankingModel {
+  const pool = createPool(contexts);
+  return {
+    rank: (query, text, turn) => {
+      const pair = [withoutLongRuns(query), withoutLongRuns(text)] as const;
+      return turns.take(turn, () =>
+        pool.lend(async (context) => ({
+          score: await context.rank(...pair, { onOverflow: 'maxChunk' }),
+          tokens: context.calculateInputLength(...pair),
+        })),
+      );
+    },
+  };
 }

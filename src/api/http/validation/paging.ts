@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { LIST_KEYS, type ListOrder, type ListPosition } from '../../../shared/documents/list-order.js';
+import { optionalOr, queryInteger } from './field-schemas.js';
 
 /** The place where a list goes on, its order, and the digest of which list it is. */
 export interface ListCursor {
@@ -10,7 +11,7 @@ export interface ListCursor {
   readonly digest: string;
 }
 
-const fields = z.tuple([
+const cursorFields = z.tuple([
   z.enum(LIST_KEYS),
   z.boolean(),
   z.string().max(4_096),
@@ -18,19 +19,19 @@ const fields = z.tuple([
   z.int().min(0),
   z.string().length(16),
 ]);
-const MAX_CHARACTERS = 16_384;
+const MAX_CURSOR_CHARACTERS = 16_384;
 
 /** Clients get it as it is, and must not read it. It is not signed: it names a place, and access is checked as always. */
 export function writeCursor({ order, position: { value, id, rank }, digest }: ListCursor): string {
-  const parts: z.infer<typeof fields> = [order.by, order.isDescending, value, id, rank, digest];
+  const parts: z.infer<typeof cursorFields> = [order.by, order.isDescending, value, id, rank, digest];
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
 /** Returns null for a text that is no cursor. */
 export function readCursor(text: string): ListCursor | null {
-  if (text.length > MAX_CHARACTERS || !/^[\w-]+$/.test(text)) return null;
+  if (text.length > MAX_CURSOR_CHARACTERS || !/^[\w-]+$/.test(text)) return null;
   try {
-    const parsed = fields.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+    const parsed = cursorFields.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
     if (!parsed.success) return null;
     const [by, isDescending, value, id, rank, digest] = parsed.data;
     return { order: { by, isDescending }, position: { value, id, rank }, digest };
@@ -42,3 +43,9 @@ export function readCursor(text: string): ListCursor | null {
 /** Returns the digest of a list's request, in the 16 characters of a cursor. */
 export const listDigest = (asked: readonly unknown[]): string =>
   hash('sha256', JSON.stringify(asked), 'hex').slice(0, 16);
+
+/** The parameters of lists that come in pages. */
+export const page = {
+  skip: optionalOr(queryInteger({ ge: 0 }), 0).describe('How many to leave out at the beginning.'),
+  limit: optionalOr(queryInteger({ ge: 1, le: 100 }), 100).describe('At most this many are returned.'),
+};

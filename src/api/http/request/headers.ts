@@ -1,3 +1,4 @@
+import type { Precondition } from '../../../shared/documents/entity-tag.js';
 import type { Prefer } from '../route.js';
 
 const MAX_WAIT_SECONDS = 120;
@@ -61,4 +62,21 @@ function handlingOf(value: string | undefined): Prefer['handling'] {
 function waitOf(value: string | undefined): number | null {
   if (value === undefined || !/^\d{1,9}$/.test(value)) return null;
   return Number(value) <= MAX_WAIT_SECONDS ? Number(value) : null;
+}
+
+/**
+ * Parses an `If-Match` header (RFC 9110, 13.1.1); null without one. Weak tags never match, since the comparison is strong.
+ * A tag that lacks its quotes counts as a quoted one.
+ */
+export function parseIfMatch(header: string | undefined): Precondition | null {
+  if (header === undefined) return null;
+  const members = header.split(',').map((member) => member.trim());
+  if (members.includes('*')) return { type: 'any' };
+  return { type: 'tags', tags: members.flatMap(strongTag) };
+}
+
+function strongTag(member: string): string[] {
+  if (member.startsWith('W/')) return [];
+  const isQuoted = member.length > 1 && member.startsWith('"') && member.endsWith('"');
+  return [isQuoted ? member.slice(1, -1) : member];
 }

@@ -1,9 +1,8 @@
-import type { z } from 'zod';
-import type { ValidationItem } from '../../../shared/errors.js';
-import { HttpError } from '../http-error.js';
-import { MAX_ITEMS } from '../validation/validation-errors.js';
-import { findUnknown, type UnknownField } from './find-unknown.js';
-import { nearestName } from './nearest-name.js';
+import { z } from 'zod';
+import type { ValidationItem } from '../../shared/errors.js';
+import { isPlainObject } from '../../shared/is-plain-object.js';
+import { HttpError } from './http-error.js';
+import { MAX_ITEMS } from './validation/validation-errors.js';
 
 /** The treatment of fields that a route does not know, where a request does not say it. */
 export type UnknownFields = 'ignore' | 'refuse';
@@ -145,3 +144,95 @@ const safe = (key: string): string =>
     .replace(/[^\w$-]/gu, (sign) =>
       sign === '.' ? sign : encodeURIComponent(sign).replace(/[!'()*]/g, '_'),
     );
+
+/** A field of a request that its schema does not have, and the fields that stand in its place. */
+interface UnknownField {
+  readonly loc: readonly (string | number)[];
+  readonly known: readonly string[];
+}
+
+/** Finds the fields of a value that a schema would drop, also inside of objects and lists that it describes. */
+export function* findUnknown(
+  schema: z.core.$ZodType,
+  value: unknown,
+  loc: UnknownField['loc'] = [],
+): Generator<UnknownField> {
+  const inner = unwrap(schema);
+  // A list of a hundred thousand ids has nothing to be looked for.
+  if (inner instanceof z.ZodArray && hasFields(inner.element) && Array.isArray(value)) {
+    for (const [index, element] of value.entries())
+      yield* findUnknown(inner.element, element, [...loc, index]);
+  }
+  if (!(inner instanceof z.ZodObject) || !isPlainObject(value) || inner.def.catchall) return;
+  const shape: Readonly<Record<string, z.core.$ZodType>> = inner.shape;
+  const known = Object.keys(shape);
+  for (const [name, field] of Object.entries(value)) {
+    const described = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (described) yield* findUnknown(described, field, [...loc, name]);
+    else yield { loc: [...loc, name], known };
+  }
+}
+
+function hasFields(schema: z.core.$ZodType): boolean {
+  const inner = unwrap(schema);
+  return inner instanceof z.ZodObject || (inner instanceof z.ZodArray && hasFields(inner.element));
+}
+
+/**
+ * Takes away the wrappers that say when a value may be missing and how it is treated then, and leaves the description of
+ * the value.
+ */
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  let inner = schema;
+  for (;;) {
+    if (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable || inner instanceof z.ZodDefault)
+      inner = inner.def.innerType;
+    else if (inner instanceof z.ZodPipe) inner = described(inner);
+    else return inner;
+  }
+}
+
+/**
+ * Returns the schema that describes the value. A step that prepares a value stands before the schema of the value, and a
+ * step that uses it behind.
+ */
+const described = ({ def }: z.ZodPipe): z.core.$ZodType =>
+  def.in instanceof z.ZodTransform ? def.out : def.in;
+
+/** Longer names are no slips of the pen; this bounds the work of a comparison. */
+const MAX_COMPARED = 64;
+/** A name is near if at most this share of its letters differs. */
+const NEAR = 0.4;
+
+/** Returns the name that was most likely meant; null where none is near. Case, `_` and `-` make no difference. */
+export function nearestName(name: string, known: readonly string[]): string | null {
+  if (name.length > MAX_COMPARED) return null;
+  const wanted = plain(name);
+  let best: { readonly name: string; readonly share: number } | null = null;
+  for (const each of known) {
+    const other = plain(each);
+    const share = distance(wanted, other) / Math.max(wanted.length, other.length, 1);
+    if (share <= NEAR && share < (best?.share ?? Infinity)) best = { name: each, share };
+  }
+  return best?.name ?? null;
+}
+
+const plain = (name: string): string => name.toLowerCase().replace(/[-_\s]/g, '');
+
+/** Returns the number of letters to put in, leave out, replace or swap with their neighbour (optimal string alignment). */
+function distance(a: string, b: string): number {
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)];
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = cell(last, j - 1) + Number(a[i - 1] !== b[j - 1]);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwapped ? cell(before, j - 2) + 1 : Infinity;
+      row.push(Math.min(cell(last, j) + 1, cell(row, j - 1) + 1, replaced, swapped));
+    }
+    [before, last] = [last, row];
+  }
+  return cell(last, b.length);
+}
+
+const cell = (row: readonly number[], at: number): number => row[at] ?? Infinity;
