@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RESP_TYPES } from 'redis';
-import { callerTags } from '../../src/shared/access/access-group.js';
+import { callerTags } from '../../src/shared/access/access-tags.js';
 import { nearestQuery } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { readChunkReply } from '../../src/shared/adapters/query-engine-index/chunk-reply.js';
 import { compileClause } from '../../src/shared/adapters/query-engine-index/clause.js';

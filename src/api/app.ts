@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from '../shared/observability/logger.js';
-import { loadOnce } from '../shared/tools/load-once.js';
+import { loadOnce } from '../shared/tools/coalesce-runs.js';
 import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import type { Authenticate } from './auth/authentication.js';
 import type { RateLimit } from './auth/rate-limit.js';

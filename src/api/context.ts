@@ -12,21 +12,19 @@ import {
   type DataSet,
   type WantedData,
 } from '../shared/data-set/data-set.js';
-import { openDisks } from '../shared/disk/open-disks.js';
+import { openDisks } from '../shared/disk/disk-watch.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { recordsOptions } from '../shared/documents/records-options.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
-import { modelsInUse } from '../shared/models/in-use/models-in-use.js';
-import { probesOf, type Adapters } from '../shared/models/in-use/probe.js';
-import { measureFloor } from '../shared/models/similarity-floor.js';
+import { modelsInUse, probesOf, type Adapters } from '../shared/models/in-use/models-in-use.js';
+import { measureFloor, createRankers, type Ranking } from '../shared/search/ranking.js';
 import { rememberQueries } from '../shared/models/query-vectors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { Embedder, Index, ObjectStorage, Reranker } from '../shared/ports.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
-import { createRankers, type Ranking } from '../shared/search/ranking.js';
 import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
 import { createRerankedSearch } from '../shared/search/reranking/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
@@ -36,7 +34,7 @@ import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
 import { withShortSources } from '../shared/storage/short-sources.js';
 import { countTokens } from '../shared/text/token-count.js';
-import { loadOnce } from '../shared/tools/load-once.js';
+import { loadOnce } from '../shared/tools/coalesce-runs.js';
 import { createSharedViews } from '../shared/access/sharing.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { createWriteBehind } from '../shared/usage/write-behind.js';

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSharedController } from '../shared/tools/shared-controller.js';
+import { createSharedController } from '../shared/tools/until-aborted.js';
 import { createConnectionClose } from './http/connections/connection-close.js';
 import { stopServer } from './http/connections/stop-server.js';
 import type { LifecyclePhase } from './lifecycle-phase.js';

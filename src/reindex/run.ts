@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createChunks } from '../shared/chunks/chunks.js';
-import { IncompatibleDataError, readDataSet, type DataSet } from '../shared/data-set/data-set.js';
-import { readReindexing, writeReindexing, type Reindexing } from '../shared/data-set/reindexing.js';
+import {
+  IncompatibleDataError,
+  readDataSet,
+  readReindexing,
+  writeReindexing,
+  type DataSet,
+  type Reindexing,
+} from '../shared/data-set/data-set.js';
 import { UnavailableError } from '../shared/errors.js';
 import { keys } from '../shared/redis/keys.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';

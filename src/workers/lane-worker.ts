@@ -13,7 +13,7 @@ import { QUEUE_PREFIX } from '../shared/redis/keys.js';
 import { beginJobSpan } from '../shared/queues/job-traces.js';
 import type { LaneName } from '../shared/queues/lanes.js';
 import { toUnavailable } from '../shared/redis/client.js';
-import { createSharedController } from '../shared/tools/shared-controller.js';
+import { createSharedController } from '../shared/tools/until-aborted.js';
 import { tracedBy, type Span } from '../shared/tracing/tracing.js';
 import { TurnOverError } from './job-turn.js';
 import type { NoteWait } from './note-wait.js';

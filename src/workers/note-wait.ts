@@ -1,5 +1,5 @@
 import type { Job } from 'bullmq';
-import { jobMarks } from '../shared/queues/job-marks.js';
+import { jobMarks } from '../shared/queues/payloads.js';
 import { defineScript, type Redis } from '../shared/redis/client.js';
 import { queueKeys } from '../shared/redis/keys.js';
 

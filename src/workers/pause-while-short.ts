@@ -1,6 +1,6 @@
 import type { Logger } from '../shared/observability/logger.js';
 import type { MemoryWatch } from '../shared/redis/memory.js';
-import { lookRegularly } from '../shared/tools/look-regularly.js';
+import { lookRegularly } from '../shared/tools/repeat.js';
 
 const LOOK_EVERY_MILLISECONDS = 500;
 

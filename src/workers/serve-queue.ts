@@ -1,7 +1,7 @@
 import { GROWING_QUEUES, type QueueName } from '../shared/queues/lanes.js';
 import { keys } from '../shared/redis/keys.js';
 import { waitForRedis } from '../shared/redis/open.js';
-import { sendHeartbeat } from '../shared/redis/heartbeat.js';
+import { sendHeartbeat } from '../shared/redis/lease.js';
 import type { WorkerContext } from './context.js';
 import { pauseWhileShort } from './pause-while-short.js';
 import { createLaneWorker } from './lane-worker.js';

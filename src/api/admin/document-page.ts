@@ -1,5 +1,5 @@
 import { isFinal } from '../../shared/document.js';
-import { MAX_DEATHS } from '../../shared/queues/job-marks.js';
+import { MAX_DEATHS } from '../../shared/queues/payloads.js';
 import type { DocumentInspection } from '../services/documents/document-inspection.js';
 import { html, type Html } from './html.js';
 

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { createSharedController } from '../../shared/tools/shared-controller.js';
+import { createSharedController } from '../../shared/tools/until-aborted.js';
 import { AbandonedError } from '../services/abandoned-error.js';
 import { reasonOfEnd } from './connections/slow-clients.js';
 

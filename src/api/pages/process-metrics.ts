@@ -1,10 +1,9 @@
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AuditLog } from '../../shared/audit/audit-log.js';
-import { DURATION_BUCKETS } from '../../shared/observability/duration-buckets.js';
+import { DURATION_BUCKETS } from '../../shared/observability/worker-metrics.js';
 import { createExemplars } from '../../shared/observability/exemplars.js';
-import type { OpenMetricsFamily } from '../../shared/observability/open-metrics.js';
-import type { MetricsSource } from '../../shared/observability/prometheus.js';
+import type { OpenMetricsFamily, MetricsSource } from '../../shared/observability/prometheus.js';
 import { traceIds } from '../../shared/tracing/tracing.js';
 import type { RerankOutcome } from '../../shared/models/reranking.js';
 import type { WriteBehind } from '../../shared/usage/write-behind.js';

@@ -6,9 +6,7 @@ import { matches } from '../filters/match.js';
 import type { Filter } from '../filters/parse.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { createKnownLists, type KnownLists } from './known-lists.js';
 import { both, NO_LISTS, sharingRule, type Shared, type Sharing, type SharingLists } from './sharing-rule.js';
-import { createGuard, SharingChangedError, type SharingGuard } from './sharing-guard.js';
 
 /** A caller who looks for documents, and their choice about documents of others; the setting holds where they make none. */
 export interface Looking {
@@ -136,3 +134,81 @@ if ARGV[2] == '' then redis.call('DEL', KEYS[1])
 else redis.call('HSET', KEYS[1], 'revision', ARGV[2], 'json', ARGV[3]) end
 return 1
 `);
+
+/** Ids that are remembered of all callers together, which take some 100 bytes each. */
+const MAX_IDS = 100_000;
+
+/** The lists of recent callers who have any. Most callers have none and take no room. */
+interface KnownLists {
+  get(callerId: string): Sharing | undefined;
+  put(callerId: string, sharing: Sharing): void;
+}
+
+export function createKnownLists(maxIds = MAX_IDS): KnownLists {
+  /** In the order in which they were read, the oldest first. */
+  const known = new Map<string, Sharing>();
+  let ids = 0;
+  const forget = (callerId: string) => {
+    const former = known.get(callerId);
+    if (!former) return;
+    ids -= sizeOf(former);
+    known.delete(callerId);
+  };
+  return {
+    get: (callerId) => known.get(callerId),
+    put: (callerId, sharing) => {
+      forget(callerId);
+      if (sharing.revision === '') return;
+      known.set(callerId, sharing);
+      ids += sizeOf(sharing);
+      for (const oldest of known.keys()) {
+        if (ids <= maxIds) break;
+        forget(oldest);
+      }
+    },
+  };
+}
+
+/** One more for the entry itself. */
+const sizeOf = ({ lists: { blockedOwners, acceptedOwners, acceptedDocuments } }: Sharing): number =>
+  1 + blockedOwners.length + acceptedOwners.length + acceptedDocuments.length;
+
+/**
+ * The revision of the sharing lists that a search was made by. The step that reads its hits compares it with the present
+ * one, so that a search need not ask for it first; see `confirmation.ts`, which does the same for the data.
+ */
+export interface SharingGuard {
+  readonly key: string;
+  readonly revision: string;
+  readonly isConfirmed: boolean;
+  confirm(): void;
+}
+
+/** The caller has other lists by now. */
+export class SharingChangedError extends Error {
+  override readonly name = 'SharingChangedError';
+}
+
+export function createGuard(callerId: string, revision: string): SharingGuard {
+  let isConfirmed = false;
+  return {
+    key: keys.sharing(callerId),
+    revision,
+    get isConfirmed() {
+      return isConfirmed;
+    },
+    confirm: () => {
+      isConfirmed = true;
+    },
+  };
+}
+
+/** The key and the argument for `isSameSharing`; without a guard, some key that is not read. */
+export const guardKey = (guard: SharingGuard | null): string => guard?.key ?? keys.epoch;
+export const guardArgument = (guard: SharingGuard | null): string => (guard ? `=${guard.revision}` : '');
+
+/** A Lua function that tells whether the lists of a caller are still in the state that a search was made by. */
+export const IS_SAME_SHARING = `
+local function is_same_sharing(key, revision)
+  return revision == '' or '=' .. (redis.call('HGET', key, 'revision') or '') == revision
+end`;

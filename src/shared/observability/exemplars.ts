@@ -1,4 +1,4 @@
-import type { Exemplar, Labels } from './open-metrics.js';
+import type { Exemplar, Labels } from './prometheus.js';
 import { bucketOf } from './worker-metrics.js';
 
 /** The newest exemplar of each bucket of a histogram, whose labels come from fixed sets. */

@@ -4,10 +4,9 @@ import {
   IS_SAME_SHARING,
   SharingChangedError,
   type SharingGuard,
-} from '../access/sharing-guard.js';
+} from '../access/sharing.js';
 import { at } from '../at.js';
-import type { ChunkAddress } from '../chunks/fields.js';
-import { unpackWhereabouts, type Whereabouts } from '../chunks/whereabouts.js';
+import { unpackWhereabouts, type ChunkAddress, type Whereabouts } from '../chunks/fields.js';
 import type { MatchableDocument } from '../document.js';
 import {
   absentIfMalformed,
@@ -26,7 +25,7 @@ export interface FoundContent extends Whereabouts {
 }
 
 /** The contents and records of hits; an entry is null where the chunk or record does not exist. */
-export interface FoundHits<Kept> {
+export interface HitContents<Kept> {
   readonly contents: readonly (FoundContent | null)[];
   readonly records: readonly (Kept | null)[];
 }
@@ -46,7 +45,7 @@ export type ReadHits = <Kept>(
   documentIds: readonly string[],
   keep: (record: MatchableDocument) => Kept,
   options?: ReadOptions,
-) => Promise<FoundHits<Kept>>;
+) => Promise<HitContents<Kept>>;
 
 interface ReadOptions {
   readonly confirmation?: Pick<Confirmation, 'state' | 'confirm'> | undefined;

@@ -1,7 +1,6 @@
 import type { Records } from '../../shared/documents/records.js';
-import { defineScript, type Redis } from '../../shared/redis/client.js';
+import { defineScript, SERVER_TIME, type Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
-import { SERVER_TIME } from '../../shared/redis/server-time.js';
 import { documentOfSource } from '../../shared/storage/object-key.js';
 
 /** The time for which a draft is kept, which is longer than any upload may take. */

@@ -1,5 +1,5 @@
 import { canWrite } from '../../shared/access/access.js';
-import { removeReplaced } from '../../shared/documents/attachments/remove-replaced.js';
+import { removeReplaced } from '../../shared/documents/attachments/remove-with-attachments.js';
 import type { Records } from '../../shared/documents/records.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { createChangeDocuments } from '../ingestion/attachments/change-documents.js';

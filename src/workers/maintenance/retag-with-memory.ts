@@ -1,6 +1,6 @@
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../shared/document.js';
-import { documentTags } from '../../shared/documents/document-tags.js';
+import { documentTags } from '../../shared/documents/record-fields.js';
 import type { Records } from '../../shared/documents/records.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';

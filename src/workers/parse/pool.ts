@@ -9,7 +9,7 @@ import {
   type OcrMode,
   type ReadOptions,
 } from '../../readers/index.js';
-import { createSharedController } from '../../shared/tools/shared-controller.js';
+import { createSharedController } from '../../shared/tools/until-aborted.js';
 import { createChildSlots } from './child-slots.js';
 import type { Launch } from './confinement/start-confined.js';
 import type { ParsedDocument } from './parse-and-chunk.js';

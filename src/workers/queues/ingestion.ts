@@ -9,7 +9,7 @@ import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with
 import { attachmentLimits } from '../ingestion/attachments/attachment-limits.js';
 import { createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
 import { createMakeWaiting } from '../ingestion/attachments/make-waiting.js';
-import { wasDeleted } from '../../shared/documents/was-deleted.js';
+import { wasDeleted } from '../../shared/documents/records.js';
 import { createRefuseToWait } from '../ingestion/attachments/refuse-to-wait.js';
 import { createIngestJob, type ReadContent } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';

@@ -3,7 +3,7 @@ import { loadMirror } from '../../../src/shared/adapters/exact-index/mirror/mirr
 import type { LoadedChunks } from '../../../src/index/tables/document.js';
 import { tieKey } from '../../../src/index/tables/tie-key.js';
 import { unpackCandidates } from '../../../src/index/search/packed-candidates.js';
-import { analyzeQuery, analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeQuery, analyzeText } from '../../../src/shared/text/list-terms.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { queryVector } from '../../../src/shared/text/term-vectors.js';
 import { collectGarbage } from '../../support/collect-garbage.js';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { noStatistics, type TermStatistics } from '../../../src/index/index.js';
 import { weighQuery } from '../../../src/shared/search/query-terms.js';
-import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';
 
 const statistics: TermStatistics = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createGuard, SharingChangedError } from '../../../src/shared/access/sharing-guard.js';
+import { createGuard, SharingChangedError } from '../../../src/shared/access/sharing.js';
 import type { MatchableDocument } from '../../../src/shared/document.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { createRedis } from '../../../src/shared/redis/client.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
-import type { RequestAction } from '../../../shared/audit/actions.js';
+import type { RequestAction } from '../../../shared/audit/entry.js';
 import type { AuditLog } from '../../../shared/audit/audit-log.js';
 import {
   addDocument,

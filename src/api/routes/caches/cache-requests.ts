@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CACHE_NAME } from '../../../shared/caches/cache-store.js';
-import { MAX_FILTER_BYTES } from '../../../shared/filters/parse-state.js';
+import { MAX_FILTER_BYTES } from '../../../shared/filters/parse.js';
 import { HttpError } from '../../http/http-error.js';
 import type { ApiRequest } from '../../http/route.js';
 import {

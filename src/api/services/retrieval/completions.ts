@@ -1,9 +1,9 @@
-import type { Whereabouts } from '../../../shared/chunks/whereabouts.js';
+import type { Whereabouts } from '../../../shared/chunks/fields.js';
 import { PromptTooLongError } from '../../../shared/errors.js';
 import { fitPrompt, shortenPrompt } from '../../../shared/models/prompt.js';
 import type { FinishReason } from '../../../shared/models/finish-reason.js';
 import type { Completer, CompletionEvent, Passage, Prompt } from '../../../shared/ports.js';
-import type { Hit } from '../../../shared/search/hit.js';
+import type { Hit } from '../../../shared/search/request.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
 import { heldSize } from '../answer-memory/memory-estimate.js';

@@ -2,8 +2,7 @@ import type { Shared } from '../../../shared/access/sharing-rule.js';
 import type { SharedViews } from '../../../shared/access/sharing.js';
 import { ImpossibleError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
-import type { Hit } from '../../../shared/search/hit.js';
-import type { SearchRequest } from '../../../shared/search/request.js';
+import type { Hit, SearchRequest } from '../../../shared/search/request.js';
 import type {
   RerankedSearch,
   RerankReport,

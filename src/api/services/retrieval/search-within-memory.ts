@@ -1,5 +1,4 @@
-import type { Hit } from '../../../shared/search/hit.js';
-import type { SearchRequest } from '../../../shared/search/request.js';
+import type { Hit, SearchRequest } from '../../../shared/search/request.js';
 import type { Lease } from '../answer-memory/answer-memory.js';
 import { heldSize } from '../answer-memory/memory-estimate.js';
 

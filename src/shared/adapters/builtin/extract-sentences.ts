@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Passage, Prompt } from '../../ports.js';
 import { splitSentences } from '../../text/sentences.js';
 import type { TermCounts } from '../../../index/index.js';
-import { analyzeQuery, analyzeText } from '../../text/analyze-text.js';
+import { analyzeQuery, analyzeText } from '../../text/list-terms.js';
 
 export interface Extract {
   readonly sentence: string;

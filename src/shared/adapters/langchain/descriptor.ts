@@ -1,11 +1,9 @@
 import { prefixesFor } from '../../local-models/families.js';
 import { parseProviderClass, type ProviderClass } from '../../models/provider-class.js';
-import { parseOptions } from '../../settings/constructor-options.js';
-import { readOptions } from '../../settings/read-options.js';
+import { parseOptions, readOptions } from '../../settings/read-options.js';
 import { reportingVariables } from '../../settings/reporting-variables.js';
-import type { Rule } from '../../settings/rule.js';
+import { SettingsError, type Rule } from '../../settings/rule.js';
 import { providerClass } from '../../settings/setting-kinds.js';
-import { SettingsError } from '../../settings/settings-error.js';
 import type { CompleterDescriptor, EmbedderDescriptor, NoSections, ReadSettings } from '../descriptor.js';
 
 type Section = 'embedding' | 'completion';

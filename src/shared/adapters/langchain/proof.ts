@@ -1,7 +1,6 @@
 import { at } from '../../at.js';
 import { IngestError, UnavailableError } from '../../errors.js';
-import { loadOnce } from '../../tools/load-once.js';
-import { shareResult } from '../../tools/share-result.js';
+import { loadOnce, shareResult } from '../../tools/coalesce-runs.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { cosine } from './vectors.js';
 

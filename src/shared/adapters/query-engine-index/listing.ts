@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AreOwnersTagged } from './owner-tags.js';
 import type { WithCallerTags } from './with-caller-tags.js';
-import type { CallerTags } from '../../access/access-group.js';
+import type { CallerTags } from '../../access/access-tags.js';
 import type { DocumentRecord } from '../../document.js';
 import {
   comparePlaces,
@@ -17,7 +17,7 @@ import { matches } from '../../filters/match.js';
 import type { DocumentSelection, IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
-import { sortInSlices } from '../../tools/sort-in-slices.js';
+import { sortInSlices } from '../../tools/time-slices.js';
 import { compileClause } from './clause.js';
 import { createOrderedDocuments, type EngineOrder, type OrderedDocuments } from './ordered-documents.js';
 

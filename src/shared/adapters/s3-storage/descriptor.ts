@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { Problem } from '../../settings/rule.js';
-import { SettingsError } from '../../settings/settings-error.js';
+import { SettingsError, type Problem } from '../../settings/rule.js';
 import type { StorageDescriptor } from '../descriptor.js';
 import type { Refusal } from './refusal.js';
 import { s3 } from './section.js';

@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { packedSize, readTerms } from '../../../index/index.js';
-import type { ChunkText } from '../../../shared/chunks/fields.js';
+import { packWhereabouts, type ChunkText } from '../../../shared/chunks/fields.js';
 import { searchedTerms, type Naming } from '../../../shared/chunks/searched-text.js';
-import { packWhereabouts } from '../../../shared/chunks/whereabouts.js';
 import { termTokens } from '../../../shared/text/term-tokens.js';
 import type { ChunkCosts } from './chunk-costs.js';
 

@@ -1,5 +1,4 @@
-import { defineScript } from '../../../shared/redis/client.js';
-import { SERVER_TIME } from '../../../shared/redis/server-time.js';
+import { defineScript, SERVER_TIME } from '../../../shared/redis/client.js';
 import { JOIN_LINE, TURN_FUNCTIONS } from './turn-scripts.js';
 
 /*

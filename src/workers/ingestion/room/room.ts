@@ -1,5 +1,4 @@
-import type { ChunkText } from '../../../shared/chunks/fields.js';
-import { maxTagBytes } from '../../../shared/chunks/tag-budget.js';
+import { maxTagBytes, type ChunkText } from '../../../shared/chunks/fields.js';
 import { callerOf, type DocumentRecord } from '../../../shared/document.js';
 import {
   countUnfinishedIngests,

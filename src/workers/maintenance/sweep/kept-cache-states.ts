@@ -1,5 +1,5 @@
 import type { CacheBuildId } from '../../../shared/ports.js';
-import { isUpToDate, startRenewal } from '../../../shared/caches/renewal.js';
+import { isUpToDate, startRenewal } from '../../../shared/caches/passages.js';
 import { UnavailableError } from '../../../shared/errors.js';
 import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
 

@@ -3,7 +3,7 @@ import type { Candidate, WordIndex, WordSearch } from '../../../ports.js';
 import type { Redis } from '../../../redis/client.js';
 import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../../search/candidates.js';
 import { weighQuery } from '../../../search/query-terms.js';
-import { analyzeQuery } from '../../../text/analyze-text.js';
+import { analyzeQuery } from '../../../text/list-terms.js';
 import type { ChunkSearch } from '../chunk-search.js';
 import { readField } from '../read-field.js';
 import { planWordPasses } from './plan-word-passes.js';

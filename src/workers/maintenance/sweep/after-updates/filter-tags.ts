@@ -1,5 +1,5 @@
 import type { DocumentRecord } from '../../../../shared/document.js';
-import { documentTags } from '../../../../shared/documents/document-tags.js';
+import { documentTags } from '../../../../shared/documents/record-fields.js';
 import { renewTags } from '../../../../shared/documents/transitions.js';
 import { defineScript } from '../../../../shared/redis/client.js';
 import { keys } from '../../../../shared/redis/keys.js';

@@ -6,7 +6,7 @@ import {
   type WordPass,
 } from '../../../../../src/shared/adapters/query-engine-index/words/plan-word-passes.js';
 import { createLexicalRanker } from '../../../../../src/shared/search/ranking.js';
-import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../../../src/shared/text/list-terms.js';
 import { hashTerm } from '../../../../../src/shared/text/hash-term.js';
 import { packTerms } from '../../../../../src/index/scoring/packed-terms.js';
 import { rankCandidates } from '../../../../support/rank-candidates.js';

@@ -4,7 +4,7 @@ import {
   type OwnScore,
 } from '../../../../../src/shared/adapters/query-engine-index/words/section-scores.js';
 import { keys } from '../../../../../src/shared/redis/keys.js';
-import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../../../src/shared/text/list-terms.js';
 import { packTerms } from '../../../../../src/index/scoring/packed-terms.js';
 import { scoresOfDocument } from '../../../../support/section-scores.js';
 import { turnsOf } from '../../../../support/turns-here.js';
