@@ -26,7 +26,7 @@ import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
 import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
-import { createRerankedSearch } from '../shared/search/reranking/reranked-search.js';
+import { createRerankedSearch } from '../shared/search/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
 import { completerOf, isEmbedderRemote, usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';

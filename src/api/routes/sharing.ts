@@ -14,7 +14,7 @@ import {
   sharingExamples,
   unlistOwnerExamples,
 } from './examples/sharing.js';
-import { SHARED } from '../../shared/access/sharing-rule.js';
+import { SHARED } from '../../shared/access/sharing.js';
 import { userId } from '../http/validation/access-lists.js';
 import type { CallerLists, CallerView } from '../services/sharing/caller-lists.js';
 

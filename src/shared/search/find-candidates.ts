@@ -1,7 +1,7 @@
 import type { Candidate, ChunkOfDocument, Index } from '../ports.js';
 import type { Scores, Ranker } from './ranking.js';
 import { addressOf, candidateOf } from './candidates.js';
-import type { Confirmation } from './confirmation.js';
+import type { Confirmation } from './read-hits.js';
 import type { SearchRequest } from './request.js';
 
 /** Candidates with the scores that the ranking gives them, in any order. */

@@ -2,11 +2,10 @@ import type { Embedding } from '../models/embedding.js';
 import type { Candidate, Index } from '../ports.js';
 import { bestFirst } from './candidates.js';
 import { createCheckCandidates, takeHits, type CheckCandidates, type Dropped } from './check-candidates.js';
-import { createConfirmation, OutdatedError, type Confirmation } from './confirmation.js';
+import { createConfirmation, OutdatedError, type Confirmation, type ReadHits } from './read-hits.js';
 import { createFindCandidates, type FoundCandidates } from './find-candidates.js';
 import type { Hit, SearchRequest } from './request.js';
 import type { ChooseRanker } from './ranking.js';
-import type { ReadHits } from './read-hits.js';
 import { traced } from '../tracing/tracing.js';
 
 export type Search = (request: SearchRequest) => Promise<Hit[]>;

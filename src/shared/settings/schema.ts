@@ -6,11 +6,20 @@ import type { Rule } from './rule.js';
 import { api } from './sections/api.js';
 import { chunk, ingest } from './sections/ingest.js';
 import { caches, models } from './sections/models.js';
-import { admin, audit, disk, log, metrics, quota, redis, usage, workers } from './sections/operations.js';
+import {
+  admin,
+  audit,
+  disk,
+  log,
+  metrics,
+  quota,
+  redis,
+  usage,
+  workers,
+  traces,
+} from './sections/operations.js';
 import { completion, embedding } from './sections/providers.js';
-import { queryEngine, search } from './sections/search.js';
-import { reranking } from './sections/reranking.js';
-import { traces } from './sections/traces.js';
+import { queryEngine, search, reranking } from './sections/search.js';
 import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js';
 
 /** The intersection of the members of a union. */

@@ -8,8 +8,7 @@ import {
   type Accents,
   type Terms,
 } from './words.js';
-import { hasTones } from './analysis/fold-letters.js';
-import { normalizeText } from './analysis/normalize-text.js';
+import { hasTones, normalizeText } from './analysis/normalize-text.js';
 import {
   addSpan,
   createSpanTable,

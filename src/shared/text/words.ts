@@ -1,5 +1,5 @@
 import { stemmer } from 'stemmer';
-import { foldAccents, foldLetters, toneLast } from './analysis/fold-letters.js';
+import { foldAccents, foldLetters, toneLast } from './analysis/normalize-text.js';
 import { widthAt } from './code-points.js';
 import { asideBy, asideTerm, HASH_START, hashTerm, hashUnits, namedBy } from './hash-term.js';
 import { isDotted, isParagraph, standsOut } from './word-spans.js';

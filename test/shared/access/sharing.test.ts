@@ -6,9 +6,12 @@ import {
   guardArgument,
   guardKey,
   SharingChangedError,
+  NO_LISTS,
+  SHARED,
+  sharingRule,
   type View,
+  type SharingLists,
 } from '../../../src/shared/access/sharing.js';
-import { NO_LISTS, SHARED, sharingRule, type SharingLists } from '../../../src/shared/access/sharing-rule.js';
 import { matchesFilter } from '../../../src/shared/filters/match.js';
 import type { Filter } from '../../../src/shared/filters/parse.js';
 import { keys } from '../../../src/shared/redis/keys.js';

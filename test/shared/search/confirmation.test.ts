@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { compareCandidates } from '../../../src/shared/search/candidates.js';
 import { coveredShare, inverseDocumentFrequency, lengthDamping } from '../../../src/index/scoring/bm25.js';
-import { createConfirmation, STATE_KEYS, stateArguments } from '../../../src/shared/search/confirmation.js';
+import { createConfirmation, STATE_KEYS, stateArguments } from '../../../src/shared/search/read-hits.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 
 describe('the state of the data that candidates were found in', () => {

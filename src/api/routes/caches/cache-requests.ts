@@ -12,7 +12,7 @@ import {
   queryInteger,
 } from '../../http/validation/field-schemas.js';
 import { bodyFilters, queryFilters, type RequestFilter } from '../../http/validation/filters.js';
-import { SHARED } from '../../../shared/access/sharing-rule.js';
+import { SHARED } from '../../../shared/access/sharing.js';
 import type { CacheRequest } from '../../services/caches/cache-builds.js';
 import { contextOf } from '../context-of.js';
 import { completionOptions, MAX_QUERY_CHARACTERS } from '../retrieval.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SHARED } from '../../../shared/access/sharing-rule.js';
+import { SHARED } from '../../../shared/access/sharing.js';
 import type { CacheRecord } from '../../../shared/caches/cache-record.js';
 import { heldTexts } from '../../../shared/caches/passages.js';
 import { FINISH_REASONS } from '../../../shared/models/finish-reason.js';

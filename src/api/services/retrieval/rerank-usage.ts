@@ -1,4 +1,4 @@
-import type { RerankReport } from '../../../shared/search/reranking/reranked-search.js';
+import type { RerankReport } from '../../../shared/search/reranked-search.js';
 import type { AccountedRequest } from '../usage-accounting.js';
 
 /** Makes the usage of an operation: its tokens, with the outcome of reranking and its tokens, where it was asked for. */

@@ -1,8 +1,7 @@
 import { RerankError, toError } from '../../errors.js';
 import type { Reranker } from '../../ports.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
-import { createBoundedFetch } from '../../provider-http/bounded-fetch.js';
-import { networkCause, parseRetryAfter } from '../../provider-http/retry-after.js';
+import { createBoundedFetch, networkCause, parseRetryAfter } from '../../provider-http/bounded-fetch.js';
 import { cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
 import { toWellFormed } from '../../well-formed.js';

@@ -10,7 +10,7 @@ import { createReranking } from '../../../../src/shared/models/reranking.js';
 import type { Reranker } from '../../../../src/shared/ports.js';
 import type { MatchableDocument } from '../../../../src/shared/document.js';
 import type { ReadHits } from '../../../../src/shared/search/read-hits.js';
-import { createRerankedSearch } from '../../../../src/shared/search/reranking/reranked-search.js';
+import { createRerankedSearch } from '../../../../src/shared/search/reranked-search.js';
 import type { Search } from '../../../../src/shared/search/search.js';
 import type { UsageEvent } from '../../../../src/shared/usage/usage.js';
 import { makeContent, makeDocument } from '../../../support/documents.js';
