@@ -240,7 +240,7 @@ export async function isFinished(
 }
 
 /** The arguments that start to count a batch, preceded by their number. */
-export function counting({
+function counting({
   batch,
   terms,
   owner,

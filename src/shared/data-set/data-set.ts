@@ -110,7 +110,7 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
 }
 
 /** Marks data that has lost its mark (FLUSHALL) with the data set of the running processes. */
-export async function markAgain(
+async function markAgain(
   redis: Redis,
   { model, vectors }: Pick<DataSet, 'model' | 'vectors'>,
 ): Promise<void> {

@@ -90,7 +90,7 @@ export const bucketOf = (seconds: number) =>
   String(DURATION_BUCKETS.find((bound) => seconds <= bound) ?? '+Inf');
 
 /** The field of a sum in Redis, `name|label values…|part`, which `readStoredMetrics` takes apart again. */
-export function fieldOf(
+function fieldOf(
   name: keyof Definitions,
   labels: Readonly<Record<string, string>>,
   part = '',

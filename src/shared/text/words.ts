@@ -166,7 +166,7 @@ function stemWord(word: string): string {
 }
 
 /** The term of several words that are written as one: `e-mail` is also `email`. None for a stop word. */
-export function joinedTerm(whole: string): readonly number[] {
+function joinedTerm(whole: string): readonly number[] {
   return collect([whole], 'folded').named;
 }
 
