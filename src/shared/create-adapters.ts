@@ -51,7 +51,7 @@ interface ModelProvider {
 }
 
 /** Returns the attributes of OpenTelemetry's conventions for generative AI. None holds questions or answers. */
-const optionsOf = (operation: string, model: string, { name, baseUrl }: ModelProvider): SpanOptions => ({
+const spanOptionsOf = (operation: string, model: string, { name, baseUrl }: ModelProvider): SpanOptions => ({
   ...(baseUrl === null ? {} : { kind: 'client' }),
   attributes: {
     'gen_ai.operation.name': operation,
@@ -64,7 +64,7 @@ const optionsOf = (operation: string, model: string, { name, baseUrl }: ModelPro
 /** An embedder whose calls are spans. */
 function traceEmbedder(embedder: Embedder, provider: ModelProvider): Embedder {
   if (!isTracing()) return embedder;
-  const options = optionsOf('embeddings', embedder.model, provider);
+  const options = spanOptionsOf('embeddings', embedder.model, provider);
   const embed = (texts: number, work: () => Promise<Embeddings>) =>
     traced(`embeddings ${embedder.model}`, options, async (span) => {
       const made = await work();
@@ -89,7 +89,7 @@ function traceEmbedder(embedder: Embedder, provider: ModelProvider): Embedder {
 function traceCompleter(completer: Completer, provider: ModelProvider): Completer {
   if (!isTracing()) return completer;
   const { model, contextWindow } = completer;
-  const options = optionsOf('chat', model, provider);
+  const options = spanOptionsOf('chat', model, provider);
   const complete: Completer['complete'] = (prompt, call) =>
     tracedStream(`chat ${model}`, options, (span) => noteEnd(span, completer.complete(prompt, call)));
   return { model, contextWindow, complete };
@@ -111,7 +111,7 @@ async function* noteEnd(span: Span, events: ReturnType<Completer['complete']>) {
 function traceReranker(reranker: Reranker, provider: ModelProvider): Reranker {
   if (!isTracing()) return reranker;
   const { model, limits } = reranker;
-  const options = optionsOf('rerank', model, provider);
+  const options = spanOptionsOf('rerank', model, provider);
   return {
     model,
     limits,

@@ -186,7 +186,7 @@ return 1
 `);
 
 /** Ids that are remembered of all callers together, which take some 100 bytes each. */
-const MAX_IDS = 100_000;
+const MAX_KNOWN_IDS = 100_000;
 
 /** The lists of recent callers who have any. Most callers have none and take no room. */
 interface KnownLists {
@@ -194,7 +194,7 @@ interface KnownLists {
   put(callerId: string, sharing: Sharing): void;
 }
 
-export function createKnownLists(maxIds = MAX_IDS): KnownLists {
+export function createKnownLists(maxIds = MAX_KNOWN_IDS): KnownLists {
   /** In the order in which they were read, the oldest first. */
   const known = new Map<string, Sharing>();
   let ids = 0;

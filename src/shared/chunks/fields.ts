@@ -188,10 +188,10 @@ export function withLengths<Field extends string | Buffer>(
 }
 
 /** Bytes of tags of a whole document. Every chunk has them, so that the same metadata costs a long document more. */
-const MAX_BYTES = 128 * 1024 * 1024;
+const MAX_TAG_BYTES = 128 * 1024 * 1024;
 
 /** Returns the number of bytes of tags that each of this many chunks may have. */
-export const maxTagBytes = (chunks: number): number => Math.floor(MAX_BYTES / Math.max(1, chunks));
+export const maxTagBytes = (chunks: number): number => Math.floor(MAX_TAG_BYTES / Math.max(1, chunks));
 
 /** The place of a chunk in its file. */
 export interface Whereabouts {
@@ -203,7 +203,7 @@ export interface Whereabouts {
 
 export const NOWHERE: Whereabouts = { location: null, section: [] };
 
-const storedSchema = z.object({
+const whereaboutsSchema = z.object({
   location: locationSchema.nullable().default(null),
   section: z.array(z.string()).default([]),
 });
@@ -223,7 +223,7 @@ export function packWhereabouts({ location = null, section = [] }: Partial<Where
  */
 export function unpackWhereabouts(packed: string | null | undefined): Whereabouts {
   if (!packed) return NOWHERE;
-  return storedSchema.safeParse(parsed(packed)).data ?? NOWHERE;
+  return whereaboutsSchema.safeParse(parsed(packed)).data ?? NOWHERE;
 }
 
 function parsed(packed: string): unknown {

@@ -156,7 +156,7 @@ async function readRecords(
   { enoughBytes, onMalformed }: { readonly enoughBytes: number; readonly onMalformed: OnMalformed },
 ): Promise<(DocumentRecord | null)[]> {
   if (ids.length === 0) return [];
-  const rows = await script.run(redis, {
+  const rows = await readManyScript.run(redis, {
     keys: ids.map(keys.document),
     arguments: [String(enoughBytes), ...RECORD_FIELDS],
   });
@@ -169,7 +169,7 @@ async function readRecords(
   });
 }
 
-const script = defineScript<(string | null)[][]>(`
+const readManyScript = defineScript<(string | null)[][]>(`
 local rows, bytes, enough = {}, 0, tonumber(ARGV[1])
 for i, key in ipairs(KEYS) do
   local row = redis.call('HMGET', key, unpack(ARGV, 2))
@@ -180,9 +180,9 @@ end
 return rows`);
 
 /** Documents that one step reads, which takes Redis about half a millisecond. */
-const READ_AT_ONCE = 500;
+const STATES_AT_ONCE = 500;
 
-const readScript = defineScript<(string | null)[]>(`local states = {}
+const readStatesScript = defineScript<(string | null)[]>(`local states = {}
 for i, record in ipairs(KEYS) do
   local fields = redis.call('HMGET', record, 'status', 'retag')
   states[i] = fields[1] and '{"status":' .. fields[1] .. ',"retag":' .. (fields[2] or '0') .. '}'
@@ -195,9 +195,9 @@ async function readStates(
   ids: readonly string[],
   onMalformed: OnMalformed,
 ): Promise<(DocumentState | null)[]> {
-  const pages = Array.from({ length: Math.ceil(ids.length / READ_AT_ONCE) }, (_, page) =>
-    readScript.run(redis, {
-      keys: ids.slice(page * READ_AT_ONCE, (page + 1) * READ_AT_ONCE).map(keys.document),
+  const pages = Array.from({ length: Math.ceil(ids.length / STATES_AT_ONCE) }, (_, page) =>
+    readStatesScript.run(redis, {
+      keys: ids.slice(page * STATES_AT_ONCE, (page + 1) * STATES_AT_ONCE).map(keys.document),
       arguments: [],
     }),
   );

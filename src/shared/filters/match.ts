@@ -92,33 +92,35 @@ const COMPARISONS: Readonly<Record<Comparison, (value: number, bound: number) =>
 };
 
 /** Bytes of a closure, of an object and of their places in lists. */
-const NODE = 256;
+const NODE_BYTES = 256;
 /** Bytes of a value's place in a set and of the header of a string. */
-const VALUE = 64;
+const VALUE_BYTES = 64;
 /** Bytes of one step of a path, which is two strings that are views of the path. */
-const STEP = 128;
+const STEP_BYTES = 128;
 
 /** Estimates the heap that a compiled filter takes, rather too high than too low. */
 export function bytesOfFilter(filter: Filter): number {
   switch (filter.type) {
     case 'and':
     case 'or':
-      return filter.filters.reduce((sum, part) => sum + bytesOfFilter(part), NODE);
+      return filter.filters.reduce((sum, part) => sum + bytesOfFilter(part), NODE_BYTES);
     case 'not':
-      return NODE + bytesOfFilter(filter.filter);
+      return NODE_BYTES + bytesOfFilter(filter.filter);
     case 'exists':
     case 'compare':
-      return NODE + bytesOfPath(filter.path);
+      return NODE_BYTES + bytesOfPath(filter.path);
     case 'equals':
       return filter.values.reduce<number>(
-        (sum, value) => sum + VALUE + (typeof value === 'string' ? 2 * value.length : 0),
-        NODE + bytesOfPath(filter.path),
+        (sum, value) => sum + VALUE_BYTES + (typeof value === 'string' ? 2 * value.length : 0),
+        NODE_BYTES + bytesOfPath(filter.path),
       );
   }
 }
 
 function bytesOfPath(path: string): number {
-  return 2 * path.length + STEP * Math.min(path.split('.', MAX_METADATA_DEPTH).length, MAX_METADATA_DEPTH);
+  return (
+    2 * path.length + STEP_BYTES * Math.min(path.split('.', MAX_METADATA_DEPTH).length, MAX_METADATA_DEPTH)
+  );
 }
 
 /** Returns the number of conditions that a document is compared with. */

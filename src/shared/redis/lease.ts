@@ -67,9 +67,9 @@ return redis.call('DEL', KEYS[1])
  * full Redis too, where processes have much to do.
  */
 export async function sendHeartbeat(redis: Redis, key: string, milliseconds: number): Promise<void> {
-  await script.run(redis, { keys: [key], arguments: [String(milliseconds)] });
+  await heartbeatScript.run(redis, { keys: [key], arguments: [String(milliseconds)] });
 }
 
-const script = defineScript<string>(`return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])`, {
+const heartbeatScript = defineScript<string>(`return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])`, {
   evenWhenFull: true,
 });

@@ -130,11 +130,11 @@ const INTERRUPTIONS = [
 ];
 
 /** A code that work ended with. Any other string may be a message, which may quote a document. */
-const CODE = /^[\w.-]{1,40}$/;
+const ERROR_CODE = /^[\w.-]{1,40}$/;
 
 /** Returns the kind of an error: its code or its name, since messages may quote a document. */
 export function errorTypeOf(error: unknown): string {
-  if (typeof error === 'string') return CODE.test(error) ? error : 'string';
+  if (typeof error === 'string') return ERROR_CODE.test(error) ? error : 'string';
   if (!(error instanceof Error || types.isNativeError(error))) return typeof error;
   return systemErrorCode(error) ?? error.name;
 }
@@ -143,14 +143,14 @@ const isInterruption = (error: unknown): boolean =>
   error instanceof Error && INTERRUPTIONS.includes(error.name);
 
 /** Version 00 of W3C Trace Context; a later one may have more after it. */
-const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-const NONE = /^0+$/;
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const ALL_ZEROS = /^0+$/;
 
 /** Reads the header `traceparent` as W3C Trace Context says. Null for an invalid one. */
 export function parseTraceparent(header: string): SpanContext | null {
-  const [, version = '', traceId = '', spanId = '', flags = '', more] = FORM.exec(header.trim()) ?? [];
+  const [, version = '', traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header.trim()) ?? [];
   const isKnown = version !== '' && version !== 'ff' && (version !== '00' || more === undefined);
-  if (!isKnown || NONE.test(traceId) || NONE.test(spanId)) return null;
+  if (!isKnown || ALL_ZEROS.test(traceId) || ALL_ZEROS.test(spanId)) return null;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
 }
 
