@@ -3,7 +3,7 @@ import { createCacheStore } from '../../src/shared/caches/cache-store.js';
 import { stateIdOf } from '../../src/shared/adapters/llama-cache/states.js';
 import { renderMessages, type ChatMessage } from '../../src/shared/models/prompt.js';
 import { createRedis } from '../../src/shared/redis/client.js';
-import { readInstallation } from '../../src/shared/redis/installation.js';
+import { readInstallation } from '../../src/shared/data-set/data-set.js';
 import { z } from 'zod';
 import type { BenchService } from '../load/bench-service.js';
 import { authorizationOf, createBenchClient } from '../support/client.js';

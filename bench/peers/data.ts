@@ -1,5 +1,4 @@
-import { analyzeQuery } from '../../src/shared/text/analyze-text.js';
-import { listTerms } from '../../src/shared/text/list-terms.js';
+import { analyzeQuery, listTerms } from '../../src/shared/text/list-terms.js';
 import { documentVector, queryVector, TERM_VECTOR_DIMENSIONS } from '../../src/shared/text/term-vectors.js';
 import { loadCollection } from '../support/collections.js';
 import { createRandom } from '../support/random.js';

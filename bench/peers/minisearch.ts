@@ -1,4 +1,4 @@
-import { stopWords } from '../../src/shared/text/stop-words.js';
+import { stopWords } from '../../src/shared/text/words.js';
 import { K, type MakeEngine } from './engines.js';
 import { loadPeer } from './find-peers.js';
 

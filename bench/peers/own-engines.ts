@@ -1,7 +1,7 @@
 import type * as mirrors from '../../src/shared/adapters/exact-index/mirror/mirror.js';
 import { tieKey } from '../../src/index/tables/document.js';
 import { unpackCandidates } from '../../src/index/search/packed-candidates.js';
-import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../src/shared/text/list-terms.js';
 import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { toWordQuery } from '../../src/shared/search/query-terms.js';
 import { makeEntry } from '../../test/support/index-entry.js';

@@ -1,5 +1,5 @@
 import { stemmer } from 'stemmer';
-import { stopWords } from '../../src/shared/text/stop-words.js';
+import { stopWords } from '../../src/shared/text/words.js';
 
 /*
  * The reference that rankings are held against: BM25 over whole documents with the constants and the inverse document

@@ -5,7 +5,7 @@ import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import type { Ranker } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
-import { analyzeQuery } from '../../src/shared/text/analyze-text.js';
+import { analyzeQuery } from '../../src/shared/text/list-terms.js';
 import { rankCandidates, type RankedCandidate } from '../../test/support/rank-candidates.js';
 import { withSections } from './sections.js';
 

@@ -1,5 +1,5 @@
 import { RESP_TYPES } from 'redis';
-import { callerTags } from '../../src/shared/access/access-group.js';
+import { callerTags } from '../../src/shared/access/access-tags.js';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import {
   nearestQuery,
@@ -12,7 +12,7 @@ import type { VectorType } from '../../src/shared/data-set/stored-vectors.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import type { Ranking } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
-import { analyzeQuery } from '../../src/shared/text/analyze-text.js';
+import { analyzeQuery } from '../../src/shared/text/list-terms.js';
 
 /** The page that a search of the service asks an index for by default. */
 const PAGE = { limit: 26, minScore: 0 };

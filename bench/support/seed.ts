@@ -3,12 +3,12 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedde
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import type { VectorSet } from '../../src/shared/data-set/stored-vectors.js';
 import { generationId } from '../../src/shared/document.js';
-import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { publish, startAttempt } from '../../src/shared/documents/transitions.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
-import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../src/shared/text/list-terms.js';
 import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { makeDocument } from '../../test/support/documents.js';
 import { eachAtOnce } from './client.js';

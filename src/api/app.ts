@@ -4,7 +4,7 @@ import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { parseTrustedProxies, type TrustedProxies } from '../shared/settings/trusted-proxies.js';
-import { loadOnce } from '../shared/tools/load-once.js';
+import { loadOnce } from '../shared/tools/coalesce-runs.js';
 import { isTracing } from '../shared/tracing/tracing.js';
 import { createAuthentication, type Authenticate } from './auth/authentication.js';
 import type { RateLimit } from './auth/rate-limit.js';

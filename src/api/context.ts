@@ -6,31 +6,23 @@ import { createChunks } from '../shared/chunks/chunks.js';
 import { createCompleter, createEmbedder, createReranker } from '../shared/create-adapters.js';
 import { openCacheEngines } from '../shared/create-cache-engines.js';
 import { createObjectStorage, storageAdvice } from '../shared/create-storage.js';
-import {
-  IncompatibleDataError,
-  inspectServer,
-  openDataSet,
-  type DataSet,
-  type WantedData,
-} from '../shared/data-set/data-set.js';
-import { openDisks } from '../shared/disk/open-disks.js';
+import { IncompatibleDataError, inspectServer, openDataSet, type DataSet, type WantedData } from '../shared/data-set/data-set.js';
+import { openDisks } from '../shared/disk/disk-watch.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { recordsOptions } from '../shared/documents/records-options.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
-import { modelsInUse } from '../shared/models/in-use/models-in-use.js';
-import { probesOf, type Adapters } from '../shared/models/in-use/probe.js';
+import { modelsInUse, probesOf, type Adapters } from '../shared/models/in-use/models-in-use.js';
+import { createRankers, measureFloor, type Ranking } from '../shared/search/ranking.js';
 import { rememberQueries } from '../shared/models/query-vectors.js';
 import { createReranking, type Reranking, type RerankOutcome } from '../shared/models/reranking.js';
-import { measureFloor } from '../shared/models/similarity-floor.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { Embedder, Index, ObjectStorage, Reranker } from '../shared/ports.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
-import { createRankers, type Ranking } from '../shared/search/ranking.js';
 import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
-import { createRerankedSearch } from '../shared/search/reranking/reranked-search.js';
+import { createRerankedSearch } from '../shared/search/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
 import { completerOf, isEmbedderRemote, usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
@@ -38,7 +30,7 @@ import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
 import { withShortSources } from '../shared/storage/short-sources.js';
 import { countTokens } from '../shared/text/token-count.js';
-import { loadOnce } from '../shared/tools/load-once.js';
+import { loadOnce } from '../shared/tools/coalesce-runs.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { createWriteBehind } from '../shared/usage/write-behind.js';
 import { announceStorage } from './context/announce-storage.js';

@@ -1,7 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import { EXIT_DATA_CHANGED } from '../shared/exit-codes.js';
-import type { AuditLog } from '../shared/audit/audit-log.js';
-import { openAudit } from '../shared/audit/open-audit.js';
+import { openAudit, type AuditLog } from '../shared/audit/audit-log.js';
 import { createLogger, type Logger } from '../shared/observability/logger.js';
 import { loadSettings } from '../shared/settings/load.js';
 import type { Settings } from '../shared/settings/schema.js';

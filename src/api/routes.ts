@@ -37,7 +37,7 @@ import { createContentUpdates } from './services/ingest/content-updates.js';
 import { createDuplicates } from './services/ingest/duplicates.js';
 import { createIngest } from './services/ingest/ingest.js';
 import { createJobRequests } from './services/ingest/job-requests.js';
-import { quotasOf } from '../shared/settings/quotas-of.js';
+import { quotasOf } from '../shared/documents/records-options.js';
 import { readOwned, requireQuotas } from '../shared/documents/owned.js';
 import { createRequireRoom } from './services/ingest/admission/require-room.js';
 import { createByteAllowances } from './services/ingest/admission/byte-allowances.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { AUDIT_ACTIONS } from '../shared/audit/actions.js';
-import { auditFolder } from '../shared/audit/open-audit.js';
+import { AUDIT_ACTIONS } from '../shared/audit/entry.js';
+import { auditFolder } from '../shared/audit/audit-log.js';
 import { readAudit, type AuditFilter } from '../shared/audit/read-audit.js';
 import { loadSettings, type Environment } from '../shared/settings/load.js';
 import { systemErrorCode } from '../shared/system-error-code.js';

@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os';
-import type { CommandAction } from '../shared/audit/actions.js';
-import type { AuditLog } from '../shared/audit/audit-log.js';
-import { openAudit } from '../shared/audit/open-audit.js';
+import type { CommandAction } from '../shared/audit/entry.js';
+import { openAudit, type AuditLog } from '../shared/audit/audit-log.js';
 import type { Settings } from '../shared/settings/load.js';
 import { say, UserError } from './user-messages.js';
 

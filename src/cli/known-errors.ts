@@ -1,7 +1,7 @@
 import { IncompatibleDataError } from '../shared/data-set/data-set.js';
 import { UnavailableError } from '../shared/errors.js';
 import { toUnavailable } from '../shared/redis/client.js';
-import { SettingsError } from '../shared/settings/settings-error.js';
+import { SettingsError } from '../shared/settings/rule.js';
 import { UserError } from './user-messages.js';
 
 /**

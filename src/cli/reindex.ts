@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { modelsAddressesOf } from '../shared/local-models/processes/models-address.js';
-import { modelsDirectoryOf } from '../shared/local-models/models-directory.js';
+import { modelsDirectoryOf } from '../shared/local-models/model-files.js';
 import { embedderOf } from '../shared/settings/chosen-adapters.js';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
 import { audited } from './audited.js';

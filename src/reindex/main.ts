@@ -3,7 +3,7 @@ import { IncompatibleDataError } from '../shared/data-set/data-set.js';
 import { IngestError, UnavailableError } from '../shared/errors.js';
 import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { loadSettings } from '../shared/settings/load.js';
-import { SettingsError } from '../shared/settings/settings-error.js';
+import { SettingsError } from '../shared/settings/rule.js';
 import { createReindexContext } from './context.js';
 import { createSay } from './report.js';
 import { reindex } from './run.js';

@@ -1,5 +1,4 @@
-import type { DataSet } from '../shared/data-set/data-set.js';
-import type { Reindexing } from '../shared/data-set/reindexing.js';
+import type { DataSet, Reindexing } from '../shared/data-set/data-set.js';
 import { ANALYSIS_VERSION } from '../shared/text/analysis/version.js';
 import { FIRST_VECTORS, type VectorSet, type VectorType } from '../shared/data-set/stored-vectors.js';
 

@@ -7,19 +7,19 @@ import {
   type CacheToHold,
   type LocalCaches,
 } from './caches/cache-engines.js';
-import { createBalancedFetch } from './local-models/processes/balanced-fetch.js';
-import { askEachForModel } from './local-models/processes/find-model.js';
 import {
+  createBalancedFetch,
   modelsAddressesOf,
+  stickyOrder,
   type ModelsAddress,
   type ModelsAddresses,
 } from './local-models/processes/models-address.js';
-import { stickyOrder } from './local-models/processes/sticky-order.js';
-import { usesLocalModels } from './local-models/uses-local-models.js';
+import { askEachForModel } from './local-models/processes/find-model.js';
+import { usesLocalModels } from './local-models/named-models.js';
 import { renderPrefix } from './models/prompt.js';
 import type { CacheBuildId, Completer } from './ports.js';
 import type { Redis } from './redis/client.js';
-import { readInstallation } from './redis/installation.js';
+import { readInstallation } from './data-set/data-set.js';
 import type { Settings } from './settings/schema.js';
 import { countTokens } from './text/token-count.js';
 

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { IncompatibleDataError } from './data-set/data-set.js';
 import { EXIT_WRONG_SETTINGS } from './exit-codes.js';
 import type { Logger } from './observability/logger.js';
-import { SettingsError } from './settings/settings-error.js';
+import { SettingsError } from './settings/rule.js';
 
 /** The process is ended this long after the time that running work may take. */
 const GRACE_SECONDS = 4;

@@ -2,8 +2,13 @@ import { at } from '../shared/at.js';
 import { defineScript, type Redis } from '../shared/redis/client.js';
 import type { WorkOffSet } from './work-off-set.js';
 import { fromMember, keys } from '../shared/redis/keys.js';
-import { MOVED_FIELD, readUsageFromStart, USAGE_PAGE } from '../shared/usage/read-events.js';
-import { parseUsageEvent, type UsageEvent } from '../shared/usage/usage.js';
+import {
+  MOVED_FIELD,
+  readUsageFromStart,
+  USAGE_PAGE,
+  parseUsageEvent,
+  type UsageEvent,
+} from '../shared/usage/usage.js';
 
 export interface UsageLimits {
   readonly keepDays: number;

@@ -12,13 +12,13 @@ import {
   inspectServer,
   openDataSet,
 } from '../shared/data-set/data-set.js';
-import { openDisks, type Disks } from '../shared/disk/open-disks.js';
-import { recordsOptions } from '../shared/documents/records-options.js';
+import { openDisks, type Disks } from '../shared/disk/disk-watch.js';
+import { recordsOptions, quotasOf } from '../shared/documents/records-options.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
 import { createMirrorPreparation } from '../shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding, type Embedding } from '../shared/models/embedding.js';
 import type { Logger } from '../shared/observability/logger.js';
-import { createMetricsBuffer } from '../shared/observability/metrics-buffer.js';
+import { createMetricsBuffer } from '../shared/observability/worker-metrics.js';
 import type { Embedder, ObjectStorage } from '../shared/ports.js';
 import { createJobs } from '../shared/queues/jobs.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
@@ -26,7 +26,6 @@ import { createWorkOffSet } from './work-off-set.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
 import { isEmbedderRemote } from '../shared/settings/chosen-adapters.js';
-import { quotasOf } from '../shared/settings/quotas-of.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';

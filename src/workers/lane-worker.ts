@@ -1,20 +1,13 @@
-import {
-  DelayedError,
-  UnrecoverableError,
-  WaitingError,
-  Worker,
-  type ConnectionOptions,
-  type Job,
-} from 'bullmq';
+import { DelayedError, UnrecoverableError, WaitingError, Worker, type ConnectionOptions, type Job } from 'bullmq';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
-import { jobMarks } from '../shared/queues/job-marks.js';
+import { jobMarks } from '../shared/queues/payloads.js';
 import { beginJobSpan } from '../shared/queues/job-traces.js';
 import type { LaneName } from '../shared/queues/lanes.js';
 import { toUnavailable, defineScript, type Redis } from '../shared/redis/client.js';
 import { QUEUE_PREFIX, queueKeys } from '../shared/redis/keys.js';
 import { systemErrorCode } from '../shared/system-error-code.js';
-import { createSharedController } from '../shared/tools/shared-controller.js';
+import { createSharedController } from '../shared/tools/until-aborted.js';
 import { tracedBy, type Span } from '../shared/tracing/tracing.js';
 import { TurnOverError, NotYetError } from './job-turn.js';
 import { DeadlyJobError, type PoisonJobs } from './poison-jobs.js';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { storageAdvice } from '../shared/create-storage.js';
-import { openAudit } from '../shared/audit/open-audit.js';
-import { watchDataSet } from '../shared/data-set/watch-data-set.js';
+import { openAudit } from '../shared/audit/audit-log.js';
+import { watchDataSet } from '../shared/data-set/data-set.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createLogger, type Logger } from '../shared/observability/logger.js';
 import { QUEUES, type QueueName } from '../shared/queues/lanes.js';

@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import type { Logger } from '../shared/observability/logger.js';
-import { jobMarks, MAX_DEATHS } from '../shared/queues/job-marks.js';
+import { jobMarks, MAX_DEATHS } from '../shared/queues/payloads.js';
 import { defineScript, type Redis } from '../shared/redis/client.js';
 import { queueKeys } from '../shared/redis/keys.js';
 import { untilAborted } from '../shared/tools/until-aborted.js';

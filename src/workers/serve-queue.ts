@@ -1,10 +1,10 @@
 import type { Logger } from '../shared/observability/logger.js';
 import { GROWING_QUEUES, type QueueName } from '../shared/queues/lanes.js';
-import { sendHeartbeat } from '../shared/redis/heartbeat.js';
+import { sendHeartbeat } from '../shared/redis/lease.js';
 import { keys } from '../shared/redis/keys.js';
 import type { MemoryWatch } from '../shared/redis/memory.js';
 import { waitForRedis } from '../shared/redis/open.js';
-import { lookRegularly } from '../shared/tools/look-regularly.js';
+import { lookRegularly } from '../shared/tools/repeat.js';
 import type { WorkerContext } from './context.js';
 import { createLaneWorker, createNoteWait } from './lane-worker.js';
 import { serveCache } from './queues/cache.js';

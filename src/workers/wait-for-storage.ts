@@ -2,8 +2,7 @@ import { IncompatibleDataError } from '../shared/data-set/data-set.js';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../shared/ports.js';
-import { followMarker } from '../shared/storage/follow-marker.js';
-import type { StorageMarker } from '../shared/storage/marker.js';
+import { followMarker, type StorageMarker } from '../shared/storage/marker.js';
 
 type Look = Pick<StorageMarker, 'look'>;
 

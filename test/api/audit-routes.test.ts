@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { auditAnswer, auditAction, createAuditTrail } from '../../src/api/http/audit/audit-trail.js';
 import type { ApiReply } from '../../src/api/http/response/reply.js';
 import { createAuditLog, type AuditLog } from '../../src/shared/audit/audit-log.js';
-import { AUDIT_ACTIONS } from '../../src/shared/audit/actions.js';
+import { AUDIT_ACTIONS } from '../../src/shared/audit/entry.js';
 import { currentNotes } from '../../src/shared/audit/notes.js';
 import { allRoutes } from '../support/all-routes.js';
 import { makeToken, startApi, type ApiClient } from '../support/api.js';

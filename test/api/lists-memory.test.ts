@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { NOWHERE } from '../../src/shared/chunks/whereabouts.js';
+import { NOWHERE } from '../../src/shared/chunks/fields.js';
 import { createReadDocuments } from '../../src/api/services/documents/read-documents.js';
 import { createRetrieval } from '../../src/api/services/retrieval/retrieval.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
 import type { Transition } from '../../src/shared/documents/change.js';
-import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import {
   finishRetag,

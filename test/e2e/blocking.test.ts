@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BATCH_SIZE, batchCount, batchNumbers } from '../../src/shared/batches.js';
 import { createChunks, type Chunks } from '../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
-import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../src/shared/documents/record-fields.js';
 import { createRecords, type Records } from '../../src/shared/documents/records.js';
 import { patch, publish, remove, startAttempt, type Fence } from '../../src/shared/documents/transitions.js';
 import type { Index } from '../../src/shared/ports.js';

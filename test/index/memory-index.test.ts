@@ -8,8 +8,7 @@ import { innerProduct } from '../../src/shared/data-set/stored-vectors.js';
 import { NEWEST_FIRST } from '../../src/shared/documents/list-order.js';
 import type { Filter } from '../../src/shared/filters/parse.js';
 import { toWordQuery, weighQuery } from '../../src/shared/search/query-terms.js';
-import { analyzeQuery, analyzeText } from '../../src/shared/text/analyze-text.js';
-import { listTerms } from '../../src/shared/text/list-terms.js';
+import { analyzeQuery, analyzeText, listTerms } from '../../src/shared/text/list-terms.js';
 import { documentVector, queryVector } from '../../src/shared/text/term-vectors.js';
 import {
   openMirror,

@@ -1,9 +1,8 @@
 import { beforeEach } from '@jest/globals';
-import { callerTags } from '../../src/shared/access/access-group.js';
+import { callerTags, readerTag } from '../../src/shared/access/access-tags.js';
 import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { finishRetag, patch } from '../../src/shared/documents/transitions.js';
-import { readerTag } from '../../src/shared/access/access-tags.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { useTestRedis } from './use-test-redis.js';
 

@@ -1,7 +1,7 @@
 import { beforeEach } from '@jest/globals';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { nameMark, textHash, type TextBatch } from '../../src/shared/chunks/fields.js';
-import type { RecordState } from '../../src/shared/chunks/write-texts.js';
+import type { RecordState } from '../../src/shared/chunks/write-chunks.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { useTestRedis } from './use-test-redis.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';

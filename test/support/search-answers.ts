@@ -1,6 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Hit } from '../../src/shared/search/hit.js';
-import type { SearchRequest } from '../../src/shared/search/request.js';
+import type { Hit, SearchRequest } from '../../src/shared/search/request.js';
 import type { ScoredText } from './search-world.js';
 import { lastCandidate, searchByScan } from './section-scores.js';
 

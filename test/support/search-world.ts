@@ -4,7 +4,7 @@ import { BATCH_SIZE, slicesOf } from '../../src/shared/batches.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS, type VectorSet } from '../../src/shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
-import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import {
   cancel,
@@ -24,7 +24,7 @@ import type { Ranker } from '../../src/shared/search/ranking.js';
 import { createReadHits } from '../../src/shared/search/read-hits.js';
 import { createSearch, type Search } from '../../src/shared/search/search.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
-import { analyzeQuery, analyzeText } from '../../src/shared/text/analyze-text.js';
+import { analyzeQuery, analyzeText } from '../../src/shared/text/list-terms.js';
 import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
 import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';

@@ -1,5 +1,5 @@
 import { readSettings, type Environment, type Settings } from '../../src/shared/settings/load.js';
-import { SettingsError } from '../../src/shared/settings/settings-error.js';
+import { SettingsError } from '../../src/shared/settings/rule.js';
 
 /** The settings of an environment without a file. @throws SettingsError when some are wrong */
 export function settingsOf(env: Environment): Settings {

@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
-import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { createTurns, type Turns } from '../../src/shared/fair-scheduling/turns.js';
 import { createEmbedding, type Embedding } from '../../src/shared/models/embedding.js';

@@ -4,12 +4,12 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedde
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
-import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { patch, publish, replaceContent, requeue } from '../../src/shared/documents/transitions.js';
 import { createMirrorPreparation } from '../../src/shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding } from '../../src/shared/models/embedding.js';
-import { createMetricsBuffer } from '../../src/shared/observability/metrics-buffer.js';
+import { createMetricsBuffer } from '../../src/shared/observability/worker-metrics.js';
 import type { Jobs } from '../../src/shared/queues/jobs.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';

@@ -2,7 +2,7 @@ import { Router, type Request, type Response } from 'express';
 import { noteDocuments } from '../../shared/audit/notes.js';
 import { isFinal } from '../../shared/document.js';
 import { NotFoundError } from '../../shared/errors.js';
-import { MAX_DEATHS } from '../../shared/queues/job-marks.js';
+import { MAX_DEATHS } from '../../shared/queues/payloads.js';
 import { HttpError } from '../http/http-error.js';
 import { noteRoute } from '../http/logging/request-facts.js';
 import { sendJson } from '../http/response/send-json.js';

@@ -1,7 +1,7 @@
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
-import { loadOnce } from '../../shared/tools/load-once.js';
+import { loadOnce } from '../../shared/tools/coalesce-runs.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/authentication.js';
 import type { Guesses } from '../auth/guess-limit.js';
 import { continueBody } from '../http/request/body.js';

@@ -1,8 +1,7 @@
 import { UnavailableError } from '../../shared/errors.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
-import { followMarker, type MarkerSight } from '../../shared/storage/follow-marker.js';
-import type { StorageMarker } from '../../shared/storage/marker.js';
+import { followMarker, type MarkerSight, type StorageMarker } from '../../shared/storage/marker.js';
 
 interface AnnounceOptions {
   readonly marker: StorageMarker;

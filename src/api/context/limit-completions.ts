@@ -1,7 +1,6 @@
 import { TryLaterError } from '../../shared/errors.js';
 import type { Completer, CompletionOptions } from '../../shared/ports.js';
-import { enterWithin } from '../../shared/fair-scheduling/enter-within.js';
-import { createTurns } from '../../shared/fair-scheduling/turns.js';
+import { enterWithin, createTurns } from '../../shared/fair-scheduling/turns.js';
 import { modelsAddressesOf } from '../../shared/local-models/processes/models-address.js';
 import type { Settings } from '../../shared/settings/schema.js';
 

@@ -2,8 +2,7 @@ import { createExactIndex, createPostings } from '../../shared/adapters/exact-in
 import { createQueryEngineIndex } from '../../shared/adapters/query-engine-index/query-engine-index.js';
 import { algorithmOf } from '../../shared/create-adapters.js';
 import { chooseIndex } from '../../shared/data-set/choose-index.js';
-import { claimIndex, readDataSet, type DataSet } from '../../shared/data-set/data-set.js';
-import { watchDataSet } from '../../shared/data-set/watch-data-set.js';
+import { claimIndex, readDataSet, watchDataSet, type DataSet } from '../../shared/data-set/data-set.js';
 import type { Records } from '../../shared/documents/records.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import type { Embedder, Index, OnProblem } from '../../shared/ports.js';

@@ -1,4 +1,4 @@
-import type { RequestAction } from '../../shared/audit/actions.js';
+import type { RequestAction } from '../../shared/audit/entry.js';
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/authentication.js';
 import type { Precondition } from '../../shared/documents/entity-tag.js';

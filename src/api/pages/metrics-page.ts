@@ -1,7 +1,10 @@
 import type { Request, RequestHandler } from 'express';
 import { Registry } from 'prom-client';
-import { OPEN_METRICS_TYPE, renderOpenMetrics } from '../../shared/observability/open-metrics.js';
-import type { MetricsSource } from '../../shared/observability/prometheus.js';
+import {
+  OPEN_METRICS_TYPE,
+  renderOpenMetrics,
+  type MetricsSource,
+} from '../../shared/observability/prometheus.js';
 import { isLoopbackHost } from '../../shared/settings/loopback.js';
 import {
   isSamePassword,

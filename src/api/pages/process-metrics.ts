@@ -1,15 +1,18 @@
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AuditLog } from '../../shared/audit/audit-log.js';
-import { DURATION_BUCKETS } from '../../shared/observability/duration-buckets.js';
-import { createExemplars } from '../../shared/observability/exemplars.js';
-import type { OpenMetricsFamily } from '../../shared/observability/open-metrics.js';
-import type { MetricsSource } from '../../shared/observability/prometheus.js';
-import { traceIds } from '../../shared/tracing/tracing.js';
 import type { RerankOutcome } from '../../shared/models/reranking.js';
+import type {
+  OpenMetricsFamily,
+  MetricsSource,
+  Exemplar,
+  Labels,
+} from '../../shared/observability/prometheus.js';
+import { DURATION_BUCKETS, bucketOf } from '../../shared/observability/worker-metrics.js';
+import { traceIds } from '../../shared/tracing/tracing.js';
 import type { WriteBehind } from '../../shared/usage/write-behind.js';
-import { requestFacts } from '../http/logging/request-facts.js';
 import type { ConnectionRoom, Shortage } from '../http/connections/connection-room.js';
+import { requestFacts } from '../http/logging/request-facts.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -201,3 +204,27 @@ function showAudit(registry: Registry, log: Pick<AuditLog, 'figures' | 'isFailin
     },
   });
 }
+
+/** The newest exemplar of each bucket of a histogram, whose labels come from fixed sets. */
+function createExemplars() {
+  const newest = new Map<string, Exemplar>();
+  return {
+    note: (labels: Labels, seconds: number, trace: Exemplar['labels'] | null): void => {
+      if (trace)
+        newest.set(keyOf({ ...labels, le: bucketOf(seconds) }), {
+          labels: trace,
+          value: seconds,
+          atMs: Date.now(),
+        });
+    },
+    /** By the labels of a bucket, `le` among them. */
+    of: (labels: Labels): Exemplar | null => newest.get(keyOf(labels)) ?? null,
+  };
+}
+
+const keyOf = (labels: Labels): string =>
+  JSON.stringify(
+    Object.entries(labels)
+      .map(([name, value]) => [name, String(value)])
+      .sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+  );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SHARED } from '../../shared/access/sharing-rule.js';
+import { SHARED } from '../../shared/access/sharing.js';
 import { noteUser } from '../../shared/audit/notes.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';

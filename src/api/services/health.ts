@@ -4,7 +4,7 @@ import type { QueueName } from '../../shared/queues/lanes.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import type { LifecyclePhase } from '../lifecycle.js';
-import { shareResult } from '../../shared/tools/share-result.js';
+import { shareResult } from '../../shared/tools/coalesce-runs.js';
 
 export type ComponentState = 'ready' | 'loading' | 'unavailable';
 

@@ -1,5 +1,5 @@
 import { valueOf } from '../../shared/at.js';
-import { readReindexing } from '../../shared/data-set/reindexing.js';
+import { readReindexing } from '../../shared/data-set/data-set.js';
 import type { DiskState, DiskWatch } from '../../shared/disk/disk-watch.js';
 import { countUnfinishedIngests, countIngestingCallers } from '../../shared/documents/unfinished-ingests.js';
 import { readOwnedTotals, type Owned } from '../../shared/documents/owned.js';
@@ -18,7 +18,7 @@ import { LANES, QUEUES, type LaneName } from '../../shared/queues/lanes.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
-import { shareResult } from '../../shared/tools/share-result.js';
+import { shareResult } from '../../shared/tools/coalesce-runs.js';
 
 const CACHED_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 3_000;

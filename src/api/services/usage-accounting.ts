@@ -1,6 +1,6 @@
 import type { Metadata } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
-import type { RerankReport } from '../../shared/search/reranking/reranked-search.js';
+import type { RerankReport } from '../../shared/search/reranked-search.js';
 import { usageEvent, type Operation, type UsageEvent } from '../../shared/usage/usage.js';
 import { AbandonedError } from './abandoned-error.js';
 import { onStreamEnd, type StreamEnd } from './stream-end.js';

@@ -7,8 +7,7 @@ import {
   type LoadCrashes,
 } from '../../shared/local-models/load-crashes.js';
 import { DamagedModelError, readModelHeader } from '../../shared/local-models/model-header.js';
-import { listModelFiles, type ModelFile } from '../../shared/local-models/model-files.js';
-import { modelsDirectoryOf } from '../../shared/local-models/models-directory.js';
+import { listModelFiles, modelsDirectoryOf, type ModelFile } from '../../shared/local-models/model-files.js';
 import { namedModels, type NamedModel } from '../../shared/local-models/named-models.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
 import { listDrafts } from './pulling/drafts.js';

@@ -1,10 +1,9 @@
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isModelName, MODEL_NAME_RULE } from '../../shared/local-models/model-files.js';
-import { modelsDirectoryOf } from '../../shared/local-models/models-directory.js';
+import { isModelName, MODEL_NAME_RULE, modelsDirectoryOf } from '../../shared/local-models/model-files.js';
 import { namedModels } from '../../shared/local-models/named-models.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
-import { onMissing } from '../../shared/tools/on-missing.js';
+import { onMissing } from '../../shared/system-error-code.js';
 import { UserError } from '../user-messages.js';
 import { draftOf, listDrafts } from './pulling/drafts.js';
 import { lockModel } from './lock-model.js';

@@ -1,7 +1,7 @@
 import { usesEmbeddingModel } from '../../shared/settings/chosen-adapters.js';
 import { loadSettings } from '../../shared/settings/load.js';
-import { needsModelsProcess } from '../../shared/local-models/uses-local-models.js';
-import { SettingsError } from '../../shared/settings/settings-error.js';
+import { needsModelsProcess } from '../../shared/local-models/named-models.js';
+import { SettingsError } from '../../shared/settings/rule.js';
 import type { SettingsAnswer } from './supervisor-settings.js';
 
 /** Tells the process that started this one the settings that it needs, and ends. */

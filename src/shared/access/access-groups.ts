@@ -1,15 +1,8 @@
 import { at } from '../at.js';
 import { InvalidFieldError, TooManyError } from '../errors.js';
-import type { Redis } from '../redis/client.js';
+import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import {
-  clearScript,
-  collectScript,
-  registerScript,
-  tellScript,
-  TOO_MANY_WAITING,
-} from './access-group-scripts.js';
-import type { AccessGroup } from './access-group.js';
+import type { AccessGroup } from './access-tags.js';
 
 /** A caller can be in this many groups of one owner, because the engine takes a millisecond for that many tags. */
 const MAX_OF_OWNER = 256;
@@ -152,3 +145,206 @@ const tooManyLists = () =>
     `somebody here is in ${String(MAX_OF_OWNER)} different lists of more than 16 readers of this owner already: give more documents the same lists, or shorter ones`,
     { value: MAX_OF_OWNER, of: 'items' },
   );
+
+/*
+ * A hash holds each access group: the tag of its owner, the tags of its callers (24 digits each) and how many records
+ * refer to it. A sorted set of equal scores holds, for each caller, the groups that the caller is in, as `owner:group`.
+ * The number of an owner's groups in such a set is limited, and an owner who would exceed it is refused, so that nobody
+ * can make another caller's queries large. Data of earlier versions may have `owner:*` or `*` in these sets, which stand
+ * for all groups of an owner and for all groups; the sweeper replaces them by the groups themselves.
+ */
+const PREAMBLE = `
+local TAG = 24
+local function part(callers, first, count)
+  local at = first * TAG + 1
+  local last = math.min(#callers, at + count * TAG - 1)
+  return function()
+    if at > last then return nil end
+    local caller = string.sub(callers, at, at + TAG - 1)
+    at = at + TAG
+    return caller
+  end, last >= #callers
+end
+`;
+
+/**
+ * The maximum of callers, added up over the groups of one owner that no record refers to. Each takes 200 bytes until the
+ * sweeper removes the group.
+ */
+const MAX_WAITING = 100_000;
+/** The script's answer when the owner has reached that number. */
+const TOO_MANY_WAITING = -5;
+
+/** Takes a group out of the unreferenced ones, and its callers out of the owner's number of waiting callers. */
+const LEAVE = `
+local function leave(unreferenced, waiting, group, id)
+  if redis.call('ZREM', unreferenced, id) == 0 then return end
+  local found = redis.call('HMGET', group, 'owner', 'callers')
+  if not found[1] then return end
+  local left = redis.call('HINCRBY', waiting, found[1], -#(found[2] or '') / 24)
+  if left <= 0 then redis.call('HDEL', waiting, found[1]) end
+end
+`;
+
+/**
+ * Adds an access group to the sets of some of its callers; answers 1 when these were the last, else 0. Registering starts
+ * with the first caller, which ends a removal that is under way; a removal that starts meanwhile makes it start again
+ * (-1). A caller who is in too many groups of the owner already stops it: -100 for the first caller, -101 for the second,
+ * and so on. The field `references` exists only once all callers have the group, and no record can refer to it before.
+ */
+const registerScript = defineScript<number>(`${PREAMBLE}
+local group, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local id, owner, callers, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local start, step = tonumber(ARGV[5]), tonumber(ARGV[6])
+local max_callers, setPrefix, ownCaller = tonumber(ARGV[7]), ARGV[8], ARGV[9]
+local references = redis.call('HGET', group, 'references')
+if references and tonumber(references) > 0 then return 1 end
+if not references and start == 0 and redis.call('HEXISTS', group, 'callers') == 0
+  and tonumber(redis.call('HGET', waiting, owner) or '0') >= ${String(MAX_WAITING)} then
+  return ${String(TOO_MANY_WAITING)}
+end
+if redis.call('ZADD', unreferenced, now, id) == 1 then
+  redis.call('HINCRBY', waiting, owner, #(redis.call('HGET', group, 'callers') or callers) / TAG)
+end
+if references then return 1 end
+if start == 0 then
+  redis.call('HDEL', group, 'collecting')
+elseif redis.call('HEXISTS', group, 'collecting') == 1 then
+  return -1
+end
+if start == 0 and redis.call('HSETNX', group, 'callers', callers) == 1 then
+  redis.call('HSET', group, 'owner', owner)
+  redis.call('HINCRBY', owners, owner, 1)
+  redis.call('HINCRBY', owners, '*', 1)
+end
+callers = redis.call('HGET', group, 'callers')
+if not callers then return -1 end
+local member, first, last = owner .. ':' .. id, '[' .. owner .. ':', '(' .. owner .. ';'
+local each, isLast = part(callers, start, step)
+local at = start
+for caller in each do
+  local set = setPrefix .. caller
+  if caller ~= ownCaller then
+    if redis.call('ZCARD', set) >= max_callers and not redis.call('ZSCORE', set, member)
+      and redis.call('ZLEXCOUNT', set, first, last) >= max_callers then return -100 - at end
+    redis.call('ZADD', set, 0, member)
+  end
+  at = at + 1
+end
+if not isLast then return 0 end
+redis.call('HSET', group, 'references', '0')
+return 1
+`);
+
+/**
+ * Takes an access group out of the sets of some of its callers when no record has referred to it since the given time.
+ * Answers 1 when the group is gone, 0 when callers are left, -1 when it has to stay. From the first step on no record can
+ * refer to the group before it is registered again.
+ */
+const collectScript = defineScript<number>(
+  `${PREAMBLE}${LEAVE}
+local group, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local id, time, start, step, setPrefix = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local since = redis.call('ZSCORE', unreferenced, id)
+if not since or tonumber(since) > tonumber(time) then return -1 end
+local found = redis.call('HMGET', group, 'owner', 'callers', 'references')
+local owner, callers, references = found[1], found[2], found[3]
+if not callers or (references and tonumber(references) > 0) then
+  leave(unreferenced, waiting, group, id)
+  return -1
+end
+if start > 0 and redis.call('HEXISTS', group, 'collecting') == 0 then return -1 end
+redis.call('HSET', group, 'collecting', '1')
+redis.call('HDEL', group, 'references')
+local each, isLast = part(callers, start, step)
+for caller in each do redis.call('ZREM', setPrefix .. caller, owner .. ':' .. id) end
+if not isLast then return 0 end
+leave(unreferenced, waiting, group, id)
+redis.call('DEL', group)
+for _, whose in ipairs({ owner, '*' }) do
+  if redis.call('HINCRBY', owners, whose, -1) <= 0 then redis.call('HDEL', owners, whose) end
+end
+return 1
+`,
+  { evenWhenFull: true },
+);
+
+/**
+ * Adds a group of an earlier version to the sets of some of its callers, whatever
+ * the limit; answers 1 when these were the last.
+ */
+const tellScript = defineScript<number>(`${PREAMBLE}
+local group, start, step, setPrefix = KEYS[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local found = redis.call('HMGET', group, 'owner', 'callers', 'references')
+if not found[2] or not found[3] then return 1 end
+local each, isLast = part(found[2], start, step)
+for caller in each do redis.call('ZADD', setPrefix .. caller, 0, found[1] .. ':' .. ARGV[1]) end
+return isLast and 1 or 0
+`);
+
+/** Takes the mark of an owner, or of all owners (`*`), out of the sets of some callers; answers of how many. */
+const clearScript = defineScript<number>(`
+local overflow, overflows, owner, step, setPrefix = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
+local mark = owner == '*' and '*' or owner .. ':*'
+local callers = redis.call('SPOP', overflow, step)
+for _, caller in ipairs(callers) do redis.call('ZREM', setPrefix .. caller, mark) end
+if redis.call('EXISTS', overflow) == 0 then redis.call('SREM', overflows, owner) end
+return #callers
+`);
+
+/** The commit script's answer when a record refers to a group that is not registered: it has to be registered first. */
+export const UNKNOWN_ACCESS_GROUP = -2;
+
+/** The commit script's answer when chunks that are being re-tagged would name too many groups. Nothing was changed. */
+export const TOO_MANY_ACCESS_GROUPS = -4;
+/** Access lists may change faster than chunks are re-tagged, and a group of 3,000 callers takes 72 KB. */
+const MAX_ACCESS_GROUPS = 32;
+
+/**
+ * A part of the commit script that runs before anything is written. The field `audiences` of a record names the groups
+ * that the tags of its chunks may name: the present one, and while the chunks are being re-tagged also the earlier ones.
+ * `change.groups` is null where none of that changes.
+ */
+export const REQUIRE_ACCESS_GROUPS = `
+local held, referred, isReferenceChange = {}, {}, type(change.groups) == 'table' or change.removed
+if isReferenceChange then
+  for id in string.gmatch(redis.call('HGET', record, 'audiences') or '', '%x+') do held[id] = true end
+  if not change.removed then
+    for _, id in ipairs(change.groups) do referred[id] = true end
+    if change.keepsAccessGroups then for id in pairs(held) do referred[id] = true end end
+  end
+  local names, isNew = 0, false
+  for id in pairs(referred) do
+    names = names + 1
+    if not held[id] then isNew = true end
+  end
+  if isNew and names > ${String(MAX_ACCESS_GROUPS)} then return ${String(TOO_MANY_ACCESS_GROUPS)} end
+  for id in pairs(referred) do
+    if not held[id] and redis.call('HEXISTS', accessGroupPrefix .. id, 'references') == 0 then return ${String(UNKNOWN_ACCESS_GROUP)} end
+  end
+end
+`;
+
+/** A part of the commit script that runs after the record was written or removed. */
+export const REFER_TO_ACCESS_GROUPS = `${LEAVE}
+if isReferenceChange then
+  local names = {}
+  for id in pairs(referred) do
+    names[#names + 1] = id
+    if not held[id] and redis.call('HINCRBY', accessGroupPrefix .. id, 'references', 1) == 1 then
+      leave(unreferenced, waiting, accessGroupPrefix .. id, id)
+    end
+  end
+  for id in pairs(held) do
+    if not referred[id] and redis.call('HEXISTS', accessGroupPrefix .. id, 'references') == 1
+      and redis.call('HINCRBY', accessGroupPrefix .. id, 'references', -1) == 0 then
+      local found = redis.call('HMGET', accessGroupPrefix .. id, 'owner', 'callers')
+      if redis.call('ZADD', unreferenced, change.now, id) == 1 and found[1] then
+        redis.call('HINCRBY', waiting, found[1], #found[2] / 24)
+      end
+    end
+  end
+  if #names > 0 then redis.call('HSET', record, 'audiences', table.concat(names, ','))
+  elseif not change.removed then redis.call('HDEL', record, 'audiences') end
+end
+`;

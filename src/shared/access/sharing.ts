@@ -4,11 +4,59 @@ import type { MatchableDocument } from '../document.js';
 import { TooManyError } from '../errors.js';
 import { matches } from '../filters/match.js';
 import type { Filter } from '../filters/parse.js';
+import { ID_PATH, OWNER_PATH } from '../filters/paths.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { createKnownLists, type KnownLists } from './known-lists.js';
-import { both, NO_LISTS, sharingRule, type Shared, type Sharing, type SharingLists } from './sharing-rule.js';
-import { createGuard, SharingChangedError, type SharingGuard } from './sharing-guard.js';
+
+/** The documents of others that are found: all that name the caller, those that the caller has accepted, or none. */
+export const SHARED = ['all', 'accepted', 'own'] as const;
+export type Shared = (typeof SHARED)[number];
+
+/** The lists in which a caller accepts or blocks documents that others share. An owner is in one of the lists at most. */
+export interface SharingLists {
+  /** Nothing of theirs is found, whatever else is said. */
+  readonly blockedOwners: readonly string[];
+  /** Everything of theirs is accepted. */
+  readonly acceptedOwners: readonly string[];
+  readonly acceptedDocuments: readonly string[];
+}
+
+/** The lists of a caller, and the name of this state of them; an empty one where there are none. */
+interface Sharing {
+  readonly lists: SharingLists;
+  readonly revision: string;
+}
+
+export const NO_LISTS: SharingLists = { blockedOwners: [], acceptedOwners: [], acceptedDocuments: [] };
+
+/** The most entries of each list: a query names each of them, and an engine reads some 50,000 a second. */
+export const MAX_SHARING_ENTRIES = 1_000;
+
+/**
+ * Makes the filter of the documents that a caller finds among all that they may read; null for all of them. It names fields
+ * that metadata cannot hide, and is a filter so that everything that heeds filters heeds it: masks, queries of engines, and
+ * the check of each hit.
+ */
+export function sharingRule(callerId: string, shared: Shared, lists: SharingLists): Filter | null {
+  if (shared === 'own') return ownedBy([callerId]);
+  const isBlocked = lists.blockedOwners.length > 0 ? ownedBy(lists.blockedOwners) : null;
+  const isOpen: Filter | null = isBlocked && { type: 'not', filter: isBlocked };
+  return shared === 'all' ? isOpen : both(acceptedBy(callerId, lists), isOpen);
+}
+
+function acceptedBy(callerId: string, { acceptedOwners, acceptedDocuments }: SharingLists): Filter {
+  const byOwner = ownedBy([callerId, ...acceptedOwners]);
+  if (acceptedDocuments.length === 0) return byOwner;
+  const byId: Filter = { type: 'equals', path: ID_PATH, values: acceptedDocuments };
+  return { type: 'or', filters: [byOwner, byId] };
+}
+
+const ownedBy = (owners: readonly string[]): Filter => ({ type: 'equals', path: OWNER_PATH, values: owners });
+
+/** Makes the filter that passes documents which pass both filters; null lets everything pass. */
+function both(one: Filter | null, other: Filter | null): Filter | null {
+  return one && other ? { type: 'and', filters: [one, other] } : (one ?? other);
+}
 
 /** A caller who looks for documents, and their choice about documents of others; the setting holds where they make none. */
 export interface Looking {
@@ -136,3 +184,81 @@ if ARGV[2] == '' then redis.call('DEL', KEYS[1])
 else redis.call('HSET', KEYS[1], 'revision', ARGV[2], 'json', ARGV[3]) end
 return 1
 `);
+
+/** Ids that are remembered of all callers together, which take some 100 bytes each. */
+const MAX_KNOWN_IDS = 100_000;
+
+/** The lists of recent callers who have any. Most callers have none and take no room. */
+interface KnownLists {
+  get(callerId: string): Sharing | undefined;
+  put(callerId: string, sharing: Sharing): void;
+}
+
+export function createKnownLists(maxIds = MAX_KNOWN_IDS): KnownLists {
+  /** In the order in which they were read, the oldest first. */
+  const known = new Map<string, Sharing>();
+  let ids = 0;
+  const forget = (callerId: string) => {
+    const former = known.get(callerId);
+    if (!former) return;
+    ids -= sizeOf(former);
+    known.delete(callerId);
+  };
+  return {
+    get: (callerId) => known.get(callerId),
+    put: (callerId, sharing) => {
+      forget(callerId);
+      if (sharing.revision === '') return;
+      known.set(callerId, sharing);
+      ids += sizeOf(sharing);
+      for (const oldest of known.keys()) {
+        if (ids <= maxIds) break;
+        forget(oldest);
+      }
+    },
+  };
+}
+
+/** One more for the entry itself. */
+const sizeOf = ({ lists: { blockedOwners, acceptedOwners, acceptedDocuments } }: Sharing): number =>
+  1 + blockedOwners.length + acceptedOwners.length + acceptedDocuments.length;
+
+/**
+ * The revision of the sharing lists that a search was made by. The step that reads its hits compares it with the present
+ * one, so that a search need not ask for it first; see `Confirmation`, which does the same for the data.
+ */
+export interface SharingGuard {
+  readonly key: string;
+  readonly revision: string;
+  readonly isConfirmed: boolean;
+  confirm(): void;
+}
+
+/** The caller has other lists by now. */
+export class SharingChangedError extends Error {
+  override readonly name = 'SharingChangedError';
+}
+
+export function createGuard(callerId: string, revision: string): SharingGuard {
+  let isConfirmed = false;
+  return {
+    key: keys.sharing(callerId),
+    revision,
+    get isConfirmed() {
+      return isConfirmed;
+    },
+    confirm: () => {
+      isConfirmed = true;
+    },
+  };
+}
+
+/** The key and the argument for `isSameSharing`; without a guard, some key that is not read. */
+export const guardKey = (guard: SharingGuard | null): string => guard?.key ?? keys.epoch;
+export const guardArgument = (guard: SharingGuard | null): string => (guard ? `=${guard.revision}` : '');
+
+/** A Lua function that tells whether the lists of a caller are still in the state that a search was made by. */
+export const IS_SAME_SHARING = `
+local function is_same_sharing(key, revision)
+  return revision == '' or '=' .. (redis.call('HGET', key, 'revision') or '') == revision
+end`;

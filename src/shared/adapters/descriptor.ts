@@ -5,8 +5,8 @@ import type { EnvironmentSettings } from '../settings/environment-settings.js';
 import type { Rule } from '../settings/rule.js';
 import type { models } from '../settings/sections/models.js';
 import type { completion, embedding } from '../settings/sections/providers.js';
-import type { reranking } from '../settings/sections/reranking.js';
-import type { traces } from '../settings/sections/traces.js';
+import type { reranking } from '../settings/sections/search.js';
+import type { traces } from '../settings/sections/operations.js';
 
 /**
  * The facts that an adapter tells of itself. The settings, their rules, and all code that serves any adapter are made of them.

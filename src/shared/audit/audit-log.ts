@@ -1,9 +1,9 @@
-import { jsonLine } from '../tools/json-line.js';
-import { dayOf, nameFiles } from './day-files.js';
-import { createDayWriter, type Piece } from './day-writer.js';
-import type { AuditEntry, AuditLogger } from './entry.js';
+import { join } from 'node:path';
+import { createDiskWatch } from '../disk/disk-watch.js';
+import type { Settings } from '../settings/schema.js';
+import { createDayWriter, createRetention, dayOf, nameFiles, type DayLines } from './day-files.js';
+import { jsonLine, type AuditEntry, type AuditLogger } from './entry.js';
 import { createRefusals } from './refusals.js';
-import { createRetention } from './retention.js';
 
 /** Lines wait at most this long for others, so that many are written at once. */
 const WAIT_MILLISECONDS = 100;
@@ -99,7 +99,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
 }
 
 /** Writes the waiting lines now. Where even that fails, nobody is left to be told. */
-function writeNow(waiting: Waiting, append: (piece: Piece) => void): void {
+function writeNow(waiting: Waiting, append: (piece: DayLines) => void): void {
   try {
     for (let piece = waiting.next(); piece; piece = waiting.next()) {
       append(piece);
@@ -115,7 +115,7 @@ type Waiting = ReturnType<typeof createWaiting>;
 /** Lines that are to be written, in their order. */
 function createWaiting() {
   const lines: { readonly day: string; readonly line: string }[] = [];
-  let begun: { readonly piece: Piece; readonly count: number; readonly size: number } | null = null;
+  let begun: { readonly piece: DayLines; readonly count: number; readonly size: number } | null = null;
   let size = 0;
   const figures = { written: 0, lost: 0 };
   const gather = () => {
@@ -141,8 +141,8 @@ function createWaiting() {
       lines.push({ day, line });
     },
     /** The piece that is to be written now, which stays the same until it is done. */
-    next: (): Piece | null => (begun ??= gather())?.piece ?? null,
-    done: (piece: Piece) => {
+    next: (): DayLines | null => (begun ??= gather())?.piece ?? null,
+    done: (piece: DayLines) => {
       if (begun?.piece !== piece) return;
       figures.written += begun.count;
       size -= begun.size;
@@ -155,7 +155,7 @@ function createWaiting() {
 
 interface FlusherOptions extends Pick<AuditLogOptions, 'logger' | 'hasRoom' | 'folder' | 'hungMilliseconds'> {
   readonly waiting: Waiting;
-  readonly append: (piece: Piece) => Promise<void>;
+  readonly append: (piece: DayLines) => Promise<void>;
   /** Tells whether the log has reached its size. */
   readonly isFull: () => boolean;
   readonly tellLost: (lost: number) => void;
@@ -231,4 +231,41 @@ function createFlusher(options: FlusherOptions) {
       await flush();
     },
   };
+}
+
+/** Whatever makes data grow is refused before this share of `disk.min_free_megabytes` is left, which is for Redis alone. */
+const SHARE_LEFT = 0.25;
+
+interface OpenOptions {
+  readonly logger: AuditLogger;
+  /** The process of Quire that writes, such as `api`. */
+  readonly process: string;
+  /** Calls its argument when the process ends. */
+  readonly onExit: (end: () => void) => void;
+}
+
+type AuditSettings = Pick<Settings, 'audit' | 'dataDirectory' | 'disk' | 'redis'>;
+
+/** The folder of the audit log. */
+export const auditFolder = ({ audit, dataDirectory }: Pick<Settings, 'audit' | 'dataDirectory'>): string =>
+  audit.folder === '' ? join(dataDirectory, 'audit') : audit.folder;
+
+/** The audit log of this process; null where the settings want none, which costs nothing. */
+export function openAudit(settings: AuditSettings, options: OpenOptions): AuditLog | null {
+  if (!settings.audit.log) return null;
+  const folder = auditFolder(settings);
+  const { directory } = settings.redis;
+  const disk = createDiskWatch({
+    disk: 'audit',
+    directories: [folder],
+    spare: settings.disk.minFreeMegabytes * 2 ** 20 * SHARE_LEFT,
+    redisDirectory: directory === '' ? null : directory,
+    onChange: () => undefined,
+  });
+  const hasRoom = async () => !(await disk.isShort());
+  const { keepDays, maxMegabytes } = settings.audit;
+  const maxBytes = maxMegabytes === 0 ? Infinity : maxMegabytes * 2 ** 20;
+  const log = createAuditLog({ ...options, folder, keepDays, maxBytes, hasRoom });
+  options.onExit(log.end);
+  return log;
 }

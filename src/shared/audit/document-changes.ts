@@ -1,10 +1,8 @@
 import { ACCESS_LISTS } from '../access/leaving.js';
 import type { DocumentRecord } from '../document.js';
 import type { OnChange } from '../documents/change.js';
-import { jsonLine } from '../tools/json-line.js';
-import type { ChangeAction } from './actions.js';
+import { jsonLine, type AccessDifference, type ChangeAction } from './entry.js';
 import type { AuditLog } from './audit-log.js';
-import type { AccessDifference } from './entry.js';
 import { currentNotes } from './notes.js';
 
 /** The number of users of a list that are named. */

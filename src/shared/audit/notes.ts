@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import type { RequestAction } from './actions.js';
+import type { RequestAction } from './entry.js';
 
 /** The number of documents that a line lists: as many as the longest search finds. */
 export const MAX_DOCUMENTS = 1_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SHARED } from '../access/sharing-rule.js';
+import { SHARED } from '../access/sharing.js';
 import { metadataSchema } from '../document.js';
 import { MalformedRecordError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';

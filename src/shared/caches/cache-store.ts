@@ -1,17 +1,17 @@
 import { ConflictError, MalformedRecordError } from '../errors.js';
-import { UnderWayError, type Reservation } from '../idempotency/reservation.js';
 import {
   CHECK_RESERVATION,
   LOST_RESERVATION,
   MARK_RESERVATION,
   reservationFields,
   reservationKey,
-} from '../idempotency/reservation-scripts.js';
+  UnderWayError,
+  type Reservation,
+} from '../idempotency/reservation.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import type { UsageEvent } from '../usage/usage.js';
 import { parseCache, readCacheFields, type CacheRecord, type OnMalformedCache } from './cache-record.js';
-import { removeMalformed } from './remove-malformed.js';
 
 /** Names that a cache can have; each owner has their own names. */
 export const CACHE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -202,3 +202,21 @@ const forgetScript = defineScript<number>(
   `if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end return redis.call('ZREM', KEYS[2], KEYS[1])`,
   { evenWhenFull: true },
 );
+
+/**
+ * Removes a cache whatever its record holds. Nobody can tell the operation that it was being built for, so nothing is
+ * counted.
+ */
+async function removeMalformed(
+  redis: Redis,
+  { ownerId, name }: { readonly ownerId: string; readonly name: string },
+): Promise<void> {
+  const key = keys.cache(ownerId, name);
+  await redis
+    .multi()
+    .del(key)
+    .sRem(keys.caches(ownerId), name)
+    .zRem(keys.cachesBuilding, key)
+    .publish(keys.changed, key)
+    .exec();
+}

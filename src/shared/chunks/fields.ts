@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { locationSchema, type Location } from '../../readers/index.js';
 import { encodeVector, FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import { termTokens } from '../text/term-tokens.js';
-import { packWhereabouts, unpackWhereabouts, type Whereabouts } from './whereabouts.js';
 
 export interface ChunkText extends Partial<Whereabouts> {
   readonly text: string;
@@ -184,4 +185,51 @@ export function withLengths<Field extends string | Buffer>(
     for (const field of fields) values.push(field);
   }
   return values;
+}
+
+/** Bytes of tags of a whole document. Every chunk has them, so that the same metadata costs a long document more. */
+const MAX_TAG_BYTES = 128 * 1024 * 1024;
+
+/** Returns the number of bytes of tags that each of this many chunks may have. */
+export const maxTagBytes = (chunks: number): number => Math.floor(MAX_TAG_BYTES / Math.max(1, chunks));
+
+/** The place of a chunk in its file. */
+export interface Whereabouts {
+  /** Null where the format does not tell. */
+  readonly location: Location | null;
+  /** The headings over it, the outermost first. */
+  readonly section: readonly string[];
+}
+
+export const NOWHERE: Whereabouts = { location: null, section: [] };
+
+const whereaboutsSchema = z.object({
+  location: locationSchema.nullable().default(null),
+  section: z.array(z.string()).default([]),
+});
+
+/** Returns the form of it in the hash of a chunk; null for nothing. */
+export function packWhereabouts({ location = null, section = [] }: Partial<Whereabouts>): string | null {
+  if (location === null && section.length === 0) return null;
+  return JSON.stringify({
+    ...(location === null ? {} : { location }),
+    ...(section.length === 0 ? {} : { section }),
+  });
+}
+
+/**
+ * Reads the place of a chunk. Chunks of earlier versions have none. An unreadable place must not keep a text from being
+ * found.
+ */
+export function unpackWhereabouts(packed: string | null | undefined): Whereabouts {
+  if (!packed) return NOWHERE;
+  return whereaboutsSchema.safeParse(parsed(packed)).data ?? NOWHERE;
+}
+
+function parsed(packed: string): unknown {
+  try {
+    return JSON.parse(packed);
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,4 @@
-import type { Redis } from '../redis/client.js';
-import { unlessRefused } from '../redis/unless-refused.js';
+import { unlessRefused, type Redis } from '../redis/client.js';
 import type { Settings } from '../settings/schema.js';
 import { IncompatibleDataError } from './data-set.js';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { UnavailableError } from '../errors.js';
-import type { Redis } from '../redis/client.js';
+import { unlessRefused, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { unlessRefused } from '../redis/unless-refused.js';
 import { ANALYSIS_VERSION } from '../text/analysis/version.js';
+import { repeat } from '../tools/repeat.js';
 import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './stored-vectors.js';
 
 const KEY_SCHEMA_VERSION = '2';
@@ -110,7 +110,7 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
 }
 
 /** Marks data that has lost its mark (FLUSHALL) with the data set of the running processes. */
-export async function markAgain(
+async function markAgain(
   redis: Redis,
   { model, vectors }: Pick<DataSet, 'model' | 'vectors'>,
 ): Promise<void> {
@@ -207,4 +207,70 @@ export async function inspectServer(redis: Redis): Promise<ServerReport> {
     );
   }
   return { problems, warnings };
+}
+
+const reindexingSchema = z.object({
+  /** The model that the data is being embedded with. */
+  model: z.string(),
+  vectorField: z.string(),
+  vectorType: vectorTypeSchema,
+  /** All changes up to this sequence number have been looked at. */
+  since: z.coerce.number().int(),
+  documents: z.coerce.number().int(),
+  chunks: z.coerce.number().int(),
+});
+
+/** The progress of a reindexing. Redis holds it, so that it continues after a crash and operators can see it. */
+export type Reindexing = z.infer<typeof reindexingSchema>;
+
+/** Null when no reindexing is under way. */
+export async function readReindexing(redis: Redis): Promise<Reindexing | null> {
+  const found = await redis.hGetAll(keys.reindexing);
+  return found['model'] === undefined ? null : reindexingSchema.parse({ ...found });
+}
+
+export async function writeReindexing(redis: Redis, reindexing: Reindexing): Promise<void> {
+  const fields = Object.entries(reindexing).map(([name, value]): [string, string] => [name, String(value)]);
+  await redis.hSet(keys.reindexing, Object.fromEntries(fields));
+}
+
+const LOOK_MILLISECONDS = 1_000;
+
+/**
+ * Notices when `npx quire reindex` has made other vectors or another index serve than this process knows. The process must end
+ * then, since its settings are old. Data that lost its mark is marked again. @returns a function that ends the watch
+ */
+export function watchDataSet(
+  redis: Redis,
+  known: Pick<DataSet, 'model' | 'vectors'>,
+  { index, onChange }: { index: () => string | null; onChange: () => void },
+): () => void {
+  const look = async () => {
+    const found = await readDataSet(redis);
+    if (!found) {
+      await markAgain(redis, known);
+      return;
+    }
+    const mine = index();
+    const isSame =
+      found.model === known.model &&
+      found.vectors.field === known.vectors.field &&
+      found.vectors.type === known.vectors.type &&
+      (mine === null || found.index === null || found.index === mine);
+    if (!isSame) onChange();
+  };
+  const onError = (error: unknown) => {
+    // A Redis that is away is reported elsewhere and no reason to end. Data of another key layout is one.
+    if (error instanceof IncompatibleDataError) onChange();
+  };
+  return repeat(look, { everyMilliseconds: LOOK_MILLISECONDS, onError });
+}
+
+/** The random id of the installation whose data this Redis holds. It is made when it is first asked for. */
+export async function readInstallation(redis: Redis): Promise<string> {
+  for (;;) {
+    const id = await redis.get(keys.installation);
+    if (id !== null) return id;
+    await redis.set(keys.installation, randomUUID(), { condition: 'NX' });
+  }
 }

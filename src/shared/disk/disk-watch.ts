@@ -1,8 +1,10 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../errors.js';
-import { askOneAtATime } from '../tools/ask-one-at-a-time.js';
-import { shareResult } from '../tools/share-result.js';
+import type { Logger } from '../observability/logger.js';
+import type { Settings } from '../settings/schema.js';
+import { shareResult } from '../tools/coalesce-runs.js';
 
 /** The file system of a folder that is written, in bytes. */
 export interface DiskState {
@@ -130,4 +132,51 @@ async function namesIn(folder: string, isWanted: (name: string) => boolean): Pro
   } catch {
     return [];
   }
+}
+
+/**
+ * Calls `read` only when it has answered before, so that a disk that does not answer keeps one thread waiting and not all
+ * of them. Callers get `otherwise` after a while.
+ */
+export function askOneAtATime<Result>(
+  read: () => Promise<Result>,
+  { milliseconds, otherwise }: { readonly milliseconds: number; readonly otherwise: Result },
+): () => Promise<Result> {
+  let pending: Promise<Result> | null = null;
+  return () => {
+    pending ??= read().finally(() => {
+      pending = null;
+    });
+    return Promise.race([pending, sleep(milliseconds, otherwise, { ref: false })]);
+  };
+}
+
+/** The disks of this machine that Quire fills. */
+export interface Disks {
+  /** The disk of the data folder: source files and saved states. */
+  readonly data: DiskWatch;
+  /** The disk of the folder of Redis' data; null where that is not on this machine, or not known. */
+  readonly redis: DiskWatch | null;
+  readonly all: readonly DiskWatch[];
+}
+
+export function openDisks({ dataDirectory, disk, redis }: Settings, logger: Logger): Disks {
+  const redisDirectory = redis.directory === '' ? null : redis.directory;
+  const spare = disk.minFreeMegabytes * 2 ** 20;
+  const open = (name: string, ...directories: [string, ...string[]]) =>
+    createDiskWatch({
+      disk: name,
+      directories,
+      spare,
+      redisDirectory,
+      onChange: (isShort, state) => {
+        const change = isShort ? 'disk nearly full: only what removes is taken' : 'disk has room again';
+        logger.warn({ disk: name, directories, ...state }, change);
+      },
+    });
+  // Either may be a disk of its own.
+  const written = ['objects', 'states'].map((folder) => join(dataDirectory, folder));
+  const data = open('data', dataDirectory, ...written);
+  const ofRedis = redisDirectory === null ? null : open('redis', redisDirectory);
+  return { data, redis: ofRedis, all: ofRedis ? [data, ofRedis] : [data] };
 }

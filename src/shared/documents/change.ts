@@ -1,4 +1,4 @@
-import type { WholeWrite } from '../chunks/write-whole.js';
+import type { WholeWrite } from '../chunks/write-chunks.js';
 import type { DocumentRecord } from '../document.js';
 import type { Reservation } from '../idempotency/reservation.js';
 import type { ShortSource } from '../storage/short-sources.js';

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { accessTags } from '../access/access-tags.js';
 import {
   documentSchema,
   matchableSchema,
@@ -8,10 +9,10 @@ import {
   type MatchableDocument,
 } from '../document.js';
 import { MalformedRecordError } from '../errors.js';
+import { filterTags } from '../filters/index-tags.js';
 import type { Logger } from '../observability/logger.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { documentTags } from './document-tags.js';
 
 /** The fields of a record's hash without the tags, which may be many and are only for the index. */
 export const RECORD_FIELDS = Object.keys(documentSchema.shape);
@@ -153,4 +154,9 @@ export function changedJsonFields(before: DocumentRecord, after: DocumentRecord)
     if (!mayBeSame || json !== JSON.stringify(former)) changed[name] = json;
   }
   return changed;
+}
+
+/** The access and filter tags of a document, separated by commas, as its record and its published chunks hold them. */
+export function documentTags(document: MatchableDocument): string {
+  return [...accessTags(document), ...filterTags(document)].join(',');
 }

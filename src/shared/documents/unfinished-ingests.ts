@@ -3,7 +3,7 @@ import { keys, toMember } from '../redis/keys.js';
 
 /*
  * The numbers of documents that wait to be ingested or are being ingested, in all and by caller. The counts are exact: the
- * commit script changes them in the step that writes a record (`commit-script.ts`).
+ * commit script changes them in the step that writes a record (`commit/commit.ts`).
  */
 
 /** Returns the number of unfinished ingests of all callers. */

@@ -1,8 +1,8 @@
 import { canRead } from '../access/access.js';
 import type { FilterableDocument, Json, MatchableDocument } from '../document.js';
-import { createInstantMemo } from './instant-memo.js';
+import { createInstantMemo } from './instants.js';
 import type { Comparison, Filter, Operand, Scalar } from './parse.js';
-import { createPathReader } from './paths.js';
+import { createPathReader, MAX_METADATA_DEPTH } from './paths.js';
 
 export type DocumentPredicate = (document: FilterableDocument) => boolean;
 type ValuePredicate = (value: Json | undefined) => boolean;
@@ -90,3 +90,42 @@ const COMPARISONS: Readonly<Record<Comparison, (value: number, bound: number) =>
   lt: (value, bound) => value < bound,
   lte: (value, bound) => value <= bound,
 };
+
+/** Bytes of a closure, of an object and of their places in lists. */
+const NODE_BYTES = 256;
+/** Bytes of a value's place in a set and of the header of a string. */
+const VALUE_BYTES = 64;
+/** Bytes of one step of a path, which is two strings that are views of the path. */
+const STEP_BYTES = 128;
+
+/** Estimates the heap that a compiled filter takes, rather too high than too low. */
+export function bytesOfFilter(filter: Filter): number {
+  switch (filter.type) {
+    case 'and':
+    case 'or':
+      return filter.filters.reduce((sum, part) => sum + bytesOfFilter(part), NODE_BYTES);
+    case 'not':
+      return NODE_BYTES + bytesOfFilter(filter.filter);
+    case 'exists':
+    case 'compare':
+      return NODE_BYTES + bytesOfPath(filter.path);
+    case 'equals':
+      return filter.values.reduce<number>(
+        (sum, value) => sum + VALUE_BYTES + (typeof value === 'string' ? 2 * value.length : 0),
+        NODE_BYTES + bytesOfPath(filter.path),
+      );
+  }
+}
+
+function bytesOfPath(path: string): number {
+  return (
+    2 * path.length + STEP_BYTES * Math.min(path.split('.', MAX_METADATA_DEPTH).length, MAX_METADATA_DEPTH)
+  );
+}
+
+/** Returns the number of conditions that a document is compared with. */
+export function conditionsOf(filter: Filter): number {
+  if (filter.type === 'not') return conditionsOf(filter.filter);
+  if (filter.type !== 'and' && filter.type !== 'or') return 1;
+  return filter.filters.reduce((sum, part) => sum + conditionsOf(part), 0);
+}

@@ -3,7 +3,6 @@ import { NOT_EXACT } from '../exact-numbers.js';
 import { isPlainObject } from '../is-plain-object.js';
 import { parseInstant } from './instants.js';
 import { asCompared } from './paths.js';
-import { countBytes, inside, isAbandoned, refuse, type Parsing, type Place } from './parse-state.js';
 
 export const MAX_CONDITIONS = 64;
 export const MAX_DEPTH = 8;
@@ -217,4 +216,56 @@ const refuseInexact = (place: Place): null => refuse(place, NOT_EXACT.msg, NOT_E
 function isScalar(value: unknown): value is Scalar {
   if (typeof value === 'number') return Number.isFinite(value);
   return value === null || typeof value === 'string' || typeof value === 'boolean';
+}
+
+/** Bytes of all keys and values as JSON: a thousand ids of 256 characters, the longest possible, fit. */
+export const MAX_FILTER_BYTES = 262_144;
+
+/** A filter with more mistakes is answered with this many. */
+const MAX_ERRORS = 100;
+
+interface Parsing {
+  conditions: number;
+  readonly maxConditions: number;
+  /** Bytes of the keys and values so far, as JSON. */
+  bytes: number;
+  readonly errors: ValidationItem[];
+}
+
+/** The place in the filter that is being parsed. */
+interface Place {
+  readonly parsing: Parsing;
+  readonly loc: readonly (string | number)[];
+  readonly depth: number;
+}
+
+function isAbandoned({ parsing }: Place): boolean {
+  const { conditions, maxConditions, bytes, errors } = parsing;
+  return conditions > maxConditions || bytes > MAX_FILTER_BYTES || errors.length >= MAX_ERRORS;
+}
+
+function inside(place: Place, key: string | number): Place {
+  return { ...place, loc: [...place.loc, typeof key === 'string' ? key.slice(0, 256) : key] };
+}
+
+function refuse({ parsing, loc }: Place, msg: string, type: string, limit?: number): null {
+  parsing.errors.push({ loc, msg, type, ...(limit === undefined ? {} : { ctx: { limit_value: limit } }) });
+  return null;
+}
+
+/** Counts a key or a value. @returns false when the filter has grown too large, which is refused once */
+function countBytes({ parsing, depth }: Place, value: string | number | boolean | null): boolean {
+  const wasWithin = parsing.bytes <= MAX_FILTER_BYTES;
+  // One more for the character that separates it from the next.
+  parsing.bytes += bytesOf(value) + 1;
+  if (parsing.bytes <= MAX_FILTER_BYTES) return true;
+  const msg = `ensure filters have at most ${String(MAX_FILTER_BYTES)} bytes of JSON`;
+  if (wasWithin) refuse({ parsing, depth, loc: ['filters'] }, msg, 'value_error', MAX_FILTER_BYTES);
+  return false;
+}
+
+function bytesOf(value: string | number | boolean | null): number {
+  if (typeof value !== 'string') return String(value).length;
+  // A text that is too long anyway need not be encoded.
+  return value.length > MAX_FILTER_BYTES ? value.length : Buffer.byteLength(JSON.stringify(value));
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ConflictError } from '../errors.js';
+import { keys } from '../redis/keys.js';
 
 /**
  * The state of a request with an `Idempotency-Key` while it is under way. A request that takes it over after a crash gets
@@ -45,3 +46,33 @@ export function itemIdOf(reservation: Reservation | undefined, index: number): s
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
   return bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
+
+/*
+ * The parts of commit scripts that bind a change to the reservation that it is made for: the change is written only by the
+ * run that holds the reservation, and in the same step the reservation notes that its id was used. So a request that is
+ * repeated after a crash knows whether there is something to answer from.
+ */
+
+/** A commit script's answer when another run holds the reservation. */
+export const LOST_RESERVATION = -6;
+
+/** Expects the locals `change` and `reservation`, the key. */
+export const CHECK_RESERVATION = `
+if change.run ~= '' and redis.call('HGET', reservation, 'run') ~= change.run then
+  return ${String(LOST_RESERVATION)}
+end
+`;
+
+export const MARK_RESERVATION = `
+if change.run ~= '' then redis.call('HSET', reservation, 'created', '1', 'fingerprint', change.fingerprint) end
+`;
+
+/** Returns the fields of `change` that the two parts above read. An empty text stands for a change without a reservation. */
+export const reservationFields = (reservation: Reservation | undefined) => ({
+  run: reservation?.run ?? '',
+  fingerprint: reservation?.fingerprint() ?? '',
+});
+
+/** Changes without a reservation pass a key that is left alone. */
+export const reservationKey = (reservation: Reservation | undefined): string =>
+  reservation?.key ?? keys.idempotency('', '');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { onMissing } from '../tools/on-missing.js';
+import { onMissing } from '../system-error-code.js';
 
 const crashesSchema = z.record(
   z.string(),

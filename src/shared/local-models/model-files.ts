@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Settings } from '../settings/schema.js';
 import { systemErrorCode } from '../system-error-code.js';
 
 /** A model file in the models folder, whose name is all that callers may say about where it is. */
@@ -49,4 +50,12 @@ export async function listModelFiles(directory: string): Promise<ModelFile[]> {
       .map((name) => findModelFile(directory, name)),
   );
   return files.filter((file) => file !== null);
+}
+
+/** The folder of model files: the one of the settings, or `models` in the data folder. */
+export function modelsDirectoryOf({
+  models,
+  dataDirectory,
+}: Pick<Settings, 'models' | 'dataDirectory'>): string {
+  return models.dir === '' ? join(dataDirectory, 'models') : models.dir;
 }

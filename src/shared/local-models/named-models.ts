@@ -1,6 +1,8 @@
-import { placeOf, modelsInUse } from '../models/in-use/models-in-use.js';
-import { ROLES, type Role } from '../models/in-use/role.js';
+import { readdirSync } from 'node:fs';
+import { placeOf, modelsInUse, ROLES, type Role } from '../models/in-use/models-in-use.js';
 import type { Settings } from '../settings/schema.js';
+import { systemErrorCode } from '../system-error-code.js';
+import { isModelName, modelsDirectoryOf } from './model-files.js';
 
 export interface NamedModel {
   readonly name: string;
@@ -15,4 +17,28 @@ export function namedModels(settings: Settings): NamedModel[] {
     const { model } = used[usedBy];
     return placeOf(used[usedBy])?.at === 'models-process' && model !== null ? [{ name: model, usedBy }] : [];
   });
+}
+
+/** Tells whether there is a process with local models, here or elsewhere. */
+export const usesLocalModels = (settings: Settings): boolean =>
+  settings.models.urls.length > 0 || needsModelsProcess(settings);
+
+/**
+ * Tells whether the process with local models must run on this host: a setting names a model, or there is a file that a
+ * named cache may name.
+ */
+export function needsModelsProcess(settings: Settings): boolean {
+  const { caches, models } = settings;
+  if (models.urls.length > 0) return false;
+  if (namedModels(settings).length > 0 || caches.engine === 'llama') return true;
+  return caches.engine === 'auto' && hasModelFiles(modelsDirectoryOf(settings));
+}
+
+function hasModelFiles(directory: string): boolean {
+  try {
+    return readdirSync(directory).some(isModelName);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
 }

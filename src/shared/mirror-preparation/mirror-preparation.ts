@@ -1,6 +1,5 @@
-import { defineScript, type Redis } from '../redis/client.js';
+import { defineScript, SERVER_TIME, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { SERVER_TIME } from '../redis/server-time.js';
 
 /*
  * The exact index of each API process mirrors all vectors. Before a long generation is published, the mirrors load it, so

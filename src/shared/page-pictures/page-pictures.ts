@@ -1,9 +1,8 @@
 import { RESP_TYPES } from 'redis';
 import { z } from 'zod';
 import { FAILURE_CODES, type FailureCode } from '../errors.js';
-import { defineScript, type Redis } from '../redis/client.js';
+import { defineScript, SERVER_TIME, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { SERVER_TIME } from '../redis/server-time.js';
 
 /** A page of a generation, with the passage of a chunk marked. */
 export interface PageId {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TooManyError, TryLaterError } from '../errors.js';
-import { defineScript, type Redis } from '../redis/client.js';
+import { defineScript, SERVER_TIME, type Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
-import { SERVER_TIME } from '../redis/server-time.js';
 
 /** The maximum numbers of requests that wait for a page to be rendered, of all callers and of one. */
 export interface PageWaitLimits {

@@ -1,8 +1,8 @@
 import type { JobsOptions } from 'bullmq';
 import type { z } from 'zod';
+import { factsOf, formatOf, type FileFormat } from '../../readers/index.js';
 import { at } from '../at.js';
 import { callerOf, type Content, type DocumentRecord } from '../document.js';
-import { isQuickContent } from '../documents/quick-content.js';
 import type { Fence } from '../documents/transitions.js';
 import { toMember } from '../redis/keys.js';
 import type { LaneName } from './lanes.js';
@@ -241,3 +241,22 @@ export const nextReadingOf = (callerId: string, seconds: number): NextTurn => ({
   spent: 1 + Math.floor((Math.min(seconds, MAX_CHARGED_SECONDS) * BYTES_A_SECOND) / COST_BYTES),
   cost: 0,
 });
+
+/** Up to this size, content that takes time by its length alone is read within a second. */
+const QUICK_BYTES = 1024 * 1024;
+
+/** Tells whether content of this format and size is read so quickly that it need not wait behind slow content. */
+export function isQuick(format: FileFormat, sizeBytes: number): boolean {
+  return sizeBytes <= QUICK_BYTES && factsOf(format).isLinear;
+}
+
+interface SourceSize {
+  readonly kind: 'text' | 'file';
+  readonly contentType: string;
+  readonly sizeBytes: number;
+}
+
+export function isQuickContent({ kind, contentType, sizeBytes }: SourceSize): boolean {
+  const format = kind === 'text' ? 'text' : formatOf(contentType);
+  return format !== undefined && isQuick(format, sizeBytes);
+}

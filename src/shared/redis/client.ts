@@ -15,7 +15,6 @@ import {
   TimeoutError,
 } from 'redis';
 import { UnavailableError } from '../errors.js';
-import { reconnectDelay } from './reconnect-delay.js';
 import { parseSocketUrl } from './socket-url.js';
 
 /**
@@ -184,3 +183,30 @@ function isConnectionError(error: Error): boolean {
     (['ENOENT', 'EAGAIN'].includes(code) && 'syscall' in error && error.syscall === 'connect')
   );
 }
+
+/**
+ * Waits for a reply; null when the server lacks the command or forbids it. Managed servers
+ * forbid some of the commands that tell about themselves.
+ */
+export async function unlessRefused<Reply>(reply: Promise<Reply>): Promise<Reply | null> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (error instanceof Error && /NOPERM|unknown command|not allowed/i.test(error.message)) return null;
+    throw error;
+  }
+}
+
+/** Milliseconds to wait before the next attempt to connect, which double from one attempt to the next up to a second. */
+export const reconnectDelay = (attempts: number): number => Math.min(50 * 2 ** attempts, 1_000);
+
+/**
+ * A Lua function `serverTime` for scripts: the server's own time in ms, as a number. Scripts use it where the clocks of several
+ * hosts may differ. Write it with `%d`, since Lua would write so large a number with an exponent.
+ */
+export const SERVER_TIME = `
+local function serverTime()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+`;

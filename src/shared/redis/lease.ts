@@ -61,3 +61,15 @@ const releaseScript = defineScript<number>(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 `);
+
+/**
+ * Sets a key that says for some milliseconds that a process lives. It works on a
+ * full Redis too, where processes have much to do.
+ */
+export async function sendHeartbeat(redis: Redis, key: string, milliseconds: number): Promise<void> {
+  await heartbeatScript.run(redis, { keys: [key], arguments: [String(milliseconds)] });
+}
+
+const heartbeatScript = defineScript<string>(`return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])`, {
+  evenWhenFull: true,
+});

@@ -1,5 +1,5 @@
 import type { DiskWatch } from '../disk/disk-watch.js';
-import { shareResult } from '../tools/share-result.js';
+import { shareResult } from '../tools/coalesce-runs.js';
 import type { Redis } from './client.js';
 
 /** The memory of Redis in bytes, as it counts it itself against its `maxmemory`. */

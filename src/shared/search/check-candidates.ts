@@ -3,10 +3,8 @@ import { at } from '../at.js';
 import type { MatchableDocument } from '../document.js';
 import { compileFilter } from '../filters/match.js';
 import type { Candidate } from '../ports.js';
-import type { Confirmation } from './confirmation.js';
-import type { FoundRecord, Hit } from './hit.js';
-import type { ReadHits } from './read-hits.js';
-import type { SearchRequest } from './request.js';
+import type { Confirmation, ReadHits } from './read-hits.js';
+import type { FoundRecord, Hit, SearchRequest } from './request.js';
 
 /** A candidate that is not a hit. */
 export interface Dropped {

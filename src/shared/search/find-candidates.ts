@@ -1,12 +1,11 @@
 import type { Candidate, ChunkOfDocument, Index } from '../ports.js';
-import type { Scores } from './agreement.js';
+import type { Scores, Ranker } from './ranking.js';
 import { addressOf, candidateOf } from './candidates.js';
-import type { Confirmation } from './confirmation.js';
-import type { Ranker } from './ranking.js';
+import type { Confirmation } from './read-hits.js';
 import type { SearchRequest } from './request.js';
 
 /** Candidates with the scores that the ranking gives them, in any order. */
-export interface Found {
+export interface FoundCandidates {
   readonly candidates: readonly Candidate[];
   /** True if there may be more than these. */
   readonly isCutOff: boolean;
@@ -20,7 +19,7 @@ export interface Found {
 }
 
 /** Finds candidates for a page, the best among them. @param width 1 at first, and more when too few of them were hits */
-export type FindCandidates = (width: number) => Promise<Found>;
+export type FindCandidates = (width: number) => Promise<FoundCandidates>;
 
 interface FindContext {
   readonly index: Pick<Index, 'vectors' | 'words'>;
@@ -59,7 +58,10 @@ export function createFindCandidates(context: FindContext): FindCandidates {
   }
 }
 
-async function findByWords({ index, request, confirmation }: FindContext, width: number): Promise<Found> {
+async function findByWords(
+  { index, request, confirmation }: FindContext,
+  width: number,
+): Promise<FoundCandidates> {
   const { callerId, filter, signal, query, k, minScore, per } = request;
   const needed = (per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE;
   const limit = width * needed;
@@ -71,7 +73,10 @@ async function findByWords({ index, request, confirmation }: FindContext, width:
   return { candidates, isCutOff: candidates.length >= (minScore > 0 ? enough : limit), needed, gone: [] };
 }
 
-async function findNearest({ index, ranker, request, embed }: FindContext, width: number): Promise<Found> {
+async function findNearest(
+  { index, ranker, request, embed }: FindContext,
+  width: number,
+): Promise<FoundCandidates> {
   const { callerId, filter, signal, k } = request;
   const limit = width * (k + SPARE);
   const nearest = await index.vectors.search({ vector: await embed(), callerId, filter, limit, signal });
@@ -85,7 +90,7 @@ async function findNearest({ index, ranker, request, embed }: FindContext, width
 }
 
 /** Takes the nearest and the candidates that hold the words, and scores them as far as both scores of all of them say. */
-async function findHybrid(context: FindContext, width: number): Promise<Found> {
+async function findHybrid(context: FindContext, width: number): Promise<FoundCandidates> {
   const { index, ranker, request, embed } = context;
   const { callerId, filter, signal, query, k } = request;
   const vector = await embed();

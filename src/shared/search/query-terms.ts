@@ -1,5 +1,5 @@
 import { backgroundRate } from '../text/background-terms.js';
-import { analyzeQuery } from '../text/analyze-text.js';
+import { analyzeQuery } from '../text/list-terms.js';
 import {
   inverseDocumentFrequency,
   queryTermWeight,

@@ -1,6 +1,6 @@
+import type { Embedding } from '../models/embedding.js';
 import type { CallOptions } from '../ports.js';
-import { analyzeQuery } from '../text/analyze-text.js';
-import { agreementOf, type Scores } from './agreement.js';
+import { analyzeQuery } from '../text/list-terms.js';
 
 /** The scores of candidates: by their vectors, by the query's terms that they hold, or by both. */
 export const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
@@ -115,4 +115,77 @@ export function createRankers(options: {
 
 function clamp(value: number): number {
   return Math.min(1, Math.max(0, value));
+}
+
+/** The two scores of a candidate. */
+export interface Scores {
+  /** The score by vectors. */
+  readonly similarity: number;
+  /** By words. */
+  readonly share: number;
+}
+
+/** The number of nearest candidates that are compared with as many candidates of the highest scores by words. */
+const COMPARED = 10;
+
+/**
+ * Returns the agreement of vectors and words: the scores by words of the nearest candidates, as a part of the scores of the
+ * best by words, from 0 (the nearest hold none of the words) to 1 (they hold as much as any). Nothing disagrees where no
+ * candidate holds a word.
+ *
+ * A model that does not know the language of the documents puts texts near that have nothing to do with the query, and
+ * these hold few of its words. A model that knows it mostly puts texts near that hold some of them, even where it finds
+ * more than the words say.
+ */
+export function agreementOf(candidates: readonly Scores[]): number {
+  const best = candidates.map(({ share }) => share).sort((a, b) => b - a);
+  const most = sumOf(best.slice(0, COMPARED));
+  if (most <= 0) return 1;
+  // Equally similar candidates count by their words, so that their order says nothing.
+  const nearest = candidates.toSorted((a, b) => b.similarity - a.similarity || b.share - a.share);
+  return Math.min(1, sumOf(nearest.slice(0, COMPARED).map(({ share }) => share)) / most);
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
+
+/**
+ * Texts that have nothing to do with each other. A model's similarities begin where it rates them: some models never go
+ * below .7.
+ */
+const UNRELATED = [
+  'The train to the coast leaves at nine from platform four.',
+  'Knead the dough for ten minutes and let it rise overnight.',
+  'The court dismissed the appeal because it was filed too late.',
+  'Photosynthesis turns light into chemical energy.',
+  'Our goalkeeper saved two penalties in the final.',
+  'Interest on the loan is due at the end of each quarter.',
+  'Tighten the bolts of the rear wheel before riding.',
+  'She painted the ceiling of the chapel in four years.',
+  'The patient was given antibiotics for a week.',
+  'A compiler translates source code into machine code.',
+  'Whales breathe air and give birth to live young.',
+  'The museum is closed on the first Monday in May.',
+];
+
+const MAX_FLOOR = 0.95;
+
+/**
+ * Measures the similarity that unrelated texts have with a model: the mean cosine of all pairs, from 0 to .95.
+ * @throws UnavailableError when the provider cannot answer
+ */
+export async function measureFloor(
+  embedding: Pick<Embedding, 'embedDocuments'>,
+  options: CallOptions = {},
+): Promise<number> {
+  const texts = UNRELATED.map((text) => ({ text, tokens: text.length }));
+  const { vectors } = await embedding.embedDocuments(texts, options);
+  const cosines = vectors.flatMap((one, i) => vectors.slice(i + 1).map((other) => innerProduct(one, other)));
+  const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
+  return Math.min(MAX_FLOOR, Math.max(0, mean));
+}
+
+function innerProduct(one: Float32Array, other: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < one.length; i += 1) sum += (one[i] ?? 0) * (other[i] ?? 0);
+  return sum;
 }

@@ -4,10 +4,9 @@ import {
   IS_SAME_SHARING,
   SharingChangedError,
   type SharingGuard,
-} from '../access/sharing-guard.js';
+} from '../access/sharing.js';
 import { at } from '../at.js';
-import type { ChunkAddress } from '../chunks/fields.js';
-import { unpackWhereabouts, type Whereabouts } from '../chunks/whereabouts.js';
+import { unpackWhereabouts, type ChunkAddress, type Whereabouts } from '../chunks/fields.js';
 import type { MatchableDocument } from '../document.js';
 import {
   absentIfMalformed,
@@ -16,9 +15,67 @@ import {
   refuseMalformed,
   type OnMalformed,
 } from '../documents/record-fields.js';
+import type { DataState } from '../ports.js';
 import { defineFrequentScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { IS_PRESENT, OutdatedError, STATE_KEYS, stateArguments, type Confirmation } from './confirmation.js';
+
+/**
+ * Tells whether the candidates of a search are of the present state of the data. An index need not ask Redis for that
+ * before it answers: the step that reads the hits finds it out, without a round trip of its own.
+ */
+export interface Confirmation {
+  /** The function for the index; undefined once candidates were outdated, since the next ones are to be certain. */
+  readonly onUnconfirmed: ((state: DataState) => void) | undefined;
+  /** The state to compare with the present one; null when nothing is left to be confirmed. */
+  readonly state: DataState | null;
+  confirm(): void;
+  /** Makes the next candidates be certain. */
+  giveUp(): void;
+}
+
+/** Candidates were found in data that is not the present one, so that others may be missing among them. */
+export class OutdatedError extends Error {
+  override readonly name = 'OutdatedError';
+}
+
+export function createConfirmation(): Confirmation {
+  let state: DataState | null = null;
+  let note: Confirmation['onUnconfirmed'] = (of) => {
+    state = of;
+  };
+  return {
+    get onUnconfirmed() {
+      return note;
+    },
+    get state() {
+      return state;
+    },
+    confirm: () => {
+      state = null;
+    },
+    giveUp: () => {
+      state = null;
+      note = undefined;
+    },
+  };
+}
+
+/** The keys, and the arguments for `isPresent`, of a state. */
+export const STATE_KEYS = [keys.epoch, keys.sequence];
+export const stateArguments = (state: DataState | null): readonly [string, string, string] =>
+  state ? [`run_id:${state.server}`, state.epoch, String(state.sequence)] : ['', '', ''];
+
+/**
+ * A Lua function that tells whether a state is the present one. The server process is compared, too, because a server that
+ * lost its last changes may have seen as many others since.
+ */
+const IS_PRESENT = `
+local function is_present(epoch_key, sequence_key, run_id, epoch, sequence)
+  local seen = redis.call('MGET', epoch_key, sequence_key)
+  if seen[1] ~= epoch or (seen[2] or '0') ~= sequence then return false end
+  local server = redis.pcall('INFO', 'server')
+  return type(server) == 'string' and string.find(server, run_id, 1, true) ~= nil
+end`;
 
 /** The text of a chunk, and where it stands. */
 export interface FoundContent extends Whereabouts {
@@ -26,7 +83,7 @@ export interface FoundContent extends Whereabouts {
 }
 
 /** The contents and records of hits; an entry is null where the chunk or record does not exist. */
-export interface FoundHits<Kept> {
+export interface HitContents<Kept> {
   readonly contents: readonly (FoundContent | null)[];
   readonly records: readonly (Kept | null)[];
 }
@@ -46,7 +103,7 @@ export type ReadHits = <Kept>(
   documentIds: readonly string[],
   keep: (record: MatchableDocument) => Kept,
   options?: ReadOptions,
-) => Promise<FoundHits<Kept>>;
+) => Promise<HitContents<Kept>>;
 
 interface ReadOptions {
   readonly confirmation?: Pick<Confirmation, 'state' | 'confirm'> | undefined;

@@ -1,6 +1,8 @@
-import type { SharingGuard } from '../access/sharing-guard.js';
+import type { AccessLists } from '../access/access.js';
+import type { SharingGuard } from '../access/sharing.js';
+import type { Whereabouts } from '../chunks/fields.js';
+import type { MatchableDocument } from '../document.js';
 import type { Filter } from '../filters/parse.js';
-import type { Hit } from './hit.js';
 import type { Ranking } from './ranking.js';
 
 /** The parameters of a search. */
@@ -20,4 +22,16 @@ export interface SearchRequest {
   readonly signal?: AbortSignal;
   /** Gets all hits so far whenever there are more. An error of it ends the search. */
   readonly onHits?: (hits: readonly Hit[]) => void;
+}
+
+/** The part of a record that answers need. Its access lists may be far longer than all the rest. */
+export type FoundRecord = Omit<MatchableDocument, keyof AccessLists>;
+
+/** A chunk that the caller may read, by the record as it was when the answer was built. */
+export interface Hit extends Whereabouts {
+  readonly record: FoundRecord;
+  readonly number: number;
+  readonly content: string;
+  /** In [0, 1]. Hits are ordered by it, ties by document and then chunk number. */
+  readonly score: number;
 }

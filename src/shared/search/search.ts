@@ -1,14 +1,12 @@
 import type { Embedding } from '../models/embedding.js';
 import type { Candidate, Index } from '../ports.js';
-import { bestFirst } from './best-first.js';
+import { bestFirst } from './candidates.js';
 import { createCheckCandidates, takeHits, type CheckCandidates, type Dropped } from './check-candidates.js';
-import { createConfirmation, OutdatedError, type Confirmation } from './confirmation.js';
-import { createFindCandidates, type Found } from './find-candidates.js';
-import type { Hit } from './hit.js';
+import { createConfirmation, OutdatedError, type Confirmation, type ReadHits } from './read-hits.js';
+import { createFindCandidates, type FoundCandidates } from './find-candidates.js';
+import type { Hit, SearchRequest } from './request.js';
 import type { ChooseRanker } from './ranking.js';
-import type { ReadHits } from './read-hits.js';
 import { traced } from '../tracing/tracing.js';
-import type { SearchRequest } from './request.js';
 
 export type Search = (request: SearchRequest) => Promise<Hit[]>;
 
@@ -55,7 +53,7 @@ export function createSearch(parts: {
 }
 
 /** Tells whether dropped candidates took the places of candidates that might be among the best. */
-function lacksAny({ candidates, needed }: Found, dropped: readonly Dropped[]): boolean {
+function lacksAny({ candidates, needed }: FoundCandidates, dropped: readonly Dropped[]): boolean {
   return dropped.length > 0 && candidates.length - dropped.length < needed;
 }
 

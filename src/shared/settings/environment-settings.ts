@@ -1,4 +1,4 @@
-import type { ConstructorOptions } from './constructor-options.js';
+import type { ConstructorOptions } from './read-options.js';
 
 /** Settings that come only from the environment. */
 export interface EnvironmentSettings {

@@ -5,10 +5,15 @@ import { z } from 'zod';
 import { at } from '../at.js';
 import { systemErrorCode } from '../system-error-code.js';
 import { readOptions } from './read-options.js';
-import type { Environment, Need, Problem } from './rule.js';
-import { settingsRules } from './rules.js';
-import { SettingsError } from './settings-error.js';
-import { fileSettingsSchema, leaves, type FileSettings, type Leaf, type Settings } from './schema.js';
+import { SettingsError, type Environment, type Need, type Problem } from './rule.js';
+import {
+  settingsRules,
+  fileSettingsSchema,
+  leaves,
+  type FileSettings,
+  type Leaf,
+  type Settings,
+} from './schema.js';
 
 export type { Environment, Need, Problem } from './rule.js';
 export type { Settings } from './schema.js';

@@ -1,4 +1,4 @@
-import { optionsSchema, parseOptions } from './constructor-options.js';
+import { z } from 'zod';
 import type { Environment, Problem } from './rule.js';
 
 /** A value that is read from the environment, so that no key has to be in a file. */
@@ -40,4 +40,18 @@ export function readOptions(setting: string, text: string, env: Environment) {
     problems.push({ setting, value: null, allowed: `${name} does not belong here: set ${instead}` });
   }
   return { options: optionsSchema.parse(resolve(options)), problems };
+}
+
+/** Options for the constructor of a provider's class. */
+export type ConstructorOptions = Readonly<Record<string, unknown>>;
+
+const optionsSchema = z.record(z.string(), z.unknown());
+/** Reads the JSON of `embedding.options` and `completion.options`. @returns null when it is no object */
+export function parseOptions(text: string): ConstructorOptions | null {
+  try {
+    return optionsSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseProviderClass } from '../models/provider-class.js';
 import { parseSocketUrl } from '../redis/socket-url.js';
-import { parseOptions } from './constructor-options.js';
+import { parseOptions } from './read-options.js';
 
 /** The form of a setting in the environment, and its description. */
 export interface SettingNote {

@@ -1,6 +1,5 @@
-import { defineScript, type Redis } from '../redis/client.js';
+import { defineScript, SERVER_TIME, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { SERVER_TIME } from '../redis/server-time.js';
 
 export type DraftObjects = ReturnType<typeof createDraftObjects>;
 

@@ -1,13 +1,33 @@
-import type { TermList } from '../../index/index.js';
-import { splitCompound } from './analysis/compounds.js';
-import { hasTones } from './analysis/fold-letters.js';
-import { markedTerm } from './analysis/marked-terms.js';
-import { normalizeText } from './analysis/normalize-text.js';
-import { countKnown, createKnownWords, remember, type KnownWords } from './analysis/known-words.js';
-import type { Span } from './span-table.js';
-import { addSilently, addTerm, clearTally, createTally, listTally } from './term-tally.js';
+import type { TermList, TermCounts } from '../../index/index.js';
+import {
+  splitCompound,
+  markedTerm,
+  isUnspaced,
+  MAX_WORD_LENGTH,
+  splitWord,
+  type Accents,
+  type Terms,
+} from './words.js';
+import { hasTones, normalizeText } from './analysis/normalize-text.js';
+import {
+  addSpan,
+  createSpanTable,
+  findSpan,
+  forgetSpans,
+  hasRoom,
+  UNKNOWN,
+  type Span,
+  type SpanTable,
+} from './span-table.js';
+import {
+  addSilently,
+  addTerm,
+  clearTally,
+  createTermTally,
+  listTally,
+  type TermTally,
+} from './term-tally.js';
 import { compoundEnd, wordEnd, wordStart } from './word-spans.js';
-import { isUnspaced, MAX_WORD_LENGTH, splitWord, type Accents, type Terms } from './words.js';
 
 /** Recent texts are remembered, since a text is analysed for its vector, its terms and its ranking in a short time. */
 const MAX_RECENT_UNITS = 2 ** 20;
@@ -41,7 +61,7 @@ function forgetOldest(): void {
   }
 }
 
-const tally = createTally();
+const tally = createTermTally();
 /** The known words with and without accents, which make other terms of a word. */
 const known: Partial<Record<Accents, KnownWords>> = {};
 
@@ -119,7 +139,7 @@ function countQueryTerms(query: string): TermList {
     if (marked !== null) marks.push(marked);
     start = wordStart(normal, last);
   }
-  const all = createTally();
+  const all = createTermTally();
   for (const term of asked.length > 0 ? asked : stops) addTerm(all, term);
   for (const term of marks) addTerm(all, term);
   return listTally(all);
@@ -135,4 +155,61 @@ function createPieces(accents: Accents): (piece: string, isCompound: boolean) =>
     pieces.set(piece, terms);
     return terms;
   };
+}
+
+/** The terms of a text, to be looked up. See `listTerms`. */
+export const analyzeText = (text: string): TermCounts => lookedUp(listTerms(text));
+
+/** The terms of a query, to be looked up. See `listQueryTerms`. */
+export const analyzeQuery = (query: string): TermCounts => lookedUp(listQueryTerms(query));
+
+const lookedUp = ({ length, terms, counts }: TermList): TermCounts => ({
+  length,
+  counts: new Map(Array.from(terms, (term, i) => [term, counts[i] ?? 0])),
+});
+
+const MAX_WORDS = 65_536;
+
+/** Words that were seen before, with their terms. It forgets all of them when it is full. */
+interface KnownWords {
+  readonly spans: SpanTable;
+  /** The terms of each word, from its value on: how many of them count in the length, how many do not, and the terms. */
+  readonly terms: Uint32Array;
+  used: number;
+  /** The tally that they are counted in. */
+  readonly tally: TermTally;
+}
+
+const createKnownWords = (tally: TermTally): KnownWords => ({
+  tally,
+  spans: createSpanTable({ pieces: MAX_WORDS, units: 8 * MAX_WORDS }),
+  terms: new Uint32Array(5 * MAX_WORDS),
+  used: 0,
+});
+
+/** Adds the terms of the word from `start` to `end` to the tally. @returns false for a word that is not known */
+function countKnown({ spans, terms, tally }: KnownWords, text: string, start: number, end: number): boolean {
+  const place = findSpan(spans, text, start, end);
+  if (place === UNKNOWN) return false;
+  const first = place + 2;
+  const others = first + (terms[place] ?? 0);
+  const last = others + (terms[place + 1] ?? 0);
+  for (let at = first; at < others; at += 1) addTerm(tally, terms[at] ?? 0);
+  for (let at = others; at < last; at += 1) addSilently(tally, terms[at] ?? 0);
+  return true;
+}
+
+function remember(
+  words: KnownWords,
+  span: Span,
+  { named, others }: { readonly named: readonly number[]; readonly others: readonly number[] },
+): void {
+  const size = 2 + named.length + others.length;
+  if (!hasRoom(words.spans, span) || words.used + size > words.terms.length) {
+    forgetSpans(words.spans);
+    words.used = 0;
+  }
+  if (!addSpan(words.spans, span, words.used)) return;
+  words.terms.set([named.length, others.length, ...named, ...others], words.used);
+  words.used += size;
 }

@@ -16,7 +16,7 @@ const FIRST_ROOM = 1_024;
 /** Chooses the slots, so that nobody can write words that all belong into the same. */
 const SECRET_FACTOR = 2 * randomInt(2 ** 31) + 1;
 
-export const createTally = (): TermTally => ({
+export const createTermTally = (): TermTally => ({
   terms: new Uint32Array(FIRST_ROOM),
   counts: new Uint32Array(FIRST_ROOM),
   slots: new Int32Array(2 * FIRST_ROOM),
@@ -26,7 +26,7 @@ export const createTally = (): TermTally => ({
 
 /** Forgets all terms, and the room that a long text has taken. */
 export function clearTally(tally: TermTally): void {
-  if (tally.terms.length > FIRST_ROOM) Object.assign(tally, createTally());
+  if (tally.terms.length > FIRST_ROOM) Object.assign(tally, createTermTally());
   tally.slots.fill(0);
   tally.size = 0;
   tally.length = 0;

@@ -1,8 +1,22 @@
 import { stemmer } from 'stemmer';
-import { foldAccents, foldLetters, toneLast } from './analysis/fold-letters.js';
+import { foldAccents, foldLetters, toneLast } from './analysis/normalize-text.js';
 import { widthAt } from './code-points.js';
 import { asideBy, asideTerm, HASH_START, hashTerm, hashUnits, namedBy } from './hash-term.js';
-import { stopWords } from './stop-words.js';
+import { isDotted, isParagraph, standsOut } from './word-spans.js';
+
+/**
+ * English words that carry no subject of their own: the list of the Snowball project (BSD licence), without
+ * contractions, which `list-terms.ts` takes apart. Frequent words of other languages get a low weight from
+ * `background-terms.ts` instead, since many of them are content words elsewhere (German "die", French "on").
+ */
+export const stopWords: ReadonlySet<string> = new Set(
+  `i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it
+  its itself they them their theirs themselves what which who whom this that these those am is are was were be been
+  being have has had having do does did doing would should could ought cannot a an the and but if or because as until
+  while of at by for with about against between into through during before after above below to from up down in out on
+  off over under again further then once here there when where why how all any both each few more most other some such
+  no nor not only own same so than too very`.split(/\s+/u),
+);
 
 /** Anything longer is not a word of a language. It is one term as it stands. */
 export const MAX_WORD_LENGTH = 40;
@@ -152,6 +166,139 @@ function stemWord(word: string): string {
 }
 
 /** The term of several words that are written as one: `e-mail` is also `email`. None for a stop word. */
-export function joinedTerm(whole: string): readonly number[] {
+function joinedTerm(whole: string): readonly number[] {
   return collect([whole], 'folded').named;
+}
+
+const FULL_STOP = 0x2e;
+const BLANK = 0x20;
+const LAST_CAPITAL = 0x5a;
+const isCapital = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a;
+const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
+
+/** Returns a term that exists because of its surroundings: `.net`, `§12`, `art 6`, or `IT` where it is no stop word. */
+export function markedTerm(text: string, start: number, end: number): number | null {
+  const first = text.charCodeAt(start);
+  const before = text.charCodeAt(start - 1);
+  // Nearly all words are such, so that this is quick.
+  if (first > LAST_CAPITAL && before === BLANK) return null;
+  if (isDigit(first))
+    return isParagraph(text, start) ? hashTerm(`§${text.slice(start, end)}`) : numberedTerm(text, start, end);
+  if (before === FULL_STOP && isDotted(text, start))
+    return hashTerm(`.${text.slice(start, end).toLowerCase()}`);
+  return isCapital(first) && end - start <= MAX_CAPITALS ? capitalTerm(text, start, end) : null;
+}
+
+const NUMBERED = /(?<![\p{L}\p{M}\p{N}])(\p{L}[\p{L}\p{M}]{0,13})(\.?) $/u;
+const BEFORE_NUMBER = 17;
+const MAX_ABBREVIATION_LENGTH = 5;
+const MAX_DIGITS = 4;
+/** Words that number the parts of a text, without accents, in the languages of most laws and contracts here. */
+const DESIGNATIONS = new Set(
+  [
+    'article section paragraph clause chapter part title annex appendix schedule rule item figure table page version',
+    'art sec par cl ch fig tab vol pp',
+    'artikel abschnitt absatz ziffer kapitel teil titel anhang anlage regel abbildung tabelle seite nummer satz',
+    'abs kap nr ziff anh abb lit rn rz',
+    'alinea chapitre partie titre annexe regle tableau numero',
+    'articulo seccion parrafo clausula capitulo parte titulo anexo regla figura tabla pagina',
+    'articolo sezione paragrafo comma clausola capitolo titolo allegato regola tabella',
+    'artigo secao paragrafo regra tabela lid hoofdstuk deel bijlage pagina',
+  ].flatMap((words) => words.split(' ')),
+);
+
+/**
+ * Returns the term of a number together with its designation: `Art. 6`, `Section 4`. So `Art. 6 Abs. 1` is not `Art. 1 Abs.
+ * 6`.
+ */
+function numberedTerm(text: string, start: number, end: number): number | null {
+  if (end - start > MAX_DIGITS || text.charCodeAt(start - 1) !== BLANK) return null;
+  for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return null;
+  const found = NUMBERED.exec(text.slice(Math.max(0, start - BEFORE_NUMBER), start));
+  const word = foldAccents(found?.[1]?.toLowerCase() ?? '');
+  const isAbbreviated = found?.[2] === '.' && word.length <= MAX_ABBREVIATION_LENGTH;
+  if (!isAbbreviated && !DESIGNATIONS.has(word)) return null;
+  return stopWords.has(word) ? null : hashTerm(`${word} ${text.slice(start, end)}`);
+}
+
+const MAX_CAPITALS = 4;
+/** Stop words in capitals that are words of their own where they stand out. `I` never does. */
+const CAPITALS = new Map(
+  [...stopWords]
+    .filter((word) => word !== 'i' && word.length <= MAX_CAPITALS)
+    .map((word) => [word.toUpperCase(), hashTerm(word.toUpperCase())]),
+);
+
+function capitalTerm(text: string, start: number, end: number): number | null {
+  if (end - start > 1 && !isCapital(text.charCodeAt(start + 1))) return null;
+  const term = CAPITALS.get(text.slice(start, end));
+  return term !== undefined && standsOut(text, start, end) ? term : null;
+}
+
+const WORDS = /[\p{L}\p{N}\p{M}\u200c]+(?:['’]\p{L}+)?/gu;
+const HYPHEN = /[-‐_]/u;
+const HYPHENS = /[-‐_]/gu;
+const DIGIT = /\d/u;
+/** A letter or two that are no word of their own beside a hyphen: `e-mail`, `wi-fi`. */
+const BIT = /^\p{L}{1,2}$/u;
+
+/**
+ * Returns the terms of words that signs join without a blank, or that have signs of their own: the terms of each word, and
+ * the whole. `COVID-19` is also `COVID19`, `1,000` is also `1000`, and `4.2.1` is a term of its own, as are `C++` and
+ * `i18n.ts`.
+ */
+export function splitCompound(compound: string, accents: Accents): Terms {
+  const words = compound.match(WORDS) ?? [];
+  const whole = foldAccents(foldLetters(compound.toLowerCase()));
+  const isBit = (word: string): boolean => HYPHEN.test(whole) && BIT.test(word);
+  const parts = words.filter((word) => !isBit(word)).map((word) => splitWord(word, accents));
+  const bits = words.filter(isBit).map((word) => splitWord(word, accents));
+  const all = [...parts, ...bits];
+  const joined = joinedTerms(whole);
+  const isAsked = isName(compound, whole) || bits.length > 0;
+  return {
+    named: parts.flatMap(({ named }) => named),
+    joined: isAsked ? joined : [],
+    silent: [
+      ...all.flatMap(({ silent }) => silent),
+      ...bits.flatMap(({ named }) => named),
+      ...(isAsked ? [] : joined),
+    ],
+    stops: all.flatMap(({ stops }) => stops),
+    singles: all.flatMap(({ singles }) => singles),
+  };
+}
+
+const ACRONYM = /^\p{L}(?:\.\p{L})+$/u;
+
+/**
+ * Tells whether a query asks for the whole, too: not for the whole of `well-known` and of `e.g.`, which would outweigh its
+ * words.
+ */
+function isName(compound: string, whole: string): boolean {
+  if (DIGIT.test(whole)) return true;
+  return ACRONYM.test(whole) ? compound === compound.toUpperCase() : !HYPHEN.test(whole);
+}
+
+/** Numbers with groups of three digits, or of two and three as in India, with or without a fraction. */
+const GROUPED =
+  /^(?:\d{1,3}([.,'])\d{3}(?:\1\d{3})*(?:(?!\1)[.,](\d+))?|\d{1,2}(?:,\d\d)+,\d{3}(?:\.(\d+))?)$/u;
+const NOT_DIGITS = /\D/gu;
+const FRACTION = /^\d+,\d+$/u;
+const VERSION = /^v(?=\d+\.\d)/u;
+const WITHOUT_SIGNS = /^[\p{L}\p{N}\p{M}]+$/u;
+
+function joinedTerms(whole: string): readonly number[] {
+  const grouped = GROUPED.exec(whole);
+  if (grouped) return numberTerms(whole, grouped[2] ?? grouped[3]);
+  if (FRACTION.test(whole)) return [hashTerm(whole.replace(',', '.'))];
+  const undotted = ACRONYM.test(whole) ? whole.replaceAll('.', '') : whole;
+  const joined = undotted.replace(HYPHENS, '').replace(VERSION, '');
+  return WITHOUT_SIGNS.test(joined) ? joinedTerm(joined) : [hashTerm(joined)];
+}
+
+function numberTerms(whole: string, fraction: string | undefined): number[] {
+  if (fraction === undefined) return [hashTerm(whole.replace(NOT_DIGITS, ''))];
+  const digits = whole.slice(0, -fraction.length - 1).replace(NOT_DIGITS, '');
+  return [hashTerm(digits), hashTerm(`${digits}.${fraction}`)];
 }

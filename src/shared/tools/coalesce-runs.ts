@@ -24,3 +24,31 @@ export function coalesceRuns(work: () => Promise<void>): CoalescedRuns {
     },
   };
 }
+
+/** Calls `read` at most once in `milliseconds`; callers in between share its result, even while it is pending. */
+export function shareResult<Result>(
+  milliseconds: number,
+  read: () => Promise<Result>,
+): () => Promise<Result> {
+  let last: { readonly at: number; readonly result: Promise<Result> } | null = null;
+  return () => {
+    const now = performance.now();
+    if (!last || now - last.at >= milliseconds) last = { at: now, result: read() };
+    return last.result;
+  };
+}
+
+/**
+ * Loads a seldom needed part of a process when it is first asked for; all calls share the result. A load that has failed is
+ * repeated by the next call.
+ */
+export function loadOnce<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  let loading: Promise<Value> | null = null;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = null;
+      throw error;
+    });
+    return loading;
+  };
+}

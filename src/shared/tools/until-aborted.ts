@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * Waits for `answer` until the signal aborts, and then rejects with its reason. The work
  * behind the answer continues, and its outcome is ignored.
@@ -22,4 +24,11 @@ export async function untilAborted<Answer>(
     if (abort) signal.removeEventListener('abort', abort);
     answer.catch(() => undefined);
   }
+}
+
+/** Makes a controller whose signal any number may listen to at once. Node takes more than ten for a leak and warns of them. */
+export function createSharedController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }

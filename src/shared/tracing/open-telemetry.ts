@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { types } from 'node:util';
 import {
   createTraceState,
   ROOT_CONTEXT,
@@ -15,10 +16,9 @@ import {
 } from '@opentelemetry/api';
 import type { Logger } from '../observability/logger.js';
 import type { Settings } from '../settings/schema.js';
+import { systemErrorCode } from '../system-error-code.js';
 import { openExport } from './export-spans.js';
-import { errorTypeOf, isInterruption } from './failures.js';
-import { parseTraceparent, toTraceparent } from './traceparent.js';
-import type { Span, SpanOptions, TraceOrigin, TracePlace, Tracer } from './tracer.js';
+import type { Span, SpanOptions, TraceOrigin, TracePlace, Tracer } from './tracing.js';
 
 /** The context that work runs in, and links that its next span gets. */
 interface Scope {
@@ -117,3 +117,42 @@ function toSpan(span: OpenSpan, within: Span['within']): Span {
     },
   };
 }
+
+/** Errors by which work only stops for a while, or because nobody waits for it any more. */
+const INTERRUPTIONS = [
+  'AbortError',
+  'AbandonedError',
+  'DelayedError',
+  'GaveWayError',
+  'NotYetError',
+  'TurnOverError',
+  'WaitingError',
+];
+
+/** A code that work ended with. Any other string may be a message, which may quote a document. */
+const ERROR_CODE = /^[\w.-]{1,40}$/;
+
+/** Returns the kind of an error: its code or its name, since messages may quote a document. */
+export function errorTypeOf(error: unknown): string {
+  if (typeof error === 'string') return ERROR_CODE.test(error) ? error : 'string';
+  if (!(error instanceof Error || types.isNativeError(error))) return typeof error;
+  return systemErrorCode(error) ?? error.name;
+}
+
+const isInterruption = (error: unknown): boolean =>
+  error instanceof Error && INTERRUPTIONS.includes(error.name);
+
+/** Version 00 of W3C Trace Context; a later one may have more after it. */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const ALL_ZEROS = /^0+$/;
+
+/** Reads the header `traceparent` as W3C Trace Context says. Null for an invalid one. */
+export function parseTraceparent(header: string): SpanContext | null {
+  const [, version = '', traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header.trim()) ?? [];
+  const isKnown = version !== '' && version !== 'ff' && (version !== '00' || more === undefined);
+  if (!isKnown || ALL_ZEROS.test(traceId) || ALL_ZEROS.test(spanId)) return null;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+}
+
+const toTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `00-${traceId}-${spanId}-${(traceFlags & 1) === 1 ? '01' : '00'}`;

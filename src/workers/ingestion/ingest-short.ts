@@ -1,6 +1,6 @@
 import { INDEXED_AT_ONCE } from '../../shared/batches.js';
 import type { ChunkText, TextVector } from '../../shared/chunks/fields.js';
-import { wholeWrite } from '../../shared/chunks/write-whole.js';
+import { wholeWrite } from '../../shared/chunks/write-chunks.js';
 import type { VectorSet } from '../../shared/data-set/stored-vectors.js';
 import { generationId, type Content, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';

@@ -3,10 +3,10 @@ import type { Chunks } from '../../shared/chunks/chunks.js';
 import { markedValue, nameMark, type ChunkMarks } from '../../shared/chunks/fields.js';
 import type { Renaming } from '../../shared/chunks/rename-chunks.js';
 import { namingOf, searchedTerms, type Naming } from '../../shared/chunks/searched-text.js';
-import type { Write } from '../../shared/chunks/write-texts.js';
+import type { Write } from '../../shared/chunks/write-chunks.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import type { ExpectedField } from '../../shared/documents/change.js';
-import { documentTags } from '../../shared/documents/document-tags.js';
+import { documentTags } from '../../shared/documents/record-fields.js';
 import type { Records } from '../../shared/documents/records.js';
 import { endless, type AfterStep } from '../job-turn.js';
 

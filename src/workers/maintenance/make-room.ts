@@ -1,5 +1,4 @@
-import type { DiskWatch } from '../../shared/disk/disk-watch.js';
-import type { Disks } from '../../shared/disk/open-disks.js';
+import type { DiskWatch, Disks } from '../../shared/disk/disk-watch.js';
 import type { Records } from '../../shared/documents/records.js';
 import { giveBack } from '../../shared/documents/transitions.js';
 import type { Logger } from '../../shared/observability/logger.js';
@@ -9,7 +8,7 @@ import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import { takeLease } from '../../shared/redis/lease.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
-import { lookRegularly } from '../../shared/tools/look-regularly.js';
+import { lookRegularly } from '../../shared/tools/repeat.js';
 import { takeBackScript } from '../ingestion/room/room-scripts.js';
 
 const LOOK_EVERY_MILLISECONDS = 1_000;

@@ -1,9 +1,8 @@
 import type { Records } from '../../shared/documents/records.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
-import { defineScript, type Redis } from '../../shared/redis/client.js';
+import { defineScript, SERVER_TIME, type Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
-import { SERVER_TIME } from '../../shared/redis/server-time.js';
 import { documentOfSource } from '../../shared/storage/object-key.js';
 
 /** The maximum number of objects of each list in one run; the next run continues. */

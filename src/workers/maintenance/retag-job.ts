@@ -2,7 +2,7 @@ import { batchCount, batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { ExpectedField } from '../../shared/documents/change.js';
-import { documentTags } from '../../shared/documents/document-tags.js';
+import { documentTags } from '../../shared/documents/record-fields.js';
 import type { Records } from '../../shared/documents/records.js';
 import { statisticsOwner, finishRetag } from '../../shared/documents/transitions.js';
 import type { Redis } from '../../shared/redis/client.js';
@@ -13,14 +13,7 @@ import { settledField } from '../../shared/term-statistics/scripts.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import { updateTermCounts } from '../ingestion/update-term-counts.js';
 import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
-import {
-  expectedTags,
-  shownNow,
-  shownWhenPublished,
-  writeAllTags,
-  tagsWhenPublished,
-  type Shown,
-} from '../ingestion/write-tags.js';
+import { expectedTags, shownNow, shownWhenPublished, writeAllTags, tagsWhenPublished, type Shown } from '../ingestion/write-tags.js';
 import { endless, type AfterStep } from '../job-turn.js';
 import type { Outcome } from '../lane-worker.js';
 

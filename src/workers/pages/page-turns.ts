@@ -1,6 +1,5 @@
 import { createDecayedUsage, type DecayedUsage } from '../../shared/fair-scheduling/decayed-usage.js';
-import { enterWithin } from '../../shared/fair-scheduling/enter-within.js';
-import { createTurns, type Turn } from '../../shared/fair-scheduling/turns.js';
+import { enterWithin, createTurns, type Turn } from '../../shared/fair-scheduling/turns.js';
 import { MAX_PAGE_WAITS } from '../../shared/page-pictures/page-waits.js';
 import { whileWanted, type Wanted } from '../while-wanted.js';
 

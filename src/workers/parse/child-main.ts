@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { constants, getPriority, setPriority } from 'node:os';
 import { ReadError, renderPage } from '../../readers/index.js';
 import { IngestError } from '../../shared/errors.js';
-import type { ChunkText } from '../../shared/chunks/fields.js';
-import { packWhereabouts } from '../../shared/chunks/whereabouts.js';
+import { packWhereabouts, type ChunkText } from '../../shared/chunks/fields.js';
 import { openChildChannel } from './child-channel.js';
 import {
   BATCH_LENGTH,

@@ -2,7 +2,7 @@ import type { Job } from 'bullmq';
 import { warnOfMissingLanguages } from '../../readers/index.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import type { Fence } from '../../shared/documents/transitions.js';
-import { wasDeleted } from '../../shared/documents/was-deleted.js';
+import { wasDeleted } from '../../shared/documents/records.js';
 import { createPagePictures } from '../../shared/page-pictures/page-pictures.js';
 import { createPageWaits, MAX_PAGE_WAITS } from '../../shared/page-pictures/page-waits.js';
 import { attachmentsJob, ingestGroupJob, ingestJob, renderJob } from '../../shared/queues/payloads.js';
@@ -10,12 +10,7 @@ import type { WorkerContext } from '../context.js';
 import { attachmentLimits, createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
 import { createRefuseToWait } from '../ingestion/attachments/make-one.js';
 import { createMakeWaiting } from '../ingestion/attachments/make-waiting.js';
-import {
-  createIngestJob,
-  createReadContent,
-  createReadText,
-  type ReadContent,
-} from '../ingestion/ingest-job.js';
+import { createIngestJob, createReadContent, createReadText, type ReadContent } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';

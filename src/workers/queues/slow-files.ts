@@ -1,11 +1,9 @@
 import type { Job } from 'bullmq';
 import type { Records } from '../../shared/documents/records.js';
 import { GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
-import { enterWithin } from '../../shared/fair-scheduling/enter-within.js';
-import { createTurns } from '../../shared/fair-scheduling/turns.js';
-import { jobMarks } from '../../shared/queues/job-marks.js';
+import { enterWithin, createTurns } from '../../shared/fair-scheduling/turns.js';
+import { jobMarks, ingestJob } from '../../shared/queues/payloads.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
-import { ingestJob } from '../../shared/queues/payloads.js';
 import { defineScript, type Redis } from '../../shared/redis/client.js';
 import { queueKeys } from '../../shared/redis/keys.js';
 import { TurnOverError, NotYetError } from '../job-turn.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';
 import {
   isPacked,

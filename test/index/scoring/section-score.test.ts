@@ -10,7 +10,7 @@ import {
   SECTION_CHUNKS,
   sectionOf,
 } from '../../../src/index/scoring/section-score.js';
-import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { scoresOfDocument } from '../../support/section-scores.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { loadMirror } from '../../../src/shared/adapters/exact-index/mirror/mirror.js';
 import { tieKey, type LoadedChunks } from '../../../src/index/tables/document.js';
 import { unpackCandidates } from '../../../src/index/search/packed-candidates.js';
-import { analyzeQuery, analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeQuery, analyzeText } from '../../../src/shared/text/list-terms.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { queryVector } from '../../../src/shared/text/term-vectors.js';
 import { collectGarbage } from '../../support/collect-garbage.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createWithCallerTags } from '../../../src/shared/adapters/query-engine-index/with-caller-tags.js';
-import { documentTags } from '../../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../../src/shared/documents/record-fields.js';
 import { finishRetag, patch, remove } from '../../../src/shared/documents/transitions.js';
 import { readerTag } from '../../../src/shared/access/access-tags.js';
 import { keys } from '../../../src/shared/redis/keys.js';

@@ -6,8 +6,10 @@ import {
   canRead,
   canWrite,
 } from '../../../src/shared/access/access.js';
-import { accessGroupOf, accessTags, callerTags } from '../../../src/shared/access/access-group.js';
 import {
+  accessGroupOf,
+  accessTags,
+  callerTags,
   accessGroupTag,
   everyAccessGroupTag,
   ownerTag,

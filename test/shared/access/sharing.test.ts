@@ -1,13 +1,17 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createKnownLists } from '../../../src/shared/access/known-lists.js';
 import {
+  createKnownLists,
+  createSharedViews,
   createGuard,
   guardArgument,
   guardKey,
   SharingChangedError,
-} from '../../../src/shared/access/sharing-guard.js';
-import { NO_LISTS, SHARED, sharingRule, type SharingLists } from '../../../src/shared/access/sharing-rule.js';
-import { createSharedViews, type View } from '../../../src/shared/access/sharing.js';
+  NO_LISTS,
+  SHARED,
+  sharingRule,
+  type View,
+  type SharingLists,
+} from '../../../src/shared/access/sharing.js';
 import { matchesFilter } from '../../../src/shared/filters/match.js';
 import type { Filter } from '../../../src/shared/filters/parse.js';
 import { keys } from '../../../src/shared/redis/keys.js';

@@ -2,9 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createAuditLog } from '../../../src/shared/audit/audit-log.js';
+import { createAuditLog, openAudit } from '../../../src/shared/audit/audit-log.js';
 import type { RequestEntry } from '../../../src/shared/audit/entry.js';
-import { openAudit } from '../../../src/shared/audit/open-audit.js';
 import { fileSettingsSchema } from '../../../src/shared/settings/schema.js';
 import { mountSmallDisk, fillDisk } from '../../support/small-disk.js';
 import { until } from '../../support/until.js';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { printAudit, type AuditRequest } from '../../../src/cli/audit.js';
-import { MAX_LINE_BYTES } from '../../../src/shared/audit/file-lines.js';
-import { readAudit } from '../../../src/shared/audit/read-audit.js';
+import { MAX_LINE_BYTES, readAudit } from '../../../src/shared/audit/read-audit.js';
 
 let root: string;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAuditLog } from '../../../src/shared/audit/audit-log.js';
-import { createRetention } from '../../../src/shared/audit/retention.js';
+import { createRetention } from '../../../src/shared/audit/day-files.js';
 import { until } from '../../support/until.js';
 
 let root: string;

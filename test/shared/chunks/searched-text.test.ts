@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { searchedTerms, searchedText } from '../../../src/shared/chunks/searched-text.js';
-import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { packedLength, unpackTerms } from '../../../src/index/scoring/packed-terms.js';
 
 const chunk = { text: 'Costs of hay and straw.', tokenCount: 7 };

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { NOWHERE, packWhereabouts, unpackWhereabouts } from '../../../src/shared/chunks/whereabouts.js';
+import { NOWHERE, packWhereabouts, unpackWhereabouts } from '../../../src/shared/chunks/fields.js';
 
 test('the place of a chunk comes back as it was kept, and none is kept of a chunk that has none', () => {
   const place = { location: { pages: { first: 3, last: 4 } }, section: ['Methods', 'Data'] };

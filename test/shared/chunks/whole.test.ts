@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { embeddedFields, inPartsField } from '../../../src/shared/chunks/fields.js';
-import { maxTagBytes } from '../../../src/shared/chunks/tag-budget.js';
-import { wholeFields, wholeWrite } from '../../../src/shared/chunks/write-whole.js';
+import { embeddedFields, inPartsField, maxTagBytes } from '../../../src/shared/chunks/fields.js';
+import { wholeFields, wholeWrite } from '../../../src/shared/chunks/write-chunks.js';
 import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { sumTerms } from '../../../src/shared/term-statistics/parts.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openDisks } from '../../../src/shared/disk/open-disks.js';
+import { openDisks } from '../../../src/shared/disk/disk-watch.js';
 import { loadSettings } from '../../../src/shared/settings/load.js';
 import pino from 'pino';
 import { mountSmallDisk } from '../../support/small-disk.js';

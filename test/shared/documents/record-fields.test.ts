@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { documentTags } from '../../../src/shared/documents/document-tags.js';
-import { recordsOptions } from '../../../src/shared/documents/records-options.js';
 import {
+  documentTags,
   absentIfMalformed,
   changedFields,
   changedJsonFields,
@@ -11,6 +10,7 @@ import {
   RECORD_FIELDS,
   refuseMalformed,
 } from '../../../src/shared/documents/record-fields.js';
+import { recordsOptions } from '../../../src/shared/documents/records-options.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { MalformedRecordError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/redis/keys.js';

@@ -1,6 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { enterWithin } from '../../../src/shared/fair-scheduling/enter-within.js';
-import { createTurns, type TurnRequest, type Turns } from '../../../src/shared/fair-scheduling/turns.js';
+import {
+  enterWithin,
+  createTurns,
+  type TurnRequest,
+  type Turns,
+} from '../../../src/shared/fair-scheduling/turns.js';
 import { useFakeClock } from '../../support/fake-clock.js';
 import { rejection } from '../../support/rejection.js';
 

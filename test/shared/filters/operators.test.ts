@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createInstantMemo } from '../../../src/shared/filters/instant-memo.js';
+import { createInstantMemo } from '../../../src/shared/filters/instants.js';
 import { matches, matchesFilter } from '../../../src/shared/filters/match.js';
 import { parseFilter } from '../../../src/shared/filters/parse.js';
 import { matchable } from '../../support/matchable.js';

@@ -2,8 +2,10 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
-import { createBalancedFetch } from '../../../src/shared/local-models/processes/balanced-fetch.js';
-import type { ModelsAddress } from '../../../src/shared/local-models/processes/models-address.js';
+import {
+  createBalancedFetch,
+  type ModelsAddress,
+} from '../../../src/shared/local-models/processes/models-address.js';
 
 const servers: Server[] = [];
 afterEach(() => {

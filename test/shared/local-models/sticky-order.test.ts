@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { stickyOrder } from '../../../src/shared/local-models/processes/sticky-order.js';
+import { stickyOrder } from '../../../src/shared/local-models/processes/models-address.js';
 
 const address = (name: string) => ({ url: `http://${name}:8010`, token: null });
 const [a, b, c] = [address('a'), address('b'), address('c')];

@@ -5,9 +5,7 @@ import { createHttpReranker } from '../../../src/shared/adapters/http-reranker/h
 import { createOpenAICompleter } from '../../../src/shared/adapters/openai/completer.js';
 import { createOpenAIEmbedder } from '../../../src/shared/adapters/openai/embedder.js';
 import { explainFailure } from '../../../src/shared/models/in-use/explain-failure.js';
-import { shownAddress } from '../../../src/shared/models/in-use/models-in-use.js';
-import type { Role } from '../../../src/shared/models/in-use/role.js';
-import { probesOf } from '../../../src/shared/models/in-use/probe.js';
+import { shownAddress, probesOf, type Role } from '../../../src/shared/models/in-use/models-in-use.js';
 import { freePort } from '../../support/redis.js';
 import { rejection } from '../../support/rejection.js';
 

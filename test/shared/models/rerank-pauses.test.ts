@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createRerankPauses } from '../../../src/shared/models/rerank-pauses.js';
+import { createRerankPauses } from '../../../src/shared/models/reranking.js';
 
 test('failures of one caller, however many, pause that caller alone; that of a second one pauses all', () => {
   const pauses = createRerankPauses();

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { RerankError, UnavailableError } from '../../../src/shared/errors.js';
-import { createRerankPauses } from '../../../src/shared/models/rerank-pauses.js';
-import { createReranking, type RerankTask } from '../../../src/shared/models/reranking.js';
+import {
+  createRerankPauses,
+  createReranking,
+  type RerankTask,
+} from '../../../src/shared/models/reranking.js';
 import type { Reranker } from '../../../src/shared/ports.js';
 import { until } from '../../support/until.js';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { renderMessages } from '../../../src/shared/models/prompt.js';
-import { breakTurnMarkers } from '../../../src/shared/models/turn-markers.js';
+import { renderMessages, breakTurnMarkers } from '../../../src/shared/models/prompt.js';
 import { chatTemplates, markersOf } from './chat-templates.js';
 
 const templates = Object.entries(chatTemplates);

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { createLogger, withoutRedaction } from '../../../src/shared/observability/logger.js';
-import { createLogOutput } from '../../../src/shared/observability/log-output.js';
+import { createLogger, withoutRedaction, createLogOutput } from '../../../src/shared/observability/logger.js';
 import { until } from '../../support/until.js';
 
 function setUp() {

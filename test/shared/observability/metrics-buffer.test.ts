@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createMetricsBuffer, type MetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
-import { readWorkerMetrics } from '../../../src/shared/observability/worker-metrics.js';
+import {
+  createMetricsBuffer,
+  readWorkerMetrics,
+  type MetricsBuffer,
+} from '../../../src/shared/observability/worker-metrics.js';
 import { renderFamilies } from '../../../src/shared/observability/prometheus.js';
 import { createRedis, type Redis } from '../../../src/shared/redis/client.js';
 import { startRedisProxy } from '../../support/redis-proxy.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { accessGroupOf } from '../../../src/shared/access/access-group.js';
+import { accessGroupOf } from '../../../src/shared/access/access-tags.js';
 import { createAccessGroups } from '../../../src/shared/access/access-groups.js';
 import { createCacheStore } from '../../../src/shared/caches/cache-store.js';
 import { removeCache, startBuild } from '../../../src/shared/caches/transitions.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { agreementOf } from '../../../src/shared/search/agreement.js';
+import { agreementOf } from '../../../src/shared/search/ranking.js';
 import { processorMilliseconds } from '../../support/processor-time.js';
 
 /** Candidates in the order of their similarity, with these scores by words. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bestFirst } from '../../../src/shared/search/best-first.js';
+import { bestFirst } from '../../../src/shared/search/candidates.js';
 
 /** Few values of each, so that ties are many. */
 const scored = fc.record({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { compareCandidates } from '../../../src/shared/search/candidates.js';
-import { createConfirmation, STATE_KEYS, stateArguments } from '../../../src/shared/search/confirmation.js';
+import { createConfirmation, STATE_KEYS, stateArguments } from '../../../src/shared/search/read-hits.js';
 
 describe('the state of the data that candidates were found in', () => {
   const state = { server: 'run', epoch: 'epoch', sequence: 7 };

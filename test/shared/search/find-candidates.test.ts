@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Candidate, Index } from '../../../src/shared/ports.js';
 import { createFindCandidates } from '../../../src/shared/search/find-candidates.js';
-import type { Scores } from '../../../src/shared/search/agreement.js';
 import {
   createHybridRanker,
   createLexicalRanker,
   createSemanticRanker,
+  type Scores,
   type Ranker,
 } from '../../../src/shared/search/ranking.js';
 

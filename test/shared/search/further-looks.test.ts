@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { NOWHERE } from '../../../src/shared/chunks/whereabouts.js';
+import { NOWHERE } from '../../../src/shared/chunks/fields.js';
 import type { Candidate, VectorSearch, WordSearch } from '../../../src/shared/ports.js';
-import { OutdatedError } from '../../../src/shared/search/confirmation.js';
-import type { ReadHits } from '../../../src/shared/search/read-hits.js';
+import { OutdatedError, type ReadHits } from '../../../src/shared/search/read-hits.js';
 import type { SearchRequest } from '../../../src/shared/search/request.js';
 import { createSearch, wasOvertaken } from '../../../src/shared/search/search.js';
 import { matchable } from '../../support/matchable.js';

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { noStatistics, type TermStatistics } from '../../../src/index/index.js';
-import type { Scores } from '../../../src/shared/search/agreement.js';
 import {
   createHybridRanker,
   createLexicalRanker,
   createRankers,
   createSemanticRanker,
   RANKINGS,
+  type Scores,
 } from '../../../src/shared/search/ranking.js';
-import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { processorMilliseconds } from '../../support/processor-time.js';

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createGuard, SharingChangedError } from '../../../src/shared/access/sharing-guard.js';
-import { packWhereabouts } from '../../../src/shared/chunks/whereabouts.js';
+import { createGuard, SharingChangedError } from '../../../src/shared/access/sharing.js';
+import { packWhereabouts } from '../../../src/shared/chunks/fields.js';
 import type { MatchableDocument } from '../../../src/shared/document.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { MalformedRecordError } from '../../../src/shared/errors.js';
 import type { DataState } from '../../../src/shared/ports.js';
 import { createRedis } from '../../../src/shared/redis/client.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { createConfirmation, OutdatedError } from '../../../src/shared/search/confirmation.js';
-import { createReadHits, type ReadHits } from '../../../src/shared/search/read-hits.js';
+import { createConfirmation, OutdatedError, createReadHits, type ReadHits } from '../../../src/shared/search/read-hits.js';
 import { openSearchWorld, type SearchWorld } from '../../support/search-world.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 

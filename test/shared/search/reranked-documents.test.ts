@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { at } from '../../../src/shared/at.js';
-import { NOWHERE } from '../../../src/shared/chunks/whereabouts.js';
+import { NOWHERE } from '../../../src/shared/chunks/fields.js';
 import type { RerankTask, Reranking } from '../../../src/shared/models/reranking.js';
 import type { ReadHits } from '../../../src/shared/search/read-hits.js';
 import type { SearchRequest } from '../../../src/shared/search/request.js';
-import { createRerankedSearch } from '../../../src/shared/search/reranking/reranked-search.js';
+import { createRerankedSearch } from '../../../src/shared/search/reranked-search.js';
 import { createSearch } from '../../../src/shared/search/search.js';
 import { matchable } from '../../support/matchable.js';
 import { relevanceIn } from '../../support/fake-reranker.js';

@@ -7,10 +7,7 @@ import type { Index, Reranker } from '../../../src/shared/ports.js';
 import { createLexicalRanker } from '../../../src/shared/search/ranking.js';
 import { createReadHits } from '../../../src/shared/search/read-hits.js';
 import type { SearchRequest } from '../../../src/shared/search/request.js';
-import {
-  createRerankedSearch,
-  type RerankWish,
-} from '../../../src/shared/search/reranking/reranked-search.js';
+import { createRerankedSearch, type RerankWish } from '../../../src/shared/search/reranked-search.js';
 import { parsed } from '../../contracts/index-data.js';
 import { relevanceIn } from '../../support/fake-reranker.js';
 import { openSearchWorld, type SearchWorld } from '../../support/search-world.js';

@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { TermStatistics } from '../../../src/index/index.js';
-import type { Hit } from '../../../src/shared/search/hit.js';
+import type { Hit, SearchRequest } from '../../../src/shared/search/request.js';
 import { type Ranker } from '../../../src/shared/search/ranking.js';
-import type { SearchRequest } from '../../../src/shared/search/request.js';
-import { NOWHERE } from '../../../src/shared/chunks/whereabouts.js';
+import { NOWHERE } from '../../../src/shared/chunks/fields.js';
 import type { FoundContent } from '../../../src/shared/search/read-hits.js';
 import { createSearch } from '../../../src/shared/search/search.js';
-import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { packTerms, unpackTerms } from '../../../src/index/scoring/packed-terms.js';
 import { parsed } from '../../contracts/index-data.js';
 import { makeContent, makeDocument } from '../../support/documents.js';

@@ -1,14 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import {
-  AlwaysOnSampler,
-  InMemorySpanExporter,
-  SimpleSpanProcessor,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
-import { NOWHERE } from '../../../src/shared/chunks/whereabouts.js';
+import { AlwaysOnSampler, InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { NOWHERE } from '../../../src/shared/chunks/fields.js';
 import type { Reranked } from '../../../src/shared/models/reranking.js';
 import type { ReadHits } from '../../../src/shared/search/read-hits.js';
-import { createRerankedSearch } from '../../../src/shared/search/reranking/reranked-search.js';
+import { createRerankedSearch } from '../../../src/shared/search/reranked-search.js';
 import { createSearch } from '../../../src/shared/search/search.js';
 import { createTracer } from '../../../src/shared/tracing/open-telemetry.js';
 import { beginTrace, tracedBy, useTracer } from '../../../src/shared/tracing/tracing.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isEmbedderRemote } from '../../../src/shared/settings/chosen-adapters.js';
 import { readSettings, type SettingsSource } from '../../../src/shared/settings/load.js';
-import { SettingsError } from '../../../src/shared/settings/settings-error.js';
+import { SettingsError } from '../../../src/shared/settings/rule.js';
 
 function accepted(source: Partial<SettingsSource>) {
   const result = readSettings({ env: {}, toml: null, ...source });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { settingsFile, settingsTable } from '../../../src/cli/settings.js';
 import { loadSettings, readSettings, type SettingsSource } from '../../../src/shared/settings/load.js';
-import { SettingsError } from '../../../src/shared/settings/settings-error.js';
+import { SettingsError } from '../../../src/shared/settings/rule.js';
 import { isLoopbackHost } from '../../../src/shared/settings/loopback.js';
 
 const secret = 'x'.repeat(32);

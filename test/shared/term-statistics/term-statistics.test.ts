@@ -7,7 +7,7 @@ import {
   createTermStatistics,
   type TermStatisticsStore,
 } from '../../../src/shared/term-statistics/term-statistics.js';
-import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { packTerms, packedLength, packedTerms } from '../../../src/index/scoring/packed-terms.js';
 import { updateTermCounts } from '../../../src/workers/ingestion/update-term-counts.js';
 import { makeDocument } from '../../support/documents.js';

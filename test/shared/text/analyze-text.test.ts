@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { analyzeQuery, analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { analyzeQuery, analyzeText } from '../../../src/shared/text/list-terms.js';
 import { asideTerm, hashTerm, isAside } from '../../../src/shared/text/hash-term.js';
 import { processorTimeOf } from '../../support/processor-time.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { addNumber, createNumberQueue, takeLowest } from '../../../src/shared/text/number-queue.js';
+import { addNumber, createNumberQueue, takeLowest } from '../../../src/shared/text/byte-pairs.js';
 
 test('numbers leave the queue lowest first, whatever is added between', () => {
   const step = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constant('take' as const));

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { sortInSlices } from '../../../src/shared/tools/sort-in-slices.js';
+import { sortInSlices } from '../../../src/shared/tools/time-slices.js';
 
 test('items are sorted as the language sorts them, equal ones in their order', async () => {
   const items = fc

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { errorTypeOf } from '../../../src/shared/tracing/failures.js';
+import { errorTypeOf } from '../../../src/shared/tracing/open-telemetry.js';
 
 describe('the kind of an error that a trace names', () => {
   test.each<[string, unknown, string]>([

@@ -12,8 +12,7 @@ import { AbandonedError } from '../../../src/api/services/abandoned-error.js';
 import { GaveWayError } from '../../../src/shared/fair-scheduling/giving-way.js';
 import { ingestOf } from '../../../src/shared/queues/additions.js';
 import { beginJobSpan, tracedAdding } from '../../../src/shared/queues/job-traces.js';
-import { createTracer } from '../../../src/shared/tracing/open-telemetry.js';
-import { parseTraceparent } from '../../../src/shared/tracing/traceparent.js';
+import { createTracer, parseTraceparent } from '../../../src/shared/tracing/open-telemetry.js';
 import {
   beginTrace,
   traced,

@@ -3,7 +3,7 @@ import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embe
 import { createReadExtraction } from '../../../src/api/services/documents/read-extraction.js';
 import { createChunks } from '../../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
-import { documentTags } from '../../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { patch } from '../../../src/shared/documents/transitions.js';
 import { createEmbedding, type Embedding } from '../../../src/shared/models/embedding.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createChunks, type Chunks } from '../../../src/shared/chunks/chunks.js';
-import { documentTags } from '../../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../../src/shared/documents/record-fields.js';
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';
 import { patch, remove } from '../../../src/shared/documents/transitions.js';
 import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';

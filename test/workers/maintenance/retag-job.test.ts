@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createChunks, type Chunks } from '../../../src/shared/chunks/chunks.js';
-import { documentTags } from '../../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../../src/shared/documents/record-fields.js';
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';
 import { patch } from '../../../src/shared/documents/transitions.js';
 import { keys } from '../../../src/shared/redis/keys.js';

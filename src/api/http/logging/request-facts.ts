@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestAction } from '../../../shared/audit/actions.js';
+import type { RequestAction } from '../../../shared/audit/entry.js';
 import type { Caller } from '../../auth/authentication.js';
 import { auditAction, auditCaller } from '../audit/audit-trail.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
-import { MAX_FILTER_BYTES } from '../../../shared/filters/parse-state.js';
 import {
+  MAX_FILTER_BYTES,
   MAX_CONDITIONS,
   MAX_DEPTH,
   MAX_LIST_VALUES,

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { Metadata } from '../../../shared/document.js';
+import type { Metadata, Json } from '../../../shared/document.js';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { NOT_EXACT } from '../../../shared/exact-numbers.js';
 import { MAX_METADATA_DEPTH } from '../../../shared/filters/paths.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { mergePatch } from '../../../shared/merge-patch.js';
 import { isWellFormed } from '../../../shared/well-formed.js';
 import { HttpError } from '../http-error.js';
 import { OBJECT_SCHEMA } from './field-schemas.js';
@@ -81,4 +80,16 @@ const keysOf = (value: unknown): string[] => (isPlainObject(value) ? Object.keys
 function excess(unit: string, limit: number): ValidationItem {
   const msg = `ensure this value has at most ${String(limit)} ${unit}`;
   return { loc: [], msg, type: 'value_error', ctx: { limit_value: limit } };
+}
+
+/** Changes single members of a JSON value: null removes one, objects are merged, all else replaces (RFC 7396). */
+export function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (!isPlainObject(patch)) return patch;
+  // A map keeps the key `__proto__` apart from the prototype.
+  const merged = new Map<string, Json>(isPlainObject(target) ? Object.entries(target) : []);
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), value));
+  }
+  return Object.fromEntries(merged);
 }

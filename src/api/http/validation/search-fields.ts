@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SHARED } from '../../../shared/access/sharing-rule.js';
+import { SHARED } from '../../../shared/access/sharing.js';
 import { optionalNull, jsonInteger } from './field-schemas.js';
 import { MESSAGES } from './validation-errors.js';
 

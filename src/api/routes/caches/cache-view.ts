@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { SHARED } from '../../../shared/access/sharing-rule.js';
+import { SHARED } from '../../../shared/access/sharing.js';
 import type { CacheRecord } from '../../../shared/caches/cache-record.js';
-import { heldTexts } from '../../../shared/caches/renewal.js';
+import { heldTexts } from '../../../shared/caches/passages.js';
 import { FINISH_REASONS } from '../../../shared/models/finish-reason.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { shownConfig } from '../../services/caches/find-cache.js';

@@ -1,6 +1,5 @@
 import { canRead } from '../../../shared/access/access.js';
-import type { Shared } from '../../../shared/access/sharing-rule.js';
-import type { SharedViews } from '../../../shared/access/sharing.js';
+import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, ImpossibleError } from '../../../shared/errors.js';

@@ -16,8 +16,8 @@ import type { RequestContext } from '../request-context.js';
 import { changeAccess, patchedBy, type FieldsOf } from './change-access.js';
 import type { ChangeDocument, ChangeRequest } from './commit-change.js';
 import { retryMissed } from '../../../shared/documents/attachments/attachment-changes.js';
-import { removeReplaced } from '../../../shared/documents/attachments/remove-replaced.js';
 import {
+  removeReplaced,
   removeWithAttachments,
   type ChangeAsWriter,
 } from '../../../shared/documents/attachments/remove-with-attachments.js';

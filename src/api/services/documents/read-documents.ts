@@ -1,5 +1,4 @@
-import type { Shared } from '../../../shared/access/sharing-rule.js';
-import type { SharedViews } from '../../../shared/access/sharing.js';
+import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { StoredChunk } from '../../../shared/chunks/fields.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';

@@ -1,6 +1,5 @@
 import { RESP_TYPES } from 'redis';
-import { defineScript, type Redis } from '../../../shared/redis/client.js';
-import { SERVER_TIME } from '../../../shared/redis/server-time.js';
+import { defineScript, SERVER_TIME, type Redis } from '../../../shared/redis/client.js';
 
 /*
  * The memory of a request is a hash: `id` of the object that it creates, `run` that is at it, `until` when that run's lease

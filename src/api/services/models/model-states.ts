@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explainFailure } from '../../../shared/models/in-use/explain-failure.js';
-import type { ModelInUse } from '../../../shared/models/in-use/models-in-use.js';
-import { ROLES, type Role } from '../../../shared/models/in-use/role.js';
-import type { Probe } from '../../../shared/models/in-use/probe.js';
+import {
+  ROLES,
+  type ModelInUse,
+  type Role,
+  type Probe,
+} from '../../../shared/models/in-use/models-in-use.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 
 /** `unasked` is a model that is not probed: a builtin or local one, or any where `api.probe_models` is off. */

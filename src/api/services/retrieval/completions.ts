@@ -1,9 +1,9 @@
-import type { Whereabouts } from '../../../shared/chunks/whereabouts.js';
+import type { Whereabouts } from '../../../shared/chunks/fields.js';
 import { PromptTooLongError } from '../../../shared/errors.js';
 import { fitPrompt, shortenPrompt } from '../../../shared/models/prompt.js';
 import type { FinishReason } from '../../../shared/models/finish-reason.js';
 import type { Completer, CompletionEvent, Passage, Prompt } from '../../../shared/ports.js';
-import type { Hit } from '../../../shared/search/hit.js';
+import type { Hit } from '../../../shared/search/request.js';
 import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
 import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/answer-memory.js';
 import { findHits, hitsWanted, type FindHitsParts } from './find-hits.js';

@@ -1,14 +1,8 @@
-import type { Shared } from '../../../shared/access/sharing-rule.js';
-import type { SharedViews } from '../../../shared/access/sharing.js';
+import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
 import { ImpossibleError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
-import type { Hit } from '../../../shared/search/hit.js';
-import type { SearchRequest } from '../../../shared/search/request.js';
-import type {
-  RerankedSearch,
-  RerankReport,
-  RerankWish,
-} from '../../../shared/search/reranking/reranked-search.js';
+import type { Hit, SearchRequest } from '../../../shared/search/request.js';
+import type { RerankedSearch, RerankReport, RerankWish } from '../../../shared/search/reranked-search.js';
 import type { Search } from '../../../shared/search/search.js';
 import { heldSize, type MemoryLease, type Wanted } from '../answer-memory/answer-memory.js';
 

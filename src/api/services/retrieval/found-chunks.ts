@@ -1,6 +1,6 @@
-import type { Whereabouts } from '../../../shared/chunks/whereabouts.js';
+import type { Whereabouts } from '../../../shared/chunks/fields.js';
 import { shownContent, type Metadata } from '../../../shared/document.js';
-import type { Hit } from '../../../shared/search/hit.js';
+import type { Hit } from '../../../shared/search/request.js';
 import { heldSize, type MemoryLease } from '../answer-memory/answer-memory.js';
 
 /** Memory for the fields of a chunk besides its text: names, numbers, its download address. */

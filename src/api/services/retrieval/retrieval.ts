@@ -1,11 +1,10 @@
-import type { Shared } from '../../../shared/access/sharing-rule.js';
+import type { Shared } from '../../../shared/access/sharing.js';
 import type { Metadata } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Ranking } from '../../../shared/search/ranking.js';
-import type { Hit } from '../../../shared/search/hit.js';
-import type { SearchRequest } from '../../../shared/search/request.js';
-import type { RerankReport, RerankWish } from '../../../shared/search/reranking/reranked-search.js';
+import type { Hit, SearchRequest } from '../../../shared/search/request.js';
+import type { RerankReport, RerankWish } from '../../../shared/search/reranked-search.js';
 import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';

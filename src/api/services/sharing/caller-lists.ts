@@ -1,6 +1,10 @@
 import { canRead } from '../../../shared/access/access.js';
-import { MAX_SHARING_ENTRIES, type Shared, type SharingLists } from '../../../shared/access/sharing-rule.js';
-import type { SharedViews } from '../../../shared/access/sharing.js';
+import {
+  MAX_SHARING_ENTRIES,
+  type Shared,
+  type SharingLists,
+  type SharedViews,
+} from '../../../shared/access/sharing.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, InvalidFieldError } from '../../../shared/errors.js';
 

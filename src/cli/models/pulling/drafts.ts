@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isModelName } from '../../../shared/local-models/model-files.js';
-import { onMissing } from '../../../shared/tools/on-missing.js';
+import { onMissing } from '../../../shared/system-error-code.js';
 
 const announcedSchema = z.object({
   /** The key of the file's address. */

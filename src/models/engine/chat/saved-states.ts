@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import type { DiskWatch } from '../../../shared/disk/disk-watch.js';
 import type { Logger } from '../../../shared/observability/logger.js';
-import { onMissing } from '../../../shared/tools/on-missing.js';
+import { onMissing } from '../../../shared/system-error-code.js';
 import { repeat } from '../../../shared/tools/repeat.js';
 import { loadState, type SavedState } from './load-state.js';
 import { createPutAside, type PutAside } from './put-aside.js';

@@ -1,6 +1,5 @@
 import type { Embedder } from '../../ports.js';
-import { analyzeQuery } from '../../text/analyze-text.js';
-import { listTerms } from '../../text/list-terms.js';
+import { analyzeQuery, listTerms } from '../../text/list-terms.js';
 import { documentVector, queryVector, TERM_VECTOR_DIMENSIONS } from '../../text/term-vectors.js';
 
 /** Makes vectors of hashed terms, offline and without a model; see `term-vectors.ts`. */

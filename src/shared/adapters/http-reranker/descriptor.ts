@@ -1,5 +1,5 @@
-import { cohereUrl } from '../../settings/sections/reranking.js';
-import { fetchFor } from '../../tracing/traced-fetch.js';
+import { cohereUrl } from '../../settings/sections/search.js';
+import { fetchFor } from '../../tracing/tracing.js';
 import type { RerankerDescriptor } from '../descriptor.js';
 
 const modelOf = ({ model }: { readonly model: string }) => (model === '' ? 'rerank-v3.5' : model);

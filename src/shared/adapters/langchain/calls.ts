@@ -1,6 +1,5 @@
 import { toError, UnavailableError } from '../../errors.js';
-import { enterWithin } from '../../fair-scheduling/enter-within.js';
-import { createTurns } from '../../fair-scheduling/turns.js';
+import { enterWithin, createTurns } from '../../fair-scheduling/turns.js';
 import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { untilAborted } from '../../tools/until-aborted.js';
 import type { TooLong } from '../../provider-http/too-long.js';

@@ -1,11 +1,8 @@
 import { prefixesFor } from '../../local-models/families.js';
 import { parseProviderClass, type ProviderClass } from '../../models/provider-class.js';
-import { parseOptions } from '../../settings/constructor-options.js';
-import { readOptions } from '../../settings/read-options.js';
-import { reportingVariables } from '../../settings/reporting-variables.js';
-import type { Rule } from '../../settings/rule.js';
+import { parseOptions, readOptions } from '../../settings/read-options.js';
+import { SettingsError, type Rule, type Environment } from '../../settings/rule.js';
 import { providerClass } from '../../settings/setting-kinds.js';
-import { SettingsError } from '../../settings/settings-error.js';
 import type { CompleterDescriptor, EmbedderDescriptor, NoSections, ReadSettings } from '../descriptor.js';
 
 type Section = 'embedding' | 'completion';
@@ -118,4 +115,21 @@ async function blamed<Made>(
     if (error instanceof UnusableClassError) throw wrong(error.message);
     throw error;
   }
+}
+
+/** Variables with which LangChain sends each prompt and answer to LangSmith, or writes it to standard output. */
+const SWITCHES = [
+  'LANGSMITH_TRACING',
+  'LANGSMITH_TRACING_V2',
+  'LANGCHAIN_TRACING',
+  'LANGCHAIN_TRACING_V2',
+  'LANGCHAIN_VERBOSE',
+];
+/** The variable by which requests to a model take a way through LangSmith. */
+const GATEWAY = 'LANGSMITH_GATEWAY';
+
+/** Returns the variables of the environment that let LangChain pass its requests on. It reads them itself, at every call. */
+function reportingVariables(env: Environment): string[] {
+  const isOn = (name: string) => !['', 'false', '0', 'no'].includes(env[name]?.toLowerCase() ?? '');
+  return [...SWITCHES, GATEWAY].filter(isOn);
 }

@@ -3,8 +3,7 @@ import { prefixesFor } from '../../local-models/families.js';
 import type { FindOptions } from '../../local-models/processes/find-model.js';
 import { modelsAddressesOf } from '../../local-models/processes/models-address.js';
 import { embeddingFileOf } from '../../local-models/recommended.js';
-import type { Rule } from '../../settings/rule.js';
-import { SettingsError } from '../../settings/settings-error.js';
+import { SettingsError, type Rule } from '../../settings/rule.js';
 import type {
   CompleterDescriptor,
   EmbedderDescriptor,
@@ -104,7 +103,7 @@ function namesFile(port: string, section: 'completion' | 'reranking'): Rule<OwnS
 const addressOf = (settings: OwnSettings): string => modelsAddressesOf(settings)[0].url;
 
 async function connectionOf(settings: OwnSettings) {
-  const { createBalancedFetch } = await import('../../local-models/processes/balanced-fetch.js');
+  const { createBalancedFetch } = await import('../../local-models/processes/models-address.js');
   const addresses = modelsAddressesOf(settings);
   const [{ url, token }] = addresses;
   return { apiKey: token, baseUrl: `${url}/v1`, fetch: createBalancedFetch(addresses) };

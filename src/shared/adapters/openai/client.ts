@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { toError, UnavailableError } from '../../errors.js';
-import { createBoundedFetch } from '../../provider-http/bounded-fetch.js';
+import { createBoundedFetch, withWholeAnswers } from '../../provider-http/bounded-fetch.js';
 import { withReadableErrors } from '../../provider-http/error-body.js';
-import { withWholeAnswers } from '../../provider-http/whole-answer.js';
 import { describeFailure, RefusedError, type ProviderFailure } from './provider-errors.js';
 
 export interface OpenAIConnection {

@@ -1,7 +1,7 @@
 import { prefixesFor } from '../../local-models/families.js';
 import type { Rule } from '../../settings/rule.js';
 import { openaiUrl } from '../../settings/sections/providers.js';
-import { fetchFor } from '../../tracing/traced-fetch.js';
+import { fetchFor } from '../../tracing/tracing.js';
 import type { CompleterDescriptor, EmbedderDescriptor, NoSections, ReadSettings } from '../descriptor.js';
 
 const orDefault = (model: string, standard: string) => (model === '' ? standard : model);

@@ -1,7 +1,6 @@
 import { APIConnectionError, APIError } from 'openai';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
-import { networkCause } from '../../provider-http/network-cause.js';
-import { parseRetryAfter } from '../../provider-http/retry-after.js';
+import { networkCause, parseRetryAfter } from '../../provider-http/bounded-fetch.js';
 import { readCompletionLimit, readTooLong, type TooLong } from '../../provider-http/too-long.js';
 
 /** The provider understood the request and refused it (400, 413, 422). Sending it again would change nothing. */

@@ -3,14 +3,8 @@ import { slicesOf } from '../../batches.js';
 import type { Candidate, WordIndex, WordSearch, CallOptions } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../search/candidates.js';
-import {
-  weighQuery,
-  termWeights,
-  heaviestTerms,
-  weightOf,
-  type WeightedTerm,
-} from '../../search/query-terms.js';
-import { analyzeQuery } from '../../text/analyze-text.js';
+import { weighQuery, termWeights, heaviestTerms, weightOf, type WeightedTerm } from '../../search/query-terms.js';
+import { analyzeQuery } from '../../text/list-terms.js';
 import { nextSlice } from '../../tools/time-slices.js';
 import type { FoundChunk } from './chunk-query.js';
 import type { ChunkSearch } from './chunk-search.js';

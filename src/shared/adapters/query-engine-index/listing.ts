@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CallerTags } from '../../access/access-group.js';
+import type { CallerTags } from '../../access/access-tags.js';
 import type { DocumentRecord } from '../../document.js';
 import {
   comparePlaces,
@@ -15,7 +15,7 @@ import { createTurns } from '../../fair-scheduling/turns.js';
 import { matches } from '../../filters/match.js';
 import type { DocumentSelection, IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
-import { sortInSlices } from '../../tools/sort-in-slices.js';
+import { sortInSlices } from '../../tools/time-slices.js';
 import { compileClause } from './clause.js';
 import { documentIndex } from './definition.js';
 import { refuseWarnings } from './engine.js';

@@ -1,8 +1,7 @@
-import { readerTag } from '../../access/access-tags.js';
+import { readerTag, callerTags, type CallerTags } from '../../access/access-tags.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
 import { dropOldest } from '../../tools/drop-oldest.js';
-import { callerTags, type CallerTags } from '../../access/access-group.js';
 
 /** The tags of this many callers are remembered. */
 const MAX_CALLERS_KNOWN = 512;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { Problem } from '../../settings/rule.js';
+import { SettingsError, type Problem } from '../../settings/rule.js';
 import { choice, httpUrl, orEmpty, text, whole, type Pattern } from '../../settings/setting-kinds.js';
-import { SettingsError } from '../../settings/settings-error.js';
 import type { StorageDescriptor } from '../descriptor.js';
 import type { Refusal } from './refusal.js';
 

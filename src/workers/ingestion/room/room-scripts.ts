@@ -1,5 +1,4 @@
-import { defineScript } from '../../../shared/redis/client.js';
-import { SERVER_TIME } from '../../../shared/redis/server-time.js';
+import { defineScript, SERVER_TIME } from '../../../shared/redis/client.js';
 
 /*
  * Turns of documents that wait for room. Freed room goes to whoever asks first, so that smaller documents, of which there

@@ -1,16 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { packedSize, readTerms } from '../../../index/index.js';
-import type { ChunkText } from '../../../shared/chunks/fields.js';
+import { maxTagBytes, packWhereabouts, type ChunkText } from '../../../shared/chunks/fields.js';
 import { searchedTerms, type Naming } from '../../../shared/chunks/searched-text.js';
-import { maxTagBytes } from '../../../shared/chunks/tag-budget.js';
-import { packWhereabouts } from '../../../shared/chunks/whereabouts.js';
 import type { VectorType } from '../../../shared/data-set/stored-vectors.js';
 import { callerOf, type DocumentRecord } from '../../../shared/document.js';
 import { requireChunks, type Quotas } from '../../../shared/documents/owned.js';
-import {
-  countUnfinishedIngests,
-  countUnfinishedIngestsOf,
-} from '../../../shared/documents/unfinished-ingests.js';
+import { countUnfinishedIngests, countUnfinishedIngestsOf } from '../../../shared/documents/unfinished-ingests.js';
 import { IngestError, UnavailableError } from '../../../shared/errors.js';
 import type { Embedding } from '../../../shared/models/embedding.js';
 import type { Redis } from '../../../shared/redis/client.js';

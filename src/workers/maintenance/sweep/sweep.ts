@@ -1,6 +1,6 @@
 import { createAccessGroups } from '../../../shared/access/access-groups.js';
 import { at } from '../../../shared/at.js';
-import { isUpToDate, startRenewal } from '../../../shared/caches/renewal.js';
+import { isUpToDate, startRenewal } from '../../../shared/caches/passages.js';
 import { latestAttempts } from '../../../shared/documents/transitions.js';
 import { UnavailableError } from '../../../shared/errors.js';
 import type { CacheBuildId } from '../../../shared/ports.js';

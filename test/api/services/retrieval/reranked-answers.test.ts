@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { NOWHERE } from '../../../../src/shared/chunks/whereabouts.js';
+import { NOWHERE } from '../../../../src/shared/chunks/fields.js';
 import { AbandonedError } from '../../../../src/api/services/abandoned-error.js';
 import { createAnswerMemory } from '../../../../src/api/services/answer-memory/answer-memory.js';
 import { createCompletions } from '../../../../src/api/services/retrieval/completions.js';
@@ -10,7 +10,7 @@ import { createReranking } from '../../../../src/shared/models/reranking.js';
 import type { Reranker } from '../../../../src/shared/ports.js';
 import type { MatchableDocument } from '../../../../src/shared/document.js';
 import type { ReadHits } from '../../../../src/shared/search/read-hits.js';
-import { createRerankedSearch } from '../../../../src/shared/search/reranking/reranked-search.js';
+import { createRerankedSearch } from '../../../../src/shared/search/reranked-search.js';
 import type { Search } from '../../../../src/shared/search/search.js';
 import type { UsageEvent } from '../../../../src/shared/usage/usage.js';
 import { makeContent, makeDocument } from '../../../support/documents.js';

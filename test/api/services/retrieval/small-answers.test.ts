@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { NOWHERE } from '../../../../src/shared/chunks/whereabouts.js';
+import { NOWHERE } from '../../../../src/shared/chunks/fields.js';
 import { AbandonedError } from '../../../../src/api/services/abandoned-error.js';
 import { createAnswerMemory } from '../../../../src/api/services/answer-memory/answer-memory.js';
 import { createRetrieval, type RetrievalRequest } from '../../../../src/api/services/retrieval/retrieval.js';

@@ -4,8 +4,11 @@ import { createQuietTimes } from '../../../../src/shared/adapters/exact-index/an
 import { UnavailableError } from '../../../../src/shared/errors.js';
 import type { DataState, Index } from '../../../../src/shared/ports.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
-import { createConfirmation, OutdatedError } from '../../../../src/shared/search/confirmation.js';
-import { createReadHits } from '../../../../src/shared/search/read-hits.js';
+import {
+  createConfirmation,
+  OutdatedError,
+  createReadHits,
+} from '../../../../src/shared/search/read-hits.js';
 import { startTestRedis, type TestRedis } from '../../../support/redis.js';
 import { openSearchWorld, type SearchWorld } from '../../../support/search-world.js';
 import { RANKERS } from '../../../support/search-worlds.js';

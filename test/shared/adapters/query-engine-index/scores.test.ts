@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { noStatistics } from '../../../../src/index/index.js';
-import { callerTags } from '../../../../src/shared/access/access-group.js';
+import { callerTags } from '../../../../src/shared/access/access-tags.js';
 import { termsQuery } from '../../../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../../../src/shared/adapters/query-engine-index/clause.js';
 import { chunkIndex } from '../../../../src/shared/adapters/query-engine-index/definition.js';

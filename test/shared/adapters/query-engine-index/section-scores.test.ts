@@ -1,10 +1,7 @@
 import { expect, test } from '@jest/globals';
-import {
-  scoreWithSections,
-  type OwnScore,
-} from '../../../../src/shared/adapters/query-engine-index/section-scores.js';
+import { scoreWithSections, type OwnScore } from '../../../../src/shared/adapters/query-engine-index/section-scores.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
-import { analyzeText } from '../../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../../src/shared/text/list-terms.js';
 import { packTerms } from '../../../../src/index/scoring/packed-terms.js';
 import { scoresOfDocument } from '../../../support/section-scores.js';
 import { turnsOf } from '../../../support/turns-here.js';

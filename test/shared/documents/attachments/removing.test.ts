@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { DocumentRecord } from '../../../../src/shared/document.js';
-import { removeReplaced } from '../../../../src/shared/documents/attachments/remove-replaced.js';
 import {
+  removeReplaced,
   removeAttachment,
   removeWithAttachments,
   type ChangeAsWriter,

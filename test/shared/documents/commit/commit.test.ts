@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { generationId, type DocumentRecord } from '../../../../src/shared/document.js';
 import type { Effects } from '../../../../src/shared/documents/change.js';
 import { SameContentError } from '../../../../src/shared/documents/content-hashes.js';
-import { createRecords } from '../../../../src/shared/documents/records.js';
+import { createRecords, wasDeleted } from '../../../../src/shared/documents/records.js';
 import {
   countIngestingCallers,
   countUnfinishedIngests,
@@ -10,7 +10,6 @@ import {
   readUnfinishedIngests,
 } from '../../../../src/shared/documents/unfinished-ingests.js';
 import * as transitions from '../../../../src/shared/documents/transitions.js';
-import { wasDeleted } from '../../../../src/shared/documents/was-deleted.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';
 import { UnderWayError } from '../../../../src/shared/idempotency/reservation.js';
 import { keys, toMember } from '../../../../src/shared/redis/keys.js';

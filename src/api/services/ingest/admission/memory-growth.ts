@@ -1,7 +1,7 @@
-import { accessGroupOf } from '../../../../shared/access/access-group.js';
-import { maxTagBytes } from '../../../../shared/chunks/tag-budget.js';
+import { accessGroupOf } from '../../../../shared/access/access-tags.js';
+import { maxTagBytes } from '../../../../shared/chunks/fields.js';
 import type { Content, DocumentRecord } from '../../../../shared/document.js';
-import { documentTags } from '../../../../shared/documents/document-tags.js';
+import { documentTags } from '../../../../shared/documents/record-fields.js';
 import { InvalidFieldError } from '../../../../shared/errors.js';
 import type { RequireRoom } from './require-room.js';
 

@@ -4,7 +4,7 @@ import type { ChunkAddress } from '../../../chunks/fields.js';
 import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/stored-vectors.js';
 import { tellOfMirror } from '../../../mirror-preparation/mirror-preparation.js';
 import { keys } from '../../../redis/keys.js';
-import { reconnectDelay } from '../../../redis/reconnect-delay.js';
+import { reconnectDelay } from '../../../redis/client.js';
 import type { RecordTexts } from './record-parser.js';
 
 /** The name of the data set, and how many changes it had seen at one moment. */

@@ -7,8 +7,7 @@ import {
 } from '../../../../index/index.js';
 import { canRead, readersOf, type AccessLists } from '../../../access/access.js';
 import type { DocumentRecord, FilterableDocument } from '../../../document.js';
-import { bytesOfFilter, conditionsOf } from '../../../filters/filter-cost.js';
-import { compileFilter } from '../../../filters/match.js';
+import { bytesOfFilter, conditionsOf, compileFilter } from '../../../filters/match.js';
 import type { Filter } from '../../../filters/parse.js';
 import { divisorOf, saturated, termProduct } from '../../../text/term-vectors.js';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { DocumentRecord } from '../../../../../src/shared/document.js';
-import { documentTags } from '../../../../../src/shared/documents/document-tags.js';
+import { documentTags } from '../../../../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../../../../src/shared/documents/records.js';
 import type { JobOrigin } from '../../../../../src/shared/queues/additions.js';
 import { keys } from '../../../../../src/shared/redis/keys.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { mergePatch } from '../../src/shared/merge-patch.js';
-import type { Json } from '../../src/shared/document.js';
+import { mergePatch } from '../../../../src/api/http/validation/metadata.js';
+import type { Json } from '../../../../src/shared/document.js';
 
 describe('a merge patch', () => {
   /** The examples of RFC 7396, appendix A. */

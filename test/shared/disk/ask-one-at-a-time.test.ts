@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { askOneAtATime } from '../../../src/shared/tools/ask-one-at-a-time.js';
+import { askOneAtATime } from '../../../src/shared/disk/disk-watch.js';
 
 test('what does not answer is asked once, and nobody waits for it for long', async () => {
   let asked = 0;

@@ -1,14 +1,12 @@
-import { at } from '../../at.js';
-import type { Reranked, Reranking, RerankOutcome, RerankTask } from '../../models/reranking.js';
-import type { Candidate } from '../../ports.js';
-import { traced } from '../../tracing/tracing.js';
-import { bestFirst } from '../best-first.js';
-import { addressOf, candidateOf } from '../candidates.js';
-import { createCheckCandidates, takeHits } from '../check-candidates.js';
-import type { Hit } from '../hit.js';
-import type { ReadHits } from '../read-hits.js';
-import type { SearchRequest } from '../request.js';
-import { wasOvertaken, type Search } from '../search.js';
+import { at } from '../at.js';
+import type { Reranked, Reranking, RerankOutcome, RerankTask } from '../models/reranking.js';
+import type { Candidate } from '../ports.js';
+import { traced } from '../tracing/tracing.js';
+import { bestFirst, addressOf, candidateOf } from './candidates.js';
+import { createCheckCandidates, takeHits } from './check-candidates.js';
+import type { ReadHits } from './read-hits.js';
+import type { Hit, SearchRequest } from './request.js';
+import { wasOvertaken, type Search } from './search.js';
 
 /** The wish of a request about reranking. */
 export interface RerankWish {

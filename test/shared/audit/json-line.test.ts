@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { jsonLine } from '../../../src/shared/tools/json-line.js';
+import { jsonLine } from '../../../src/shared/audit/entry.js';
 
 describe('a line of JSON', () => {
   test('holds one end of a line and no control character, whatever its texts are, and says the same', () => {

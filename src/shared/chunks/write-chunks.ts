@@ -1,0 +1,299 @@
+import { at } from '../at.js';
+import { inGroups, BATCH_SIZE } from '../batches.js';
+import type { VectorSet } from '../data-set/stored-vectors.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { settleStep, sumTerms, type BatchTerms } from '../term-statistics/parts.js';
+import { countFields, stepArguments } from '../term-statistics/scripts.js';
+import {
+  marksName,
+  textFields,
+  withLengths,
+  embeddedFields,
+  inPartsField,
+  vectorFields,
+  markedValue,
+  type ChunkMarks,
+  type TextBatch,
+  type ChunkVector,
+  type EmbeddedChunk,
+  type WholeChunk,
+} from './fields.js';
+import type { GenerationEnd } from './read-chunks.js';
+import { renameGroup, type Renaming } from './rename-chunks.js';
+import {
+  closeScript,
+  writeTagsScript,
+  writeTextsScript,
+  countedScript,
+  finishScript,
+  noteInPartsScript,
+  writeScript,
+} from './scripts.js';
+import { packReceipt } from './stored-receipt.js';
+
+/**
+ * `refused` means that the generation was discarded. `overtaken` means that the record is no longer
+ * at the given revision, or that earlier writes are missing.
+ */
+export type Write = 'written' | 'refused' | 'overtaken';
+
+/** The state of the record that tags were made of. */
+export interface RecordState {
+  readonly documentId: string;
+  readonly revision: number;
+}
+
+/**
+ * Tags for consecutive chunks, made of a record in the state `of`, with the terms of chunks whose file has another name
+ * now.
+ */
+export interface TagBatch extends ChunkMarks {
+  readonly numbers: readonly number[];
+  readonly of: RecordState;
+  /** Null where no chunk has to be renamed; it is for chunks of one batch. */
+  readonly renaming?: Renaming | null;
+}
+
+export async function writeTexts(
+  redis: Redis,
+  { first, chunks, ...batch }: TextBatch,
+  revision: number,
+): Promise<Write> {
+  const rows = chunks.map((chunk, i) => textFields(batch, { ...chunk, number: first + i }));
+  const done = await writeTextsScript.run(redis, {
+    keys: [
+      keys.generation(batch.generation),
+      keys.document(batch.documentId),
+      ...chunks.map((_, i) => keys.chunk(batch.generation, first + i)),
+    ],
+    arguments: [String(revision), String(first), marksName(batch), ...withLengths(rows)],
+  });
+  return outcomeOf(done);
+}
+
+/** Writes tags in many small scripts, since an engine indexes each vector anew and searches must get their turns. */
+export async function writeTags(
+  redis: Redis,
+  generation: string,
+  { numbers, of, renaming = null, ...marks }: TagBatch,
+): Promise<Write> {
+  const writeGroup = (group: readonly number[]) =>
+    writeTagsScript.run(redis, {
+      keys: [
+        keys.generation(generation),
+        keys.document(of.documentId),
+        ...group.map((number) => keys.chunk(generation, number)),
+      ],
+      arguments: [String(of.revision), marks.tags, marksName(marks), String(at(group, 0))],
+    });
+  for (const group of inGroups(numbers)) {
+    const done = renaming
+      ? await renameGroup(redis, generation, { group, of, renaming, marks })
+      : await writeGroup(group);
+    if (done !== 1) return outcomeOf(done);
+  }
+  return 'written';
+}
+
+export async function taggedUpTo(redis: Redis, generation: string, marks: ChunkMarks): Promise<number> {
+  const tagged = await redis.hGet(keys.generation(generation), 'tagged');
+  // A generation without chunks, or one that has lost its tags, does not have the field.
+  if (tagged === null) return 0;
+  const [name, count] = tagged.split(':');
+  return name === marksName(marks) ? Number(count) : 0;
+}
+
+export async function closeTexts(
+  redis: Redis,
+  generation: string,
+  { chunks, tokens, receipt }: GenerationEnd,
+): Promise<boolean> {
+  const done = await closeScript.run(redis, {
+    keys: [keys.generation(generation)],
+    arguments: [
+      'chunks',
+      String(chunks),
+      'tokens',
+      String(tokens),
+      ...(receipt ? ['receipt', packReceipt(receipt)] : []),
+    ],
+  });
+  return done === 1;
+}
+
+const outcomeOf = (done: number): Write => (done === 1 ? 'written' : done === -1 ? 'refused' : 'overtaken');
+
+/** The place where vectors are written. Each set of vectors has its own fields in the same hashes. */
+interface VectorStore {
+  readonly redis: Redis;
+  readonly vectors: VectorSet;
+}
+
+/** The chunks of a batch with their vectors and terms. */
+export interface EmbeddedBatch {
+  readonly batch: number;
+  readonly chunks: readonly EmbeddedChunk[];
+  /** The owner whose term statistics count the chunks; null for nobody's. */
+  readonly owner: string | null;
+  /** The mark of the file's name that the terms hold; see `nameMark`. */
+  readonly named: string;
+}
+
+/** @throws when the file was renamed meanwhile, so that the terms are to be made anew */
+export async function writeEmbedded(
+  store: VectorStore,
+  generation: string,
+  batch: EmbeddedBatch,
+): Promise<boolean> {
+  const { redis, vectors } = store;
+  const groups = inGroups(batch.chunks);
+  const others = groups.slice(0, -1);
+  const last = groups.at(-1) ?? [];
+  const write = { named: batch.named };
+  for (const group of others) if (!(await writeGroup(store, generation, { group, ...write }))) return false;
+  const written = await countedScript.run(redis, {
+    keys: [
+      keys.generation(generation),
+      keys.statistics(batch.owner),
+      ...batch.chunks.map(({ number }) => keys.chunk(generation, number)),
+    ],
+    arguments: [
+      vectors.field,
+      String(batch.chunks.length - last.length),
+      batch.named,
+      ...counting({ ...batch, terms: sumTerms(batch.chunks.map(({ terms }) => terms)) }),
+      ...withLengths(last.map((chunk) => rowOf(chunk, vectors, batch.named))),
+    ],
+  });
+  return isWritten(written);
+}
+
+export async function writeVectors(
+  store: VectorStore,
+  generation: string,
+  chunks: readonly ChunkVector[],
+): Promise<boolean> {
+  for (const group of inGroups(chunks))
+    if (!(await writeGroup(store, generation, { group, named: ANY_NAME }))) return false;
+  return true;
+}
+
+async function writeGroup(
+  { redis, vectors }: VectorStore,
+  generation: string,
+  { group, named }: { readonly group: readonly ChunkVector[]; readonly named: string },
+): Promise<boolean> {
+  const written = await writeScript.run(redis, {
+    keys: [keys.generation(generation), ...group.map(({ number }) => keys.chunk(generation, number))],
+    arguments: [named, ...withLengths(group.map((chunk) => rowOf(chunk, vectors, named)))],
+  });
+  return isWritten(written);
+}
+
+/** Vectors say nothing of names, and may be written whatever the name is. */
+const ANY_NAME = '*';
+
+/** The fields of a chunk that embedding adds, with the mark of the name that its terms hold. */
+function rowOf(chunk: ChunkVector, vectors: VectorSet, named: string): (string | Buffer)[] {
+  const fields = vectorFields(chunk, vectors);
+  return named === '' || named === ANY_NAME ? fields : [...fields, 'named', named];
+}
+
+function isWritten(done: number): boolean {
+  if (done === -2) throw new Error('the file was renamed while its chunks were embedded');
+  return done === 1;
+}
+
+export async function removeVectors(
+  { redis, vectors }: VectorStore,
+  generation: string,
+  numbers: readonly number[],
+): Promise<void> {
+  const fields = [vectors.field, inPartsField(vectors)];
+  await Promise.all(numbers.map((number) => redis.hDel(keys.chunk(generation, number), fields)));
+}
+
+export async function noteInParts(redis: Redis, generation: string): Promise<void> {
+  await noteInPartsScript.run(redis, { keys: [keys.generation(generation)], arguments: [] });
+}
+
+export async function finishBatch(
+  { redis, vectors }: VectorStore,
+  generation: string,
+  { batch, of }: { batch: number; of: number },
+): Promise<number | null> {
+  const done = await finishScript.run(redis, {
+    keys: [keys.generation(generation), keys.chunk(generation, batch * BATCH_SIZE)],
+    arguments: [...embeddedFields(vectors, batch), vectors.field, ...countFields(batch)],
+  });
+  return done < 0 ? null : of - done;
+}
+
+export async function isFinished(
+  { redis, vectors }: VectorStore,
+  generation: string,
+  batch: number,
+): Promise<boolean> {
+  const [mark] = embeddedFields(vectors, batch);
+  return (await redis.hExists(keys.generation(generation), mark)) === 1;
+}
+
+/** The arguments that start to count a batch, preceded by their number. */
+function counting({
+  batch,
+  terms,
+  owner,
+}: Pick<EmbeddedBatch, 'batch' | 'owner'> & { readonly terms: BatchTerms }): string[] {
+  const step = settleStep(terms, { kind: 'none' }, owner);
+  const counted = step ? stepArguments(batch, step) : [];
+  return [String(counted.length), ...counted];
+}
+
+/** A generation that consists of one batch. */
+export interface WholeTexts extends Omit<TextBatch, 'first' | 'chunks'> {
+  readonly chunks: readonly WholeChunk[];
+  /** The tokens of all chunks together. */
+  readonly tokens: number;
+}
+
+/** The same, whose terms fit one step. */
+interface WholeGeneration extends WholeTexts {
+  /** The terms of all chunks together. */
+  readonly terms: BatchTerms;
+  /** The owner whose term statistics count the chunks; null for nobody's. */
+  readonly owner: string | null;
+}
+
+/** The keys and arguments with which the step that publishes a generation writes all of it. */
+export interface WholeWrite {
+  readonly generation: string;
+  /** The tags of the record at the revision that the write is for, and of all its chunks. */
+  readonly tags: string;
+  readonly keys: readonly string[];
+  readonly arguments: readonly (string | Buffer)[];
+}
+
+export function wholeWrite(vectors: VectorSet, { terms, owner, ...whole }: WholeGeneration): WholeWrite {
+  const { generation, tags, chunks } = whole;
+  const { fields, rows } = wholeFields(vectors, whole);
+  return {
+    generation,
+    tags,
+    keys: [keys.statistics(owner), ...chunks.map(({ number }) => keys.chunk(generation, number))],
+    arguments: [...withLengths([fields]), ...counting({ batch: 0, terms, owner }), ...withLengths(rows)],
+  };
+}
+
+/** Returns the fields of a generation that is closed and embedded, and the fields of each of its chunks. */
+export function wholeFields(
+  vectors: VectorSet,
+  { chunks, tokens, ...batch }: WholeTexts,
+): { readonly fields: string[]; readonly rows: (string | Buffer)[][] } {
+  const [mark, count] = embeddedFields(vectors, 0);
+  const closed = ['document', batch.documentId, 'chunks', String(chunks.length), 'tokens', String(tokens)];
+  const inParts = chunks.some((chunk) => chunk.inParts) ? ['in_parts', '1'] : [];
+  const fields = [...closed, mark, '1', count, '1', 'tagged', markedValue(batch, chunks.length), ...inParts];
+  const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
+  return { fields, rows };
+}
