@@ -1,5 +1,4 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
-import type { Rectangle } from '../../blocks/location.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
 import { touches } from '../visibility/layers.js';

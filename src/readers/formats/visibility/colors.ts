@@ -59,8 +59,9 @@ const NAMES = colorsByName(
 
 /** @param list names, each before its six digits */
 export function colorsByName(list: string): ReadonlyMap<string, Color> {
+  const words = list.split(' ');
   return new Map(
-    Array.from(list.matchAll(/(\w+) ([\da-f]{6})/g), ([, name = '', digits = '']) => [name, `#${digits}`]),
+    words.flatMap((word, at): [string, Color][] => (at % 2 === 0 ? [[word, `#${words[at + 1] ?? ''}`]] : [])),
   );
 }
 

@@ -3,7 +3,6 @@ import type { FileFormat } from '../../../../src/readers/detection/formats.js';
 import {
   style,
   look,
-  cellLook,
   WHITE,
   DARK,
   span,
