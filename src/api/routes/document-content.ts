@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { noteUser } from '../../shared/audit/notes.js';
 import { isFinal } from '../../shared/document.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS, MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
+import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { nonBlankString, optionalNull, queryInteger } from '../http/validation/field-schemas.js';

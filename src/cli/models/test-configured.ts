@@ -4,8 +4,7 @@ import { explainFailure } from '../../shared/models/in-use/explain-failure.js';
 import { modelsInUse, placeOf, ROLES, type ModelInUse, type Role } from '../../shared/models/in-use/models-in-use.js';
 import type { Completer, Embedder, Reranker } from '../../shared/ports.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
-import { test, dot, inSeconds, sanityLine, type TestResult } from './test.js';
-import type { Verdict } from '../../readers/formats/pdf/judging/judge-text.js';
+import { test, dot, inSeconds, sanityLine, type TestResult, type Verdict } from './test.js';
 
 /**
  * Tries the embedder, completer and reranker that the settings name, in this process and without a service.
