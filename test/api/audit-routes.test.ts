@@ -22,7 +22,7 @@ let api: ApiClient;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'quire-audit-'));
-  log = createAuditLog({ folder, process: 'api', keepDays: 1, logger: console as never });
+  log = createAuditLog({ folder, process: 'api', keepDays: 1, logger: console });
   api = await startApi({ routes, audit: { log, isRequired: false } });
 });
 

@@ -2,7 +2,6 @@ import { createBlockWriter, type BlockWriter } from '../../blocks/block-writer.j
 import type { Place } from '../../blocks/block.js';
 import type { Location } from '../../blocks/location.js';
 import type { Color } from '../visibility/colors.js';
-import type { Unseen } from '../visibility/hidden-counter.js';
 import type { Fill } from '../visibility/layers.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { readObject, type OdfContext, type OdfReader } from './context.js';
