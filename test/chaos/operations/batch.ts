@@ -147,4 +147,6 @@ function take({ arena, name }: Actor, item: LostIngest, { heard, reply, label }:
 const isTooMany = (outcome: Outcome) => outcome.type === 'answer' && outcome.status === 429;
 
 const isUnanswered = (outcome: Outcome) =>
-  outcome.type === 'broken' || isCutOff(outcome) || (outcome.type === 'answer' && [409, 503].includes(outcome.status));
+  outcome.type === 'broken' ||
+  isCutOff(outcome) ||
+  (outcome.type === 'answer' && [409, 503].includes(outcome.status));
