@@ -1,4 +1,10 @@
-import { PACKAGES, VECTOR_ENGINES, WORD_ENGINES, type VectorEngineName, type WordEngineName } from '../peers/engines.js';
+import {
+  PACKAGES,
+  VECTOR_ENGINES,
+  WORD_ENGINES,
+  type VectorEngineName,
+  type WordEngineName,
+} from '../peers/engines.js';
 import { findPeers } from '../peers/find-peers.js';
 import { measureInProcess, withEngines } from '../peers/in-process.js';
 import { measureOverHttp } from '../peers/over-http.js';

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RESP_TYPES } from 'redis';
 import { callerTags } from '../../src/shared/access/access-tags.js';
-import { nearestQuery, readChunkReply, type SearchEffort } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
+import {
+  nearestQuery,
+  readChunkReply,
+  type SearchEffort,
+} from '../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../src/shared/adapters/query-engine-index/clause.js';
 import { chunkIndex, type VectorAlgorithm } from '../../src/shared/adapters/query-engine-index/definition.js';
 import { createEngine } from '../../src/shared/adapters/query-engine-index/engine.js';

@@ -1,11 +1,23 @@
-import { userInfo } from 'node:os';
-import type { CommandAction } from '../shared/audit/entry.js';
-import { openAudit, type AuditLog } from '../shared/audit/audit-log.js';
+import { createHash } from 'node:crypto';
+import { chown, stat, type FileHandle } from 'node:fs/promises';
+import { hostname, userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { auditFolder, auditRoom } from '../shared/audit/audit-log.js';
+import { bytesOf, dayOf, listDayFiles, openDayFile } from '../shared/audit/day-files.js';
+import { jsonLine, type CommandAction, type CommandEntry } from '../shared/audit/entry.js';
 import type { Settings } from '../shared/settings/load.js';
+import { systemErrorCode } from '../shared/system-error-code.js';
 import { say, UserError } from './user-messages.js';
 
+/** The process as its lines and files name it. */
+const PROCESS = 'cli';
+/** A disk that takes longer does not answer. */
+const HUNG_MILLISECONDS = 10_000;
+const CANNOT_WRITE = 'The audit log cannot be written';
+
 /**
- * Runs a command and writes a line of it into the audit log, where the settings want one.
+ * Runs a command and writes a line of it into the audit log, where the settings want one. It only ever appends: what is kept,
+ * and for how long, is up to the service, whose settings may be others.
  *
  * @param about the user that the command makes a way in for
  * @throws UserError before the command runs, where the log is required and cannot be written
@@ -16,43 +28,83 @@ export async function audited<Result>(
   work: () => Promise<Result>,
   about: { readonly user?: string } = {},
 ): Promise<Result> {
-  const log = await openLog(settings);
+  const { log, required } = settings.audit;
   if (!log) return work();
+  const file = await inTime(openFile(settings)).catch((error: unknown) => {
+    if (required) throw new UserError(`${CANNOT_WRITE} (${reasonOf(error)}), and audit.required is set.`);
+    say(`${CANNOT_WRITE}: ${reasonOf(error)}`);
+    return null;
+  });
   const begun = Date.now();
-  let succeeded = false;
+  const write = async (succeeded: boolean) => {
+    if (!file) return;
+    const entry = { type: 'command', action, account: accountName(), ...about, succeeded } as const;
+    await inTime(append(file, { ...entry, ms: Date.now() - begun })).catch((error: unknown) => {
+      say(`${CANNOT_WRITE}: ${reasonOf(error)}. It has no line of this command.`);
+    });
+  };
   try {
     const result = await work();
-    succeeded = true;
+    await write(true);
     return result;
+  } catch (error) {
+    await write(false);
+    throw error;
+  }
+}
+
+/** Opens the file of today for commands of this account, which several of them may append to at once. */
+async function openFile(settings: Settings): Promise<FileHandle> {
+  const folder = auditFolder(settings);
+  const { hasRoom, maxBytes } = auditRoom(settings);
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  const source = createHash('sha256').update(`${hostname()} ${accountName()}`).digest('hex').slice(0, 8);
+  const file = await openDayFile(folder, `${dayOf(Date.now())}.${PROCESS}.${source}.jsonl`);
+  await giveToOwner(settings.dataDirectory, { file, folder: isThere ? null : folder });
+  if (!(await hasRoom())) throw new Error('too little room on its disk');
+  if (maxBytes < Infinity && (await bytesOf(await listDayFiles(folder, dayOf(Date.now())))) > maxBytes)
+    throw new Error('its files of today are larger than audit.max_megabytes');
+  return file;
+}
+
+/** Gives what root makes to the owner of the data, who runs the service and could not write beside it otherwise. */
+async function giveToOwner(
+  dataDirectory: string,
+  { file, folder }: { readonly file: FileHandle; readonly folder: string | null },
+): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(dataDirectory);
+  await file.chown(uid, gid);
+  if (folder !== null) await chown(folder, uid, gid);
+}
+
+async function append(file: FileHandle, entry: CommandEntry): Promise<void> {
+  const line = jsonLine({ time: new Date().toISOString(), process: PROCESS, ...entry });
+  try {
+    await file.appendFile(line);
   } finally {
-    log.write({
-      type: 'command',
-      action,
-      account: accountName(),
-      ...about,
-      succeeded,
-      ms: Date.now() - begun,
-    });
-    await log.close();
+    await file.close();
   }
 }
 
-async function openLog(settings: Settings): Promise<AuditLog | null> {
-  // The line is written as the command ends, and a process that is killed before has none to write.
-  const log = openAudit(settings, { logger, process: 'cli', onExit: () => undefined });
-  await log?.flush();
-  if (settings.audit.required && log?.isFailing()) {
-    await log.close();
-    throw new UserError('The audit log cannot be written, and audit.required is set. See the line above.');
+async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  const late = new AbortController();
+  const hung = sleep(HUNG_MILLISECONDS, undefined, { signal: late.signal }).then(() => {
+    throw new Error('its disk does not answer');
+  });
+  try {
+    return await Promise.race([work, hung]);
+  } finally {
+    late.abort();
+    hung.catch(() => undefined);
   }
-  return log;
 }
 
-/** Standard output is for what commands print, such as a token. */
-const tell = ({ err }: { readonly err?: unknown }, message: string) => {
-  say(err instanceof Error ? `${message}: ${err.message}` : message);
-};
-const logger = { error: tell, warn: tell };
+const reasonOf = (error: unknown): string =>
+  systemErrorCode(error) ?? (error instanceof Error ? error.message : String(error));
 
 /** The name of the account that runs this process; its number where the system knows no name. */
 function accountName(): string {

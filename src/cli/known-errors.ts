@@ -1,5 +1,4 @@
-import { IncompatibleDataError } from '../shared/data-set/data-set.js';
-import { UnavailableError } from '../shared/errors.js';
+import { IncompatibleDataError, UnavailableError } from '../shared/errors.js';
 import { toUnavailable } from '../shared/redis/client.js';
 import { SettingsError } from '../shared/settings/rule.js';
 import { UserError } from './user-messages.js';

@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
-import { IncompatibleDataError } from '../shared/data-set/data-set.js';
-import { IngestError, UnavailableError } from '../shared/errors.js';
+import { IncompatibleDataError, IngestError, UnavailableError } from '../shared/errors.js';
 import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { loadSettings } from '../shared/settings/load.js';
 import { SettingsError } from '../shared/settings/rule.js';

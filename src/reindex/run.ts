@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchCount, batchNumbers } from '../shared/batches.js';
 import { createChunks } from '../shared/chunks/chunks.js';
-import { IncompatibleDataError, readDataSet, readReindexing, writeReindexing, type DataSet, type Reindexing } from '../shared/data-set/data-set.js';
+import { IncompatibleDataError, UnavailableError } from '../shared/errors.js';
+import {
+  readDataSet,
+  readReindexing,
+  writeReindexing,
+  type DataSet,
+  type Reindexing,
+} from '../shared/data-set/data-set.js';
 import type { VectorSet } from '../shared/data-set/stored-vectors.js';
 import type { Records } from '../shared/documents/records.js';
-import { UnavailableError } from '../shared/errors.js';
 import { defineScript, type Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';

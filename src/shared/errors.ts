@@ -276,3 +276,8 @@ export class TextTooLongError extends IngestError {
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error('aborted', { cause: thrown });
 }
+
+/** The data in Redis does not fit this program or its settings, so that the process must not start. */
+export class IncompatibleDataError extends Error {
+  override readonly name = 'IncompatibleDataError';
+}

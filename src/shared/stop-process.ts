@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { IncompatibleDataError } from './data-set/data-set.js';
+import { IncompatibleDataError } from './errors.js';
 import { EXIT_WRONG_SETTINGS } from './exit-codes.js';
 import type { Logger } from './observability/logger.js';
 import { SettingsError } from './settings/rule.js';

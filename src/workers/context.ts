@@ -6,12 +6,8 @@ import { createChunks } from '../shared/chunks/chunks.js';
 import { openCacheEngines } from '../shared/create-cache-engines.js';
 import { createCompleter, createEmbedder } from '../shared/create-adapters.js';
 import { createObjectStorage } from '../shared/create-storage.js';
-import {
-  checkDimensions,
-  IncompatibleDataError,
-  inspectServer,
-  openDataSet,
-} from '../shared/data-set/data-set.js';
+import { checkDimensions, inspectServer, openDataSet } from '../shared/data-set/data-set.js';
+import { IncompatibleDataError } from '../shared/errors.js';
 import { openDisks, type Disks } from '../shared/disk/disk-watch.js';
 import { recordsOptions, quotasOf } from '../shared/documents/records-options.js';
 import { createRecords, type Records } from '../shared/documents/records.js';

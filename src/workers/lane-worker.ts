@@ -1,4 +1,11 @@
-import { DelayedError, UnrecoverableError, WaitingError, Worker, type ConnectionOptions, type Job } from 'bullmq';
+import {
+  DelayedError,
+  UnrecoverableError,
+  WaitingError,
+  Worker,
+  type ConnectionOptions,
+  type Job,
+} from 'bullmq';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { jobMarks } from '../shared/queues/payloads.js';

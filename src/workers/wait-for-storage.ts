@@ -1,5 +1,4 @@
-import { IncompatibleDataError } from '../shared/data-set/data-set.js';
-import { UnavailableError } from '../shared/errors.js';
+import { IncompatibleDataError, UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../shared/ports.js';
 import { followMarker, type StorageMarker } from '../shared/storage/marker.js';

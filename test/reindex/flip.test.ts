@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { flip } from '../../src/reindex/run.js';
 import { planReindex } from '../../src/reindex/plan.js';
-import { IncompatibleDataError, openDataSet, readDataSet } from '../../src/shared/data-set/data-set.js';
+import { IncompatibleDataError } from '../../src/shared/errors.js';
+import { openDataSet, readDataSet } from '../../src/shared/data-set/data-set.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { ANALYSIS_VERSION } from '../../src/shared/text/analysis/version.js';
 import { rejection } from '../support/rejection.js';

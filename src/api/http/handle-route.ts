@@ -1,7 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { createSharedController } from '../../shared/tools/until-aborted.js';
 import { traced } from '../../shared/tracing/tracing.js';
-import { anonymous, notAuthenticated, requirePermission, type Authenticate, type Caller } from '../auth/authentication.js';
+import {
+  anonymous,
+  notAuthenticated,
+  requirePermission,
+  type Authenticate,
+  type Caller,
+} from '../auth/authentication.js';
 import type { RateLimit } from '../auth/rate-limit.js';
 import { AbandonedError } from '../services/abandoned-error.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';

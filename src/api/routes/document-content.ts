@@ -12,7 +12,12 @@ import type { ContentUpdates } from '../services/ingest/content-updates.js';
 import { contextOf } from './context-of.js';
 import { replyDocument, replyIngest } from './document-replies.js';
 import { documentPath } from './documents.js';
-import { putContentExamples, downloadExamples, signedDownloadExamples, pageExamples } from './examples/documents.js';
+import {
+  putContentExamples,
+  downloadExamples,
+  signedDownloadExamples,
+  pageExamples,
+} from './examples/documents.js';
 import { ingestResponses } from './ingest/ingest.js';
 import { OCR_DESCRIPTION, ocrMode, receiveFile } from './ingest/upload-fields.js';
 

@@ -4,7 +4,11 @@ import { lstat, mkdir, realpath, stat, copyFile, statfs } from 'node:fs/promises
 import { join, dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { importEngine } from '../../shared/local-models/import-engine.js';
-import { readModelHeader, DamagedModelError, type ModelHeader } from '../../shared/local-models/model-header.js';
+import {
+  readModelHeader,
+  DamagedModelError,
+  type ModelHeader,
+} from '../../shared/local-models/model-header.js';
 import { modelsDirectoryOf } from '../../shared/local-models/model-files.js';
 import { embeddingFileOf, recommendedEmbedding } from '../../shared/local-models/recommended.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { createCompleter, createEmbedder, createReranker } from '../../shared/create-adapters.js';
 import { explainFailure } from '../../shared/models/in-use/explain-failure.js';
-import { modelsInUse, placeOf, ROLES, type ModelInUse, type Role } from '../../shared/models/in-use/models-in-use.js';
+import {
+  modelsInUse,
+  placeOf,
+  ROLES,
+  type ModelInUse,
+  type Role,
+} from '../../shared/models/in-use/models-in-use.js';
 import type { Completer, Embedder, Reranker } from '../../shared/ports.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
 import { test, dot, inSeconds, sanityLine, type TestResult, type Verdict } from './test.js';

@@ -4,7 +4,12 @@ import type { ModelDescription } from '../../shared/local-models/description.js'
 import { prefixesOf } from '../../shared/local-models/families.js';
 import { createFingerprints } from '../../shared/local-models/fingerprints.js';
 import { NoEngineError } from '../../shared/local-models/import-engine.js';
-import { findModelFile, isModelName, MODEL_NAME_RULE, modelsDirectoryOf } from '../../shared/local-models/model-files.js';
+import {
+  findModelFile,
+  isModelName,
+  MODEL_NAME_RULE,
+  modelsDirectoryOf,
+} from '../../shared/local-models/model-files.js';
 import { DamagedModelError, readModelHeader } from '../../shared/local-models/model-header.js';
 import { modelsAddressesOf, type ModelsAddress } from '../../shared/local-models/processes/models-address.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';

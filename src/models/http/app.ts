@@ -73,7 +73,10 @@ export function createModelsApp({ token, hosts, logger, ...parts }: AppOptions):
 /** Begins the part of a trace that this process has in it. A request that names no trace has none. */
 function beginRequestSpan(request: Request, response: Response): Span {
   // Names in paths, such as those of models and states, are left out.
-  const [route = ''] = request.path.replace(/^\/(?:v1\/)?/, '').split('/');
+  const [route = ''] = request.path
+    .toLowerCase()
+    .replace(/^\/(?:v1\/)?/, '')
+    .split('/');
   const name = `${request.method} /v1/${route}`;
   const attributes = { 'http.request.method': request.method };
   const traceparent = request.get('traceparent') ?? null;

@@ -254,18 +254,25 @@ export const auditFolder = ({ audit, dataDirectory }: Pick<Settings, 'audit' | '
 export function openAudit(settings: AuditSettings, options: OpenOptions): AuditLog | null {
   if (!settings.audit.log) return null;
   const folder = auditFolder(settings);
+  const { keepDays } = settings.audit;
+  const log = createAuditLog({ ...options, ...auditRoom(settings), folder, keepDays });
+  options.onExit(log.end);
+  return log;
+}
+
+/** The room for the log: the greatest size of its files together, and whether its disk has enough for more lines. */
+export function auditRoom(settings: AuditSettings) {
   const { directory } = settings.redis;
   const disk = createDiskWatch({
     disk: 'audit',
-    directories: [folder],
+    directories: [auditFolder(settings)],
     spare: settings.disk.minFreeMegabytes * 2 ** 20 * SHARE_LEFT,
     redisDirectory: directory === '' ? null : directory,
     onChange: () => undefined,
   });
-  const hasRoom = async () => !(await disk.isShort());
-  const { keepDays, maxMegabytes } = settings.audit;
-  const maxBytes = maxMegabytes === 0 ? Infinity : maxMegabytes * 2 ** 20;
-  const log = createAuditLog({ ...options, folder, keepDays, maxBytes, hasRoom });
-  options.onExit(log.end);
-  return log;
+  const { maxMegabytes } = settings.audit;
+  return {
+    maxBytes: maxMegabytes === 0 ? Infinity : maxMegabytes * 2 ** 20,
+    hasRoom: async (): Promise<boolean> => !(await disk.isShort()),
+  };
 }

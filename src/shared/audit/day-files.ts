@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants, mkdirSync, openSync, writeSync } from 'node:fs';
 import { readdir, mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { AuditLogger } from './entry.js';
 import { systemErrorCode } from '../system-error-code.js';
 
@@ -21,8 +21,11 @@ export interface DayFile {
   readonly path: string;
 }
 
-/** All files of the log in a folder, oldest first; none where there is no such folder. Other files are left alone. */
-export async function listDayFiles(folder: string): Promise<DayFile[]> {
+/**
+ * All files of the log in a folder, oldest first, from a day on; none where there is no such folder. Other files are left
+ * alone.
+ */
+export async function listDayFiles(folder: string, from = ''): Promise<DayFile[]> {
   let names: string[];
   try {
     names = await readdir(folder);
@@ -32,7 +35,7 @@ export async function listDayFiles(folder: string): Promise<DayFile[]> {
   }
   return names.sort().flatMap((name) => {
     const day = NAME.exec(name)?.[1];
-    return day === undefined ? [] : [{ day, path: join(folder, name) }];
+    return day === undefined || day < from ? [] : [{ day, path: join(folder, name) }];
   });
 }
 
@@ -66,6 +69,13 @@ const FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW;
 const FOLDER = { recursive: true, mode: 0o700 };
 const FILE_MODE = 0o600;
 
+/** Opens a file of the log for appending, with its folder. */
+export async function openDayFile(folder: string, name: string): Promise<FileHandle> {
+  await mkdir(dirname(folder), { recursive: true });
+  await mkdir(folder, FOLDER);
+  return open(join(folder, name), FLAGS, FILE_MODE);
+}
+
 export function createDayWriter({ folder, nameFile, onDay }: WriterOptions): DayWriter {
   let file: { readonly day: string; readonly handle: FileHandle } | null = null;
   let underWay: DayLines | null = null;
@@ -77,8 +87,7 @@ export function createDayWriter({ folder, nameFile, onDay }: WriterOptions): Day
   const openDay = async (day: string) => {
     if (file?.day === day) return file.handle;
     await close();
-    await mkdir(folder, FOLDER);
-    file = { day, handle: await open(join(folder, nameFile(day)), FLAGS, FILE_MODE) };
+    file = { day, handle: await openDayFile(folder, nameFile(day)) };
     onDay();
     return file.handle;
   };
@@ -172,6 +181,13 @@ async function removeBeyond(maxBytes: number, files: readonly DayFile[], today: 
     removed += 1;
   }
   return { bytes, removed };
+}
+
+/** The size of files together. */
+export async function bytesOf(files: readonly DayFile[]): Promise<number> {
+  let bytes = 0;
+  for (const file of files) bytes += await sizeOf(file);
+  return bytes;
 }
 
 /** Another process may have removed it by now. */

@@ -175,13 +175,7 @@ export interface LogEntry {
   readonly lost?: number | undefined;
 }
 
-export type AuditEntry =
-  | RequestEntry
-  | RefusalsEntry
-  | ChangeEntry
-  | BuildEntry
-  | CommandEntry
-  | LogEntry;
+export type AuditEntry = RequestEntry | RefusalsEntry | ChangeEntry | BuildEntry | CommandEntry | LogEntry;
 
 /**
  * Characters that JSON leaves as they are though terminals obey them (C1 controls), or though some readers end a line

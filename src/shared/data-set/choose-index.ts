@@ -1,6 +1,6 @@
 import { unlessRefused, type Redis } from '../redis/client.js';
 import type { Settings } from '../settings/schema.js';
-import { IncompatibleDataError } from './data-set.js';
+import { IncompatibleDataError } from '../errors.js';
 
 /** The oldest version of the search module that was tried. */
 const OLDEST_MODULE = 21_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { UnavailableError } from '../errors.js';
+import { IncompatibleDataError, UnavailableError } from '../errors.js';
 import { unlessRefused, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { ANALYSIS_VERSION } from '../text/analysis/version.js';
@@ -8,11 +8,6 @@ import { repeat } from '../tools/repeat.js';
 import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './stored-vectors.js';
 
 const KEY_SCHEMA_VERSION = '2';
-
-/** The data in Redis does not fit this program or its settings, so that the process must not start. */
-export class IncompatibleDataError extends Error {
-  override readonly name = 'IncompatibleDataError';
-}
 
 const schemaSchema = z.object({
   version: z.string(),

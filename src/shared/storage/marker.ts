@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { IncompatibleDataError } from '../data-set/data-set.js';
-import { UnavailableError } from '../errors.js';
+import { IncompatibleDataError, UnavailableError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../ports.js';
 import { defineScript, toUnavailable, type Redis } from '../redis/client.js';

@@ -59,8 +59,10 @@ export function createTracer(open: OpenTracer): Tracer {
       const scope = scopes.getStore();
       return scope ? start(name, { ...toStart(options), links: [...scope.links] }, scope.context) : null;
     },
-    beginFor: (traceparent, name, options) =>
-      start(name, toStart(options), contextOf(parseTraceparent(traceparent))),
+    beginFor: (traceparent, name, options) => {
+      const parent = parseTraceparent(traceparent);
+      return parent && start(name, toStart(options), contextOf(parent));
+    },
     beginTrace: (name, { from, ...options }) => {
       const origin = originOf(from);
       const isContinued = origin !== null && from?.isContinued === true;

@@ -29,8 +29,8 @@ export interface TracePlace {
 export interface Tracer {
   /** A span of the trace in which this runs; null where it runs in none. */
   begin(name: string, options: SpanOptions): Span | null;
-  /** A span of work that another process or caller asked for. */
-  beginFor(traceparent: string, name: string, options: SpanOptions): Span;
+  /** A span of work that another process or caller asked for; null for what is no name of a trace. */
+  beginFor(traceparent: string, name: string, options: SpanOptions): Span | null;
   /** Begins the first span of a trace, which refers to the name that its caller has for itself. */
   beginTrace(name: string, options: SpanOptions & { readonly from: TraceOrigin | null }): Span;
   /** Null where nothing of the trace is kept, or there is none. */

@@ -13,7 +13,14 @@ import { settledField } from '../../shared/term-statistics/scripts.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import { updateTermCounts } from '../ingestion/update-term-counts.js';
 import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
-import { expectedTags, shownNow, shownWhenPublished, writeAllTags, tagsWhenPublished, type Shown } from '../ingestion/write-tags.js';
+import {
+  expectedTags,
+  shownNow,
+  shownWhenPublished,
+  writeAllTags,
+  tagsWhenPublished,
+  type Shown,
+} from '../ingestion/write-tags.js';
 import { endless, type AfterStep } from '../job-turn.js';
 import type { Outcome } from '../lane-worker.js';
 

@@ -10,7 +10,12 @@ import type { WorkerContext } from '../context.js';
 import { attachmentLimits, createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
 import { createRefuseToWait } from '../ingestion/attachments/make-one.js';
 import { createMakeWaiting } from '../ingestion/attachments/make-waiting.js';
-import { createIngestJob, createReadContent, createReadText, type ReadContent } from '../ingestion/ingest-job.js';
+import {
+  createIngestJob,
+  createReadContent,
+  createReadText,
+  type ReadContent,
+} from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';

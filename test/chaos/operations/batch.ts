@@ -4,7 +4,15 @@ import { ask, type Actor, type Ask, type TimedOutcome } from '../arena.js';
 import { makeContent } from '../contents.js';
 import type { Outcome } from '../exchange.js';
 import { modelDocument, type LostIngest } from '../world.js';
-import { countIngest, MAX_REPEATS, metadataOf, newIngest, patience } from './ingest.js';
+import {
+  countIngest,
+  isKeyHeld,
+  MAX_REPEATS,
+  metadataOf,
+  newIngest,
+  patience,
+  watchHolder,
+} from './ingest.js';
 
 /** The outcomes of a batch's items, by their places; nothing was heard of missing items. */
 type Heard = Map<number, WireOutcome>;
@@ -33,17 +41,19 @@ export async function ingestBatch(actor: Actor): Promise<void> {
   const first = patience(actor);
   const key = random.chance(0.5) ? { 'idempotency-key': `${name} batch ${marker}` } : {};
   const heard: Heard = new Map();
+  const holder = watchHolder(actor, { key: `batch ${marker}`, marker });
   let reply = await send({ ...first, headers: { ...first.headers, ...key } });
   const { start } = reply;
   hear(actor, heard, { items, outcome: reply.outcome, label });
   const isOpen = () => 'idempotency-key' in key && heardOpen(reply, heard, items.length);
-  for (let repeats = 0; isOpen() && repeats < MAX_REPEATS; repeats += 1) {
+  for (let repeats = 0; isOpen() && (repeats < MAX_REPEATS || holder.isHeld()); repeats += 1) {
     await sleep(500);
     // A failure before it was stored is a record of its own, for each of the items.
     arena.ledger.records(name, 'ingest_text').max += items.length;
     const again = await send({ headers: key });
     // An earlier answer still counts where nobody listens any more.
     if (again.outcome.type !== 'refused') reply = again;
+    if (holder.note(again.outcome)) break;
     hear(actor, heard, { items, outcome: again.outcome, label });
   }
   for (const [i, item] of items.entries())
@@ -85,7 +95,8 @@ function hear({ arena: { history } }: Actor, heard: Heard, { items, outcome, lab
   for (const each of said) {
     const before = heard.get(each.index)?.document_id;
     // The item is known, and this answer does not say what became of it.
-    if (before !== undefined && each.error?.type.startsWith('try_later')) continue;
+    if (before !== undefined && each.document_id === undefined && each.error?.type.startsWith('try_later'))
+      continue;
     if (before !== undefined && before !== each.document_id)
       violate(
         'an item stays the document that it was',
@@ -149,4 +160,5 @@ const isTooMany = (outcome: Outcome) => outcome.type === 'answer' && outcome.sta
 const isUnanswered = (outcome: Outcome) =>
   outcome.type === 'broken' ||
   isCutOff(outcome) ||
-  (outcome.type === 'answer' && [409, 503].includes(outcome.status));
+  isKeyHeld(outcome) ||
+  (outcome.type === 'answer' && outcome.status === 503);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { documentView } from '../../../src/api/routes/document-view.js';
 import { ask, type Actor, type Ask, type TimedOutcome } from '../arena.js';
 import { makeContent, type Content } from '../contents.js';
+import type { Outcome } from '../exchange.js';
 import { observe } from '../observe.js';
 import { modelDocument, type Access, type LostIngest, type ModelDocument } from '../world.js';
 
@@ -48,27 +49,23 @@ interface Repeatable {
 export const MAX_REPEATS = 80;
 
 /** Sends an ingest with an `Idempotency-Key` until it is answered. It makes one document, whatever became of the others. */
-async function repeat(
-  { arena: { ledger, history }, name }: Actor,
-  asked: LostIngest,
-  { first, send }: Repeatable,
-): Promise<TimedOutcome> {
+async function repeat(actor: Actor, asked: LostIngest, { first, send }: Repeatable): Promise<TimedOutcome> {
+  const {
+    arena: { ledger },
+    name,
+  } = actor;
   const keyed = { ...first.headers, 'idempotency-key': `${name} ${asked.key}` };
   let reply = await send({ ...first, headers: keyed });
   const { start } = reply;
-  let heldSince: number | null = null;
-  for (let repeats = 0; isOpen(reply) && repeats < MAX_REPEATS; repeats += 1) {
+  const holder = watchHolder(actor, { key: asked.key, marker: asked.content.marker });
+  for (let repeats = 0; isOpen(reply) && (repeats < MAX_REPEATS || holder.isHeld()); repeats += 1) {
     await sleep(500);
     // A failure before it was stored is a record of its own.
     ledger.records(name, operationOf(asked.content)).max += 1;
     const again = await send({ headers: keyed });
     // An earlier answer still counts where nobody listens any more.
     if (again.outcome.type !== 'refused') reply = again;
-    // Each try may take the key and die with it, but a key is held for the dead no longer than its lease.
-    if (!isHeld(again)) heldSince = null;
-    else heldSince ??= performance.now();
-    if (heldSince !== null && performance.now() - heldSince > MAX_HELD_MS)
-      history.violate('a key is held by the living', asked.key, asked.content.marker);
+    if (holder.note(again.outcome)) break;
   }
   return { ...reply, start };
 }
@@ -76,7 +73,29 @@ async function repeat(
 /** Three leases. A frozen Redis lets the time of a lease pass later. */
 const MAX_HELD_MS = 30_000;
 
-const isHeld = ({ outcome }: TimedOutcome): boolean => outcome.type === 'answer' && outcome.status === 409;
+/** Watches for how long a key is held: each try may take it and die with it, but for the dead it is held no longer than a lease. */
+export function watchHolder(
+  { arena: { history } }: Actor,
+  { key, marker }: { readonly key: string; readonly marker: string },
+) {
+  let heldSince: number | null = null;
+  return {
+    isHeld: () => heldSince !== null,
+    /** Notes the answer to a repeat. @returns true once the key has been held for too long */
+    note: (outcome: Outcome): boolean => {
+      // A request that was refused on its way has not taken the key.
+      if (outcome.type === 'refused') return false;
+      if (!isKeyHeld(outcome)) heldSince = null;
+      else heldSince ??= performance.now();
+      const isTooLong = heldSince !== null && performance.now() - heldSince > MAX_HELD_MS;
+      if (isTooLong) history.violate('a key is held by the living', key, marker);
+      return isTooLong;
+    },
+  };
+}
+
+export const isKeyHeld = (outcome: Outcome): boolean =>
+  outcome.type === 'answer' && outcome.status === 409 && outcome.text.includes('still under way');
 
 const isOpen = ({ outcome }: TimedOutcome): boolean =>
   outcome.type === 'broken' || (outcome.type === 'answer' && [409, 503].includes(outcome.status));
@@ -119,7 +138,7 @@ function take({ arena, name }: Actor, asked: LostIngest, { outcome, start, end }
     ledger.end(name, operation, 'refused');
     return;
   }
-  if (outcome.type === 'broken' || outcome.status === 503 || outcome.status === 409) {
+  if (outcome.type === 'broken' || outcome.status === 503 || isKeyHeld(outcome)) {
     world.lost.push(asked);
     return;
   }

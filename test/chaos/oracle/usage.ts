@@ -6,6 +6,7 @@ import { askCalmly } from '../calm.js';
 import type { Bounds } from '../ledger.js';
 
 const ALL = 1_000_000;
+const MAX_LOOKS = 100;
 const stats = z.record(z.string(), z.number());
 
 /** Checks that each operation was counted once: its success in the statistics, its end in the records. */
@@ -37,7 +38,7 @@ export async function checkCounts(arena: Arena, redis: Redis, caller: string): P
   let events = await usage.recent(caller, { limit: ALL });
   let counted: z.infer<typeof stats> = {};
   // Documents that attackers left may be counted from one look to the next.
-  for (let before = -1; before !== events.length;) {
+  for (let looks = 0, before = -1; before !== events.length && looks < MAX_LOOKS; looks += 1) {
     before = events.length;
     const answer = await askCalmly(arena, caller, { method: 'GET', path: '/usage/stats', api: 0 });
     counted = stats.parse(answer.json);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { chooseIndex } from '../../../src/shared/data-set/choose-index.js';
-import { IncompatibleDataError } from '../../../src/shared/data-set/data-set.js';
+import { IncompatibleDataError } from '../../../src/shared/errors.js';
 import { createRedis } from '../../../src/shared/redis/client.js';
 import { startQueryEngine, type QueryEngine } from '../../support/query-engine-server.js';
 import { describeWithQueryEngine } from '../../support/query-engine.js';

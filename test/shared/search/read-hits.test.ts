@@ -7,7 +7,12 @@ import { MalformedRecordError } from '../../../src/shared/errors.js';
 import type { DataState } from '../../../src/shared/ports.js';
 import { createRedis } from '../../../src/shared/redis/client.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { createConfirmation, OutdatedError, createReadHits, type ReadHits } from '../../../src/shared/search/read-hits.js';
+import {
+  createConfirmation,
+  OutdatedError,
+  createReadHits,
+  type ReadHits,
+} from '../../../src/shared/search/read-hits.js';
 import { openSearchWorld, type SearchWorld } from '../../support/search-world.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 

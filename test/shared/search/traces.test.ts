@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { AlwaysOnSampler, InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOnSampler,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { NOWHERE } from '../../../src/shared/chunks/fields.js';
 import type { Reranked } from '../../../src/shared/models/reranking.js';
 import type { ReadHits } from '../../../src/shared/search/read-hits.js';

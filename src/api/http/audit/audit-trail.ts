@@ -2,7 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import type { RequestAction } from '../../../shared/audit/entry.js';
 import type { AuditLog } from '../../../shared/audit/audit-log.js';
-import { addDocument, emptyNotes, noteCache, withNotes, type AuditNotes } from '../../../shared/audit/notes.js';
+import {
+  addDocument,
+  emptyNotes,
+  noteCache,
+  withNotes,
+  type AuditNotes,
+} from '../../../shared/audit/notes.js';
 import { UnavailableError } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { Caller } from '../../auth/authentication.js';

@@ -8,16 +8,41 @@ import { HttpError } from '../../http/http-error.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import type { JsonReply } from '../../http/response/reply.js';
 import { defineRoute, type ApiRequest, type Route } from '../../http/route.js';
-import { list, nonBlankString, optionalNull, optionalNullOr, queryFloat, queryInteger } from '../../http/validation/field-schemas.js';
+import {
+  list,
+  nonBlankString,
+  optionalNull,
+  optionalNullOr,
+  queryFloat,
+  queryInteger,
+} from '../../http/validation/field-schemas.js';
 import { bodyFilters, queryFilters, type RequestFilter } from '../../http/validation/filters.js';
 import type { BuildResult, CacheRequest } from '../../services/caches/cache-builds.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { RequireRoom } from '../../services/ingest/admission/require-room.js';
 import { contextOf } from '../context-of.js';
 import { preferenceApplied } from '../document-replies.js';
-import { addDocumentsExamples, createCacheExamples, deleteCacheExamples, findCacheExamples, listCachesExamples, queryCacheExamples, updateCacheExamples } from '../examples/caches.js';
+import {
+  addDocumentsExamples,
+  createCacheExamples,
+  deleteCacheExamples,
+  findCacheExamples,
+  listCachesExamples,
+  queryCacheExamples,
+  updateCacheExamples,
+} from '../examples/caches.js';
 import { QUERY_BODY_BYTES, completionOptions, MAX_QUERY_CHARACTERS } from '../retrieval.js';
-import { answer, answerEvent, changed, configuration, created, existence, viewAnswer, viewAnswerEvent, viewCache } from './cache-view.js';
+import {
+  answer,
+  answerEvent,
+  changed,
+  configuration,
+  created,
+  existence,
+  viewAnswer,
+  viewAnswerEvent,
+  viewCache,
+} from './cache-view.js';
 
 const tag = 'Caches';
 const changeResponses = { 200: changed, 202: changed, 400: errorBody, 404: errorBody, 409: errorBody };

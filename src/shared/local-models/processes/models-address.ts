@@ -81,7 +81,11 @@ export function createBalancedFetch(addresses: ModelsAddresses): Fetch {
     const path = pathOf(input, first);
     let outcome: Outcome | null = null;
     for (const candidate of inOrder(candidates)) {
-      const next: Outcome = await ask(candidate, () => tracedFetch(`${candidate.url}${path}`, init), init?.signal);
+      const next: Outcome = await ask(
+        candidate,
+        () => tracedFetch(`${candidate.url}${path}`, init),
+        init?.signal,
+      );
       init?.signal?.throwIfAborted();
       if ('response' in next && isFinal(next.response)) return next.response;
       // A failure that may pass says more than a process without the file.

@@ -1,6 +1,9 @@
 import { canWrite } from '../../../shared/access/access.js';
 import type { DocumentRecord } from '../../../shared/document.js';
-import { removeReplaced, type ChangeAsWriter } from '../../../shared/documents/attachments/remove-with-attachments.js';
+import {
+  removeReplaced,
+  type ChangeAsWriter,
+} from '../../../shared/documents/attachments/remove-with-attachments.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ForbiddenError, NotFoundError } from '../../../shared/errors.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';

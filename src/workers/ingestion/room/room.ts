@@ -5,7 +5,10 @@ import { searchedTerms, type Naming } from '../../../shared/chunks/searched-text
 import type { VectorType } from '../../../shared/data-set/stored-vectors.js';
 import { callerOf, type DocumentRecord } from '../../../shared/document.js';
 import { requireChunks, type Quotas } from '../../../shared/documents/owned.js';
-import { countUnfinishedIngests, countUnfinishedIngestsOf } from '../../../shared/documents/unfinished-ingests.js';
+import {
+  countUnfinishedIngests,
+  countUnfinishedIngestsOf,
+} from '../../../shared/documents/unfinished-ingests.js';
 import { IngestError, UnavailableError } from '../../../shared/errors.js';
 import type { Embedding } from '../../../shared/models/embedding.js';
 import type { Redis } from '../../../shared/redis/client.js';

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { noStatistics, type TermStatistics } from '../../../../src/index/index.js';
-import { planWordPasses, type WordPass } from '../../../../src/shared/adapters/query-engine-index/engine-words.js';
+import {
+  planWordPasses,
+  type WordPass,
+} from '../../../../src/shared/adapters/query-engine-index/engine-words.js';
 import { createLexicalRanker } from '../../../../src/shared/search/ranking.js';
 import { analyzeText } from '../../../../src/shared/text/list-terms.js';
 import { hashTerm } from '../../../../src/shared/text/hash-term.js';

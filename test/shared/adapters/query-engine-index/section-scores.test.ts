@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { scoreWithSections, type OwnScore } from '../../../../src/shared/adapters/query-engine-index/section-scores.js';
+import {
+  scoreWithSections,
+  type OwnScore,
+} from '../../../../src/shared/adapters/query-engine-index/section-scores.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
 import { analyzeText } from '../../../../src/shared/text/list-terms.js';
 import { packTerms } from '../../../../src/index/scoring/packed-terms.js';
