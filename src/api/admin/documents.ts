@@ -264,7 +264,7 @@ const describeVersion = (content: DocumentInspection['published']) =>
     ? 'none'
     : `version ${String(content.version)} of ${content.createdAt}: ${counts(content)}`;
 
-const counts = ({ chunkCount, tokenCount }: { chunkCount: number; tokenCount: number }) =>
+const counts = ({ chunkCount, tokenCount }: Counts) =>
   `${String(chunkCount)} chunks, ${String(tokenCount)} tokens`;
 
 type ShownJob = DocumentInspection['jobs'][number];

@@ -22,3 +22,10 @@ export class HttpError extends AppError {
     return this.status < 500;
   }
 }
+
+/** The error for a list in a body that has more items than the route takes. */
+export function tooManyItems(name: string, max: number): HttpError {
+  const msg = `ensure this value has at most ${String(max)} items`;
+  const item = { loc: ['body', name], msg, type: 'value_error.list.max_items', ctx: { limit_value: max } };
+  return new HttpError(422, [item]);
+}

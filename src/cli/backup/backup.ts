@@ -41,10 +41,13 @@ async function copyTo(place: string, settings: Settings, env: Environment): Prom
   }
 }
 
-interface Copying {
-  readonly url: string;
+interface Storages {
   readonly from: ObjectStorage;
   readonly to: ObjectStorage;
+}
+
+interface Copying extends Storages {
+  readonly url: string;
 }
 
 async function copyAll({ url, from, to }: Copying): Promise<Manifest> {
@@ -101,15 +104,10 @@ function describe({ documents, moment, waited, missing }: Manifest, place: strin
   return `${String(documents)} documents, as they were at ${moment}, are in ${place}. Who wrote waited for ${String(waited)} ms.`;
 }
 
-const AT_ONCE = 4;
-
-interface Storages {
-  readonly from: ObjectStorage;
-  readonly to: ObjectStorage;
-}
+const SOURCES_AT_ONCE = 4;
 
 /** Copies the sources that documents refer to from the object storage into the place of a backup. */
-function createSourceCopies({ from, to }: { readonly from: ObjectStorage; readonly to: ObjectStorage }) {
+function createSourceCopies({ from, to }: Storages) {
   /** Key of a document's record → the sources that it refers to. */
   const ofDocument = new Map<string, readonly string[]>();
   const copied = new Map<string, Part>();
@@ -126,7 +124,7 @@ function createSourceCopies({ from, to }: { readonly from: ObjectStorage; readon
         .filter((key) => !copied.has(key))
         .values();
       await Promise.all(
-        Array.from({ length: AT_ONCE }, async () => {
+        Array.from({ length: SOURCES_AT_ONCE }, async () => {
           for (const key of queue) await copyOne(key, { from, to }, copied);
         }),
       );

@@ -283,10 +283,10 @@ async function setBack(client: Client, before: Values): Promise<void> {
 
 /** Turns the check of values on, and notes the former setting in `before`. */
 async function checkValues(client: Client, before: Record<string, string>): Promise<void> {
-  const known: Values = await client.configGet(CHECKS).catch(unlessRefused({}));
+  const known: Values = await client.configGet(CHECKS).catch(onRefusal({}));
   const value = known[CHECKS];
   if (value === 'yes') return;
-  const isSet = value !== undefined && (await client.configSet(CHECKS, 'yes').catch(unlessRefused(null)));
+  const isSet = value !== undefined && (await client.configSet(CHECKS, 'yes').catch(onRefusal(null)));
   if (isSet) before[CHECKS] = value;
   else
     say(`Redis does not let values be checked (${CHECKS}). Restore nothing here that others have written.`);
@@ -303,14 +303,14 @@ async function allowLargeValues(
   before: Record<string, string>,
 ): Promise<void> {
   const needed = bytes + MARGIN_BYTES;
-  const known: Values = await client.configGet(Object.keys(LIMITS)).catch(unlessRefused({}));
+  const known: Values = await client.configGet(Object.keys(LIMITS)).catch(onRefusal({}));
   const narrow = Object.entries(LIMITS)
     .map(([name, standard]) => [name, Number(known[name] ?? standard)] as const)
     .filter(([, limit]) => limit < needed);
   if (narrow.length === 0) return;
   const names = narrow.map(([name]) => name).join(' and ');
   const wide = Object.fromEntries(narrow.map(([name]) => [name, String(needed)]));
-  const isSet = await client.configSet(wide).catch(unlessRefused(null));
+  const isSet = await client.configSet(wide).catch(onRefusal(null));
   if (isSet === null)
     throw new UserError(
       `A value of the backup has ${String(bytes)} bytes, and this Redis takes no such value. Set ${names} to ${String(needed)} there, and restore again.`,
@@ -320,7 +320,7 @@ async function allowLargeValues(
 }
 
 /** Redis in the hands of others often lets nobody change its configuration. */
-const unlessRefused =
+const onRefusal =
   <Other>(other: Other) =>
   (error: unknown): Other => {
     if (error instanceof ErrorReply) return other;

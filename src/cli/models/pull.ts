@@ -17,7 +17,7 @@ import { say, UserError } from '../user-messages.js';
 import { lockModel } from './lock-model.js';
 import { inMegabytes } from './megabytes.js';
 import { asUserError } from './pull-errors.js';
-import { download } from './pulling/download.js';
+import { download, type OnProgress } from './pulling/download.js';
 import { draftOf, type Announced, type Draft } from './pulling/drafts.js';
 import { parseSource, type ModelSource, type RemoteSource } from './pulling/model-source.js';
 import { openRemote, TransferError } from './pulling/open-remote.js';
@@ -119,7 +119,7 @@ function adviceFor(settings: Settings, name: string, { kind }: ModelHeader): str
 async function compareWithSource(
   source: ModelSource,
   target: Target,
-  { signal, patienceMs = 30_000 }: BringOptions,
+  { signal, patienceMs = PATIENCE_MS }: BringOptions,
 ): Promise<void> {
   const path = join(target.directory, source.name);
   const wanted =
@@ -161,6 +161,9 @@ async function ask(
   }
 }
 
+/** The time for which a server may send nothing. */
+const PATIENCE_MS = 30_000;
+
 interface BringOptions {
   readonly signal: AbortSignal;
   readonly output: ProgressOutput;
@@ -201,13 +204,13 @@ async function bringModel(source: ModelSource, target: Target, options: BringOpt
 interface Fetching {
   readonly draft: Draft;
   readonly target: Target;
-  readonly onProgress: (done: number, total: number) => void;
+  readonly onProgress: OnProgress;
 }
 
 function fetchModel(remote: RemoteSource, { draft, target, onProgress }: Fetching, options: BringOptions) {
   return download(remote, draft, {
     signal: options.signal,
-    patienceMs: options.patienceMs ?? 30_000,
+    patienceMs: options.patienceMs ?? PATIENCE_MS,
     pauseMs: options.pauseMs ?? 1_000,
     onProgress,
     onAnnounced: async (announced, done) => {
@@ -249,7 +252,7 @@ async function checkModel(draft: Draft, name: string): Promise<void> {
 
 interface CopyOptions {
   readonly signal: AbortSignal;
-  readonly onProgress: (done: number, total: number) => void;
+  readonly onProgress: OnProgress;
 }
 
 /**
@@ -310,7 +313,7 @@ interface ProgressOutput {
 }
 
 interface ShownProgress {
-  readonly show: (done: number, total: number) => void;
+  readonly show: OnProgress;
   /** Ends the line of the bar. */
   readonly end: () => void;
 }
@@ -320,14 +323,14 @@ const LINE_MS = 10_000;
 const BAR_CELLS = 24;
 
 /** Shows how far a download is: a bar that moves in a terminal, else a line now and then. */
-function showProgress(output: ProgressOutput, now: () => number = () => performance.now()): ShownProgress {
+function showProgress(output: ProgressOutput): ShownProgress {
   const pauseMs = output.isTTY === true ? BAR_MS : LINE_MS;
   let first: { at: number; done: number } | null = null;
   let shownAt = -Infinity;
   let isOpen = false;
   return {
     show: (done, total) => {
-      const at = now();
+      const at = performance.now();
       first ??= { at, done };
       if (at - shownAt < pauseMs && done < total) return;
       shownAt = at;

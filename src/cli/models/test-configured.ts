@@ -10,7 +10,18 @@ import {
 } from '../../shared/models/in-use/models-in-use.js';
 import type { Completer, Embedder, Reranker } from '../../shared/ports.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
-import { test, dot, inSeconds, sanityLine, type TestResult, type Verdict } from './test.js';
+import {
+  ANSWERS,
+  dot,
+  inSeconds,
+  QUESTIONS,
+  sanityLine,
+  SHOWN_CHARACTERS,
+  shownSimilarities,
+  test,
+  type TestResult,
+  type Verdict,
+} from './test.js';
 
 /**
  * Tries the embedder, completer and reranker that the settings name, in this process and without a service.
@@ -68,14 +79,7 @@ async function ask(role: Role, settings: Settings): Promise<Verdict> {
   }
 }
 
-/** Each question has its answer at the same place; no words but the smallest are in both. */
-const QUESTIONS = ['How do plants make their food?', 'What should I do when my bicycle has a flat tyre?'];
-const ANSWERS = [
-  'Leaves turn sunlight, water and carbon dioxide into sugar by photosynthesis.',
-  'Take off the wheel, find the hole in the inner tube and patch it.',
-];
-const [QUESTION = ''] = QUESTIONS;
-const SHOWN_CHARACTERS = 200;
+const [QUESTION] = QUESTIONS;
 /** A model that thinks before it answers needs some tokens for that. */
 const MAX_TOKENS = 1_024;
 
@@ -90,8 +94,6 @@ async function tryRemoteEmbedder(embedder: Embedder): Promise<Verdict> {
   const alike = questions.map((each, one) => dot(each, answers[one]));
   const unlike = questions.map((each, one) => dot(each, answers[answers.length - 1 - one]));
   const isSane = alike.every((each, one) => each > (unlike[one] ?? each));
-  const shown = (similarities: readonly number[]) =>
-    similarities.map((each) => each.toFixed(2)).join(' and ');
   return {
     isSane,
     lines: [
@@ -99,7 +101,7 @@ async function tryRemoteEmbedder(embedder: Embedder): Promise<Verdict> {
       `  time    ${seconds} s for ${String(QUESTIONS.length + ANSWERS.length)} texts in ${String(QUESTIONS.length + 1)} requests`,
       sanityLine(
         isSane,
-        `questions are ${shown(alike)} like their answers, ${shown(unlike)} like those of the other`,
+        `questions are ${shownSimilarities(alike)} like their answers, ${shownSimilarities(unlike)} like those of the other`,
       ),
     ],
   };

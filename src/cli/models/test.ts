@@ -99,9 +99,20 @@ const completionSchema = z.object({
   }),
 });
 
-const TEXT = 'The committee met on Tuesday to discuss the new railway bridge across the river. ';
+/** Each question has its answer at the same place; no words but the smallest are in both. */
+export const QUESTIONS = [
+  'How do plants make their food?',
+  'What should I do when my bicycle has a flat tyre?',
+] as const;
+export const ANSWERS = [
+  'Leaves turn sunlight, water and carbon dioxide into sugar by photosynthesis.',
+  'Take off the wheel, find the hole in the inner tube and patch it.',
+] as const;
+const SENTENCE = 'The committee met on Tuesday to discuss the new railway bridge across the river. ';
+/** As much of an answer is shown. */
+export const SHOWN_CHARACTERS = 200;
+
 const MAX_TOKENS = 48;
-const SHOWN_CHARACTERS = 200;
 
 /** Tries a chat model. A model may say anything; a sane one says something. */
 async function tryChat(address: ModelsAddress, model: ModelDescription): Promise<Verdict> {
@@ -109,7 +120,7 @@ async function tryChat(address: ModelsAddress, model: ModelDescription): Promise
   // Loads the model, which is not to be measured.
   await ask('Hello', 1);
   // Never read before, so that nothing of it is reused: the id stands in front.
-  const prompt = `${randomUUID()} ${TEXT.repeat(10)}\nWhat did the committee discuss?`;
+  const prompt = `${randomUUID()} ${SENTENCE.repeat(10)}\nWhat did the committee discuss?`;
   const read = await ask(prompt, 1);
   // The model reads nothing any more but the last token: the time is spent on writing.
   const written = await ask(prompt, MAX_TOKENS);
@@ -146,9 +157,8 @@ const rankingSchema = z.object({
   usage: z.object({ total_tokens: z.int() }),
 });
 
-const QUERY = 'How do plants make their food?';
-const RELEVANT = 'Leaves turn sunlight, water and carbon dioxide into sugar by photosynthesis.';
-const IRRELEVANT = 'Take off the wheel, find the hole in the inner tube and patch it.';
+const [QUERY] = QUESTIONS;
+const [RELEVANT, IRRELEVANT] = ANSWERS;
 const PAIRS = 16;
 
 async function tryRanking(address: ModelsAddress, { id, fingerprint }: ModelDescription): Promise<Verdict> {
@@ -181,14 +191,7 @@ const embeddingSchema = z.object({
   usage: z.object({ prompt_tokens: z.int() }),
 });
 
-/** Each question has its answer at the same place; no words but the smallest are in both. */
-const QUESTIONS = ['How do plants make their food?', 'What should I do when my bicycle has a flat tyre?'];
-const ANSWERS = [
-  'Leaves turn sunlight, water and carbon dioxide into sugar by photosynthesis.',
-  'Take off the wheel, find the hole in the inner tube and patch it.',
-];
 /** As long as a small chunk of a document: some hundred tokens. */
-const SENTENCE = 'The committee met on Tuesday to discuss the new railway bridge across the river. ';
 const CHUNK = SENTENCE.repeat(7);
 const MAX_TEXTS = 64;
 const ENOUGH_MS = 3_000;
@@ -239,7 +242,7 @@ async function measureEmbedding(embed: Embed) {
   }
 }
 
-const shownSimilarities = (similarities: readonly number[]) =>
+export const shownSimilarities = (similarities: readonly number[]) =>
   similarities.map((each) => each.toFixed(2)).join(' and ');
 
 /** The findings of a trial of a model. */

@@ -7,6 +7,8 @@ import { makeBounds, MIN_WINDOWED, WINDOW, widenBounds, type Segment } from './s
 /** Work that is done step by step, so that searches are answered in between. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
+// In this file, `?? 0` reads numbers that are known to be there, or an empty place of a table: a check would slow loops down.
+
 /** One step goes over this many chunks or terms, which takes some tenths of a millisecond. */
 const CHUNKS_AT_ONCE = 64;
 const TERMS_AT_ONCE = 4_096;
@@ -183,7 +185,6 @@ function boundUntil(segment: Segment, from: number, enough: number): number {
   return place;
 }
 
-/** Here and below, `?? 0` reads numbers that are known to be there, because a check would slow the loops down. */
 function boundTerm({ starts, ordinals, counts, lengths, bounds }: Segment, place: number): void {
   const end = starts[place + 1] ?? 0;
   for (let at = starts[place] ?? 0; at < end; at += 1)
@@ -227,10 +228,7 @@ export function* sortTerms(terms: Uint32Array): Steps<Uint32Array> {
   return sorted;
 }
 
-/**
- * Returns the places where the terms of each value of the digit begin. Here and below, `?? 0` reads numbers that are known
- * to be there.
- */
+/** Returns the places where the terms of each value of the digit begin. */
 function startsOf(terms: Uint32Array, shift: number): Uint32Array {
   const starts = new Uint32Array(VALUES + 1);
   for (const term of terms) {
@@ -264,7 +262,6 @@ interface Dictionary {
   size: number;
 }
 
-// In this file `?? 0` reads numbers that are known to be there, or an empty place of the table.
 /** @param expected the number of terms that there may be; it grows beyond that */
 function createDictionary(expected: number): Dictionary {
   const terms = Math.max(256, expected);

@@ -144,7 +144,6 @@ interface ChunkLinks {
   /** Makes slots the chunks of a document, in this order. */
   link(slots: readonly number[], documentSlot: number): void;
   unlink(slot: number): void;
-  clear(): void;
 }
 
 /**
@@ -181,10 +180,6 @@ function createChunkLinks(): ChunkLinks {
     unlink: (slot) => {
       documents[slot] = 0;
     },
-    clear: () => {
-      documents.fill(0);
-      size = 0;
-    },
   };
 }
 
@@ -213,7 +208,7 @@ interface Slab {
   live: number;
 }
 
-interface State {
+interface TermSlabs {
   readonly slabs: Map<number, Slab>;
   newest: Slab | null;
   nextNumber: number;
@@ -223,9 +218,9 @@ interface State {
   held: number;
 }
 
-// In this file `?? 0` reads places beyond the end of the column, whose slots hold no terms.
+// Here and below, `?? 0` reads places beyond the end of the column, whose slots hold no terms.
 export function createTermStore(): TermStore {
-  const state: State = {
+  const state: TermSlabs = {
     slabs: new Map(),
     newest: null,
     nextNumber: 0,
@@ -245,7 +240,7 @@ export function createTermStore(): TermStore {
   };
 }
 
-function put(state: State, slot: number, terms: Uint8Array): void {
+function put(state: TermSlabs, slot: number, terms: Uint8Array): void {
   const { byteLength } = terms;
   const slab = slabFor(state, byteLength);
   const places = (state.places = growColumn(state.places, slot * 3 + 3));
@@ -259,7 +254,7 @@ function put(state: State, slot: number, terms: Uint8Array): void {
 }
 
 /** Returns the newest slab, or a new one when that has no room. */
-function slabFor(state: State, byteLength: number): Slab {
+function slabFor(state: TermSlabs, byteLength: number): Slab {
   const { newest, nextNumber } = state;
   if (newest && newest.used + byteLength <= newest.bytes.byteLength) return newest;
   const size = Math.max(SLAB_BYTES, byteLength);
@@ -273,7 +268,7 @@ function slabFor(state: State, byteLength: number): Slab {
   return slabFor(state, byteLength);
 }
 
-function remove(state: State, slot: number): void {
+function remove(state: TermSlabs, slot: number): void {
   const { slabs, places } = state;
   const slab = slabs.get(places[slot * 3] ?? -1);
   const length = places[slot * 3 + 2] ?? 0;
@@ -286,7 +281,7 @@ function remove(state: State, slot: number): void {
 const isMostlyDead = ({ live, used }: Slab): boolean => 2 * live < used;
 
 /** Copies the live terms of a slab into the newest one. That is a megabyte at most, whatever all slabs hold. */
-function leave(state: State, slab: Slab): void {
+function leave(state: TermSlabs, slab: Slab): void {
   state.slabs.delete(slab.number);
   state.held -= slab.bytes.byteLength;
   for (const slot of slab.slots) {

@@ -146,15 +146,18 @@ const tooManyLists = () =>
     { value: MAX_OF_OWNER, of: 'items' },
   );
 
+/** A caller's tag in the list of a group has this many digits. */
+const TAG_DIGITS = 24;
+
 /*
- * A hash holds each access group: the tag of its owner, the tags of its callers (24 digits each) and how many records
- * refer to it. A sorted set of equal scores holds, for each caller, the groups that the caller is in, as `owner:group`.
+ * A hash holds each access group: the tag of its owner, the tags of its callers and how many records refer to it. A sorted
+ * set of equal scores holds, for each caller, the groups that the caller is in, as `owner:group`.
  * The number of an owner's groups in such a set is limited, and an owner who would exceed it is refused, so that nobody
  * can make another caller's queries large. Data of earlier versions may have `owner:*` or `*` in these sets, which stand
  * for all groups of an owner and for all groups; the sweeper replaces them by the groups themselves.
  */
 const PREAMBLE = `
-local TAG = 24
+local TAG = ${String(TAG_DIGITS)}
 local function part(callers, first, count)
   local at = first * TAG + 1
   local last = math.min(#callers, at + count * TAG - 1)
@@ -181,7 +184,7 @@ local function leave(unreferenced, waiting, group, id)
   if redis.call('ZREM', unreferenced, id) == 0 then return end
   local found = redis.call('HMGET', group, 'owner', 'callers')
   if not found[1] then return end
-  local left = redis.call('HINCRBY', waiting, found[1], -#(found[2] or '') / 24)
+  local left = redis.call('HINCRBY', waiting, found[1], -#(found[2] or '') / ${String(TAG_DIGITS)})
   if left <= 0 then redis.call('HDEL', waiting, found[1]) end
 end
 `;
@@ -226,7 +229,7 @@ for caller in each do
   local set = setPrefix .. caller
   if caller ~= ownCaller then
     if redis.call('ZCARD', set) >= max_callers and not redis.call('ZSCORE', set, member)
-      and redis.call('ZLEXCOUNT', set, first, last) >= max_callers then return -100 - at end
+      and redis.call('ZLEXCOUNT', set, first, last) >= max_callers then return ${String(FIRST_REFUSED)} - at end
     redis.call('ZADD', set, 0, member)
   end
   at = at + 1
@@ -340,7 +343,7 @@ if isReferenceChange then
       and redis.call('HINCRBY', accessGroupPrefix .. id, 'references', -1) == 0 then
       local found = redis.call('HMGET', accessGroupPrefix .. id, 'owner', 'callers')
       if redis.call('ZADD', unreferenced, change.now, id) == 1 and found[1] then
-        redis.call('HINCRBY', waiting, found[1], #found[2] / 24)
+        redis.call('HINCRBY', waiting, found[1], #found[2] / ${String(TAG_DIGITS)})
       end
     end
   end

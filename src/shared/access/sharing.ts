@@ -253,7 +253,7 @@ export function createGuard(callerId: string, revision: string): SharingGuard {
   };
 }
 
-/** The key and the argument for `isSameSharing`; without a guard, some key that is not read. */
+/** The key and the argument for `is_same_sharing`; without a guard, some key that is not read. */
 export const guardKey = (guard: SharingGuard | null): string => guard?.key ?? keys.epoch;
 export const guardArgument = (guard: SharingGuard | null): string => (guard ? `=${guard.revision}` : '');
 

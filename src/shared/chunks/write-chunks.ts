@@ -78,7 +78,7 @@ export async function writeTags(
   generation: string,
   { numbers, of, renaming = null, ...marks }: TagBatch,
 ): Promise<Write> {
-  const writeGroup = (group: readonly number[]) =>
+  const writeTagsOf = (group: readonly number[]) =>
     writeTagsScript.run(redis, {
       keys: [
         keys.generation(generation),
@@ -90,7 +90,7 @@ export async function writeTags(
   for (const group of inGroups(numbers)) {
     const done = renaming
       ? await renameGroup(redis, generation, { group, of, renaming, marks })
-      : await writeGroup(group);
+      : await writeTagsOf(group);
     if (done !== 1) return outcomeOf(done);
   }
   return 'written';

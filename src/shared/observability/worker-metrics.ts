@@ -89,7 +89,7 @@ export interface WorkerMetrics {
 export const bucketOf = (seconds: number) =>
   String(DURATION_BUCKETS.find((bound) => seconds <= bound) ?? '+Inf');
 
-/** The field of a sum in Redis, `name|label values…|part`, which `readStoredMetrics` takes apart again. */
+/** The field of a sum in Redis, `name|label values…|part`, which `readWorkerMetrics` takes apart again. */
 function fieldOf(name: keyof Definitions, labels: Readonly<Record<string, string>>, part = ''): string {
   // A missing label becomes empty, since noting an event never fails.
   const values = definitions[name].labels.map((label) => (labels[label] ?? '').replace(/[^\w.-]/g, '_'));

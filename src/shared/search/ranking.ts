@@ -1,3 +1,4 @@
+import { innerProduct } from '../data-set/stored-vectors.js';
 import type { Embedding } from '../models/embedding.js';
 import type { CallOptions } from '../ports.js';
 import { analyzeQuery } from '../text/list-terms.js';
@@ -182,10 +183,4 @@ export async function measureFloor(
   const cosines = vectors.flatMap((one, i) => vectors.slice(i + 1).map((other) => innerProduct(one, other)));
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
   return Math.min(MAX_FLOOR, Math.max(0, mean));
-}
-
-function innerProduct(one: Float32Array, other: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < one.length; i += 1) sum += (one[i] ?? 0) * (other[i] ?? 0);
-  return sum;
 }

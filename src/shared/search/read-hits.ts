@@ -60,7 +60,7 @@ export function createConfirmation(): Confirmation {
   };
 }
 
-/** The keys, and the arguments for `isPresent`, of a state. */
+/** The keys, and the arguments for `is_present`, of a state. */
 export const STATE_KEYS = [keys.epoch, keys.sequence];
 export const stateArguments = (state: DataState | null): readonly [string, string, string] =>
   state ? [`run_id:${state.server}`, state.epoch, String(state.sequence)] : ['', '', ''];

@@ -3,6 +3,11 @@ import { parseProviderClass } from '../models/provider-class.js';
 import { parseSocketUrl } from '../redis/socket-url.js';
 import { parseOptions } from './read-options.js';
 
+/** Bounds of many settings, in seconds and bytes. */
+export const hour = 3600;
+export const day = 24 * hour;
+export const gigabyte = 1024 ** 3;
+
 /** The form of a setting in the environment, and its description. */
 export interface SettingNote {
   readonly kind: 'text' | 'integer' | 'number' | 'boolean' | 'list';

@@ -6,7 +6,7 @@ import { isDotted, isParagraph, standsOut } from './word-spans.js';
 
 /**
  * English words that carry no subject of their own: the list of the Snowball project (BSD licence), without
- * contractions, which `list-terms.ts` takes apart. Frequent words of other languages get a low weight from
+ * contractions, of which `isStopWord` and `splitSpaced` take care. Frequent words of other languages get a low weight from
  * `background-terms.ts` instead, since many of them are content words elsewhere (German "die", French "on").
  */
 export const stopWords: ReadonlySet<string> = new Set(

@@ -101,8 +101,8 @@ async function ingestFirst(
   const finish = async () => {
     const texts = await prepareTexts(embedded, { signal, leave });
     const attributes = { 'quire.documents': texts.prepared.length };
-    const publish = () => publishAll(parts, texts.prepared);
-    return { ...texts, changed: await traced('publish', { attributes }, publish) };
+    const changed = await traced('publish', { attributes }, () => publishAll(parts, texts.prepared));
+    return { ...texts, changed };
   };
   const { prepared, others: odd, changed } = await parts.turns.run(finish, turn);
   const again = [...missing(ids, found), ...others, ...odd, ...changed];

@@ -54,10 +54,10 @@ async function removeDue({ objects, storage, logger }: RemovalOptions, list: Obj
   const counts = { removed: 0, kept: 0, failed: 0 };
   const removeOne = async (key: string) => {
     try {
-      const isReferred = await objects.isReferred(key);
-      if (!isReferred) await storage.remove(key);
+      const isKept = await objects.isReferred(key);
+      if (!isKept) await storage.remove(key);
       await objects.forget(list, key);
-      counts[isReferred ? 'kept' : 'removed'] += 1;
+      counts[isKept ? 'kept' : 'removed'] += 1;
     } catch (error) {
       counts.failed += 1;
       logger.warn({ err: error, storageKey: key }, 'a source could not be removed yet');

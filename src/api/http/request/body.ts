@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { at } from '../../../shared/at.js';
+import { toError } from '../../../shared/errors.js';
 import { HttpError } from '../http-error.js';
 import type { ReadJson } from '../json/reader.js';
 import type { IgnoredFields } from '../unknown-fields.js';
@@ -120,9 +121,6 @@ function createCollector({ maxBytes, claim }: Pick<BodyOptions, 'maxBytes' | 'cl
     bytes: () => gathered.bytes,
   };
 }
-
-const toError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error('the body was refused', { cause: thrown });
 
 /** @throws HttpError 415 for a compressed body, or one in another encoding than UTF-8 */
 export function checkEncoding(request: IncomingMessage): void {

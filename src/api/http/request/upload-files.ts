@@ -2,12 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Busboy } from 'busboy';
 import { fileTooLarge, type IncomingFile } from '../../services/ingest/incoming.js';
-import { HttpError } from '../http-error.js';
+import { HttpError, tooManyItems } from '../http-error.js';
 import type { ReadJson } from '../json/reader.js';
 import { watchProgress, announcedBytes } from './body.js';
 import { createMultipartParser, malformed } from './multipart-parser.js';
 import { collectField, takeFields, type UploadState } from './multipart-parts.js';
-import { noteUnknown, OVERHEAD_BYTES, watchRequest, type UploadReading } from './upload.js';
+import {
+  MAX_FIELD_BYTES,
+  MAX_FIELDS,
+  noteUnknown,
+  OVERHEAD_BYTES,
+  watchRequest,
+  type UploadReading,
+} from './upload.js';
 
 export interface FilesTarget<Stored> {
   /** The name of the parts that are files, and how many there may be. */
@@ -40,9 +47,6 @@ export interface ReceivedFiles<Stored> {
  * @throws HttpError 400 malformed, broken off or a field that is not JSON; 422 no files, or too many; TooLargeError
  */
 export type ReceiveFiles = <Stored>(target: FilesTarget<Stored>) => Promise<ReceivedFiles<Stored>>;
-
-const MAX_FIELDS = 64;
-const MAX_FIELD_BYTES = 4 * 1024 * 1024;
 
 export type FilesReading = UploadReading & { readonly readJson: ReadJson };
 
@@ -94,7 +98,7 @@ async function receive<Stored>(
     reading.stop(malformed(error));
   });
   parser.on('filesLimit', () => {
-    reading.stop(tooMany(target.name, target.maxFiles));
+    reading.stop(tooManyItems(target.name, target.maxFiles));
   });
   takeFields(parser, { fields: target.fields, onField }, reading);
   takeFiles(parser, { target, onField, stored }, reading);
@@ -163,7 +167,7 @@ function takeFiles<Stored>(
     if (reading.failure) countPassed();
     else if (name === target.name && stored.length === target.maxFiles) {
       countPassed();
-      reading.stop(tooMany(target.name, target.maxFiles));
+      reading.stop(tooManyItems(target.name, target.maxFiles));
     } else if (name === target.name) {
       countPassed();
       bytes.pause();
@@ -205,9 +209,3 @@ const missingFiles = (name: string) =>
 
 const tooLong = (name: string) =>
   new HttpError(422, [{ loc: ['body', name], msg: 'this field is too long', type: 'value_error' }]);
-
-function tooMany(name: string, max: number): HttpError {
-  const msg = `ensure this value has at most ${String(max)} items`;
-  const item = { loc: ['body', name], msg, type: 'value_error.list.max_items', ctx: { limit_value: max } };
-  return new HttpError(422, [item]);
-}

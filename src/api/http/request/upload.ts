@@ -20,8 +20,8 @@ export type ReceiveUpload = <Stored>(target: UploadTarget<Stored>) => Promise<St
 
 /** The bytes that form fields and part headers may take in addition to the file. */
 export const OVERHEAD_BYTES = 8 * 1024 * 1024;
-const MAX_FIELDS = 64;
-const MAX_FIELD_BYTES = 4 * 1024 * 1024;
+export const MAX_FIELDS = 64;
+export const MAX_FIELD_BYTES = 4 * 1024 * 1024;
 
 export const isMultipart = (request: IncomingMessage): boolean =>
   /^\s*multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');

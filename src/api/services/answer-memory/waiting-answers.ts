@@ -1,5 +1,5 @@
 /** The passes by which waiting answers come in, in their order; each waits for one of the last three. */
-export const PASSES = ['first', 'begun', 'small', 'large'] as const;
+const PASSES = ['first', 'begun', 'small', 'large'] as const;
 export type Pass = (typeof PASSES)[number];
 
 /** The holder of memory: a caller, and the answer itself, which is known by the signal of its request. */

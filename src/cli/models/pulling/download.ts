@@ -7,6 +7,9 @@ import type { Announced, Draft } from './drafts.js';
 import type { RemoteSource } from './model-source.js';
 import { openRemote, TransferError, type Opened } from './open-remote.js';
 
+/** Called with the bytes that are there, and with those of the whole file. */
+export type OnProgress = (done: number, total: number) => void;
+
 export interface DownloadOptions {
   readonly signal: AbortSignal;
   /** The time for which the server may send nothing. */
@@ -15,8 +18,7 @@ export interface DownloadOptions {
   readonly pauseMs: number;
   /** Called with the facts that a source announces, before anything of the file is kept. Throws where it is not wanted. */
   readonly onAnnounced: (announced: Announced, done: number) => Promise<void>;
-  /** In bytes. */
-  readonly onProgress: (done: number, total: number) => void;
+  readonly onProgress: OnProgress;
 }
 
 export interface Downloaded {

@@ -123,14 +123,14 @@ function remove(state: State, slot: number): void {
 
 function countHolding({ segments, memtable }: State, terms: readonly number[]): ReadonlyMap<number, number> {
   const holding = new Map(terms.map((term) => [term, 0]));
-  const add = (term: number, more: number) => {
+  const addTo = (term: number, more: number) => {
     const before = holding.get(term);
     if (before !== undefined) holding.set(term, before + more);
   };
-  for (const segment of segments) for (const term of terms) add(term, liveFrequencyOf(segment, term));
+  for (const segment of segments) for (const term of terms) addTo(term, liveFrequencyOf(segment, term));
   // Each chunk is read once, however long the query is.
   memtable.each((_slot, packed) => {
-    readTerms(packed, (term) => add(term, 1));
+    readTerms(packed, (term) => addTo(term, 1));
   });
   return holding;
 }

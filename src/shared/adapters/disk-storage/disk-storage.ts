@@ -80,15 +80,15 @@ export async function createDiskStorage({
     await mkdir(drafts, { recursive: true });
     await removeAbandoned(drafts);
   });
-  const syncFolder = createFolderSync();
+  const syncTogether = createFolderSync();
 
   return {
     bucket: 'disk',
     put: async (key, source) => {
       const path = pathOf(objects, key);
       // All folders are synced: another process may have made one without having synced the folder that holds it.
-      const sync = () => Promise.all([...foldersOf(objects, path), objects].map(syncFolder));
-      await store(source, { draft: join(drafts, randomUUID()), path, sync });
+      const syncFolders = () => Promise.all([...foldersOf(objects, path), objects].map(syncTogether));
+      await store(source, { draft: join(drafts, randomUUID()), path, syncFolders });
     },
     open: (key) => openObject({ objects, key, blockingReadBytes }),
     remove: async (key) => {
@@ -109,14 +109,14 @@ async function store(
   {
     draft,
     path,
-    sync,
-  }: { readonly draft: string; readonly path: string; readonly sync: () => Promise<unknown> },
+    syncFolders,
+  }: { readonly draft: string; readonly path: string; readonly syncFolders: () => Promise<unknown> },
 ): Promise<void> {
   try {
     await writeFile(draft, source);
     await guarded(async () => {
       await moveInto(draft, path);
-      await sync();
+      await syncFolders();
     });
   } catch (error) {
     await guarded(() => rm(draft, { force: true }));

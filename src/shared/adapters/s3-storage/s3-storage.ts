@@ -133,7 +133,7 @@ async function sizeOf(call: CallS3, { bucket, key }: ObjectName): Promise<number
     const { ContentLength } = await call((s3, options) =>
       s3.headObject({ Bucket: bucket, Key: key }, options),
     );
-    if (ContentLength === undefined) throw new UnavailableError(component);
+    if (ContentLength === undefined) throw new UnavailableError(COMPONENT);
     return ContentLength;
   } catch (error) {
     if (!isMissing(error)) throw error;
@@ -169,13 +169,13 @@ async function* read(call: CallS3, reading: Reading): AsyncGenerator<Uint8Array>
       deadline.extend();
     }
   } catch (cause) {
-    throw new UnavailableError(component, { cause });
+    throw new UnavailableError(COMPONENT, { cause });
   } finally {
     deadline.clear();
     body.destroy();
   }
   // An object never changes, so that one which is shorter or longer than it was is damaged.
-  if (left !== 0) throw new UnavailableError(component);
+  if (left !== 0) throw new UnavailableError(COMPONENT);
 }
 
 async function openBody(call: CallS3, { bucket, key }: ObjectName): Promise<Readable> {
@@ -195,7 +195,7 @@ async function probe(call: CallS3, bucket: string, milliseconds: number): Promis
   await call((s3, options) => s3.putObject({ ...name, Body: Buffer.from('probe') }, options), milliseconds);
   try {
     const { ContentLength } = await call((s3, options) => s3.headObject(name, options), milliseconds);
-    if (ContentLength !== 5) throw new UnavailableError(component);
+    if (ContentLength !== 5) throw new UnavailableError(COMPONENT);
   } finally {
     await call((s3, options) => s3.deleteObject(name, options), milliseconds);
   }
@@ -242,7 +242,7 @@ interface Upload {
 /** Begins a multipart upload. One part is under way while the next is gathered. */
 async function beginUpload(call: CallS3, target: Target): Promise<Upload> {
   const { UploadId } = await call((s3, options) => s3.createMultipartUpload(target, options));
-  if (UploadId === undefined) throw new UnavailableError(component);
+  if (UploadId === undefined) throw new UnavailableError(COMPONENT);
   const sent: { ETag: string | undefined; PartNumber: number }[] = [];
   let onItsWay: Promise<void> = Promise.resolve();
 
@@ -277,7 +277,7 @@ async function beginUpload(call: CallS3, target: Target): Promise<Upload> {
   };
 }
 
-const component = 'object storage';
+const COMPONENT = 'object storage';
 
 interface S3Connection {
   /** Address of the server; null for Amazon's in the region. */
@@ -331,7 +331,7 @@ function createCallS3(connection: S3Connection): CallS3 {
     try {
       return await ask(s3, { abortSignal: deadline.signal });
     } catch (cause) {
-      throw new UnavailableError(component, { cause });
+      throw new UnavailableError(COMPONENT, { cause });
     } finally {
       // The body has its own deadline while it is read.
       deadline.clear();

@@ -151,7 +151,7 @@ interface ShortWrite {
 }
 
 /**
- * Tells whether new records can be written by the script below: short texts with few readers, of one owner and one caller,
+ * Tells whether new records can be written by `commitShortScript`: short texts with few readers, of one owner and one caller,
  * to which nothing is bound, such as a reservation.
  */
 function areShort(created: readonly NewRecord[]): boolean {
@@ -204,9 +204,9 @@ function commitShort(redis: Redis, writes: readonly ShortWrite[], quotas: Quotas
     writes.every((each) => each.fields.get(name) === value),
   );
   const sharedNames = new Set(shared.map(([name]) => name));
-  return script.run(redis, {
+  return commitShortScript.run(redis, {
     keys: [
-      ...COMMON_KEYS,
+      ...SHORT_KEYS,
       keys.contentHashes(ownerId),
       keys.owned(ownerId),
       keys.ownedTotals,
@@ -226,7 +226,7 @@ function commitShort(redis: Redis, writes: readonly ShortWrite[], quotas: Quotas
   });
 }
 
-const COMMON_KEYS = [
+const SHORT_KEYS = [
   keys.sequence,
   keys.changes,
   keys.unfinished,
@@ -236,11 +236,11 @@ const COMMON_KEYS = [
 
 /**
  * Does what the commit script does for each of these records, with one command for all of them where Redis has one, and
- * sends the common values once. KEYS: the keys named below, and the records'. ARGV: the time, the caller, the quotas, the
+ * sends the common values once. KEYS: the keys that are named first, and the records'. ARGV: the time, the caller, the quotas, the
  * number of fields and values that all records have and these; and for each record its id, the member of its content, the
  * amounts it is counted with, the number of its own fields and values, and these.
  */
-const script = defineFrequentScript<number[]>(`${OWNED_FUNCTIONS}
+const commitShortScript = defineFrequentScript<number[]>(`${OWNED_FUNCTIONS}
 local sequence, changes, unfinished, ingests, callers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local contents, owned, ownedTotals, records = KEYS[6], KEYS[7], KEYS[8], 8
 local now, caller, most = ARGV[1], ARGV[2], {tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])}

@@ -258,7 +258,7 @@ local values = 5 + 2 * usages
 local last = values + change.values - 1
 for i, generation in ipairs(change.touched) do generations[generation] = KEYS[19 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
-  return -1
+  return ${String(REINDEXED)}
 end
 ${CHECK_RESERVATION}
 if change.run ~= '' and change.revision == '' and redis.call('ZSCORE', tombstones, change.id) then

@@ -1,10 +1,18 @@
 import { z } from 'zod';
-import { choice, flag, host, httpUrl, orEmpty, origins, text, whole } from '../setting-kinds.js';
+import {
+  choice,
+  day,
+  flag,
+  gigabyte,
+  host,
+  hour,
+  httpUrl,
+  orEmpty,
+  origins,
+  text,
+  whole,
+} from '../setting-kinds.js';
 import { trustProxy } from '../trusted-proxies.js';
-
-const hour = 3600;
-const day = 24 * hour;
-const gigabyte = 1024 ** 3;
 
 export const api = z.strictObject({
   host: text('127.0.0.1', host, 'Address that the API listens on.', { alias: 'HOST' }),

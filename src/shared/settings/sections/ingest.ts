@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { HIDDEN_TEXT, OCR_MODES } from '../../../readers/index.js';
-import { choice, flag, share, text, whole } from '../setting-kinds.js';
-
-const hour = 3600;
-const gigabyte = 1024 ** 3;
+import { choice, flag, gigabyte, hour, share, text, whole } from '../setting-kinds.js';
 
 /** The user and group without any rights on Debian, Alpine, Fedora and related systems. */
 const nobody = 65_534;

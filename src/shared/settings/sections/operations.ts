@@ -1,6 +1,17 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { choice, flag, isRedisUrl, orEmpty, text, whole, httpUrl, share } from '../setting-kinds.js';
+import {
+  choice,
+  day,
+  flag,
+  hour,
+  isRedisUrl,
+  orEmpty,
+  text,
+  whole,
+  httpUrl,
+  share,
+} from '../setting-kinds.js';
 
 export const redis = z.strictObject({
   url: text(
@@ -95,9 +106,6 @@ export const log = z.strictObject({
     'Lowest level that is logged.',
   ),
 });
-
-const hour = 3600;
-const day = 24 * hour;
 
 const concurrency = { min: 1, max: 256 };
 export const workers = z.strictObject({

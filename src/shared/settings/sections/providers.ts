@@ -2,7 +2,9 @@ import { z } from 'zod';
 import {
   choice,
   constructorOptions,
+  day,
   flag,
+  hour,
   httpUrl,
   modelName,
   orEmpty,
@@ -10,9 +12,6 @@ import {
   text,
   whole,
 } from '../setting-kinds.js';
-
-const hour = 3600;
-const day = 24 * hour;
 
 const prefix = {
   accepts: (value: string) => value.length <= 500,

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { packedSize, readTerms } from '../../../index/index.js';
 import { maxTagBytes, packWhereabouts, type ChunkText } from '../../../shared/chunks/fields.js';
 import { searchedTerms, type Naming } from '../../../shared/chunks/searched-text.js';
@@ -15,6 +14,7 @@ import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
 import { termTokens } from '../../../shared/text/term-tokens.js';
+import { nextSlice } from '../../../shared/tools/time-slices.js';
 import { shownWhenPublished } from '../write-tags.js';
 import { reserveScript, spendScript, type TurnTimes } from './room-scripts.js';
 
@@ -126,11 +126,6 @@ async function pauseOf(redis: Redis, callerId: string): Promise<number> {
   return Math.ceil(Math.max(RETRY_SECONDS, own / TRIES_A_SECOND.own, all / TRIES_A_SECOND.all));
 }
 
-/*
- * Estimates the memory that the chunks of a document will take in Redis, by the facts that are known once it is cut into
- * chunks. The figures are upper bounds of measurements with texts of many kinds (test/e2e/room.test.ts).
- */
-
 /** The key of a chunk, the table of its fields, their names, and the short ones of these. */
 const CHUNK_BYTES = 1_100;
 /** A term that the owner's statistics do not hold yet, with its share of a table that is twice as large as it has to be. */
@@ -155,8 +150,8 @@ interface RoomEstimate {
 /** The lengths and the end of a string. */
 const STRING_HEAD = 6;
 
-/** The event loop gets its turn after this many characters. */
-const CHARACTERS_A_TURN = 100_000;
+/** The event loop may go on to others after this many characters. */
+const CHARACTERS_A_SLICE = 100_000;
 
 interface KnownCosts extends ChunkCosts {
   /** The tags that each chunk holds. */
@@ -164,6 +159,10 @@ interface KnownCosts extends ChunkCosts {
   readonly naming: Naming;
 }
 
+/**
+ * Estimates the memory that the chunks of a document will take in Redis, by the facts that are known once it is cut into
+ * chunks. The figures are upper bounds of measurements with texts of many kinds (`test/e2e/room.test.ts`).
+ */
 export async function estimateRoom(pieces: readonly ChunkText[], known: KnownCosts): Promise<RoomEstimate> {
   const { tags, naming, vectorBytes, isIndexed } = known;
   const engine = isIndexed ? ENGINE : NO_ENGINE;
@@ -171,7 +170,7 @@ export async function estimateRoom(pieces: readonly ChunkText[], known: KnownCos
   const different = new Set<number>();
   let texts = pieces.length * (CHUNK_BYTES + allocated(Buffer.byteLength(tags)));
   let embedding = pieces.length * vectors + (isIndexed ? ENGINE_VECTORS * vectorBytes : 0);
-  let sinceTurn = 0;
+  let sinceSlice = 0;
   for (const piece of pieces) {
     const terms = searchedTerms(piece, naming);
     texts += allocated(Buffer.byteLength(piece.text));
@@ -179,10 +178,10 @@ export async function estimateRoom(pieces: readonly ChunkText[], known: KnownCos
     embedding += allocated(terms.length) + allocated(termTokens(terms).length);
     embedding += packedSize(terms) * engine.posting;
     readTerms(terms, (term) => different.add(term));
-    sinceTurn += piece.text.length;
-    if (sinceTurn < CHARACTERS_A_TURN) continue;
-    await turn();
-    sinceTurn = 0;
+    sinceSlice += piece.text.length;
+    if (sinceSlice < CHARACTERS_A_SLICE) continue;
+    await nextSlice();
+    sinceSlice = 0;
   }
   embedding += different.size * (TERM_BYTES + engine.term);
   return { all: Math.ceil(texts + embedding), embedding: Math.ceil(embedding) };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nextOwnTurn } from '../../../../shared/tools/time-slices.js';
 import type { IncomingGroups, IncomingItem } from '../../../services/ingest/incoming.js';
 import { liftRequestTime, mediaTypeOf, type BodyReading } from '../body.js';
-import { HttpError } from '../../http-error.js';
+import { HttpError, tooManyItems } from '../../http-error.js';
 import { invalidJson } from '../../json/json.js';
 import { parseInto, parseRequest } from '../../validation/validation-errors.js';
 import { groupLines } from './group-lines.js';
@@ -54,7 +54,7 @@ async function groupElements<Item, Common>(
   parseInto(failures)(z.object({ [field]: z.array(z.unknown()) }), value, 'body');
   if (failures.length > 0) throw new HttpError(422, failures);
   const common = parseRequest(schema, value, 'body');
-  if (elements.length > maxItems) throw tooMany(field, maxItems);
+  if (elements.length > maxItems) throw tooManyItems(field, maxItems);
   const parser = createParser(reading, target, { common, list: field });
   return (async function* () {
     for (let first = 0; first < elements.length; first += GROUP_ITEMS) {
@@ -69,12 +69,6 @@ async function groupElements<Item, Common>(
 /** Makes the schema of a body: the list of its items and the fields beside it. */
 const withField = (common: z.ZodType, field: string): z.ZodObject =>
   z.object({ ...(common instanceof z.ZodObject ? common.shape : {}), [field]: z.unknown() });
-
-function tooMany(field: string, max: number): HttpError {
-  const msg = `ensure this value has at most ${String(max)} items`;
-  const item = { loc: ['body', field], msg, type: 'value_error.list.max_items', ctx: { limit_value: max } };
-  return new HttpError(422, [item]);
-}
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
