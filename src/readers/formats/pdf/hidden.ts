@@ -1,7 +1,7 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { sizeOf, turnBack } from '../pages/native-pieces.js';
-import { rasterPages } from '../pages/render/page-rasters.js';
+import { rasterPages } from '../pages/page-rasters.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { holds, bottomOf, rightOf } from '../pages/layout/piece.js';

@@ -6,7 +6,7 @@ import { passwordNeeded, pdfFailure } from './failures.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import { loadPdfium } from '../pages/pdfium.js';
-import { boundedDpi } from '../pages/render/page-rasters.js';
+import { boundedDpi } from '../pages/page-rasters.js';
 import { decodePng, encodePng, type Raster } from '../pictures/png.js';
 
 const DPI = 110;

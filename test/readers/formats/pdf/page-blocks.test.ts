@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../src/readers/formats/pages/layout/columns.js';
 import { pageBlocks } from '../../../../src/readers/formats/pages/layout/page-blocks.js';
 import type { Piece } from '../../../../src/readers/formats/pages/layout/piece.js';
-import { placeTables } from '../../../../src/readers/formats/pages/layout/tables.js';
+import { placeTables } from '../../../../src/readers/formats/pages/tables/found-tables.js';
 
 const piece = (text: string, y: number, { x = 60, size = 10, width = 200 } = {}): Piece => ({
   text,

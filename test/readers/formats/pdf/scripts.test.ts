@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../src/readers/formats/pages/layout/columns.js';
 import { inReadingOrder } from '../../../../src/readers/formats/pages/layout/reading-order.js';
-import { placeTables } from '../../../../src/readers/formats/pages/layout/tables.js';
+import { placeTables } from '../../../../src/readers/formats/pages/tables/found-tables.js';
 import { joinLines } from '../../../../src/readers/formats/pages/layout/lines.js';
 import { judgeText } from '../../../../src/readers/formats/pdf/judging/judge-text.js';
 import { parsePdf } from '../../../../src/readers/formats/pdf/pdf.js';

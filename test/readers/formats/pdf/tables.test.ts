@@ -1,7 +1,7 @@
 import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
 import { describe, expect, test } from '@jest/globals';
 import type { Piece } from '../../../../src/readers/formats/pages/layout/piece.js';
-import { placeTables } from '../../../../src/readers/formats/pages/layout/tables.js';
+import { placeTables } from '../../../../src/readers/formats/pages/tables/found-tables.js';
 
 const HEIGHT = 10;
 

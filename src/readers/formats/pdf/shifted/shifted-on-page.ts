@@ -1,7 +1,7 @@
 import type { Shift } from '../../baseline/shift.js';
 import type { ShiftedText, TextRun } from './shifted-text.js';
 import { inWriting, areStacked, withStacks } from './stacks.js';
-import { writtenShifted } from './write-shifted.js';
+import { writtenShifted } from './with-shifted.js';
 
 /** A text as pdf.js gives it, with its matrix on the page; marks of content have none. */
 export interface TextContentItem {

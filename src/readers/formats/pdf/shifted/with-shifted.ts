@@ -1,6 +1,6 @@
 import type { LayoutCell, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../blocks/location.js';
-import { shiftText } from '../../baseline/raised-text.js';
+import { shiftText } from '../../baseline/shift-text.js';
 import { rightOf, around } from '../../pages/layout/piece.js';
 import type { SeenPage } from '../hidden.js';
 import type { ShiftedText } from './shifted-text.js';
