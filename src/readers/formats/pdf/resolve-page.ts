@@ -9,7 +9,7 @@ import { joinLetterspaced } from './judging/letterspaced.js';
 import { judgeText, readableCharacters } from './judging/judge-text.js';
 import { needsPicture, recognizeIfNeeded } from './recognize-page.js';
 import { inReadingOrder } from '../pages/layout/reading-order.js';
-import { placeTables } from '../pages/tables/found-tables.js';
+import { placeFoundTables } from '../pages/tables/found-tables.js';
 import { placeRuledTables } from '../pages/tables/ruled-tables.js';
 import { placeWrappedTables } from '../pages/tables/wrapped-tables.js';
 import { rulingsOf, type Rulings } from '../pages/tables/rulings.js';
@@ -117,7 +117,7 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const pieces = columns.pieces.length > 0 ? [...level, ...columns.pieces] : level;
   const tables = hidden.length > 0 && !readers.hidden.isRead ? [] : (page.blocks ?? []);
   const ruled = placeRuledTables(pieces, rulings);
-  const layout = { pieces: placeTables(placeWrappedTables(ruled), tables), plain: undefined };
+  const layout = { pieces: placeFoundTables(placeWrappedTables(ruled), tables), plain: undefined };
   const text = pieces.map((piece) => piece.text).join(' ');
   const isCut = visible.some((item) => item.text.length >= MAX_TEXT_LENGTH);
   const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;

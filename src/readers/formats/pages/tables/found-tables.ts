@@ -31,7 +31,7 @@ const MAX_GOING_ON = 0.5;
 const SPACED_WIDE = new RegExp(`${WIDE} ${WIDE}`, 'u');
 
 /** Puts each table that PDFium's reader has found in the place of its texts, unless it lost some of them. */
-export function placeTables(pieces: readonly Piece[], blocks: readonly LayoutBlock[]): readonly Piece[] {
+export function placeFoundTables(pieces: readonly Piece[], blocks: readonly LayoutBlock[]): readonly Piece[] {
   let left = pieces;
   for (const block of blocks) {
     if (block.kind !== 'table') continue;
