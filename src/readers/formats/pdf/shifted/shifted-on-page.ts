@@ -300,7 +300,7 @@ function chainsOf(found: ReadonlyMap<TextRun, Shifted>): Shifted[][] {
 /** Tells whether a text stands on the line of another, or is shifted beside a text that does. */
 function isOnLineOf(base: TextRun, run: TextRun, found: ReadonlyMap<TextRun, Shifted>): boolean {
   const line = found.get(run)?.base ?? run;
-  return Math.abs(line.y - base.y) < 0.5 * base.size;
+  return Math.abs(line.y - base.y) < SAME_LINE * base.size;
 }
 
 interface Page {
