@@ -1,4 +1,4 @@
-import { shiftText } from './raised-text.js';
+import { shiftText } from './shift-text.js';
 import type { Shift } from './shift.js';
 
 /** A piece of a text that is raised and lowered as a whole. */

@@ -6,14 +6,15 @@ import { ReadError } from '../../read-error.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { decodeHtml } from '../html/html.js';
 import { createHtmlReader } from '../html/read-html.js';
-import { parseStyleSheet, type StyleSheet } from '../html/style-rules.js';
+import { parseStyleSheet, type StyleSheet } from '../html/style-sheet.js';
 import type { LoadStyleSheet } from '../html/visibility.js';
 import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 import { createHiddenCounter, type HiddenCounter } from '../visibility/hidden-counter.js';
+import { localName } from '../xml/attributes.js';
 import { scanMarkup, type MarkupHandler } from '../xml/read-markup.js';
 import { memberPath } from '../zip/member-path.js';
 import { openZip, readMember, type Zip } from '../zip/zip.js';
-import { readPackageDocument, refuseEncrypted, localName, type BookItem } from './package-document.js';
+import { readPackageDocument, refuseEncrypted, type BookItem } from './package-document.js';
 
 /** Most bytes of text that a book may inflate to. Pictures and fonts are not inflated. */
 const LIMIT_BYTES = 256 * 1024 * 1024;

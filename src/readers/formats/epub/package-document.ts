@@ -1,4 +1,5 @@
 import { ReadError } from '../../read-error.js';
+import { localName } from '../xml/attributes.js';
 import { scanMarkup, type Attributes } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
 import { memberPath } from '../zip/member-path.js';
@@ -81,9 +82,6 @@ function packagePath(zip: Zip): string | undefined {
     });
   return paths.find((path) => zip.has(path)) ?? zip.names.find((name) => name.endsWith('.opf'));
 }
-
-/** The name of an element without the prefix of its namespace. */
-export const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 /** Algorithms that hide fonts from copying. They leave the text of a book as it is. */
 const OF_FONTS = new Set(['http://www.idpf.org/2008/embedding', 'http://ns.adobe.com/pdf/enc#RC']);

@@ -1,4 +1,4 @@
-import { shiftInFormula } from '../baseline/raised-text.js';
+import { shiftInFormula } from '../baseline/shift-text.js';
 import { oneLine } from '../../blocks/one-line.js';
 
 /** A part of a formula, as XML has it. */

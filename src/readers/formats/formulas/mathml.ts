@@ -1,4 +1,5 @@
 import { oneLine } from '../../blocks/one-line.js';
+import { localName } from '../xml/attributes.js';
 import {
   accented,
   accentOf,
@@ -16,6 +17,53 @@ import {
   gapBetween,
   type FormulaElement,
 } from './linear.js';
+
+/** Collects the elements of a formula in MathML from the events of a parser of markup. */
+export interface MathCollector {
+  /** Tells whether a formula is open. */
+  isOpen(): boolean;
+  /** Takes the beginning of an element, of a formula itself, too. Returns false for one outside of formulas. */
+  open(name: string, attributes: FormulaElement['attributes']): boolean;
+  text(text: string): void;
+  /** Takes the end of an element. Returns the text of the formula that ends with it. */
+  close(name: string): string | undefined;
+  /** Ends a formula that was not closed, and returns its text; undefined where none is open. */
+  end(): string | undefined;
+}
+
+export function createMathCollector(): MathCollector {
+  let open: OpenElement[] = [];
+  const end = (): string | undefined => {
+    const [formula] = open;
+    open = [];
+    return formula && writeMathMl(formula);
+  };
+  return {
+    isOpen: () => open.length > 0,
+    open: (name, attributes) => {
+      const local = localName(name).toLowerCase();
+      const holder = open.at(-1);
+      if (!holder && local !== 'math') return false;
+      const element: OpenElement = { name: local, attributes, children: [] };
+      holder?.children.push(element);
+      open.push(element);
+      return true;
+    },
+    text: (text) => void open.at(-1)?.children.push(text),
+    close: (name) => {
+      const local = localName(name).toLowerCase();
+      const depth = open.findLastIndex((element) => element.name === local);
+      if (depth === 0) return end();
+      if (depth > 0) open.length = depth;
+      return undefined;
+    },
+    end,
+  };
+}
+
+interface OpenElement extends FormulaElement {
+  readonly children: (FormulaElement | string)[];
+}
 
 /**
  * Writes a formula in MathML as linear text, as UnicodeMath does. Names are without prefixes.
@@ -228,12 +276,15 @@ const SEPARATOR = '\u2063';
 const PLUS = '\u2064';
 
 /** Joins the elements of a row. Words stand apart from their neighbours, signs do not. */
-function writeTokens(elements: Iterable<FormulaElement>, write: (element: FormulaElement) => string): string {
+function writeTokens(
+  elements: Iterable<FormulaElement>,
+  textOf: (element: FormulaElement) => string,
+): string {
   const parts: string[] = [];
   let last: Token = { text: '', isWord: false };
   let between = '';
   for (const element of elements) {
-    const written = write(element);
+    const written = textOf(element);
     const sign = written.trim();
     if (sign.length === 1 && [APPLICATION, TIMES, SEPARATOR, PLUS].includes(sign)) {
       between = sign;
@@ -275,52 +326,3 @@ function gapOf(left: Token, right: Token, between: string): string {
 const isDigit = (character: string): boolean => /^\p{Nd}$/u.test(character);
 const OPERAND_START = /^[\p{L}\p{N}√∛∜∑∫∏|]$/u;
 const OPERAND_END = /^[\p{L}\p{N})\]}′!|]$/u;
-
-interface OpenElement extends FormulaElement {
-  readonly children: (FormulaElement | string)[];
-}
-
-/** Collects the elements of a formula in MathML from the events of a parser of markup. */
-export interface MathCollector {
-  /** Tells whether a formula is open. */
-  isOpen(): boolean;
-  /** Takes the beginning of an element, of a formula itself, too. Returns false for one outside of formulas. */
-  open(name: string, attributes: FormulaElement['attributes']): boolean;
-  text(text: string): void;
-  /** Takes the end of an element. Returns the text of the formula that ends with it. */
-  close(name: string): string | undefined;
-  /** Ends a formula that was not closed, and returns its text; undefined where none is open. */
-  end(): string | undefined;
-}
-
-const localName = (name: string): string => name.slice(name.indexOf(':') + 1).toLowerCase();
-
-export function createMathCollector(): MathCollector {
-  let open: OpenElement[] = [];
-  const end = (): string | undefined => {
-    const [formula] = open;
-    open = [];
-    return formula && writeMathMl(formula);
-  };
-  return {
-    isOpen: () => open.length > 0,
-    open: (name, attributes) => {
-      const local = localName(name);
-      const holder = open.at(-1);
-      if (!holder && local !== 'math') return false;
-      const element: OpenElement = { name: local, attributes, children: [] };
-      holder?.children.push(element);
-      open.push(element);
-      return true;
-    },
-    text: (text) => void open.at(-1)?.children.push(text),
-    close: (name) => {
-      const local = localName(name);
-      const depth = open.findLastIndex((element) => element.name === local);
-      if (depth === 0) return end();
-      if (depth > 0) open.length = depth;
-      return undefined;
-    },
-    end,
-  };
-}

@@ -1,4 +1,4 @@
-import { shownNumber, styledNumber } from '../lists/count-formats.js';
+import { shownNumber, styledNumber } from '../count-formats.js';
 
 /** Elements that are lists. */
 export const LISTS = new Set(['ul', 'ol']);

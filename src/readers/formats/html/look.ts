@@ -1,4 +1,4 @@
-import { alphaOf, cssColor, type Color } from '../visibility/colors.js';
+import { alphaOf, cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Unseen } from '../visibility/hidden-counter.js';
 import { MAX_UNSEEN_OPACITY, type RunStyle } from '../visibility/reason-unseen.js';
 import { LISTS } from './html-lists.js';
@@ -36,7 +36,7 @@ export const PAGE: Look = {
   isIndented: false,
   // The colour that text has unless it is told: not known, since attributes of `body` and other sheets set it.
   color: undefined,
-  background: '#ffffff',
+  background: WHITE,
   isDressed: false,
   font: undefined,
   listStyle: undefined,
@@ -118,8 +118,7 @@ const isSet = (value: string | undefined): boolean =>
 
 /** Returns the clipping within an element. An element out of the flow may stand outside of the box that cuts the rest off. */
 function clippingWithin({ clipping }: Look, declared: Declarations, element: string): Look['clipping'] {
-  const isLoose = ['absolute', 'fixed', UNKNOWN].includes(declared.get('position') ?? '');
-  const outer = isLoose ? undefined : clipping;
+  const outer = mayLeaveFlow(declared) ? undefined : clipping;
   return outer === 'cut' ? outer : (clippingOf(element, declared) ?? outer);
 }
 
@@ -137,8 +136,7 @@ function kindOf(declared: Declarations, element: string, isAnimated: boolean): U
   if (declared.get('display') === 'none') return 'off';
   if (isAnimated) return undefined;
   if (isScaledAway(declared, element)) return 'tiny';
-  const position = declared.get('position');
-  if (position !== 'absolute' && position !== 'fixed') return undefined;
+  if (!leavesFlow(declared)) return undefined;
   const sides = ['left', 'top', 'right', 'bottom'];
   const isFar = sides.some((side) => Number.parseFloat(declared.get(side) ?? '0') <= FAR_AWAY);
   return isFar && clippingOf(element, declared) !== 'aloud' ? 'outside' : undefined;
@@ -203,7 +201,7 @@ function fillOf(value: string, outer: Color | undefined): Color | undefined {
 
 /** Tells whether an element may lie over something else than its outer element. */
 function isMoved(declared: Declarations): boolean {
-  if (['absolute', 'fixed', UNKNOWN].includes(declared.get('position') ?? '')) return true;
+  if (mayLeaveFlow(declared)) return true;
   if (['transform', 'translate', 'grid-area', 'grid-row'].some((name) => isSet(declared.get(name))))
     return true;
   return ['margin', 'margin-top', 'margin-left'].some((name) =>
@@ -221,6 +219,10 @@ const BLOCK_DISPLAYS = new Set(
 );
 const OUT_OF_FLOW = new Set(['absolute', 'fixed']);
 
+const leavesFlow = (declared: Declarations): boolean => OUT_OF_FLOW.has(declared.get('position') ?? '');
+const mayLeaveFlow = (declared: Declarations): boolean =>
+  leavesFlow(declared) || declared.get('position') === UNKNOWN;
+
 /** Percentages are not meant: without a height that is known, they are no height. */
 const NOTHING = /^[+-]?(?:0+(?:\.0*)?|\.0+)(?:px|pt|pc|in|cm|mm|q|r?em|ex|ch|v[hw])?$/;
 const UP_TO_A_PIXEL = /^(?:[01](?:\.0*)?|0?\.\d+)px$/;
@@ -237,7 +239,7 @@ const isNothing = (value: string | undefined): boolean => value !== undefined &&
 export function isBox(element: string, declared: Declarations): boolean {
   // The window decides about content that overflows the body.
   if (element === 'body' || element === 'html') return false;
-  if (OUT_OF_FLOW.has(declared.get('position') ?? '')) return true;
+  if (leavesFlow(declared)) return true;
   const display = declared.get('display');
   return display === undefined ? BLOCKS.has(element) : BLOCK_DISPLAYS.has(display);
 }
@@ -254,7 +256,7 @@ const isTransient = (declared: Declarations): boolean =>
  */
 function clippingOf(element: string, declared: Declarations): Look['clipping'] {
   if (!isBox(element, declared) || isTransient(declared)) return undefined;
-  const isOutOfFlow = OUT_OF_FLOW.has(declared.get('position') ?? '');
+  const isOutOfFlow = leavesFlow(declared);
   if (isOutOfFlow && isTinyBox(declared)) return 'aloud';
   if (isClippedAway(declared, isOutOfFlow)) return 'cut';
   // A set of fields is never smaller than its content.

@@ -135,5 +135,3 @@ const isMatch = (
   (subject.element === '' || subject.element === element) &&
   (subject.id === '' || subject.id === id) &&
   subject.classes.every((name) => classes.has(name));
-
-export { parseStyleSheet, type StyleSheet } from './style-sheet.js';

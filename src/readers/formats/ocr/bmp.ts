@@ -48,11 +48,11 @@ function withNewHeader(file: Buffer, header: Buffer, entry: number): Buffer {
   const pixels = file.readUInt32LE(10);
   const bits = header.readUInt16LE(14);
   if (pixels < start || pixels > file.length) throw new RangeError('the pixels lie outside of the file');
-  const colours = bits > 8 ? 0 : Math.min(2 ** bits, Math.floor((pixels - start) / entry));
-  const palette = Buffer.alloc(colours * 4);
-  for (let index = 0; index < colours; index += 1)
+  const colors = bits > 8 ? 0 : Math.min(2 ** bits, Math.floor((pixels - start) / entry));
+  const palette = Buffer.alloc(colors * 4);
+  for (let index = 0; index < colors; index += 1)
     file.copy(palette, index * 4, start + index * entry, start + index * entry + 3);
-  header.writeUInt32LE(colours, 32);
+  header.writeUInt32LE(colors, 32);
   const offset = FILE_HEADER + HEADER + palette.length;
   const first = Buffer.from(file.subarray(0, FILE_HEADER));
   first.writeUInt32LE(offset + file.length - pixels, 2);

@@ -4,7 +4,7 @@ import { createGapCounter } from './gap-counter.js';
 import { damaged, EXCEL } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
-import { createDressedCells } from './sheets/cell-visibility.js';
+import { createDressedCells } from './sheets/readable-text.js';
 import { readRanges } from './sheets/merged-ranges.js';
 import { readSharedStrings } from './sheets/shared-strings.js';
 import { extraBlocks, statedHeaderRows } from './sheets/sheet-extras.js';

@@ -1,7 +1,7 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { sizeOf, turnBack } from '../pages/native-pieces.js';
-import { rasterPages } from '../pages/render/page-rasters.js';
+import { rasterPages } from '../pages/page-rasters.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { holds, bottomOf, rightOf } from '../pages/layout/piece.js';
@@ -19,40 +19,6 @@ export interface SeenPage {
 interface HiddenItem {
   readonly text: string;
   readonly reason: Unseen;
-}
-
-/** Milliseconds for which the pages of a file are drawn to look for text that nobody sees. */
-const MAX_MILLISECONDS = 10_000;
-
-/** The remaining time for drawing pages of one file in search of hidden text. */
-export interface LookBudget {
-  isSpent(): boolean;
-  /** Passes on slowly made items, until they end or the time is spent. */
-  take<Item>(items: AsyncIterable<Item>): AsyncIterable<Item>;
-}
-
-export function createLookBudget(receipt: ReceiptWriter): LookBudget {
-  let left = MAX_MILLISECONDS;
-  let isNoted = false;
-  const isSpent = (): boolean => {
-    if (left <= 0 && !isNoted)
-      receipt.addGap('limit', 'Not all pages were looked through for hidden text, which takes too long.');
-    isNoted ||= left <= 0;
-    return left <= 0;
-  };
-  return {
-    isSpent,
-    async *take(items) {
-      let started = performance.now();
-      for await (const item of items) {
-        left -= performance.now() - started;
-        yield item;
-        if (isSpent()) return;
-        started = performance.now();
-      }
-      left -= performance.now() - started;
-    },
-  };
 }
 
 /**
@@ -93,6 +59,7 @@ function partPage(
     if (reason !== undefined) hidden.push({ text: item.text, reason });
     else if (words) {
       const seen = words.filter((word) => !unseen.has(word));
+      // A word passes the other reasons of `reasonUnseen` as the whole text does, and the picture has shown its colour alone.
       for (const { text } of words.filter((word) => unseen.has(word)))
         hidden.push({ text, reason: 'background' });
       if (seen.length > 0) visible.push({ ...item, text: seen.map(({ text }) => text).join(' ') });
@@ -107,7 +74,7 @@ interface Doubt {
   /** The box to look at. */
   readonly box: Rectangle;
   /** The colour that hides it if nothing else is there; absent where any does. */
-  readonly colour?: Color;
+  readonly color?: Color;
 }
 
 interface DoubtfulPage {
@@ -129,17 +96,17 @@ async function findUnseen(
     const boxes = fields?.get(page.pageNum) ?? [];
     const shown = doubts
       .map((doubt): Doubt => (turn ? { ...doubt, box: turnBack(doubt.box, turn, page) } : doubt))
-      .filter(({ box }) => !isWithin(box, boxes));
+      .filter(({ box }) => !isInField(box, boxes));
     return shown.length > 0 ? [{ number: page.pageNum, ...shownSize(page, turn), shown }] : [];
   });
   for await (const [{ shown, ...size }, picture] of budget.take(rasterPages(pdfium, bytes, looks))) {
-    const even = shown.filter(({ box, colour }) => colour !== undefined || isEven(picture.green, size, box));
+    const even = shown.filter(({ box, color }) => color !== undefined || isEven(picture.green, size, box));
     // Other colours may have the same green, such as yellow and white, or red and black.
-    const needsAll = even.some(({ word, colour }) => colour !== undefined || !isLight(word));
+    const needsAll = even.some(({ word, color }) => color !== undefined || !isLight(word));
     const whole = needsAll ? picture.decode() : picture.green;
-    for (const { word, box, colour } of even)
-      if (colour === undefined ? isEven(whole, size, box) : isAllOf(whole, size, { box, colour }))
-        unseen.set(word, colour !== undefined || isLight(word) ? 'background' : 'off');
+    for (const { word, box, color } of even)
+      if (color === undefined ? isEven(whole, size, box) : isAllOf(whole, size, { box, color }))
+        unseen.set(word, color !== undefined || isLight(word) ? 'background' : 'off');
   }
   return unseen;
 }
@@ -147,7 +114,7 @@ async function findUnseen(
 type UnseenTexts = ReadonlyMap<TextItem, 'background' | 'off'>;
 
 /** Fields of forms are drawn by the viewer, in its colours. */
-const isWithin = (box: Rectangle, fields: readonly Rectangle[]): boolean =>
+const isInField = (box: Rectangle, fields: readonly Rectangle[]): boolean =>
   fields.some((field) => holds(field, box));
 
 interface LookOptions {
@@ -157,6 +124,40 @@ interface LookOptions {
   readonly budget: LookBudget;
   /** The turns that set pages upright. */
   readonly turns: ReadonlyMap<number, Turn>;
+}
+
+/** Milliseconds for which the pages of a file are drawn to look for text that nobody sees. */
+const MAX_MILLISECONDS = 10_000;
+
+/** The remaining time for drawing pages of one file in search of hidden text. */
+export interface LookBudget {
+  isSpent(): boolean;
+  /** Passes on slowly made items, until they end or the time is spent. */
+  take<Item>(items: AsyncIterable<Item>): AsyncIterable<Item>;
+}
+
+export function createLookBudget(receipt: ReceiptWriter): LookBudget {
+  let left = MAX_MILLISECONDS;
+  let isNoted = false;
+  const isSpent = (): boolean => {
+    if (left <= 0 && !isNoted)
+      receipt.addGap('limit', 'Not all pages were looked through for hidden text, which takes too long.');
+    isNoted ||= left <= 0;
+    return left <= 0;
+  };
+  return {
+    isSpent,
+    async *take(items) {
+      let started = performance.now();
+      for await (const item of items) {
+        left -= performance.now() - started;
+        yield item;
+        if (isSpent()) return;
+        started = performance.now();
+      }
+      left -= performance.now() - started;
+    },
+  };
 }
 
 /** The size of a page as it is shown. */
@@ -199,7 +200,7 @@ interface CoveredWord extends Doubt {
 
 interface Cover {
   readonly box: Rectangle;
-  readonly colour: Color;
+  readonly color: Color;
 }
 
 /** The words of texts that shapes of their own colours may hide, whichever was drawn first. */
@@ -211,7 +212,7 @@ async function findCovered(
   for (const page of pages) {
     const covers = coversOf(page);
     const items = page.textItems.flatMap((item) => {
-      const upon = covers.filter((cover) => touches(cover, item));
+      const upon = covers.filter((cover) => mayHide(cover, item));
       return upon.length > 0 ? [[item, upon] as const] : [];
     });
     if (items.length > 0) touched.set(page, items);
@@ -231,19 +232,19 @@ function coversOf({ vectorGraphics }: ParsedPage): Cover[] {
   return (vectorGraphics?.shapes ?? [])
     .flatMap(({ fill, fillColor = '', bbox }) => {
       // Other shapes are translucent.
-      const colour = fill && fillColor.startsWith('ff') ? colorOfItem(fillColor) : undefined;
-      return colour === undefined ? [] : [{ box: bbox, colour }];
+      const color = fill && fillColor.startsWith('ff') ? colorOfItem(fillColor) : undefined;
+      return color === undefined ? [] : [{ box: bbox, color }];
     })
     .slice(0, MAX_SHAPES);
 }
 
 /** Tells whether a shape of the text's colour covers at least a letter of it. Lines under texts and through them do not. */
-function touches({ box, colour }: Cover, item: TextItem): boolean {
+function mayHide({ box, color }: Cover, item: TextItem): boolean {
   const half = Math.min(item.width, item.height) / 2;
   if (box.width < half || box.height < half) return false;
   const { width, height } = common(box, item);
-  const color = colorOfItem(item.fillColor);
-  return width >= half && height >= half && color !== undefined && areAlike(colour, color);
+  const own = colorOfItem(item.fillColor);
+  return width >= half && height >= half && own !== undefined && areAlike(color, own);
 }
 
 function coveredWords(
@@ -252,10 +253,10 @@ function coveredWords(
 ): CoveredWord[] {
   const parts = words.length > 1 ? words.map((word): TextItem => ({ ...item, ...word })) : [item];
   return parts.flatMap((word) =>
-    covers.flatMap(({ box, colour }) => {
+    covers.flatMap(({ box, color }) => {
       const covered = common(box, word);
       const isCovered = areaOf(covered) > areaOf(word) * MIN_COVERED;
-      return isCovered ? [{ item, words: parts, word, box: covered, colour }] : [];
+      return isCovered ? [{ item, words: parts, word, box: covered, color }] : [];
     }),
   );
 }
@@ -276,7 +277,10 @@ function common(one: Rectangle, other: Rectangle): Rectangle {
 
 type Size = Pick<Rectangle, 'width' | 'height'>;
 
-/** Tells whether nothing can be told apart within a rectangle of a page, its edges included. */
+/**
+ * Tells whether nothing can be told apart within a rectangle of a page, its edges included. Many dots of a picture are
+ * compared here, where `areAlike` has two colours.
+ */
 function isEven(raster: Raster, page: Size, { x, y, width, height }: Rectangle): boolean {
   const [across, down] = [raster.width / page.width, raster.height / page.height];
   const ranges = rangesIn(raster, {
@@ -292,10 +296,10 @@ function isEven(raster: Raster, page: Size, { x, y, width, height }: Rectangle):
 function isAllOf(
   raster: Raster,
   page: Size,
-  { box: { x, y, width, height }, colour }: { readonly box: Rectangle; readonly colour: Color },
+  { box: { x, y, width, height }, color }: { readonly box: Rectangle; readonly color: Color },
 ): boolean {
   const [across, down] = [raster.width / page.width, raster.height / page.height];
-  const parts = partsOf(colour);
+  const parts = partsOf(color);
   const ranges = rangesIn(raster, {
     left: Math.ceil(x * across),
     right: Math.floor((x + width) * across) - 1,

@@ -1,7 +1,7 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
-import { boundedDpi } from '../pages/render/page-rasters.js';
+import { boundedDpi } from '../pages/page-rasters.js';
 import { shownSize } from './hidden.js';
 import type { Coverage } from './judging/coverage.js';
 import { judgeText, readableCharacters, hasFewCharacters } from './judging/judge-text.js';

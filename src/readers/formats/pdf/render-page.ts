@@ -6,7 +6,7 @@ import { passwordNeeded, pdfFailure } from './failures.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import { loadPdfium } from '../pages/pdfium.js';
-import { boundedDpi } from '../pages/render/page-rasters.js';
+import { boundedDpi } from '../pages/page-rasters.js';
 import { decodePng, encodePng, type Raster } from '../pictures/png.js';
 
 const DPI = 110;
@@ -66,11 +66,11 @@ function mark(
   const right = Math.min(width, Math.ceil(rightOf(box) * scale.x) + 1);
   const top = Math.max(0, Math.floor(box.y * scale.y) - 1);
   const bottom = Math.min(height, Math.ceil(bottomOf(box) * scale.y) + 1);
-  const colours = Math.min(3, channels);
+  const colors = Math.min(3, channels);
   for (let y = top; y < bottom; y += 1)
     for (let x = left; x < right; x += 1)
-      for (let colour = 0; colour < colours; colour += 1) {
-        const at = (y * width + x) * channels + colour;
-        pixels[at] = ((pixels[at] ?? 0) * (MARKER[colour] ?? 255)) / 255;
+      for (let color = 0; color < colors; color += 1) {
+        const at = (y * width + x) * channels + color;
+        pixels[at] = ((pixels[at] ?? 0) * (MARKER[color] ?? 255)) / 255;
       }
 }

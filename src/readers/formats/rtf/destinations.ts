@@ -1,7 +1,7 @@
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { writePieces, type Piece } from '../baseline/pieces.js';
 import type { RtfFormField } from '../forms/rtf-field.js';
-import type { RtfParagraphs } from './paragraphs.js';
+import type { Paragraphs } from './paragraphs.js';
 
 /** The purpose of a group's text. */
 export type Destination =
@@ -72,7 +72,7 @@ export interface DestinationTexts {
 
 interface Places {
   readonly form: RtfFormField;
-  readonly paragraphs: RtfParagraphs;
+  readonly paragraphs: Paragraphs;
   readonly receipt: ReceiptWriter;
 }
 

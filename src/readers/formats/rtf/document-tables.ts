@@ -4,7 +4,7 @@ import { colorOfParts, type Color } from '../visibility/colors.js';
 import { codePageOfCharset } from './charsets.js';
 
 /** The tables at the beginning of a file: its fonts, colours and styles. */
-export interface RtfTables extends RtfFonts {
+export interface RtfTables extends Fonts {
   color(word: string, parameter: number): void;
   /** Ends the colour that is being told. */
   endColor(): void;
@@ -27,7 +27,7 @@ export function createRtfTables(): RtfTables {
   let color = 0;
   let parts = new Map<string, number>();
   return {
-    ...createRtfFonts(),
+    ...createFonts(),
     color: (word, parameter) => {
       if (PARTS.includes(word)) parts.set(word, parameter);
     },
@@ -48,7 +48,7 @@ export function createRtfTables(): RtfTables {
 }
 
 /** The fonts of a file, which decide how its bytes are read. */
-interface RtfFonts {
+interface Fonts {
   font(word: string, parameter: number): void;
   /** Adds to the name of the font that is being told, which a semicolon ends. */
   nameFont(name: string): void;
@@ -68,7 +68,7 @@ function pageOf(word: string, parameter: number): string | undefined {
   return word === 'cpg' ? encodingOfCodePage(parameter) : undefined;
 }
 
-function createRtfFonts(): RtfFonts {
+function createFonts(): Fonts {
   const pages = new Map<number, string>();
   const names = new Map<number, string>();
   let ordinary = 'cp1252';

@@ -9,7 +9,7 @@ const MAX_DEPTH = 500;
  * `m:num` and `m:den`.
  * @see Rich Text Format 1.9.1, "Math"
  */
-export interface RtfFormula {
+export interface FormulaCollector {
   isOpen(): boolean;
   openGroup(): void;
   /** Takes the control word with which a group begins. */
@@ -27,7 +27,7 @@ interface OpenElement {
   readonly group: number;
 }
 
-export function createRtfFormula(): RtfFormula {
+export function createFormulaCollector(): FormulaCollector {
   let open: OpenElement[] = [];
   let groups = 0;
   const end = () => {

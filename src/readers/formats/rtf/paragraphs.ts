@@ -6,9 +6,9 @@ import { documentTable, type DocumentTable } from '../tables/document-table.js';
 import type { SpanningCell } from '../tables/span-cells.js';
 
 /** Makes blocks of the paragraphs, rows and notes of a body. */
-export interface RtfParagraphs {
+export interface Paragraphs {
   readonly writer: BlockWriter;
-  readonly table: RtfTable;
+  readonly table: Table;
   append(piece: Piece): void;
   /** Heeds a control word about the paragraph. */
   control(word: string, parameter: number | undefined, styleHeading?: number): void;
@@ -47,7 +47,7 @@ interface State {
   notes: string[];
 }
 
-export function createParagraphs(): RtfParagraphs {
+export function createParagraphs(): Paragraphs {
   const writer = createBlockWriter();
   const table = createTable();
   const state: State = { properties: { ...ORDINARY }, pieces: [], cell: [], notes: [] };
@@ -130,7 +130,7 @@ function changeProperties(state: State, { word, parameter, styleHeading }: Chang
 }
 
 /** Collects rows of a table. RTF has no tables, only rows that follow each other. */
-interface RtfTable {
+interface Table {
   /** Heeds a control word about the row and its cells. */
   control(word: string, parameter: number | undefined): void;
   endCell(text: string): void;
@@ -155,7 +155,7 @@ const MAX_CELLS = 1_000;
 /** Edges that are less than a point and a half apart, in twips, are the same one. */
 const SAME_EDGE = 30;
 
-function createTable(): RtfTable {
+function createTable(): Table {
   let rows: Row[] = [];
   let headerRows = 0;
   let texts: string[] = [];

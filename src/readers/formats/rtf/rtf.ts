@@ -14,9 +14,9 @@ import {
   type Destination,
 } from './destinations.js';
 import { createRtfTables, type RtfTables } from './document-tables.js';
-import { createRtfFormula, type RtfFormula } from './formula.js';
+import { createFormulaCollector, type FormulaCollector } from './formula.js';
 import { changeState, shiftOf, styleOf, createGroupStack, type GroupStack } from './group-state.js';
-import { createParagraphs, type RtfParagraphs } from './paragraphs.js';
+import { createParagraphs, type Paragraphs } from './paragraphs.js';
 import { rtfTokens, CHARACTERS, type RtfToken } from './tokens.js';
 
 const TOKENS_AT_ONCE = 4_096;
@@ -28,7 +28,7 @@ export function* parseRtf(bytes: Uint8Array, context: ReadContext): Iterable<Blo
   if (!Buffer.from(bytes.subarray(0, 64)).toString('latin1').trimStart().startsWith('{\\rtf'))
     throw new ReadError('corrupt', 'The file is no RTF.');
   const hidden = createHiddenCounter(context);
-  const reader = createRtfReader({ hidden, receipt });
+  const reader = createReader({ hidden, receipt });
   let count = 0;
   for (const token of rtfTokens(bytes)) {
     reader.add(token);
@@ -39,26 +39,17 @@ export function* parseRtf(bytes: Uint8Array, context: ReadContext): Iterable<Blo
   hidden.report();
 }
 
-interface RtfOptions {
+interface Reader {
   readonly hidden: HiddenCounter;
   readonly receipt: ReceiptWriter;
-}
-
-interface RtfReader {
-  add(token: RtfToken): void;
-  take(): Block[];
-  end(): Block[];
-}
-
-interface Reader extends RtfOptions {
   readonly tables: RtfTables;
-  readonly paragraphs: RtfParagraphs;
+  readonly paragraphs: Paragraphs;
   readonly groups: GroupStack;
   readonly bytes: PendingBytes;
   readonly texts: DestinationTexts;
   readonly form: RtfFormField;
   readonly signs: SignReader;
-  readonly formula: RtfFormula;
+  readonly formula: FormulaCollector;
   readonly state: State;
 }
 
@@ -87,7 +78,7 @@ const newState = (): State => ({
 const PARAGRAPH_ENDS = new Set(['par', 'sect', 'page', 'column']);
 
 /** Makes blocks of tokens. Pictures, fields and groups that only programs need are left out as they come. */
-function createRtfReader(options: RtfOptions): RtfReader {
+function createReader(options: Pick<Reader, 'hidden' | 'receipt'>) {
   const paragraphs = createParagraphs();
   const form = createFormField();
   const reader: Reader = {
@@ -99,11 +90,11 @@ function createRtfReader(options: RtfOptions): RtfReader {
     texts: createDestinationTexts({ form, paragraphs, receipt: options.receipt }),
     form,
     signs: createSignReader(options.receipt),
-    formula: createRtfFormula(),
+    formula: createFormulaCollector(),
     state: newState(),
   };
   return {
-    add: (token) => {
+    add: (token: RtfToken) => {
       addToken(reader, token);
     },
     take: () => paragraphs.writer.take(),

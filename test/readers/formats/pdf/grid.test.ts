@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Piece } from '../../../../src/readers/formats/pages/layout/piece.js';
-import { placeRuledTables } from '../../../../src/readers/formats/pages/tables/find-tables.js';
+import { placeRuledTables } from '../../../../src/readers/formats/pages/tables/ruled-tables.js';
 
 const EDGES = [60, 160, 240, 320];
 const PITCH = 14.5;

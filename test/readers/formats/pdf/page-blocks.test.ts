@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../src/readers/formats/pages/layout/columns.js';
 import { pageBlocks } from '../../../../src/readers/formats/pages/layout/page-blocks.js';
 import type { Piece } from '../../../../src/readers/formats/pages/layout/piece.js';
-import { placeTables } from '../../../../src/readers/formats/pages/layout/tables.js';
+import { placeFoundTables } from '../../../../src/readers/formats/pages/tables/found-tables.js';
 
 const piece = (text: string, y: number, { x = 60, size = 10, width = 200 } = {}): Piece => ({
   text,
@@ -57,7 +57,7 @@ describe('the pieces of a page', () => {
       const rows = [0, 1].map(() => [{ text: words }, { text: words }]);
       const texts = [0, 1, 2, 3].map((at) => piece(words, 100 + 14 * at));
       const bbox = { x: 0, y: 0, width: 600, height: 400 };
-      return placeTables(texts, [{ kind: 'table', bbox, rows }]).some(({ table }) => table);
+      return placeFoundTables(texts, [{ kind: 'table', bbox, rows }]).some(({ table }) => table);
     };
     expect(tableOf(80)).toBe(true);
     expect(tableOf(200)).toBe(false);

@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../src/readers/formats/pages/layout/columns.js';
 import { inReadingOrder } from '../../../../src/readers/formats/pages/layout/reading-order.js';
-import { placeTables } from '../../../../src/readers/formats/pages/layout/tables.js';
+import { placeFoundTables } from '../../../../src/readers/formats/pages/tables/found-tables.js';
 import { joinLines } from '../../../../src/readers/formats/pages/layout/lines.js';
 import { judgeText } from '../../../../src/readers/formats/pdf/judging/judge-text.js';
 import { parsePdf } from '../../../../src/readers/formats/pdf/pdf.js';
@@ -139,7 +139,7 @@ describe('scripts and fonts of a PDF', () => {
     ];
     const bbox = { x: 0, y: 0, width: 100, height: 30 };
     const texts = rows.flat().map(({ text, bbox: { x, y, width } }) => piece(text, x, y, width));
-    const [table] = placeTables(texts, [{ kind: 'table', bbox, rows }]);
+    const [table] = placeFoundTables(texts, [{ kind: 'table', bbox, rows }]);
     expect(table?.table?.map(({ cells }) => cells)).toEqual([
       ['\u05d0\u05d0 \u05d1\u05d1', '12'],
       ['\u05d2\u05d2 \u05d3\u05d3', '7'],

@@ -1,7 +1,7 @@
 import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
 import { describe, expect, test } from '@jest/globals';
 import type { Piece } from '../../../../src/readers/formats/pages/layout/piece.js';
-import { placeTables } from '../../../../src/readers/formats/pages/layout/tables.js';
+import { placeFoundTables } from '../../../../src/readers/formats/pages/tables/found-tables.js';
 
 const HEIGHT = 10;
 
@@ -27,7 +27,7 @@ const tableOf = (...rows: (readonly [text: string, x: number][])[]): LayoutBlock
 
 /** The cells of the table that takes the place of pieces; undefined while these stay texts. */
 const cellsOf = (pieces: readonly Piece[], block: LayoutBlock) =>
-  placeTables(pieces, [block])
+  placeFoundTables(pieces, [block])
     .find(({ table }) => table)
     ?.table?.map(({ cells }) => cells);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { splitTexts } from '../../../../src/readers/formats/pages/tables/find-tables.js';
+import { splitTexts } from '../../../../src/readers/formats/pages/tables/ruled-tables.js';
 import { parsePdf } from '../../../../src/readers/formats/pdf/pdf.js';
 import type { ColumnPart } from '../../../../src/readers/formats/pdf/vertical/column-parts.js';
 import { findColumns } from '../../../../src/readers/formats/pdf/vertical/find-columns.js';

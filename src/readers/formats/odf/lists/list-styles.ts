@@ -1,4 +1,4 @@
-import { countedAs, shownNumber } from '../../lists/count-formats.js';
+import { countedAs, shownNumber } from '../../count-formats.js';
 import type { Attributes } from '../../xml/read-markup.js';
 
 /** The numbering of the items of a level (OpenDocument 1.3 part 3, 16.32). */

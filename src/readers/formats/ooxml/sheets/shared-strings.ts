@@ -4,7 +4,7 @@ import { tooLarge } from '../package/office-kind.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import type { CellText, FontLook } from './cell-visibility.js';
+import type { CellText, FontLook } from './readable-text.js';
 
 const MAX_STRINGS = 4_000_000;
 

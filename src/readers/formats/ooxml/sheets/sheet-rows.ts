@@ -12,7 +12,7 @@ import {
   readableText,
   type CellText,
   type DressedCells,
-} from './cell-visibility.js';
+} from './readable-text.js';
 import type { DateSystem } from './date-format.js';
 import { generalNumber } from './number-format.js';
 import { richRuns } from './shared-strings.js';

@@ -2,7 +2,7 @@ import type { Fill } from '../../visibility/layers.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import type { FontLook } from './cell-visibility.js';
+import type { FontLook } from './readable-text.js';
 import { builtinFormatCode } from './format-code.js';
 import { createSheetColors, type SheetColors } from './colors.js';
 import type { DateSystem } from './date-format.js';

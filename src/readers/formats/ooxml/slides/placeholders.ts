@@ -4,7 +4,8 @@ import type { XmlElement } from '../xml/stream-xml.js';
 import { isDrawnOtherwise, isPlainlyFilled, isRectangle } from './shape-properties.js';
 import type { Box } from '../../visibility/layers.js';
 
-const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
+/** Shapes that are drawn by themselves, unlike groups and lines. */
+export const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
 const DEFAULTS: ReadonlySet<string> = new Set(['a:defRPr']);
 /** Most placeholders of a layout. */
 const MAX_PLACES = 200;

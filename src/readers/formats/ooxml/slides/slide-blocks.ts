@@ -39,7 +39,7 @@ const LISTS: ReadonlySet<string> = new Set(['obj', 'body']);
 export function slideBlocks(shapes: XmlElement | undefined, context: SlideContext): Block[] {
   const found = readShapes(shapes, context);
   const titles = found.filter(({ isTitle }) => isTitle);
-  const others = inReadingOrder(found.filter(({ isTitle }) => !isTitle));
+  const others = orderShapes(found.filter(({ isTitle }) => !isTitle));
   return [...titles, ...others].flatMap(({ blocks }) => blocks);
 }
 
@@ -72,7 +72,7 @@ function shapeBlocks(
     case 'p:sp':
       return textBlocks(shape, placeholder, context);
     case 'p:grpSp':
-      return inReadingOrder(readShapes(shape, context)).flatMap(({ blocks }) => blocks);
+      return orderShapes(readShapes(shape, context)).flatMap(({ blocks }) => blocks);
     case 'p:graphicFrame':
       return frameBlocks(shape, context);
     case 'p:pic':
@@ -211,7 +211,7 @@ const ROW_PREFERENCE = 3;
  * Brings shapes into reading order by recursive cuts along the widest empty strip (XY-cut): rows from the top, columns from the
  * left. Shapes that overlap keep the order of the file, as do all when the place of one is not known.
  */
-function inReadingOrder<Item extends Placed>(items: readonly Item[]): readonly Item[] {
+function orderShapes<Item extends Placed>(items: readonly Item[]): readonly Item[] {
   const isKnown = items.every(({ box }) => box !== undefined);
   return isKnown && items.length <= MAX_ORDERED ? divide(items) : items;
 }

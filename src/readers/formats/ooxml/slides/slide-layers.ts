@@ -15,6 +15,7 @@ import {
   boxOf,
   placeholderOf,
   rectangleOf,
+  SHAPES,
   transformOf,
   type InheritedPlace,
   type Placeholder,
@@ -89,7 +90,6 @@ const idOf = (shape: XmlElement): string => {
   return '';
 };
 
-const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
 /** Elements of a tree of shapes that nobody sees. A line is no ground unless it is thick; any other element is unknown. */
 const NOT_DRAWN: ReadonlySet<string> = new Set(['p:nvGrpSpPr', 'p:grpSpPr', 'p:extLst']);
 
@@ -115,7 +115,7 @@ function addLayers(collection: Collection, shape: XmlElement, placing: Placing):
 function placingIn(group: XmlElement, outer: Placing): Placing {
   const transform = transformOf(group);
   const [own, inner] = [boxOf(group), rectangleOf(transform, ['a:chOff', 'a:chExt'])];
-  if (!outer || !own || !inner || inner.width <= 0 || inner.height <= 0 || isTurned(transform))
+  if (!outer || !own || !inner || inner.width <= 0 || inner.height <= 0 || hasTurn(transform))
     return undefined;
   const [across, down] = [own.width / inner.width, own.height / inner.height];
   return (box) =>
@@ -127,7 +127,7 @@ function placingIn(group: XmlElement, outer: Placing): Placing {
     });
 }
 
-const isTurned = (transform: XmlElement | undefined): boolean =>
+const hasTurn = (transform: XmlElement | undefined): boolean =>
   (wholeNumber(transform?.attributes['rot']) ?? 0) !== 0;
 
 /** Returns the layer of a shape. A shape that is not followed may be drawn anywhere, and is not known to cover anything. */
@@ -136,11 +136,11 @@ function layerOf(shape: XmlElement, { options, animated }: Collection, placing: 
   const placeholder = placeholderOf(shape);
   const inherited = placeholder && inheritedAt(placeholder);
   const stated = boxOf(shape) ?? inherited?.box;
-  const turned = isTurned(transformOf(shape));
-  const box = stated && placing?.(turned ? turnedBox(stated) : stated);
-  const reach = box && reachOf(shape, box, { inherited, turned, usualSize: options.usualSize });
+  const isTurned = hasTurn(transformOf(shape));
+  const box = stated && placing?.(isTurned ? turnedBox(stated) : stated);
+  const reach = box && reachOf(shape, box, { inherited, isTurned, usualSize: options.usualSize });
   if (animated.has(idOf(shape)) || !isFollowed(shape, inherited, theme)) return { ...UNKNOWN_LAYER, reach };
-  const isWhole = !turned && isRectangle(childOf(shape, 'p:spPr'));
+  const isWhole = !isTurned && isRectangle(childOf(shape, 'p:spPr'));
   if (shape.name === 'p:pic')
     return { box, reach, fill: 'unknown', isWhole, isOpaque: isWhole && options.isOpaquePicture(shape) };
   const fill = shapeFill(shape, inherited, theme);
@@ -159,23 +159,22 @@ function turnedBox({ x, y, width, height }: Box): Box {
   return { x: x + (width - side) / 2, y: y + (height - side) / 2, width: side, height: side };
 }
 
-interface ReachOptions {
+interface ReachOptions extends Pick<LayerOptions, 'usualSize'> {
   readonly inherited: InheritedPlace | undefined;
-  readonly turned: boolean;
-  readonly usualSize: number;
+  readonly isTurned: boolean;
 }
 
 /** The size of letters in places of a layout, whose styles are not followed, in hundredths of a point. */
 const PLACEHOLDER_SIZE = 6_000;
 
-function reachOf(shape: XmlElement, box: Box, { inherited, turned, usualSize }: ReachOptions): Box {
+function reachOf(shape: XmlElement, box: Box, { inherited, isTurned, usualSize }: ReachOptions): Box {
   const table = tableOf(shape);
   if (table) return tableReach(table, box);
   const body = childOf(shape, 'p:txBody');
   return textReach(body, box, {
     attributes: { ...inherited?.bodyAttributes, ...childOf(body, 'a:bodyPr')?.attributes },
     usualSize: inherited ? Math.max(usualSize, PLACEHOLDER_SIZE) : usualSize,
-    isTurned: turned,
+    isTurned,
   });
 }
 
@@ -249,12 +248,9 @@ const LINE_SPACING = 2;
 const SIZED: ReadonlySet<string> = new Set(['a:rPr', 'a:defRPr', 'a:endParaRPr']);
 const TEXT: ReadonlySet<string> = new Set(['a:t', 'm:t']);
 
-interface TextReachOptions {
+interface TextReachOptions extends Omit<ReachOptions, 'inherited'> {
   /** The attributes of the text body, together with the layout's. */
   readonly attributes: XmlElement['attributes'];
-  /** The size of letters that say nothing, in hundredths of a point. */
-  readonly usualSize: number;
-  readonly isTurned: boolean;
 }
 
 /**

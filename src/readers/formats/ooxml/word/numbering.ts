@@ -2,7 +2,7 @@ import type { OfficePackage } from '../package/office-package.js';
 import { bulletMark } from '../../signs/sign-reader.js';
 import { childOf, childrenOf, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import { countedAs } from '../../lists/count-formats.js';
+import { countedAs } from '../../count-formats.js';
 
 interface Level {
   readonly format: string;

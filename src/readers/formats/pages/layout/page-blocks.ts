@@ -64,10 +64,10 @@ const turnedBack = ({ x, y, width, height }: Rectangle): Rectangle => ({
 
 /** Text that runs across the others, such as stamps on a margin, comes after them. */
 function turnedParagraphs(pieces: readonly Piece[]): Paragraph[] {
-  const turned = pieces.filter(({ isTurned }) => isTurned);
-  if (turned.length === 0) return [];
-  const text = turned.map((piece) => piece.text).join(' ');
-  return [{ text, box: around(turned), size: 0, isBold: false, lines: turned.length }];
+  const across = pieces.filter(({ isTurned }) => isTurned);
+  if (across.length === 0) return [];
+  const text = across.map((piece) => piece.text).join(' ');
+  return [{ text, box: around(across), size: 0, isBold: false, lines: across.length }];
 }
 
 /** The level of a heading by its size; undefined for other text. */

@@ -1,5 +1,5 @@
 import type { Rectangle } from '../../../blocks/location.js';
-import type { FoundCell } from '../layout/lost-texts.js';
+import type { FoundCell } from './lost-texts.js';
 import { joinRun, rowsOf } from '../layout/lines.js';
 import { joinTexts } from '../layout/unspaced-lines.js';
 import { around, bottomOf, rightOf, standsAlone, type Piece } from '../layout/piece.js';

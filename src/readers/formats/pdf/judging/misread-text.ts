@@ -1,7 +1,7 @@
 import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
 
-const EAST_ASIAN = /^(?:GB18030|Big5|EUC-JP|EUC-KR|Shift_JIS)$/;
+const EAST_ASIAN_ENCODING = /^(?:GB18030|Big5|EUC-JP|EUC-KR|Shift_JIS)$/;
 
 /** Tells whether nearly all letters of a page are pairs of upper Latin-1 characters: East Asian text that was read byte by byte. */
 export function isMisread(text: string): boolean {
@@ -17,7 +17,7 @@ export function isMisread(text: string): boolean {
 export function repairMisread(text: string): string | undefined {
   // Typographic characters of windows-1252 also stand for bytes.
   const bytes = iconv.encode(withHyphenBytes(text), 'windows-1252');
-  const guess = analyse(bytes).find(({ name }) => EAST_ASIAN.test(name));
+  const guess = analyse(bytes).find(({ name }) => EAST_ASIAN_ENCODING.test(name));
   if (!guess) return undefined;
   const decoded = iconv.decode(bytes, guess.name);
   const wide =

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Rectangle } from '../../../blocks/location.js';
 import { signsOf } from '../../signs/sign-reader.js';
-import type { TextPage } from '../shifted/shifted-on-page.js';
+import type { TextPage } from '../pdfjs/page-text.js';
 import { placedTexts } from './placed-texts.js';
 
 /** A text of a page that is in a symbol font, and where it stands. */

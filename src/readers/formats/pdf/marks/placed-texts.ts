@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Rectangle } from '../../../blocks/location.js';
-import type { TextPage } from '../shifted/shifted-on-page.js';
+import type { TextPage } from '../pdfjs/page-text.js';
 
 /** A text of a page as pdf.js reads it, and where it stands on the page as it is shown. */
 export interface PlacedText {

@@ -1,5 +1,3 @@
-import type { TextPage } from '../shifted/shifted-on-page.js';
-
 /** The points by which texts of one line may stand higher or lower than each other. */
 const LINE_THRESHOLD = 4.6;
 /** A text farther from the text before it than this many points is another cell. */
@@ -21,6 +19,29 @@ export async function textOfPage(page: TextPage, options?: { disableNormalizatio
     lines.add({ text, x, y, width, height, endsLine });
   }
   return lines.text();
+}
+
+/** A page of pdf.js. */
+export interface TextPage {
+  getViewport(options: { scale: number }): { readonly transform: readonly number[] };
+  getTextContent(options?: object): Promise<TextContent>;
+}
+
+interface TextContent {
+  readonly items: readonly TextContentItem[];
+  /** The facts about fonts, by their names. */
+  readonly styles?: Readonly<Record<string, { readonly vertical?: boolean } | undefined>>;
+}
+
+/** A text as pdf.js gives it, with its matrix on the page; marks of content have none. */
+export interface TextContentItem {
+  str?: string;
+  /** True if the line ends with it. */
+  hasEOL?: boolean;
+  transform?: readonly number[];
+  readonly width?: number;
+  readonly height?: number;
+  readonly fontName?: string;
 }
 
 interface Placed {

@@ -13,10 +13,10 @@ import { isMisread, repairMisread } from '../judging/misread-text.js';
 import { signsOfPage, type PageSign, type SignPage } from '../marks/page-signs.js';
 import { supplementaryTexts, type PlacedText } from '../marks/placed-texts.js';
 import type { ShiftedText } from '../shifted/shifted-text.js';
-import { textOfPage } from './page-text.js';
+import { textOfPage, type TextPage } from './page-text.js';
 import { columnPartsOn } from '../vertical/column-parts.js';
 import { findColumns, type TextColumn } from '../vertical/find-columns.js';
-import { shiftedOnPage, writeShiftedOn, type TextPage } from '../shifted/shifted-on-page.js';
+import { shiftedOnPage, writeShiftedOn } from '../shifted/shifted-on-page.js';
 
 const require = createRequire(import.meta.url);
 const description = require.resolve('pdfjs-dist/package.json');

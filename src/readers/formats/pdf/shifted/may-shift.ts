@@ -1,3 +1,5 @@
+import { timesMatrix } from './shifted-on-page.js';
+
 /**
  * The greatest distance between different baselines within a line, in sizes of the larger text, and the sizes of shifted
  * text.
@@ -115,7 +117,7 @@ function setLine(state: State, line: Matrix): void {
 }
 
 const move = (state: State, x: number, y: number): void => {
-  setLine(state, times([1, 0, 0, 1, x, y], state.line));
+  setLine(state, timesMatrix([1, 0, 0, 1, x, y], state.line));
 };
 
 const nextLine = (state: State): void => {
@@ -137,7 +139,7 @@ const SETTERS: ReadonlyMap<string, (state: State, numbers: readonly number[]) =>
   [
     'cm',
     (state: State, numbers: readonly number[]) =>
-      void (state.matrix = times(toMatrix(numbers), state.matrix)),
+      void (state.matrix = timesMatrix(toMatrix(numbers), state.matrix)),
   ],
   [
     'BT',
@@ -185,7 +187,7 @@ const SHOWS = new Set(['Tj', 'TJ', "'", '"']);
  * shifted
  */
 function show(state: State, { letters, ems }: { letters: number; ems: number }): boolean {
-  const [a, b, c, d, e, f] = times(state.text, state.matrix);
+  const [a, b, c, d, e, f] = timesMatrix(state.text, state.matrix);
   const [across, up] = [Math.hypot(a, b), Math.hypot(c, d)];
   state.advance += across * state.scale * (ems * Math.abs(state.size) + 2 * letters * state.spacing);
   // Places along and across the direction of the text, so that the places of a turned page are as on others.
@@ -243,9 +245,3 @@ const toMatrix = ([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[])
   e,
   f,
 ];
-
-function times(one: Matrix, other: Matrix): Matrix {
-  const [a, b, c, d, e, f] = one;
-  const [A, B, C, D, E, F] = other;
-  return [a * A + b * C, a * B + b * D, c * A + d * C, c * B + d * D, e * A + f * C + E, e * B + f * D + F];
-}

@@ -1,33 +1,11 @@
 import type { Shift } from '../../baseline/shift.js';
+import type { TextContentItem, TextPage } from '../pdfjs/page-text.js';
 import type { ShiftedText, TextRun } from './shifted-text.js';
 import { inWriting, areStacked, withStacks } from './stacks.js';
-import { writtenShifted } from './write-shifted.js';
-
-/** A text as pdf.js gives it, with its matrix on the page; marks of content have none. */
-export interface TextContentItem {
-  str?: string;
-  /** True if the line ends with it. */
-  hasEOL?: boolean;
-  transform?: readonly number[];
-  readonly width?: number;
-  readonly height?: number;
-  readonly fontName?: string;
-}
+import { writtenShifted } from './with-shifted.js';
 
 /** Texts on one line differ by less in height, in sizes of their font. */
 const SAME_LINE = 0.5;
-
-/** A page of pdf.js. */
-export interface TextPage {
-  getViewport(options: { scale: number }): { readonly transform: readonly number[] };
-  getTextContent(options?: object): Promise<TextContent>;
-}
-
-interface TextContent {
-  readonly items: readonly TextContentItem[];
-  /** The facts about fonts, by their names. */
-  readonly styles?: Readonly<Record<string, { readonly vertical?: boolean } | undefined>>;
-}
 
 /** The raised and lowered texts of a page. Those that run in other directions than from left to right are not looked for. */
 export async function shiftedOnPage(page: TextPage): Promise<readonly ShiftedText[]> {
@@ -300,7 +278,7 @@ function chainsOf(found: ReadonlyMap<TextRun, Shifted>): Shifted[][] {
 /** Tells whether a text stands on the line of another, or is shifted beside a text that does. */
 function isOnLineOf(base: TextRun, run: TextRun, found: ReadonlyMap<TextRun, Shifted>): boolean {
   const line = found.get(run)?.base ?? run;
-  return Math.abs(line.y - base.y) < 0.5 * base.size;
+  return Math.abs(line.y - base.y) < SAME_LINE * base.size;
 }
 
 interface Page {

@@ -1,4 +1,5 @@
-import { timesMatrix, type TextContentItem, type TextPage } from '../shifted/shifted-on-page.js';
+import type { TextContentItem, TextPage } from '../pdfjs/page-text.js';
+import { timesMatrix } from '../shifted/shifted-on-page.js';
 
 /** A text of a page as it may stand in a column that runs from top to bottom: places in points from the top left of the page. */
 export interface ColumnPart {

@@ -4,7 +4,8 @@ import { inflatedStreams } from '../judging/streams.js';
 const VERTICAL = /\/(?:[\w-]{1,40}-)?V[\s/>\]]|\/WMode 1\b/;
 const MAX_PLACES = 10_000;
 
-const EAST_ASIAN =
+/** The characters that are joined: as `EAST_ASIAN` of columns, but for `・` and `ー`. */
+const JOINED =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\ufe10-\\ufe1f\\ufe30-\\ufe4f\\uff01-\\uff60]';
 /** This many characters, of which this share of pairs does not follow each other, are a text in another order. */
 const MIN_CHARACTERS = 10;
@@ -54,8 +55,8 @@ function pairsOf(text: string): Set<string> {
 
 /** Joins columns whose characters are given as lines of their own. */
 export function joinColumns(text: string): string {
-  const single = `${EAST_ASIAN}{1,3}[ \\t]{0,9}`;
+  const single = `${JOINED}{1,3}[ \\t]{0,9}`;
   return text
-    .replace(new RegExp(`(?<=${EAST_ASIAN})[ \\t]{1,9}(?=${EAST_ASIAN})`, 'gu'), '')
+    .replace(new RegExp(`(?<=${JOINED})[ \\t]{1,9}(?=${JOINED})`, 'gu'), '')
     .replace(new RegExp(`(?<=^${single})\\n(?=${single}$)`, 'gmu'), '');
 }

@@ -1,6 +1,6 @@
 import type { LayoutCell, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../blocks/location.js';
-import { shiftText } from '../../baseline/raised-text.js';
+import { shiftText } from '../../baseline/shift-text.js';
 import { rightOf, around } from '../../pages/layout/piece.js';
 import type { SeenPage } from '../hidden.js';
 import type { ShiftedText } from './shifted-text.js';
@@ -116,11 +116,11 @@ function editOf(shifted: ShiftedText, place: Place, edits: readonly Edit[]): Edi
     const isWhole = text.length === compact.length;
     const off = Math.abs(at - expected);
     if (isOneLine && !isWhole && isFar(off, place)) continue;
-    const around =
+    const agreeing =
       ending(compact.slice(0, at), before, over) + starting(compact.slice(at + text.length), after, over);
     // In a short text, all of the rest tells.
-    const isTold = around >= least || around >= compact.length - text.length;
-    const value = isWhole || isTold ? 1 + around + 1 / (1 + off) : 0;
+    const isTold = agreeing >= least || agreeing >= compact.length - text.length;
+    const value = isWhole || isTold ? 1 + agreeing + 1 / (1 + off) : 0;
     const from = letters[at]?.index ?? 0;
     const end = letters[at + text.length - 1];
     if (value <= score || !end || edits.some((edit) => from < edit.to && end.index >= edit.from)) continue;
@@ -175,10 +175,10 @@ function gathered(
   moved: readonly ShiftedText[],
 ): SeenPage {
   const textItems = [...items.values()];
-  const inOrder = (cells: readonly LayoutCell[]) => cells.map((cell) => gatheredCell(cell, moved));
+  const gather = (cells: readonly LayoutCell[]) => cells.map((cell) => gatheredCell(cell, moved));
   const blocks = seen.page.blocks?.map((block) =>
     block.kind === 'table'
-      ? { ...block, header: inOrder(block.header ?? []), rows: (block.rows ?? []).map(inOrder) }
+      ? { ...block, header: gather(block.header ?? []), rows: (block.rows ?? []).map(gather) }
       : block,
   );
   const isWhole = seen.visible === seen.page.textItems;
@@ -264,8 +264,8 @@ function gatheredCell(cell: LayoutCell, moved: readonly ShiftedText[]): LayoutCe
   let { text } = cell;
   for (const each of moved) {
     const [first] = each.runs;
-    const isWithin = first && first.x >= bbox.x - 1 && first.x <= rightOf(bbox) + 1 && isAt(each.base, bbox);
-    const words = isWithin ? text.split(' ') : [];
+    const isInCell = first && first.x >= bbox.x - 1 && first.x <= rightOf(bbox) + 1 && isAt(each.base, bbox);
+    const words = isInCell ? text.split(' ') : [];
     const own = words.map(bare).lastIndexOf(bare(each.text));
     if (own < 0) continue;
     const rest = words.toSpliced(own, 1).join(' ');

@@ -1,6 +1,6 @@
 import type { ScreenshotResult } from '@llamaindex/liteparse';
-import { decodeGreen, decodePng, type Raster } from '../../pictures/png.js';
-import type { Pdfium } from '../pdfium.js';
+import { decodeGreen, decodePng, type Raster } from '../pictures/png.js';
+import type { Pdfium } from './pdfium.js';
 
 /** Larger pages are looked at with fewer dots to the inch. */
 const MAX_PIXELS = 4_000_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { shiftText } from '../../../../src/readers/formats/baseline/raised-text.js';
+import { shiftText } from '../../../../src/readers/formats/baseline/shift-text.js';
 import type { Shift } from '../../../../src/readers/formats/baseline/shift.js';
 
 /** Each as text with `^{…}` around what is raised and `_{…}` around what is lowered, and as it is written. */

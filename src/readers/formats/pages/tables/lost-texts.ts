@@ -1,6 +1,6 @@
 import type { Rectangle } from '../../../blocks/location.js';
-import { joinRun, rowsOf } from './lines.js';
-import { around, holds, lettersOf, median, rightOf, MAX_SPACE, type Piece } from './piece.js';
+import { joinRun, rowsOf } from '../layout/lines.js';
+import { around, holds, lettersOf, median, rightOf, MAX_SPACE, type Piece } from '../layout/piece.js';
 
 /** A cell as PDFium's reader found it. */
 export interface FoundCell {

@@ -1,8 +1,8 @@
 import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../blocks/location.js';
-import { namesAbove } from '../tables/names-above.js';
-import { isNumeric } from '../tables/text-rows.js';
-import { joinRun, rowsOf } from './lines.js';
+import { namesAbove } from './names-above.js';
+import { isNumeric } from './text-rows.js';
+import { joinRun, rowsOf } from '../layout/lines.js';
 import { putBackLost, type FoundCell } from './lost-texts.js';
 import {
   around,
@@ -14,9 +14,9 @@ import {
   MAX_SPACE,
   type Piece,
   type TableRow,
-} from './piece.js';
-import { inReadingOrder } from './reading-order.js';
-import { joinTexts, WIDE } from './unspaced-lines.js';
+} from '../layout/piece.js';
+import { inReadingOrder } from '../layout/reading-order.js';
+import { joinTexts, WIDE } from '../layout/unspaced-lines.js';
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
 const MAX_MEAN_CELL = 80;
@@ -31,7 +31,7 @@ const MAX_GOING_ON = 0.5;
 const SPACED_WIDE = new RegExp(`${WIDE} ${WIDE}`, 'u');
 
 /** Puts each table that PDFium's reader has found in the place of its texts, unless it lost some of them. */
-export function placeTables(pieces: readonly Piece[], blocks: readonly LayoutBlock[]): readonly Piece[] {
+export function placeFoundTables(pieces: readonly Piece[], blocks: readonly LayoutBlock[]): readonly Piece[] {
   let left = pieces;
   for (const block of blocks) {
     if (block.kind !== 'table') continue;
