@@ -1,6 +1,6 @@
 import { alphaOf, cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Unseen } from '../visibility/hidden-counter.js';
-import { MAX_UNSEEN_OPACITY, type RunStyle } from '../visibility/reason-unseen.js';
+import { MAX_UNSEEN_OPACITY, MIN_SIZE, type RunStyle } from '../visibility/reason-unseen.js';
 import { LISTS } from './html-lists.js';
 import { UNKNOWN, type Declarations } from './declarations.js';
 
@@ -12,6 +12,8 @@ export interface Look {
   readonly clipping: 'cut' | 'aloud' | undefined;
   /** The size of letters in points, as far as it is known. */
   readonly size: number | undefined;
+  /** The size that the root declares, likewise. */
+  readonly rootSize: number | undefined;
   /** The least opacity of the elements around, from 0 to 1. */
   readonly opacity: number;
   readonly isInvisible: boolean;
@@ -31,6 +33,7 @@ export const PAGE: Look = {
   kind: undefined,
   clipping: undefined,
   size: undefined,
+  rootSize: undefined,
   opacity: 1,
   isInvisible: false,
   isIndented: false,
@@ -84,10 +87,12 @@ export function lookWithin(outer: Look, declared: Declarations, element: string)
   const visibility = declared.get('visibility');
   const indent = declared.get('text-indent');
   const isAnimated = ['animation', 'animation-name'].some((name) => isSet(declared.get(name)));
+  const size = isAnimated ? undefined : sizeOf(declared.get('font-size'), outer, element === 'html');
   return {
     kind: outer.kind ?? kindOf(declared, element, isAnimated),
     clipping: isAnimated ? undefined : clippingWithin(outer, declared, element),
-    size: isAnimated ? undefined : sizeOf(declared.get('font-size'), outer.size),
+    size,
+    rootSize: element === 'html' ? size : outer.rootSize,
     opacity: isAnimated ? outer.opacity : Math.min(outer.opacity, opacityOf(declared.get('opacity'))),
     isInvisible:
       visibility === undefined || isAnimated
@@ -148,17 +153,15 @@ function opacityOf(value = '1'): number {
   return Number.isNaN(opacity) ? 1 : opacity;
 }
 
-/** Points of the units of sizes. A number without a unit is one of pixels in pages of old. */
+/** Points of the units of sizes. */
 const POINTS: ReadonlyMap<string, number> = new Map([
   ['pt', 1],
   ['px', 0.75],
-  ['', 0.75],
   ['pc', 12],
   ['in', 72],
   ['cm', 72 / 2.54],
   ['mm', 72 / 25.4],
   ['q', 72 / 101.6],
-  ['rem', 12],
 ]);
 /** Shares of the size around. */
 const SHARES: ReadonlyMap<string, number> = new Map([
@@ -166,16 +169,31 @@ const SHARES: ReadonlyMap<string, number> = new Map([
   ['ex', 0.5],
   ['%', 0.01],
 ]);
-/** The size of text in points unless a page tells another one. */
+/** The size in points that a share is of which the root declares. */
 const USUAL_SIZE = 12;
+/** Stands for a size around that is not known, so that shares of it below a tenth are tiny. */
+const UNKNOWN_SIZE = 20;
 
 /** Returns a size in points; undefined where it is not known. */
-function sizeOf(size: string | undefined, outer: number | undefined): number | undefined {
-  if (size === undefined || size === 'inherit') return outer;
+function sizeOf(size: string | undefined, outer: Look, isRoot: boolean): number | undefined {
+  if (size === undefined || size === 'inherit') return outer.size;
   const [, number = '', unit = ''] = /^((?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)$/.exec(size) ?? [];
+  if (number === '') return undefined;
+  const amount = Number(number);
+  if (amount === 0) return 0;
+  // Browsers pass over a number alone, but in pages without a document type.
+  if (unit === '') return outer.size;
+  if (unit === 'rem') return ofRoot(amount, isRoot ? USUAL_SIZE : outer.rootSize);
   const share = SHARES.get(unit);
-  const points = share === undefined ? POINTS.get(unit) : share * (outer ?? USUAL_SIZE);
-  return number === '' || points === undefined ? undefined : Number(number) * points;
+  const around = isRoot ? USUAL_SIZE : (outer.size ?? UNKNOWN_SIZE);
+  const points = share === undefined ? POINTS.get(unit) : share * around;
+  return points === undefined ? undefined : amount * points;
+}
+
+/** Pages whose scripts set the size of the root, such as to 100 pixels, have all their text in small shares of it. */
+function ofRoot(amount: number, size: number | undefined): number | undefined {
+  if (size !== undefined) return amount * size;
+  return amount * UNKNOWN_SIZE < MIN_SIZE ? 0 : undefined;
 }
 
 function colorOf(value: string | undefined, outer: Look['color']): Look['color'] {

@@ -84,7 +84,7 @@ function pageLook(rules: StyleRules): Look {
     rules.match('body', '', ''),
     'body',
   );
-  return { ...PAGE, background };
+  return { ...PAGE, rootSize: root.rootSize, background };
 }
 
 function declarationsOf(rules: StyleRules, name: string, attributes: Attributes): Declarations {

@@ -5,9 +5,9 @@ import { rasterPages } from '../pages/page-rasters.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { holds, bottomOf, rightOf } from '../pages/layout/piece.js';
-import { areAlike, hexColor, MIN_DIFFERENCE, partsOf, type Color } from '../visibility/colors.js';
+import { areAlike, hexColor, partsOf, type Color } from '../visibility/colors.js';
 import type { Unseen } from '../visibility/hidden-counter.js';
-import { reasonUnseen, type RunStyle } from '../visibility/reason-unseen.js';
+import { MAX_UNSEEN_OPACITY, reasonUnseen, type RunStyle } from '../visibility/reason-unseen.js';
 import type { Raster } from '../pictures/png.js';
 
 export interface SeenPage {
@@ -32,7 +32,7 @@ export async function findHidden(
   const covered = await findCovered(pages, options);
   const unseen = await findUnseen(
     pages.flatMap((page) => {
-      const alone = page.textItems.filter((item) => areAllDoubtful || isLight(item));
+      const alone = page.textItems.filter((item) => areAllDoubtful || isPale(item));
       const doubts = [...alone.map((item) => ({ word: item, box: item })), ...(covered.get(page) ?? [])];
       return doubts.length > 0 ? [{ page, doubts }] : [];
     }),
@@ -82,7 +82,7 @@ interface DoubtfulPage {
   readonly doubts: readonly Doubt[];
 }
 
-/** Finds which of these texts do not stand out in a picture of their page, and why. Dark text alone may be on a layer that is off. */
+/** Finds which of these texts do not stand out in a picture of their page, and why. Text that is not pale may be on a layer that is off. */
 async function findUnseen(
   pages: readonly DoubtfulPage[],
   { pdfium, bytes, turns, budget }: LookOptions,
@@ -106,7 +106,7 @@ async function findUnseen(
     const whole = needsAll ? picture.decode() : picture.green;
     for (const { word, box, color } of even)
       if (color === undefined ? isEven(whole, size, box) : isAllOf(whole, size, { box, color }))
-        unseen.set(word, color !== undefined || isLight(word) ? 'background' : 'off');
+        unseen.set(word, color !== undefined || isPale(word) ? 'background' : 'off');
   }
   return unseen;
 }
@@ -179,6 +179,18 @@ function styleOf(item: TextItem, unseen: UnseenTexts): RunStyle {
     color,
     behind: () => (reason === 'background' ? color : undefined),
   };
+}
+
+/**
+ * Text of less opacity may differ too little from what is behind it: black on white by 32 of 255. Watermarks have more as a
+ * rule, so that no page is drawn for them.
+ */
+const MAX_PALE_OPACITY = 0.125;
+
+/** Tells whether text may not stand out from a light page. */
+function isPale(item: TextItem): boolean {
+  const opacity = opacityOfItem(item.fillColor) ?? 1;
+  return isLight(item) || (opacity < MAX_PALE_OPACITY && opacity > MAX_UNSEEN_OPACITY);
 }
 
 /** Tells whether red, green and blue are all high. */
@@ -278,9 +290,13 @@ function common(one: Rectangle, other: Rectangle): Rectangle {
 type Size = Pick<Rectangle, 'width' | 'height'>;
 
 /**
- * Tells whether nothing can be told apart within a rectangle of a page, its edges included. Many dots of a picture are
- * compared here, where `areAlike` has two colours.
+ * Nobody tells letters of a drawn page apart where red, green and blue all differ by less. This is more than between two
+ * colours that a file states, since a picture has more than them: faint patterns of the page, and the smoothed edges of
+ * letters.
  */
+const MIN_CONTRAST = 24;
+
+/** Tells whether nothing can be told apart within a rectangle of a page, its edges included. */
 function isEven(raster: Raster, page: Size, { x, y, width, height }: Rectangle): boolean {
   const [across, down] = [raster.width / page.width, raster.height / page.height];
   const ranges = rangesIn(raster, {
@@ -289,7 +305,7 @@ function isEven(raster: Raster, page: Size, { x, y, width, height }: Rectangle):
     top: Math.floor(y * down),
     bottom: Math.ceil((y + height) * down),
   });
-  return ranges.every(([darkest, lightest]) => lightest - darkest < MIN_DIFFERENCE);
+  return ranges.every(([darkest, lightest]) => lightest - darkest < MIN_CONTRAST);
 }
 
 /** Tells whether all that is wholly within the box of a doubt has nearly this colour, and there is something. */
@@ -308,7 +324,7 @@ function isAllOf(
   });
   return ranges.every(([darkest, lightest], channel) => {
     const part = parts[channel] ?? 0;
-    return darkest <= lightest && part - darkest < MIN_DIFFERENCE && lightest - part < MIN_DIFFERENCE;
+    return darkest <= lightest && part - darkest < MIN_CONTRAST && lightest - part < MIN_CONTRAST;
   });
 }
 

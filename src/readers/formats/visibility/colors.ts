@@ -4,10 +4,11 @@ export type Color = `#${string}`;
 export const WHITE: Color = '#ffffff';
 
 /**
- * Nobody tells two colours apart whose red, green and blue all differ by less. On white, 12 are a contrast of 1.1 to 1, of which
- * letters of usual sizes can just be made out.
+ * Nobody tells two colours apart that a file states and whose red, green and blue all differ by less. On white, 12 are a
+ * contrast of 1.1 to 1, of which letters of usual sizes can just be made out. Colours of pictures have noise (`MIN_CONTRAST`
+ * of `pdf/hidden.ts`).
  */
-export const MIN_DIFFERENCE = 12;
+const MIN_DIFFERENCE = 12;
 
 /** Tells whether text of one colour cannot be seen on the other. */
 export function areAlike(left: Color, right: Color): boolean {

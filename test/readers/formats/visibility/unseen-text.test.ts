@@ -118,8 +118,11 @@ const rtf = (body: string): string =>
 const pdf = (content: string, resources = ''): Uint8Array =>
   drawPdf({ pages: [{ content: line(60, 700, 'Shown') + content, resources }] });
 const drawn = (before: string, size = 12): Uint8Array => pdf(line(60, 600, 'Canary', { before, size }));
-const seenThrough = (opacity: string): Uint8Array =>
-  pdf(line(60, 600, 'Canary', { before: '/G gs', size: 30 }), `/ExtGState<</G<</ca ${opacity}>>>>`);
+const seenThrough = (opacity: string, colour = '0 g'): Uint8Array =>
+  pdf(line(60, 600, 'Canary', { before: `/G gs ${colour}`, size: 30 }), `/ExtGState<</G<</ca ${opacity}>>>>`);
+/** Lines of a point each, with as much between them. */
+const stripes = (colour: string): string =>
+  `q ${colour} ${Array.from({ length: 170 }, (_, at) => `${String(60 + 2 * at)} 590 1 40 re`).join(' ')} f Q\n`;
 const ground = (colour: string): string => `q ${colour} rg 40 580 400 60 re f Q\n`;
 
 type Table = Readonly<Record<string, Partial<Record<FileFormat, readonly (string | Uint8Array)[]>>>>;
@@ -150,8 +153,12 @@ const UNSEEN: Table = {
       styled('font-size:1.9pt'),
       // Pixels and shares are turned into points.
       styled('font-size:2px'),
-      styled('font-size:.16rem'),
+      styled('font-size:.09rem'),
+      html('<style>html{font-size:62.5%}</style><p style="font-size:.25rem">Canary</p>'),
       html('<div style="font-size:5pt"><b style="font-size:.3em">Canary</b></div>'),
+      html('<div style="font-size:.3em"><b style="font-size:.3em">Canary</b></div>'),
+      html('<div style="font-size:calc(1px + 2vw)"><b style="font-size:9%">Canary</b></div>'),
+      styled('font-size:0vw'),
       styled('transform:scale(0)'),
     ],
     docx: [word('<w:sz w:val="3"/>')],
@@ -220,6 +227,10 @@ const UNSEEN: Table = {
       drawn('0.957 0.957 0.957 rg'),
       pdf(ground('1 0.98 0.95') + line(60, 600, 'Canary', { before: '1 0.98 0.95 rg' })),
       pdf(line(60, 600, 'Canary') + 'q 0 g 58 597 60 12 re f Q\n'),
+      seenThrough('0.08', '.5 g'),
+      seenThrough('0.12', '.67 g'),
+      seenThrough('0.08', '.6 .6 1 rg'),
+      pdf(stripes('.94 g') + line(60, 600, 'Canary', { before: '1 g' })),
     ],
   },
   '6 characters off the page': {
@@ -288,7 +299,7 @@ const SEEN: Table = {
     odp: [odp(textBox(), 'fo:color="#f2f2f2"')],
     rtf: [rtf('{\\cf3 Canary}')],
     // The edges of drawn letters are lighter.
-    pdf: [drawn('0.914 0.914 0.914 rg', 30)],
+    pdf: [drawn('0.89 0.89 0.89 rg', 30)],
   },
   'white on black': {
     html: [html('<div style="background:#000"><p style="color:#fff">Canary</p></div>')],
@@ -306,6 +317,17 @@ const SEEN: Table = {
       styled('font-size:2pt'),
       styled('font-size:2.7px'),
       html('<div style="font-size:1pt"><b style="font-size:9em">Canary</b></div>'),
+      // Scripts may set the size of the root.
+      styled('font-size:.1rem'),
+      html('<p style="font-size:.12rem"><sup style="font-size:75%">Canary</sup></p>'),
+      html('<style>html{font-size:100px}body{font-size:.14rem}</style><body><p>Canary</p></body>'),
+      html('<style>html{font-size:100px}p{font-size:.04rem}</style><p>Canary</p>'),
+      html('<style>html{font-size:625%}p{font-size:.16rem}</style><p>Canary</p>'),
+      '<html style="font-size:625%"><body><p>Shown</p><p style="font:.05rem Arial">Canary</p></body></html>',
+      html('<div style="font-size:10vw"><b style="font-size:.1em">Canary</b></div>'),
+      html('<div style="font-size:calc(1px + 9vw)"><b style="font-size:.2ex">Canary</b></div>'),
+      // A number alone is no size.
+      styled('font-size:1'),
     ],
     docx: [word('<w:sz w:val="4"/>')],
     pptx: [pptx(shape('Canary', { run: 'sz="200"' }))],
@@ -319,7 +341,7 @@ const SEEN: Table = {
   'of a tenth of opacity': {
     html: [styled('opacity:.1'), styled('color:rgba(0,0,0,.1)')],
     pptx: [pptx(shape('Canary', { color: paint('000000', '<a:alpha val="10000"/>') }))],
-    pdf: [seenThrough('0.1')],
+    pdf: [seenThrough('0.1'), seenThrough('0.14', '0 0 1 rg')],
   },
 };
 
