@@ -67,7 +67,10 @@ export async function findHidden(
   const unseen = await findUnseen(
     pages.flatMap((page) => {
       const alone = page.textItems.filter((item) => areAllDoubtful || isLight(item));
-      const doubts = [...alone.map((item) => ({ word: item, box: item })), ...(covered.get(page) ?? [])];
+      const doubts = [
+        ...alone.map((item) => ({ word: item, box: item, ...ownColour(item, options) })),
+        ...(covered.get(page) ?? []),
+      ];
       return doubts.length > 0 ? [{ page, doubts }] : [];
     }),
     options,
@@ -76,6 +79,12 @@ export async function findHidden(
     const words = (covered.get(page) ?? []).filter(({ word }) => unseen.has(word));
     return partPage(page, words, (item) => reasonUnseen(styleOf(item, unseen)));
   });
+}
+
+/** The colour that would hide a text whose letters are not in the picture, since the machine has no font for them. */
+function ownColour({ fontName, fillColor }: TextItem, { undrawn }: LookOptions): Pick<Doubt, 'colour'> {
+  const colour = undrawn.has(fontName ?? '') ? colorOfItem(fillColor) : undefined;
+  return colour === undefined ? {} : { colour };
 }
 
 function partPage(
@@ -157,6 +166,8 @@ interface LookOptions {
   readonly budget: LookBudget;
   /** The turns that set pages upright. */
   readonly turns: ReadonlyMap<number, Turn>;
+  /** The names of fonts whose letters are not in pictures of pages. */
+  readonly undrawn: ReadonlySet<string>;
 }
 
 /** The size of a page as it is shown. */
