@@ -39,6 +39,8 @@ export function createFontless({ pdfium, bytes, second, objects, receipt }: Sour
   const added = new Map<number, readonly TextItem[]>();
   const undrawn = new Set<string>();
   let left = MAX_MILLISECONDS;
+  const addGap = (page: number): void =>
+    receipt.addGap('garbled', LOST, { pages: { first: page, last: page } });
   const readPage = async (page: ParsedPage): Promise<ParsedPage> => {
     const { pageNum: number } = page;
     const fonts = objects.fontsWithoutFile(await second.object(number));
@@ -48,8 +50,9 @@ export function createFontless({ pdfium, bytes, second, objects, receipt }: Sour
     const started = performance.now();
     const lost = left > 0 ? await lookFor(page, { pdfium, bytes, second }).catch(() => undefined) : undefined;
     left -= performance.now() - started;
-    if (lost ? lost.isCut : isLacking)
-      receipt.addGap('garbled', LOST, { pages: { first: number, last: number } });
+    // Where fonts cannot be told, as in an encrypted file, the page may use none of them.
+    const mayBeLost = lost ? lost.isCut : isLacking && (fonts !== undefined || added.size > 0);
+    if (mayBeLost) addGap(number);
     if (!lost || lost.characters.length === 0) return page;
     for (const { font } of lost.characters) undrawn.add(font);
     const items = textsOf(lost.characters);
@@ -61,9 +64,7 @@ export function createFontless({ pdfium, bytes, second, objects, receipt }: Sour
     undrawn,
     async find(pages: readonly ParsedPage[]): Promise<readonly ParsedPage[]> {
       if (!isWanted) return pages;
-      const read: ParsedPage[] = [];
-      for (const page of pages) read.push(await readPage(page));
-      return read;
+      return await inTurn(pages, readPage);
     },
     /** The same texts on a page that was set upright. @param page the page as it is shown */
     onUpright({ pageNum, width, height }: ParsedPage, { angle }: Turn): TextItem[] {
@@ -75,6 +76,12 @@ export function createFontless({ pdfium, bytes, second, objects, receipt }: Sour
       }));
     },
   };
+}
+
+async function inTurn<Item>(items: readonly Item[], change: (item: Item) => Promise<Item>): Promise<Item[]> {
+  const changed: Item[] = [];
+  for (const item of items) changed.push(await change(item));
+  return changed;
 }
 
 /** The turns that undo others. */

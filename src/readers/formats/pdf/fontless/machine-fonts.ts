@@ -26,7 +26,7 @@ export async function lackedCollections({
 const FIRST = 5;
 
 function probe(): Uint8Array {
-  const fonts = COLLECTIONS.map(([name], at) => `/F${String(at)} ${String(FIRST + 3 * at)} 0 R`).join('');
+  const fonts = COLLECTIONS.map((_, at) => `/F${String(at)} ${String(FIRST + 3 * at)} 0 R`).join('');
   const content = COLLECTIONS.map(([, , sign], at) => {
     const code = sign.charCodeAt(0).toString(16).padStart(4, '0');
     return `BT /F${String(at)} 10 Tf 10 ${String(20 + 40 * at)} Td <${code}> Tj ET`;

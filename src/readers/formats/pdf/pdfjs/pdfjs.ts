@@ -95,8 +95,8 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     await loading.destroy();
     throw openFailure(error);
   })) as unknown as Opened;
-  const lastTexts = keepLast(placedTexts);
   return {
+    ...placedReaders(pdf),
     pages: pdf.numPages,
     pageText: async (page) => await pageText(await pdf.getPage(page)),
     pageObject: async (page) => (await pdf.getPage(page)).ref?.num,
@@ -104,14 +104,7 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     pageColumns: async (page) => findColumns(await columnPartsOn(await pdf.getPage(page))),
     pageNotes: async (page) => notesSchema.parse(await annotationsOf(await pdf.getPage(page))),
     hiddenAnnotations: async (page) => hiddenSchema.parse(await annotationsOf(await pdf.getPage(page))),
-    pageSupplementary: async (page) => supplementaryTexts(await lastTexts(await pdf.getPage(page))),
     pageSigns: async (page) => signsOfPage(await pdf.getPage(page)),
-    pageFontless: async (number, known) => {
-      const page = await pdf.getPage(number);
-      const layers = await pdf.getOptionalContentConfig();
-      const isVisible = (layer: unknown) => layers.isVisible(layer);
-      return await characters(page, { texts: await lastTexts(page), known, isVisible });
-    },
     pageExtras: async (page) => {
       const loaded = await pdf.getPage(page);
       const toBox = (rectangle: readonly number[]) => boxOn(loaded, rectangle);
@@ -121,6 +114,20 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     isPartlyInvisible: async (page) => isInvisible(await (await pdf.getPage(page)).getOperatorList()),
     info: () => infoOf(pdf),
     close: () => loading.destroy(),
+  };
+}
+
+/** Reads the texts of pages that PDFium may leave out, from the places of all their texts. */
+function placedReaders(pdf: Opened): Pick<PdfjsDocument, 'pageSupplementary' | 'pageFontless'> {
+  const lastTexts = keepLast(placedTexts);
+  return {
+    pageSupplementary: async (page) => supplementaryTexts(await lastTexts(await pdf.getPage(page))),
+    pageFontless: async (number, known) => {
+      const page = await pdf.getPage(number);
+      const layers = await pdf.getOptionalContentConfig();
+      const isVisible = (layer: unknown) => layers.isVisible(layer);
+      return await characters(page, { texts: await lastTexts(page), known, isVisible });
+    },
   };
 }
 
