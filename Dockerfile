@@ -32,6 +32,10 @@ ENV NODE_ENV=production \
     PORT=8000 \
     QUIRE_DATA_DIR=/data
 WORKDIR /app
+# A font for Chinese, Japanese and Korean, which PDFs may leave to the system (docs/reference/formats.md): 1.6 MB to load and
+# 5.2 MB installed. FONTS="" leaves it out. This step was not tried in a build yet.
+ARG FONTS="fonts-wqy-microhei"
+RUN if [ -n "$FONTS" ]; then apt-get update && apt-get install -y --no-install-recommends $FONTS; fi
 # Nothing is installed any more: what could, goes. Debian's list of its packages stays, for scanners.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn* /opt/yarn* /usr/bin/apt* /usr/bin/dpkg* /usr/lib/apt /usr/lib/dpkg /var/lib/apt /var/cache/apt \

@@ -6,16 +6,30 @@ export const utf16 = (text: string): string => Buffer.from(text, 'utf16le').swap
 export const wideLine = (x: number, y: number, text: string, size = 10): string =>
   `BT /F9 ${String(size)} Tf ${String(x)} ${String(y)} Td <${utf16(text)}> Tj ET\n`;
 
-/** The objects of a font of the viewer's system for Korean. */
-export const koreanFont: readonly string[] = [
-  `<</Type/Font/Subtype/Type0/BaseFont/HYSMyeongJo-Medium/Encoding/UniKS-UCS2-H/DescendantFonts[${String(FIRST_OBJECT + 1)} 0 R]>>`,
-  `<</Type/Font/Subtype/CIDFontType0/BaseFont/HYSMyeongJo-Medium/CIDSystemInfo<</Registry(Adobe)/Ordering(Korea1)/Supplement 1>>/FontDescriptor ${String(FIRST_OBJECT + 2)} 0 R>>`,
-  '<</Type/FontDescriptor/FontName/HYSMyeongJo-Medium/Flags 6/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 709/Descent -241/CapHeight 709/StemV 69>>',
-];
+export interface EastAsianFont {
+  readonly language: 'Japanese' | 'Korean' | 'Simplified Chinese' | 'Traditional Chinese';
+  /** Set from the left (`H`), or in columns from the right (`V`). */
+  readonly direction: 'H' | 'V';
+}
 
-/** The objects of a font of the viewer's system for Japanese, set from the left (`H`) or in columns from the right (`V`). */
-export const japaneseFont = (direction: 'H' | 'V'): readonly string[] => [
-  `<</Type/Font/Subtype/Type0/BaseFont/HeiseiMin-W3/Encoding/UniJIS-UCS2-${direction}/DescendantFonts[${String(FIRST_OBJECT + 1)} 0 R]>>`,
-  `<</Type/Font/Subtype/CIDFontType0/BaseFont/HeiseiMin-W3/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>/FontDescriptor ${String(FIRST_OBJECT + 2)} 0 R>>`,
-  '<</Type/FontDescriptor/FontName/HeiseiMin-W3/Flags 6/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 709/Descent -241/CapHeight 709/StemV 69>>',
-];
+const FONTS = {
+  Japanese: ['HeiseiMin-W3', 'UniJIS', 'Japan1'],
+  Korean: ['HYSMyeongJo-Medium', 'UniKS', 'Korea1'],
+  'Simplified Chinese': ['STSong-Light', 'UniGB', 'GB1'],
+  'Traditional Chinese': ['MSung-Light', 'UniCNS', 'CNS1'],
+} as const;
+
+/** The objects of a font of the viewer's system. */
+export function eastAsianFont({ language, direction }: EastAsianFont): readonly string[] {
+  const [name, encoding, collection] = FONTS[language];
+  return [
+    `<</Type/Font/Subtype/Type0/BaseFont/${name}/Encoding/${encoding}-UCS2-${direction}/DescendantFonts[${String(FIRST_OBJECT + 1)} 0 R]>>`,
+    `<</Type/Font/Subtype/CIDFontType0/BaseFont/${name}/CIDSystemInfo<</Registry(Adobe)/Ordering(${collection})/Supplement 1>>/FontDescriptor ${String(FIRST_OBJECT + 2)} 0 R>>`,
+    `<</Type/FontDescriptor/FontName/${name}/Flags 6/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 709/Descent -241/CapHeight 709/StemV 69>>`,
+  ];
+}
+
+export const koreanFont = eastAsianFont({ language: 'Korean', direction: 'H' });
+
+export const japaneseFont = (direction: 'H' | 'V'): readonly string[] =>
+  eastAsianFont({ language: 'Japanese', direction });

@@ -33,7 +33,10 @@ export async function findHidden(
   const unseen = await findUnseen(
     pages.flatMap((page) => {
       const alone = page.textItems.filter((item) => areAllDoubtful || isPale(item));
-      const doubts = [...alone.map((item) => ({ word: item, box: item })), ...(covered.get(page) ?? [])];
+      const doubts = [
+        ...alone.map((item) => ({ word: item, box: item, ...ownColor(item, options) })),
+        ...(covered.get(page) ?? []),
+      ];
       return doubts.length > 0 ? [{ page, doubts }] : [];
     }),
     options,
@@ -42,6 +45,12 @@ export async function findHidden(
     const words = (covered.get(page) ?? []).filter(({ word }) => unseen.has(word));
     return partPage(page, words, (item) => reasonUnseen(styleOf(item, unseen)));
   });
+}
+
+/** The color that would hide a text whose letters are not in the picture, since the machine has no font for them. */
+function ownColor({ fontName, fillColor }: TextItem, { undrawn }: LookOptions): Pick<Doubt, 'color'> {
+  const color = undrawn.has(fontName ?? '') ? colorOfItem(fillColor) : undefined;
+  return color === undefined ? {} : { color };
 }
 
 function partPage(
@@ -124,6 +133,8 @@ interface LookOptions {
   readonly budget: LookBudget;
   /** The turns that set pages upright. */
   readonly turns: ReadonlyMap<number, Turn>;
+  /** The names of fonts whose letters are not in pictures of pages. */
+  readonly undrawn: ReadonlySet<string>;
 }
 
 /** Milliseconds for which the pages of a file are drawn to look for text that nobody sees. */

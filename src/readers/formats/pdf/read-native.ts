@@ -24,9 +24,11 @@ import { createCoverage } from './judging/coverage.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
 import type { DocumentInfo } from './pdfjs/pdfjs.js';
 import { createSecondReader } from './pdfjs/second-reader.js';
+import { createFontless } from './fontless/fontless.js';
 import { createSupplementary } from './marks/supplementary.js';
 import { createSignFinder } from './marks/symbol-fonts.js';
 import { tidyPage } from './tidy-page.js';
+import { withItems } from './with-items.js';
 
 /** The result of `readNative` when PDFium cannot open the file, and nothing was read. */
 export const cannotOpen = Symbol('cannot open');
@@ -80,6 +82,7 @@ function createReaders(
     second,
     signs: createSignFinder({ bytes, second, objects, receipt }),
     supplementary: createSupplementary({ second, objects, maps: supplementary, receipt }),
+    fontless: createFontless({ pdfium, bytes, second, objects, receipt }),
     receipt,
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hidden: createHiddenCounter(context),
@@ -130,8 +133,9 @@ async function resolveBatch(
   readers: Readers,
   { mayHideLayers }: DocumentInfo,
 ): Promise<ResolvedPage[]> {
-  const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
-  const coded = pages.map((page) => withCodes(page, readers.fonts));
+  const found = await readers.fontless.find(pages);
+  const turns = new Map(found.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
+  const coded = found.map((page) => withCodes(page, readers.fonts));
   const signed = await readers.signs.find(coded, turns);
   const whole = await readers.supplementary.find(signed, turns);
   const answered = await addFormFields(whole, turns, readers);
@@ -140,10 +144,11 @@ async function resolveBatch(
   const upright = await setUpright(typed, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;
-  const { pdfium, bytes, budget } = readers;
+  const { pdfium, bytes, budget, fontless } = readers;
   const areAllDoubtful = readers.mayBeInvisible || mayHideLayers;
   const batchReaders = { ...readers, coverage: createCoverage(pdfium, bytes, pages) };
-  for (const seen of await findHidden(upright, { pdfium, bytes, turns, areAllDoubtful, budget })) {
+  const how = { pdfium, bytes, turns, areAllDoubtful, budget, undrawn: fontless.undrawn };
+  for (const seen of await findHidden(upright, how)) {
     const number = seen.page.pageNum;
     resolved.push(...(await readMissing(next, number - 1, readers)));
     resolved.push(await resolvePage(seen, turns.get(number), batchReaders));
@@ -156,12 +161,16 @@ async function resolveBatch(
 async function setUpright(
   pages: readonly ParsedPage[],
   turns: readonly Turn[],
-  { pdfium, bytes, fonts, withShapes }: Readers,
+  { pdfium, bytes, fonts, fontless, withShapes }: Readers,
 ): Promise<readonly ParsedPage[]> {
   if (turns.length === 0) return pages;
   const upright = await pdfium.readUpright(bytes, turns, { withShapes }).catch(() => []);
   const byNumber = new Map(upright.map((page) => [page.pageNum, withCodes(page, fonts)]));
-  return pages.map((page) => byNumber.get(page.pageNum) ?? page);
+  const turnsOf = new Map(turns.map((turn) => [turn.page, turn]));
+  return pages.map((page) => {
+    const [turned, turn] = [byNumber.get(page.pageNum), turnsOf.get(page.pageNum)];
+    return turned && turn ? withItems(turned, fontless.onUpright(page, turn)) : page;
+  });
 }
 
 /** Reads pages that PDFium could not read with pdf.js. */

@@ -22,6 +22,7 @@ import { mayStandInColumns, takeColumns } from './vertical/take-columns.js';
 import { isScattered, joinColumns } from './vertical/vertical-text.js';
 import { withShifted } from './shifted/with-shifted.js';
 import type { SecondReader } from './pdfjs/second-reader.js';
+import type { Fontless } from './fontless/fontless.js';
 import type { createSupplementary } from './marks/supplementary.js';
 import type { SignFinder } from './marks/symbol-fonts.js';
 
@@ -35,6 +36,7 @@ export interface Readers {
   readonly second: SecondReader;
   readonly signs: SignFinder;
   readonly supplementary: ReturnType<typeof createSupplementary>;
+  readonly fontless: Fontless;
   readonly recognizer: Recognizer;
   readonly receipt: ReceiptWriter;
   readonly bytes: Uint8Array;

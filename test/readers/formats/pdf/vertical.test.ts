@@ -4,6 +4,7 @@ import { parsePdf } from '../../../../src/readers/formats/pdf/pdf.js';
 import type { ColumnPart } from '../../../../src/readers/formats/pdf/vertical/column-parts.js';
 import { findColumns } from '../../../../src/readers/formats/pdf/vertical/find-columns.js';
 import { drawPdf, FIRST_OBJECT, line } from '../../../support/drawn-pdf.js';
+import { japaneseFontTest } from '../../../support/east-asian-fonts.js';
 import { japaneseFont, utf16 } from '../../../support/japanese-text.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 
@@ -71,11 +72,15 @@ describe('Vertical text of a PDF', () => {
     expect(text).toBe(`The poem of the month\n\n${poem.join('\n')}\n\nBelow it stands this.\n\n`);
   });
 
-  test('is told from characters that are drawn side by side with wide spaces, and from cells', async () => {
+  test('is told from characters that are drawn side by side with wide spaces', async () => {
     const across = ['かきくけこ', '東京都内地']
       .flatMap((text, at) => [...text].map((each, index) => show(each, 60 + 20 * index, 700 - 16 * at)))
       .join('');
     expect((await read({ direction: 'H', content: across })).text.trim()).toBe('かきくけこ\n東京都内地');
+  });
+
+  // PDFium's reader, which finds tables without lines, has no text there where the machine has no font for it.
+  japaneseFontTest('is told from cells', async () => {
     const rows = ['項可否', '甲有無', '乙無有', '丙有有'].flatMap((text, at) =>
       [...text].map((each, index) => show(each, 60 + 80 * index, 700 - 16 * at, 12)),
     );

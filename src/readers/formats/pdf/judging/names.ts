@@ -1,8 +1,8 @@
 import { inflatedStreams, isEncrypted } from './streams.js';
 
 /**
- * Names that tell the content of a file's objects: annotations with words of people, files, forms, and symbol fonts that
- * are not standard ones.
+ * Names that tell the content of a file's objects: annotations with words of people, files, forms, symbol fonts that are
+ * not standard ones, and Adobe's collections of Chinese, Japanese and Korean characters.
  */
 const NAMES = [
   '/FreeText',
@@ -31,6 +31,10 @@ const NAMES = [
   '+ZapfDingbats',
   '+MonotypeSorts',
   'Marlett',
+  '(Japan1)',
+  '(GB1)',
+  '(CNS1)',
+  '(Korea1)',
 ] as const;
 export type ObjectName = (typeof NAMES)[number];
 

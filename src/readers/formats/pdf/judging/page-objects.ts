@@ -10,6 +10,9 @@ const MAX_USED = 3_000;
 const ELSEWHERE = /\/(?:Parent|Kids|Annots|B|Dest)\s{0,9}(?:\[[^\]]*\]|\d+\s+\d+\s+R)/g;
 const REFERENCE = /(?<!\d)(\d{1,10})\s+\d{1,5}\s+R(?![A-Za-z])/g;
 const PARENT = /\/Parent\s{0,9}(\d{1,10})\s/;
+/** A font that composite fonts are made of. */
+const COMPOSED_OF = /\/Subtype\s{0,9}\/CIDFontType[02](?![A-Za-z])/;
+const FONT_NAME = /\/BaseFont\s{0,9}\/([^\s/<>[\]()]{1,100})/;
 const TREE = /\/Type\s{0,9}\/(?:Pages?|Catalog|StructTreeRoot|StructElem)(?![A-Za-z])/;
 
 interface Wanted {
@@ -36,7 +39,21 @@ export function createPageObjects(bytes: Uint8Array) {
         if (objects.has(number) || names.some((name) => text.includes(name))) return true;
       return false;
     },
+    /** The names of composite fonts of a page that are not in the file; undefined where that cannot be told. */
+    fontsWithoutFile(page: number | undefined): ReadonlySet<string> | undefined {
+      read ??= createGraph(objectsOf(bytes));
+      const used = page === undefined ? undefined : usedBy(page, read);
+      return used && new Set([...used.values()].flatMap((node) => fontWithoutFile(node, used)));
+    },
   };
+}
+
+/** The name of a font that composite fonts are made of, if neither it nor its description leads to a file (ISO 32000-1, 9.7.4). */
+function fontWithoutFile({ text, references }: Node, used: ReadonlyMap<number, Node>): string[] {
+  if (!COMPOSED_OF.test(text)) return [];
+  const texts = [text, ...references.map((to) => used.get(to)?.text ?? '')];
+  if (texts.some((each) => each.includes('/FontFile'))) return [];
+  return [FONT_NAME.exec(text)?.[1] ?? ''];
 }
 
 interface Node {

@@ -36,9 +36,9 @@ export async function placedTexts(page: TextPage): Promise<PlacedText[]> {
   });
 }
 
-/** The texts of a page with characters beyond U+FFFF. */
-export const supplementaryTexts = async (page: TextPage): Promise<PlacedText[]> =>
-  (await placedTexts(page)).filter(({ text }) => hasSupplementary(text));
+/** The texts with characters beyond U+FFFF. */
+export const supplementaryTexts = (texts: readonly PlacedText[]): PlacedText[] =>
+  texts.filter(({ text }) => hasSupplementary(text));
 
 /** Tells whether a text has characters beyond U+FFFF. */
 export const hasSupplementary = (text: string): boolean => /[\u{10000}-\u{10ffff}]/u.test(text);

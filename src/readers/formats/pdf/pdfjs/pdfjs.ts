@@ -7,11 +7,13 @@ import type { Rectangle } from '../../../blocks/location.js';
 import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
 import type { ReadError } from '../../../read-error.js';
 import { around } from '../../pages/layout/piece.js';
+import { characters, type DrawnCharacter } from '../fontless/drawn-characters.js';
+import type { Operators } from '../fontless/text-walk.js';
 import { extrasOf, listedFiles, type PageExtras } from '../carried/annotations.js';
 import { passwordNeeded, pdfFailure, unknownEncryption } from '../failures.js';
 import { isMisread, repairMisread } from '../judging/misread-text.js';
 import { signsOfPage, type PageSign, type SignPage } from '../marks/page-signs.js';
-import { supplementaryTexts, type PlacedText } from '../marks/placed-texts.js';
+import { placedTexts, supplementaryTexts, type PlacedText } from '../marks/placed-texts.js';
 import type { ShiftedText } from '../shifted/shifted-text.js';
 import { textOfPage, type TextPage } from './page-text.js';
 import { columnPartsOn } from '../vertical/column-parts.js';
@@ -56,6 +58,12 @@ export interface PdfjsDocument {
   readonly pageSigns: (page: number) => Promise<readonly PageSign[]>;
   /** The texts of a page with characters beyond U+FFFF. @throws when it cannot be read */
   readonly pageSupplementary: (page: number) => Promise<readonly PlacedText[]>;
+  /**
+   * The characters of a page that PDFium may leave out, since their font is not in the file.
+   * @param known the texts that PDFium gives
+   * @throws when it cannot be read
+   */
+  readonly pageFontless: (page: number, known: readonly string[]) => Promise<readonly DrawnCharacter[]>;
   /** Returns the notes and files that people stuck onto a page. @throws when it cannot be read */
   readonly pageExtras: (page: number) => Promise<PageExtras>;
   /** The files that the document carries. @throws when they cannot be read */
@@ -88,6 +96,7 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     throw openFailure(error);
   })) as unknown as Opened;
   return {
+    ...placedReaders(pdf),
     pages: pdf.numPages,
     pageText: async (page) => await pageText(await pdf.getPage(page)),
     pageObject: async (page) => (await pdf.getPage(page)).ref?.num,
@@ -95,7 +104,6 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     pageColumns: async (page) => findColumns(await columnPartsOn(await pdf.getPage(page))),
     pageNotes: async (page) => notesSchema.parse(await annotationsOf(await pdf.getPage(page))),
     hiddenAnnotations: async (page) => hiddenSchema.parse(await annotationsOf(await pdf.getPage(page))),
-    pageSupplementary: async (page) => supplementaryTexts(await pdf.getPage(page)),
     pageSigns: async (page) => signsOfPage(await pdf.getPage(page)),
     pageExtras: async (page) => {
       const loaded = await pdf.getPage(page);
@@ -106,6 +114,34 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     isPartlyInvisible: async (page) => isInvisible(await (await pdf.getPage(page)).getOperatorList()),
     info: () => infoOf(pdf),
     close: () => loading.destroy(),
+  };
+}
+
+/** Reads the texts of pages that PDFium may leave out, from the places of all their texts. */
+function placedReaders(pdf: Opened): Pick<PdfjsDocument, 'pageSupplementary' | 'pageFontless'> {
+  const lastTexts = keepLast(placedTexts);
+  return {
+    pageSupplementary: async (page) => supplementaryTexts(await lastTexts(await pdf.getPage(page))),
+    pageFontless: async (number, known) => {
+      const page = await pdf.getPage(number);
+      const layers = await pdf.getOptionalContentConfig();
+      const isVisible = (layer: unknown) => layers.isVisible(layer);
+      return await characters(page, { texts: await lastTexts(page), known, isVisible });
+    },
+  };
+}
+
+/** Results that are kept: those of a batch of pages, which are looked through several times. */
+const MAX_KEPT = 30;
+
+/** The same function, which keeps its last results. */
+function keepLast<Key, Value>(make: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
+  const kept = new Map<Key, Promise<Value>>();
+  return (key) => {
+    const value = kept.get(key) ?? make(key);
+    kept.set(key, value);
+    for (const first of kept.keys()) if (kept.size > MAX_KEPT) kept.delete(first);
+    return value;
   };
 }
 
@@ -129,6 +165,7 @@ async function pageText(page: Page): Promise<string> {
 interface Layers {
   /** The layers of the file, by their ids. */
   [Symbol.iterator](): Iterator<readonly [string, { readonly visible: boolean }]>;
+  isVisible(layer: unknown): boolean;
 }
 
 /** A document of pdf.js. */
@@ -145,7 +182,7 @@ interface Page extends SignPage {
   cleanup(): void;
   readonly ref?: { readonly num: number } | null;
   getAnnotations(options: { intent: 'any' }): Promise<unknown>;
-  getOperatorList(): Promise<{ readonly fnArray: readonly number[]; readonly argsArray: readonly unknown[] }>;
+  getOperatorList(): Promise<Operators>;
 }
 
 const hiddenSchema = z.array(z.unknown()).transform(
@@ -183,7 +220,7 @@ const notesSchema = z.array(z.unknown()).transform((annotations) =>
 const SET_RENDERING_MODE = 38;
 const INVISIBLE: readonly unknown[] = [3, 7];
 
-const isInvisible = ({ fnArray, argsArray }: Awaited<ReturnType<Page['getOperatorList']>>): boolean =>
+const isInvisible = ({ fnArray, argsArray }: Operators): boolean =>
   fnArray.some((operator, at) => {
     const given = operator === SET_RENDERING_MODE ? argsArray[at] : undefined;
     return Array.isArray(given) && INVISIBLE.includes(given[0]);

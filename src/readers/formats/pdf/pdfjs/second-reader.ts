@@ -31,6 +31,8 @@ export function createSecondReader(bytes: Uint8Array) {
     signs: (page: number) => ask((pdf) => pdf.pageSigns(page)),
     /** The texts of a page with characters beyond U+FFFF; nothing when it cannot be read. */
     supplementary: (page: number) => ask((pdf) => pdf.pageSupplementary(page)),
+    /** The characters of a page that PDFium may leave out, since their font is not in the file; nothing when they cannot be read. */
+    fontless: (page: number, known: readonly string[]) => ask((pdf) => pdf.pageFontless(page, known)),
     /** Returns the notes and files that people stuck onto a page; nothing when it cannot be read. */
     extras: (page: number) => ask((pdf) => pdf.pageExtras(page)),
     /** The files that the document carries; nothing when they cannot be read. */

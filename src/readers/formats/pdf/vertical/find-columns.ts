@@ -149,8 +149,12 @@ function isReading(chain: Chain, { box: column, size }: Chain): boolean {
   );
 }
 
+/** The text with the usual forms of characters in place of their forms for vertical text, and of radicals. */
+export const inUsualForm = (text: string): string =>
+  text.replace(OTHER_FORM, (form) => form.normalize('NFKC'));
+
 function glyphsOf({ text, middle, top, bottom, isVertical }: ColumnPart): Glyph[] {
-  const written = text.replace(OTHER_FORM, (form) => form.normalize('NFKC'));
+  const written = inUsualForm(text);
   if (!isVertical) return [{ text: written, x: middle, y: (top + bottom) / 2 }];
   const characters = [...written];
   const step = (bottom - top) / characters.length;
