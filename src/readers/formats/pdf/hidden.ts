@@ -47,7 +47,7 @@ export async function findHidden(
   });
 }
 
-/** The color that would hide a text whose letters are not in the picture, since the machine has no font for them. */
+/** The colour that would hide a text whose letters are not in the picture, since the machine has no font for them. */
 function ownColor({ fontName, fillColor }: TextItem, { undrawn }: LookOptions): Pick<Doubt, 'color'> {
   const color = undrawn.has(fontName ?? '') ? colorOfItem(fillColor) : undefined;
   return color === undefined ? {} : { color };
