@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chown, stat, type FileHandle } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { auditFolder, auditRoom } from '../shared/audit/audit-log.js';
 import { bytesOf, dayOf, listDayFiles, openDayFile } from '../shared/audit/day-files.js';
@@ -30,16 +31,19 @@ export async function audited<Result>(
 ): Promise<Result> {
   const { log, required } = settings.audit;
   if (!log) return work();
-  const file = await inTime(openFile(settings)).catch((error: unknown) => {
-    if (required) throw new UserError(`${CANNOT_WRITE} (${reasonOf(error)}), and audit.required is set.`);
-    say(`${CANNOT_WRITE}: ${reasonOf(error)}`);
-    return null;
-  });
+  const isWritable = await inTime(checkRoom(settings)).then(
+    () => true,
+    (error: unknown) => {
+      if (required) throw new UserError(`${CANNOT_WRITE} (${reasonOf(error)}), and audit.required is set.`);
+      say(`${CANNOT_WRITE}: ${reasonOf(error)}`);
+      return false;
+    },
+  );
   const begun = Date.now();
   const write = async (succeeded: boolean) => {
-    if (!file) return;
+    if (!isWritable) return;
     const entry = { type: 'command', action, account: accountName(), ...about, succeeded } as const;
-    await inTime(append(file, { ...entry, ms: Date.now() - begun })).catch((error: unknown) => {
+    await inTime(append(settings, { ...entry, ms: Date.now() - begun })).catch((error: unknown) => {
       say(`${CANNOT_WRITE}: ${reasonOf(error)}. It has no line of this command.`);
     });
   };
@@ -53,42 +57,45 @@ export async function audited<Result>(
   }
 }
 
-/** Opens the file of today for commands of this account, which several of them may append to at once. */
-async function openFile(settings: Settings): Promise<FileHandle> {
-  const folder = auditFolder(settings);
+/** @throws where a line could not be written now */
+async function checkRoom(settings: Settings): Promise<void> {
   const { hasRoom, maxBytes } = auditRoom(settings);
-  const isThere = await stat(folder).then(
-    () => true,
-    () => false,
-  );
+  await withFile(settings, () => Promise.resolve());
+  if (!(await hasRoom())) throw new Error('too little room on its disk');
+  const bytes = await bytesOf(await listDayFiles(auditFolder(settings), dayOf(Date.now())));
+  if (bytes > maxBytes) throw new Error('its files of today are larger than audit.max_megabytes');
+}
+
+async function append(settings: Settings, entry: CommandEntry): Promise<void> {
+  const line = jsonLine({ time: new Date().toISOString(), process: PROCESS, ...entry });
+  await withFile(settings, (file) => file.appendFile(line));
+}
+
+/** Uses the file of today for commands of this account, which several of them may append to at once. */
+async function withFile(settings: Settings, use: (file: FileHandle) => Promise<void>): Promise<void> {
+  const folder = auditFolder(settings);
+  const known = await ownerOf(folder);
   const source = createHash('sha256').update(`${hostname()} ${accountName()}`).digest('hex').slice(0, 8);
   const file = await openDayFile(folder, `${dayOf(Date.now())}.${PROCESS}.${source}.jsonl`);
-  await giveToOwner(settings.dataDirectory, { file, folder: isThere ? null : folder });
-  if (!(await hasRoom())) throw new Error('too little room on its disk');
-  if (maxBytes < Infinity && (await bytesOf(await listDayFiles(folder, dayOf(Date.now())))) > maxBytes)
-    throw new Error('its files of today are larger than audit.max_megabytes');
-  return file;
-}
-
-/** Gives what root makes to the owner of the data, who runs the service and could not write beside it otherwise. */
-async function giveToOwner(
-  dataDirectory: string,
-  { file, folder }: { readonly file: FileHandle; readonly folder: string | null },
-): Promise<void> {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = await stat(dataDirectory);
-  await file.chown(uid, gid);
-  if (folder !== null) await chown(folder, uid, gid);
-}
-
-async function append(file: FileHandle, entry: CommandEntry): Promise<void> {
-  const line = jsonLine({ time: new Date().toISOString(), process: PROCESS, ...entry });
   try {
-    await file.appendFile(line);
+    // Root gives what it makes to whoever runs the service, who could not write beside it otherwise.
+    if (process.getuid?.() === 0) {
+      const { uid, gid } = known ?? (await stat(dirname(folder)));
+      await file.chown(uid, gid);
+      if (!known) await chown(folder, uid, gid);
+    }
+    await use(file);
   } finally {
     await file.close();
   }
 }
+
+/** Null where there is no such folder. */
+const ownerOf = (folder: string) =>
+  stat(folder).then(
+    ({ uid, gid }) => ({ uid, gid }),
+    () => null,
+  );
 
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   const late = new AbortController();
