@@ -3,7 +3,7 @@ import type { ReadContext } from '../../../parser.js';
 import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
 import { takeAttachment } from '../../mail/take-attachment.js';
 import { rounded } from '../../pages/layout/page-blocks.js';
-import { mayName } from '../judging/names.js';
+import { mayName, NOTE_NAMES } from '../judging/names.js';
 import type { PageExtras, Remark } from './annotations.js';
 
 interface Source {
@@ -54,22 +54,6 @@ export const remarkBlocks = (page: number, remarks: readonly Remark[]): Block[] 
   }));
 
 /** Tells whether a file may have notes of people on its pages, or files that hang on them. */
-const mayHoldNotes = (bytes: Uint8Array): boolean =>
-  mayName(bytes, [
-    '/Subtype/Text',
-    '/Subtype /Text',
-    '/Highlight',
-    '/Underline',
-    '/Squiggly',
-    '/StrikeOut',
-    '/Caret',
-    '/Stamp',
-    '/Ink',
-    '/Square',
-    '/Circle',
-    '/Polygon',
-    '/PolyLine',
-    '/FileAttachment',
-  ]);
+const mayHoldNotes = (bytes: Uint8Array): boolean => mayName(bytes, NOTE_NAMES);
 
 const mayHoldFiles = (bytes: Uint8Array): boolean => mayName(bytes, ['/EmbeddedFile', '/FileAttachment']);

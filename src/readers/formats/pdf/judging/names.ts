@@ -1,11 +1,7 @@
 import { inflatedStreams, isEncrypted } from './streams.js';
 
-/**
- * Names that tell the content of a file's objects: annotations with words of people, files, forms, symbol fonts that are
- * not standard ones, and Adobe's collections of Chinese, Japanese and Korean characters.
- */
-const NAMES = [
-  '/FreeText',
+/** Names of notes of people on pages, and of files that hang on them. */
+export const NOTE_NAMES = [
   '/Subtype/Text',
   '/Subtype /Text',
   '/Highlight',
@@ -20,6 +16,15 @@ const NAMES = [
   '/Polygon',
   '/PolyLine',
   '/FileAttachment',
+] as const;
+
+/**
+ * Names that tell the content of a file's objects: annotations with words of people, files, forms, symbol fonts that are
+ * not standard ones, and Adobe's collections of Chinese, Japanese and Korean characters.
+ */
+const NAMES = [
+  '/FreeText',
+  ...NOTE_NAMES,
   '/EmbeddedFile',
   '/AcroForm',
   '/XFA',
