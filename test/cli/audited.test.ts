@@ -77,4 +77,16 @@ describe('a command with an audit log', () => {
     const [name = ''] = await readdir(folder());
     for (const path of [folder(), join(folder(), name)]) expect((await stat(path)).uid).toBe(65_534);
   });
+
+  test('writes where the log lies elsewhere, also where there is no folder of data', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'quire-audit-'));
+    try {
+      await rm(data, { recursive: true });
+      const required = { QUIRE_AUDIT_FOLDER: elsewhere, QUIRE_AUDIT_REQUIRED: 'true' };
+      await audited('command.token', settings(required), () => Promise.resolve());
+      expect(await readdir(elsewhere)).toHaveLength(1);
+    } finally {
+      await rm(elsewhere, { recursive: true, force: true });
+    }
+  });
 });
