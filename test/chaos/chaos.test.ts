@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { startQueryEngine } from '../support/query-engine-server.js';
 import { describeWithQueryEngine } from '../support/query-engine.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { SMALL_REDIS } from './attackers/surroundings.js';
+import { smallRedis } from './attackers/surroundings.js';
 import { runChaos } from './run.js';
 
 /** Other runs are other seeds: `npm run chaos -- --minutes 5 --seed 2`. */
@@ -40,9 +40,9 @@ function keepsItsPromises(index: 'exact' | 'query-engine', start: () => Promise<
 }
 
 describe('on the exact index', () => {
-  keepsItsPromises('exact', () => startTestRedis({ arguments: SMALL_REDIS }));
+  keepsItsPromises('exact', () => startTestRedis({ arguments: smallRedis('exact') }));
 });
 
 describeWithQueryEngine('chaos on the Query Engine', (engine) => {
-  keepsItsPromises('query-engine', () => startQueryEngine(engine, { server: SMALL_REDIS }));
+  keepsItsPromises('query-engine', () => startQueryEngine(engine, { server: smallRedis('query-engine') }));
 });

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { findQueryEngine, startQueryEngine } from '../support/query-engine-server.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { SMALL_REDIS } from './attackers/surroundings.js';
+import { smallRedis } from './attackers/surroundings.js';
 import { runChaos } from './run.js';
 
 const { values } = parseArgs({
@@ -34,12 +34,12 @@ const more = {
   ...(values.faults !== undefined && { faults: numberOf(values.faults) }),
   ...(values.every !== undefined && { everyMs: numberOf(values.every) * 1_000 }),
 };
-const limits = attackers ? SMALL_REDIS : [];
+const limitsOf = (index: 'exact' | 'query-engine') => (attackers ? smallRedis(index) : []);
 
 const engine = findQueryEngine();
 const INDEXES: ['exact' | 'query-engine', (() => Promise<TestRedis>) | null][] = [
-  ['exact', () => startTestRedis({ arguments: limits })],
-  ['query-engine', engine && (() => startQueryEngine(engine, { server: limits }))],
+  ['exact', () => startTestRedis({ arguments: limitsOf('exact') })],
+  ['query-engine', engine && (() => startQueryEngine(engine, { server: limitsOf('query-engine') }))],
 ];
 for (const [index, start] of INDEXES) {
   if (values.index !== undefined && values.index !== index) continue;

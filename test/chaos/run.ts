@@ -36,7 +36,7 @@ export interface ChaosOptions {
   readonly seconds: number;
   readonly redis: TestRedis;
   readonly index: 'exact' | 'query-engine';
-  /** When callers begin to attack the service beside the others; without: never. `redis` is then a `SMALL_REDIS`. */
+  /** When callers begin to attack the service beside the others; without: never. `redis` is then a `smallRedis`. */
   readonly attackAfterSeconds?: number;
   /** The number of faults at which the run ends before its time. */
   readonly faults?: number;
