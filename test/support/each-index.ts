@@ -8,9 +8,9 @@ import { useService, type SharedService } from './shared/use-service.js';
 export type StartService = (options?: Omit<ServiceOptions, 'redis'>) => Promise<Service>;
 
 /** Tests of the service that are run on the exact index, and on the Query Engine where there is one. */
-export function describeOnEachIndex(tests: (start: StartService) => void): void {
+export function describeOnEachIndex(tests: (start: StartService, index: string) => void): void {
   describe('on the exact index', () => {
-    tests((options) => startService({ ...options, env: { QUIRE_INDEX: 'exact', ...options?.env } }));
+    tests((options) => startService({ ...options, env: { QUIRE_INDEX: 'exact', ...options?.env } }), 'exact');
   });
   describeWithQueryEngine('on the Query Engine', (engine) => {
     tests(async (options) => {
@@ -24,7 +24,7 @@ export function describeOnEachIndex(tests: (start: StartService) => void): void 
           await redis.stop();
         },
       });
-    });
+    }, 'query-engine');
   });
 }
 
