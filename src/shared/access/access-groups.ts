@@ -1,4 +1,5 @@
 import { at } from '../at.js';
+import { ANSWER } from '../documents/commit/answers.js';
 import { InvalidFieldError, TooManyError } from '../errors.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
@@ -295,11 +296,6 @@ if redis.call('EXISTS', overflow) == 0 then redis.call('SREM', overflows, owner)
 return #callers
 `);
 
-/** The commit script's answer when a record refers to a group that is not registered: it has to be registered first. */
-export const UNKNOWN_ACCESS_GROUP = -2;
-
-/** The commit script's answer when chunks that are being re-tagged would name too many groups. Nothing was changed. */
-export const TOO_MANY_ACCESS_GROUPS = -4;
 /** Access lists may change faster than chunks are re-tagged, and a group of 3,000 callers takes 72 KB. */
 const MAX_ACCESS_GROUPS = 32;
 
@@ -321,9 +317,9 @@ if isReferenceChange then
     names = names + 1
     if not held[id] then isNew = true end
   end
-  if isNew and names > ${String(MAX_ACCESS_GROUPS)} then return ${String(TOO_MANY_ACCESS_GROUPS)} end
+  if isNew and names > ${String(MAX_ACCESS_GROUPS)} then return ${String(ANSWER.tooManyAccessGroups)} end
   for id in pairs(referred) do
-    if not held[id] and redis.call('HEXISTS', accessGroupPrefix .. id, 'references') == 0 then return ${String(UNKNOWN_ACCESS_GROUP)} end
+    if not held[id] and redis.call('HEXISTS', accessGroupPrefix .. id, 'references') == 0 then return ${String(ANSWER.unknownAccessGroup)} end
   end
 end
 `;

@@ -1,7 +1,7 @@
+import { ANSWER } from '../documents/commit/answers.js';
 import { ConflictError, MalformedRecordError } from '../errors.js';
 import {
   CHECK_RESERVATION,
-  LOST_RESERVATION,
   MARK_RESERVATION,
   reservationFields,
   reservationKey,
@@ -66,8 +66,8 @@ export function createCacheStore(redis: Redis, onMalformed: OnMalformedCache = r
         const next = change.cache && { ...change.cache, revision: revisionOf(cache) + 1 };
         const done = await commitCache(redis, { ownerId, name }, { ...change, before: cache, cache: next });
         if (done === TOO_MANY) throw tooManyCaches();
-        if (done === LOST_RESERVATION) throw new UnderWayError();
-        if (done === 1) return { cache: next, changed: true };
+        if (done === ANSWER.lostReservation) throw new UnderWayError();
+        if (done === ANSWER.written) return { cache: next, changed: true };
       }
     },
 
@@ -140,7 +140,7 @@ async function readBuilding(redis: Redis, key: string): Promise<CacheRecord | nu
 /** A cache that does not exist yet has revision 0. */
 const revisionOf = (cache: CacheRecord | null): number => (cache ? cache.revision : 0);
 
-/** @returns 1 when the change is written, 0 when the cache has changed meanwhile, `TOO_MANY` or `LOST_RESERVATION` */
+/** @returns 1 when the change is written, 0 when the cache has changed meanwhile, `TOO_MANY`, or the answer about the reservation */
 function commitCache(
   redis: Redis,
   { ownerId, name }: { ownerId: string; name: string },

@@ -6,6 +6,7 @@ import { MalformedRecordError } from '../errors.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import type { Change, Effects, NewRecord, OnChange, Transition } from './change.js';
+import { ANSWER } from './commit/answers.js';
 import { commitNew } from './commit/commit-new.js';
 import { commitChange, type CommitParts } from './commit/commit.js';
 import { publishGroup, type PublishedGroup } from './commit/publish-group.js';
@@ -95,7 +96,7 @@ export function createRecords(
     ...written,
     create: async (record, effects = {}) => {
       const done = await commit(record.id, null, { record, ...effects });
-      if (done !== 1) throw new Error('a document with this id exists');
+      if (done !== ANSWER.written) throw new Error('a document with this id exists');
     },
     createBeside: async (record, beside) => (await commit(record.id, null, { record, beside })) === 1,
     update: createUpdate(read, commit),
@@ -112,7 +113,7 @@ function tellingChanges(
   return {
     commit: async (id, before, change) => {
       const done = await commitChange(parts, id, before, change);
-      if (done === 1) onChange(before, change.record ?? null);
+      if (done === ANSWER.written) onChange(before, change.record ?? null);
       return done;
     },
     publishGroup: async (group) => {
@@ -140,7 +141,7 @@ const createUpdate =
       if (!change) return { record, changed: false, discarded: [] };
       const next = change.removed ? null : { ...change.record, revision: laterRevision(record.revision) };
       const done = await commit(id, record, next ? { ...change, removed: false, record: next } : change);
-      if (done === 1) return { record: next, changed: true, discarded: change.discard ?? [] };
+      if (done === ANSWER.written) return { record: next, changed: true, discarded: change.discard ?? [] };
     }
   };
 
