@@ -20,5 +20,7 @@ export const ANSWER = {
   lostReservation: -6,
   /** A document that a key stands for was deleted, so that it must not come back. */
   deleted: -7,
+  /** The record refers to access groups whose keys the script was not given. */
+  otherAccessGroups: -8,
   overQuota: -10,
 } as const;

@@ -114,17 +114,34 @@ const shortWay = ({ redis, quotas }: CommitParts): Way<ShortWrite> => ({
   send: (writes) => commitShort(redis, writes, quotas),
 });
 
+/** What the script for single records is given, and the access groups among it, whose keys come last. */
+interface AnyWrite {
+  readonly call: ScriptCall;
+  readonly groups: readonly string[];
+}
+
 /** All others, by the script that writes single records. */
-const anyWay = ({ redis, vectors, quotas }: CommitParts): Way<ScriptCall> => ({
-  prepare: (created) =>
-    commitScript.pack(commitRequest(created.record.id, null, { change: created, vectors, quotas })),
-  bytesOf: (request) => request.arguments.reduce((sum, argument) => sum + argument.length, 0),
-  send: (requests) =>
-    commitNewScript.run(redis, {
-      // The record's own key is the first one that the script declares.
-      keys: { records: requests.map(({ keys }) => at(keys, 0)), shared: at(requests, 0).keys.slice(1) },
-      args: { requests: requests.map((request) => request.arguments) },
-    }),
+const anyWay = ({ redis, vectors, quotas }: CommitParts): Way<AnyWrite> => ({
+  prepare: (created) => {
+    const request = commitRequest(created.record.id, null, { change: created, vectors, quotas });
+    return { call: commitScript.pack(request), groups: request.keys.accessGroups };
+  },
+  bytesOf: ({ call }) => call.arguments.reduce((sum, argument) => sum + argument.length, 0),
+  send: (writes) => {
+    const { call, groups } = at(writes, 0);
+    return commitNewScript.run(redis, {
+      keys: {
+        // The record's own key is the first one that the script declares.
+        records: writes.map((write) => at(write.call.keys, 0)),
+        shared: call.keys.slice(1, call.keys.length - groups.length),
+        groups: writes.flatMap((write) => write.groups),
+      },
+      args: {
+        groupCounts: writes.map((write) => String(write.groups.length)),
+        requests: writes.map((write) => write.call.arguments),
+      },
+    });
+  },
 });
 
 /** Writes a record that needs a step of its own, such as one whose access group is not known yet. Never rejects. */

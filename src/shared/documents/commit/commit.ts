@@ -52,13 +52,17 @@ export async function commitChange(
   before: DocumentRecord | null,
   change: Change,
 ): Promise<number> {
-  const request = commitRequest(id, before, { change, vectors, quotas });
-  const run = () => runCommit(redis, request, change);
+  let heldGroups: readonly string[] = [];
+  const run = () =>
+    runCommit(redis, commitRequest(id, before, { change, vectors, quotas, heldGroups }), change);
   let done = await run();
-  while (done === ANSWER.unknownAccessGroup) {
-    // The group must be known to its callers before a record refers to it.
-    const group = change.record ? accessGroupOf(change.record) : null;
-    if (group) await groups.register(group);
+  while (done === ANSWER.unknownAccessGroup || done === ANSWER.otherAccessGroups) {
+    if (done === ANSWER.otherAccessGroups) heldGroups = await readHeldGroups(redis, id);
+    else {
+      // The group must be known to its callers before a record refers to it.
+      const group = change.record ? accessGroupOf(change.record) : null;
+      if (group) await groups.register(group);
+    }
     done = await run();
   }
   const refusal = refusalOf(done, quotas);
@@ -79,6 +83,12 @@ const runCommit = (
   whole
     ? commitWholeScript.run(redis, { keys: { ...names, ...whole.keys }, args: { ...args, ...whole.args } })
     : commitScript.run(redis, { keys: names, args });
+
+/** Reads the access groups that the tags of a record's chunks may name. */
+async function readHeldGroups(redis: Redis, id: string): Promise<string[]> {
+  const held = (await redis.hGet(keys.document(id), 'audiences')) ?? '';
+  return held.split(',').filter((group) => group !== '');
+}
 
 /** Returns the reason why a record is not written, where trying again would change nothing. */
 export function refusalOf(done: number, quotas: Quotas): Error | null {
@@ -116,13 +126,15 @@ const COMMON_KEYS = {
 /** A change, and the settings that it is written with. */
 interface Written extends Pick<CommitParts, 'vectors' | 'quotas'> {
   readonly change: Change;
+  /** The access groups that the record refers to, where the script has asked for them. */
+  readonly heldGroups?: readonly string[];
 }
 
 /** The keys and arguments of the script. */
 export function commitRequest(
   id: string,
   before: DocumentRecord | null,
-  { change, vectors, quotas }: Written,
+  { change, vectors, quotas, heldGroups = [] }: Written,
 ) {
   const ownerId = ownerOf(change.record ?? before);
   const { usage = [], whole } = change;
@@ -133,6 +145,7 @@ export function commitRequest(
     vectors: vectors.field,
   };
   const touched = touchedHashes(change);
+  const accessGroups = [...new Set([...(payload.groups ?? []), ...heldGroups])];
   return {
     keys: {
       ...COMMON_KEYS,
@@ -142,11 +155,11 @@ export function commitRequest(
       owned: keys.owned(ownerId),
       pending: usage.map((event) => keys.usagePending(event.userId)),
       touched: touched.map(({ key }) => key),
+      accessGroups: accessGroups.map(keys.accessGroup),
     },
     args: {
-      json: JSON.stringify({ ...payload, touched: touched.map(({ name }) => name) }),
+      json: JSON.stringify({ ...payload, touched: touched.map(({ name }) => name), accessGroups }),
       channel: keys.changed,
-      accessGroupPrefix: keys.accessGroup(''),
       users: usage.map((event) => toMember(event.userId)),
       events: usage.map((event) => JSON.stringify(event)),
       values: [...Object.entries(fields).flat(), ...valuesBeside(change)],
@@ -209,7 +222,8 @@ function commitPayload(
     evenWhenFull: change.evenWhenFull ?? false,
     expected: expectedFields(change),
   };
-  if (change.removed) return { ...common, removed: true, ingestOf: '', unfinished: false, settled: true };
+  if (change.removed)
+    return { ...common, removed: true, groups: null, ingestOf: '', unfinished: false, settled: true };
   return {
     ...common,
     removed: false,
@@ -257,12 +271,12 @@ const COMMIT_KEYS = {
   // The lists of the users whose usage the events are.
   pending: 'keys',
   touched: 'keys',
+  accessGroups: 'keys',
 } as const;
 
 const COMMIT_ARGUMENTS = {
   json: 'text',
   channel: 'text',
-  accessGroupPrefix: 'text',
   users: 'list',
   events: 'list',
   // The fields and values of the record.
@@ -270,8 +284,9 @@ const COMMIT_ARGUMENTS = {
 } as const;
 
 const BEFORE_PUBLISHING = `${SERVER_TIME}${OWNED_FUNCTIONS}
-local change, generations = cjson.decode(json), {}
+local change, generations, groups = cjson.decode(json), {}, {}
 for i, generation in ipairs(change.touched) do generations[generation] = touched[i] end
+for i, group in ipairs(change.accessGroups) do groups[group] = accessGroups[i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
   return ${String(ANSWER.reindexed)}
 end
@@ -361,14 +376,21 @@ ${FROM_PUBLISHING_ON}`);
 
 /**
  * Does the same as the first script for several new records, which saves a script and a round trip for each of them. `shared`
- * are all keys but the record's, and a request has the arguments for a record. Answers for each as the first would. An error
- * says nothing of the records before the failed one.
+ * are all keys but the record's own and those of its access groups, which come last; a request has the arguments for a record.
+ * Answers for each as the first would. An error says nothing of the records before the failed one.
  */
 export const commitNewScript = declareScript({
-  keys: { records: 'keys', shared: 'keys' },
-  args: { requests: 'rows' },
+  keys: { records: 'keys', shared: 'keys', groups: 'keys' },
+  args: { groupCounts: 'list', requests: 'rows' },
 }).lua<number[]>(`${commitScript.asFunction('commit')}
-local done = {}
-for i, record in ipairs(records) do done[i] = commit({record, unpack(shared)}, {requests()}) end
+local done, lastGroup = {}, 0
+for i, record in ipairs(records) do
+  local given = {record, unpack(shared)}
+  for _ = 1, tonumber(groupCounts[i]) do
+    lastGroup = lastGroup + 1
+    given[#given + 1] = groups[lastGroup]
+  end
+  done[i] = commit(given, {requests()})
+end
 return done
 `);
