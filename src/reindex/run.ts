@@ -12,8 +12,9 @@ import {
 } from '../shared/data-set/data-set.js';
 import type { VectorSet } from '../shared/data-set/stored-vectors.js';
 import type { Records } from '../shared/documents/records.js';
-import { defineScript, type Redis } from '../shared/redis/client.js';
+import type { Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
+import { declareScript } from '../shared/redis/script.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { ANALYSIS_VERSION } from '../shared/text/analysis/version.js';
 import type { ReindexContext } from './context.js';
@@ -202,18 +203,24 @@ interface Flip {
  */
 export async function flip(redis: Redis, to: Flip): Promise<boolean> {
   const done = await flipScript.run(redis, {
-    keys: [keys.sequence, keys.schema, keys.epoch, keys.reindexing, keys.garbageVectors],
-    arguments: [
-      String(to.sequence),
-      to.model,
-      to.vectors.field,
-      to.vectors.type,
-      to.dimensions === null ? '' : String(to.dimensions),
-      to.index ?? '',
-      randomUUID(),
-      to.before.field,
-      ANALYSIS_VERSION,
-    ],
+    keys: {
+      sequence: keys.sequence,
+      schema: keys.schema,
+      epoch: keys.epoch,
+      reindexing: keys.reindexing,
+      garbage: keys.garbageVectors,
+    },
+    args: {
+      lastChange: to.sequence,
+      model: to.model,
+      field: to.vectors.field,
+      vectorType: to.vectors.type,
+      dimensions: to.dimensions ?? '',
+      index: to.index ?? '',
+      newEpoch: randomUUID(),
+      before: to.before.field,
+      analysis: ANALYSIS_VERSION,
+    },
   });
   if (done === OVERTAKEN)
     throw new IncompatibleDataError('another reindexing came first: run it again if need be');
@@ -222,18 +229,30 @@ export async function flip(redis: Redis, to: Flip): Promise<boolean> {
 
 const OVERTAKEN = -1;
 
-const flipScript = defineScript<number>(`
-local sequence, model, field, type, dimensions, index, epoch, before, analysis = unpack(ARGV)
-if (redis.call('HGET', KEYS[2], 'vectorField') or 'vector') ~= before then return -1 end
-if (redis.call('GET', KEYS[1]) or '0') ~= sequence then return 0 end
-redis.call('HSET', KEYS[2], 'model', model, 'vectorField', field, 'vectorType', type, 'analysis', analysis)
-if dimensions == '' then redis.call('HDEL', KEYS[2], 'dimensions')
-else redis.call('HSET', KEYS[2], 'dimensions', dimensions) end
-if index == '' then redis.call('HDEL', KEYS[2], 'index')
-else redis.call('HSET', KEYS[2], 'index', index) end
-redis.call('SET', KEYS[3], epoch)
-redis.call('DEL', KEYS[4])
-if before ~= field then redis.call('SADD', KEYS[5], before) end
-redis.call('SREM', KEYS[5], field)
+const flipScript = declareScript({
+  keys: { sequence: 'key', schema: 'key', epoch: 'key', reindexing: 'key', garbage: 'key' },
+  args: {
+    lastChange: 'text',
+    model: 'text',
+    field: 'text',
+    vectorType: 'text',
+    dimensions: 'text',
+    index: 'text',
+    newEpoch: 'text',
+    before: 'text',
+    analysis: 'text',
+  },
+}).lua<number>(`
+if (redis.call('HGET', schema, 'vectorField') or 'vector') ~= before then return ${String(OVERTAKEN)} end
+if (redis.call('GET', sequence) or '0') ~= lastChange then return 0 end
+redis.call('HSET', schema, 'model', model, 'vectorField', field, 'vectorType', vectorType, 'analysis', analysis)
+if dimensions == '' then redis.call('HDEL', schema, 'dimensions')
+else redis.call('HSET', schema, 'dimensions', dimensions) end
+if index == '' then redis.call('HDEL', schema, 'index')
+else redis.call('HSET', schema, 'index', index) end
+redis.call('SET', epoch, newEpoch)
+redis.call('DEL', reindexing)
+if before ~= field then redis.call('SADD', garbage, before) end
+redis.call('SREM', garbage, field)
 return 1
 `);

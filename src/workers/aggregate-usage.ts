@@ -1,7 +1,8 @@
 import { at } from '../shared/at.js';
-import { defineScript, type Redis } from '../shared/redis/client.js';
+import type { Redis } from '../shared/redis/client.js';
 import type { WorkOffSet } from './work-off-set.js';
 import { fromMember, keys } from '../shared/redis/keys.js';
+import { declareScript, evenWhenFull } from '../shared/redis/script.js';
 import {
   MOVED_FIELD,
   readUsageFromStart,
@@ -69,25 +70,24 @@ async function moveSome(redis: Redis, { member, userId, limits }: User) {
   const parsed = texts.map(parseUsageEvent);
   const read = parsed.filter((event) => event !== null);
   const done = await moveScript.run(redis, {
-    keys: [
-      keys.usagePending(userId),
-      keys.usageCounters(userId),
-      keys.usageRecords(userId),
-      keys.usageDirty,
-      keys.usageTotals,
-    ],
-    arguments: [
-      member,
-      MOVED_FIELD,
-      String(moved),
-      String(texts.length),
+    keys: {
+      pending: keys.usagePending(userId),
+      counters: keys.usageCounters(userId),
+      records: keys.usageRecords(userId),
+      dirty: keys.usageDirty,
+      totals: keys.usageTotals,
+    },
+    args: {
+      user: member,
+      moved,
+      count: texts.length,
       // Without events nothing is moved, and the script does not compare the last one.
-      texts.at(-1) ?? '',
+      last: texts.at(-1) ?? '',
       // The records expire by themselves, since a user without requests never becomes dirty again.
-      String(limits.keepRecords),
-      String(limits.keepDays * 86_400),
+      keepRecords: limits.keepRecords,
+      keepSeconds: limits.keepDays * 86_400,
       ...counted(read),
-    ],
+    },
   });
   return { moved: done, unreadable: done > 0 ? texts.length - read.length : 0 };
 }
@@ -104,8 +104,8 @@ function firstOf(events: readonly string[]): string[] {
   return texts;
 }
 
-/** The number of counters, each counter with its increase, and then the same for the totals of all users. */
-function counted(events: readonly UsageEvent[]): string[] {
+/** Returns each counter with its increase, and the same for the totals of all users. */
+function counted(events: readonly UsageEvent[]) {
   const counters = new Map<string, number>();
   const totals = new Map<string, number>();
   const raise = (counts: Map<string, number>, field: string) =>
@@ -115,7 +115,7 @@ function counted(events: readonly UsageEvent[]): string[] {
     raise(totals, `${operation}|${status}`);
   }
   const flat = (counts: Map<string, number>) => [...counts].flatMap(([field, by]) => [field, String(by)]);
-  return [String(counters.size), ...flat(counters), ...flat(totals)];
+  return { more: flat(counters), moreOfAll: flat(totals) };
 }
 
 /** Removes records that are too old, a page in each step. */
@@ -127,36 +127,46 @@ async function forgetOld(redis: Redis, userId: string, { keepDays }: UsageLimits
     const records = await redis.lRange(keys.usageRecords(userId), 0, USAGE_PAGE - 1);
     const old = records.findLastIndex((text) => (parseUsageEvent(text)?.at ?? oldest) < oldest) + 1;
     if (old === 0) return;
-    const script = { keys: [keys.usageRecords(userId)], arguments: [at(records, 0), String(old)] };
-    if ((await forgetScript.run(redis, script)) === 0 || old < records.length) return;
+    const call = { keys: { records: keys.usageRecords(userId) }, args: { first: at(records, 0), old } };
+    if ((await forgetScript.run(redis, call)) === 0 || old < records.length) return;
   }
 }
 
-const moveScript = defineScript<number>(
-  `
-local pending, counters, records, dirty, totals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local moved, count = ARGV[3], tonumber(ARGV[4])
-if (redis.call('HGET', counters, ARGV[2]) or '0') ~= moved then return 0 end
+const moveScript = declareScript({
+  keys: { pending: 'key', counters: 'key', records: 'key', dirty: 'key', totals: 'key' },
+  args: {
+    user: 'text',
+    moved: 'text',
+    count: 'number',
+    last: 'text',
+    keepRecords: 'number',
+    keepSeconds: 'text',
+    more: 'list',
+    moreOfAll: 'list',
+  },
+}).lua<number>(`
+${evenWhenFull('set', 'dirty')}
+if (redis.call('HGET', counters, '${MOVED_FIELD}') or '0') ~= moved then return 0 end
 if count > 0 then
-  if redis.call('LINDEX', pending, count - 1) ~= ARGV[5] then return 0 end
+  if redis.call('LINDEX', pending, count - 1) ~= last then return 0 end
   local events = redis.call('LRANGE', pending, 0, count - 1)
   redis.call('RPUSH', records, unpack(events))
   redis.call('LTRIM', pending, count, -1)
-  redis.call('LTRIM', records, -tonumber(ARGV[6]), -1)
-  redis.call('EXPIRE', records, ARGV[7])
-  redis.call('HINCRBY', counters, ARGV[2], count)
-  local last = 8 + 2 * tonumber(ARGV[8])
-  for i = 9, last, 2 do redis.call('HINCRBY', counters, ARGV[i], ARGV[i + 1]) end
-  for i = last + 1, #ARGV, 2 do redis.call('HINCRBY', totals, ARGV[i], ARGV[i + 1]) end
+  redis.call('LTRIM', records, -keepRecords, -1)
+  redis.call('EXPIRE', records, keepSeconds)
+  redis.call('HINCRBY', counters, '${MOVED_FIELD}', count)
+  for i = 1, #more, 2 do redis.call('HINCRBY', counters, more[i], more[i + 1]) end
+  for i = 1, #moreOfAll, 2 do redis.call('HINCRBY', totals, moreOfAll[i], moreOfAll[i + 1]) end
 end
-if redis.call('EXISTS', pending) == 0 then redis.call('SREM', dirty, ARGV[1]) end
+if redis.call('EXISTS', pending) == 0 then redis.call('SREM', dirty, user) end
 return count
-`,
-  { evenWhenFull: true },
-);
+`);
 
-const forgetScript = defineScript<number>(`
-if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then return 0 end
-redis.call('LTRIM', KEYS[1], ARGV[2], -1)
+const forgetScript = declareScript({
+  keys: { records: 'key' },
+  args: { first: 'text', old: 'text' },
+}).lua<number>(`
+if redis.call('LINDEX', records, 0) ~= first then return 0 end
+redis.call('LTRIM', records, old, -1)
 return 1
 `);

@@ -11,8 +11,9 @@ import type { Logger } from '../shared/observability/logger.js';
 import { jobMarks } from '../shared/queues/payloads.js';
 import { beginJobSpan } from '../shared/queues/job-traces.js';
 import type { LaneName } from '../shared/queues/lanes.js';
-import { toUnavailable, defineScript, type Redis } from '../shared/redis/client.js';
+import { toUnavailable, type Redis } from '../shared/redis/client.js';
 import { QUEUE_PREFIX, queueKeys } from '../shared/redis/keys.js';
+import { declareScript, evenWhenFull } from '../shared/redis/script.js';
 import { systemErrorCode } from '../shared/system-error-code.js';
 import { createSharedController } from '../shared/tools/until-aborted.js';
 import { tracedBy, type Span } from '../shared/tracing/tracing.js';
@@ -236,16 +237,16 @@ function requestIdOf(job: Job): string | undefined {
 /** Notes in a job the reason why it is put off, so that operators see why it waits. */
 type NoteWait = (job: Pick<Job, 'id' | 'queueName'>, waitsFor: string) => Promise<void>;
 
-/** KEYS[1] a job's hash, ARGV[1] the reason. A job that is gone gets none. */
-const noteScript = defineScript<number>(
-  `if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-  return redis.call('HSET', KEYS[1], '${jobMarks.waitsFor}', ARGV[1])`,
-  { evenWhenFull: true },
-);
+/** Notes the reason in a job's hash. A job that is gone gets none. */
+const noteScript = declareScript({ keys: { job: 'key' }, args: { reason: 'text' } }).lua<number>(`
+${evenWhenFull('hash', 'job')}
+if redis.call('EXISTS', job) == 0 then return 0 end
+return redis.call('HSET', job, '${jobMarks.waitsFor}', reason)
+`);
 
 export function createNoteWait(redis: Redis): NoteWait {
   return async ({ id = '', queueName }, waitsFor) => {
-    const call = { keys: [queueKeys.job(queueName, id)], arguments: [waitsFor] };
+    const call = { keys: { job: queueKeys.job(queueName, id) }, args: { reason: waitsFor } };
     // The reason only informs, and a job is also put off while Redis is away.
     await noteScript.run(redis, call).catch(() => undefined);
   };

@@ -1,8 +1,9 @@
 import type { Job } from 'bullmq';
 import type { Logger } from '../shared/observability/logger.js';
 import { jobMarks, MAX_DEATHS } from '../shared/queues/payloads.js';
-import { defineScript, type Redis } from '../shared/redis/client.js';
+import type { Redis } from '../shared/redis/client.js';
 import { queueKeys } from '../shared/redis/keys.js';
+import { declareScript, evenWhenFull } from '../shared/redis/script.js';
 import { untilAborted } from '../shared/tools/until-aborted.js';
 
 /** Thrown instead of running a poison job, which has ended too many workers. Logs know it by this name. */
@@ -44,24 +45,22 @@ export function createPoisonJobs(counting: Counting): PoisonJobs {
 }
 
 /**
- * KEYS[1] a job's hash, ARGV[1] the largest count. Counts a run and returns the count; at the largest count it counts
- * nothing and returns one more. The count is a field beside BullMQ's fields and goes with the job; a job that is gone gets
- * none.
+ * Counts a run of a job and returns the count; at the largest count it counts nothing and returns one more. The count is a
+ * field beside BullMQ's fields and goes with the job; a job that is gone gets none.
  */
-const countRun = defineScript<number>(
-  `if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-  local count = tonumber(redis.call('HGET', KEYS[1], '${jobMarks.deathsAlone}') or '0') + 1
-  if count <= tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], '${jobMarks.deathsAlone}', count) end
-  return count`,
-  { evenWhenFull: true },
-);
+const countRun = declareScript({ keys: { job: 'key' }, args: { most: 'number' } }).lua<number>(`
+${evenWhenFull('hash', 'job')}
+if redis.call('EXISTS', job) == 0 then return 0 end
+local count = tonumber(redis.call('HGET', job, '${jobMarks.deathsAlone}') or '0') + 1
+if count <= most then redis.call('HSET', job, '${jobMarks.deathsAlone}', count) end
+return count
+`);
 
-/** KEYS[1] a job's hash, ARGV[1] the count of this run: another run that has counted since keeps its count. */
-const forgetRun = defineScript<number>(
-  `if redis.call('HGET', KEYS[1], '${jobMarks.deathsAlone}') ~= ARGV[1] then return 0 end
-  return redis.call('HDEL', KEYS[1], '${jobMarks.deathsAlone}')`,
-  { evenWhenFull: true },
-);
+/** Forgets the count of this run. Another run that has counted since keeps its count. */
+const forgetRun = declareScript({ keys: { job: 'key' }, args: { count: 'text' } }).lua<number>(`
+if redis.call('HGET', job, '${jobMarks.deathsAlone}') ~= count then return 0 end
+return redis.call('HDEL', job, '${jobMarks.deathsAlone}')
+`);
 
 /** The first death made the job a suspect. */
 const MAX_DEATHS_ALONE = MAX_DEATHS - 1;
@@ -71,13 +70,13 @@ async function runCounted<Result>(
   { id = '', queueName }: Job,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const keys = [queueKeys.job(queueName, id)];
-  const count = await countRun.run(redis, { keys, arguments: [String(MAX_DEATHS_ALONE)] });
+  const keys = { job: queueKeys.job(queueName, id) };
+  const count = await countRun.run(redis, { keys, args: { most: MAX_DEATHS_ALONE } });
   if (count > MAX_DEATHS_ALONE) throw new DeadlyJobError('workers died of it');
   try {
     return await run();
   } finally {
-    await forgetRun.run(redis, { keys, arguments: [String(count)] }).catch((error: unknown) => {
+    await forgetRun.run(redis, { keys, args: { count } }).catch((error: unknown) => {
       logger.warn({ queue: queueName, jobId: id, err: error }, 'a run without a death stays counted');
     });
   }

@@ -61,6 +61,6 @@ export async function whenFree<Answer extends { readonly status: number; readonl
 /** The words of commands that a test holds back at the proxy; each is in one command and no other. */
 export const COMMANDS = {
   writesRecord: 'tombstones',
-  startsBuild: 'names, building',
-  remembersAnswer: "'answer', ARGV[3]",
+  startsBuild: 'names,building',
+  remembersAnswer: "'answer', answer)",
 } as const;

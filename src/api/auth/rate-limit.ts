@@ -1,6 +1,7 @@
 import { TooManyError } from '../../shared/errors.js';
-import { defineScript, type Redis } from '../../shared/redis/client.js';
+import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
+import { declareScript, evenWhenFull } from '../../shared/redis/script.js';
 
 /** Counts a request of a caller. @throws TooManyError when the caller is over the limit */
 export type RateLimit = (callerId: string) => Promise<void>;
@@ -38,33 +39,34 @@ export function createMinuteCounters(redis: Redis): Windows {
   return {
     take: (windows) =>
       takeScript.run(redis, {
-        keys: keysOf(windows),
-        arguments: [String(WINDOW_MILLISECONDS), ...windows.map(({ max }) => String(max))],
+        keys: { counters: keysOf(windows) },
+        args: { life: WINDOW_MILLISECONDS, limits: windows.map(({ max }) => String(max)) },
       }),
     giveBack: async (windows) => {
-      await giveBackScript.run(redis, { keys: keysOf(windows), arguments: [] });
+      await giveBackScript.run(redis, { keys: { counters: keysOf(windows) }, args: {} });
     },
   };
 }
 
-const takeScript = defineScript<number>(
-  `
-for index, key in ipairs(KEYS) do
-  if tonumber(redis.call('GET', key) or '0') >= tonumber(ARGV[index + 1]) then
-    return math.max(1, redis.call('PTTL', key))
+const takeScript = declareScript({
+  keys: { counters: 'keys' },
+  args: { life: 'text', limits: 'list' },
+}).lua<number>(`
+for i, counter in ipairs(counters) do
+  if tonumber(redis.call('GET', counter) or '0') >= tonumber(limits[i]) then
+    return math.max(1, redis.call('PTTL', counter))
   end
 end
-for _, key in ipairs(KEYS) do
-  if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[1]) end
+for _, counter in ipairs(counters) do
+  ${evenWhenFull('string', 'counter')}
+  if redis.call('INCR', counter) == 1 then redis.call('PEXPIRE', counter, life) end
 end
 return 0
-`,
-  { evenWhenFull: true },
-);
+`);
 
-const giveBackScript = defineScript<null>(`
-for _, key in ipairs(KEYS) do
-  if tonumber(redis.call('GET', key) or '0') > 0 then redis.call('DECR', key) end
+const giveBackScript = declareScript({ keys: { counters: 'keys' }, args: {} }).lua<null>(`
+for _, counter in ipairs(counters) do
+  if tonumber(redis.call('GET', counter) or '0') > 0 then redis.call('DECR', counter) end
 end
 return nil
 `);

@@ -1,7 +1,9 @@
 import { at } from '../at.js';
+import { ANSWER } from '../documents/commit/answers.js';
 import { InvalidFieldError, TooManyError } from '../errors.js';
-import { defineScript, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { declareScript, evenWhenFull } from '../redis/script.js';
 import type { AccessGroup } from './access-tags.js';
 
 /** A caller can be in this many groups of one owner, because the engine takes a millisecond for that many tags. */
@@ -38,9 +40,24 @@ export function createAccessGroups(redis: Redis) {
   };
 }
 
-/** The keys that every script about a group is given beside the group's own. */
-const sharedKeys = [keys.unreferencedAccessGroups, keys.accessGroupOwners, keys.accessGroupsWaiting];
-const setPrefix = keys.accessGroupsOf('');
+/** The keys that scripts about a group are given beside the group's own. */
+const sharedKeys = {
+  unreferenced: keys.unreferencedAccessGroups,
+  owners: keys.accessGroupOwners,
+  waiting: keys.accessGroupsWaiting,
+} as const;
+
+/** The sets of one step's worth of callers. */
+const setsOf = (callers: readonly string[], first: number): string[] =>
+  callers.slice(first, first + STEP).map(keys.accessGroupsOf);
+
+/** The callers that a group notes. A group has the same ones for as long as it is there, since its id is made of them. */
+async function readCallers(redis: Redis, group: string): Promise<string[]> {
+  const callers = (await redis.hGet(group, 'callers')) ?? '';
+  return Array.from({ length: callers.length / TAG_DIGITS }, (_, i) =>
+    callers.slice(i * TAG_DIGITS, (i + 1) * TAG_DIGITS),
+  );
+}
 
 /** Answers whether the group is registered in the end: it may have been removed meanwhile. */
 async function tryToRegister(redis: Redis, group: AccessGroup): Promise<boolean> {
@@ -65,18 +82,15 @@ function registerFrom(
   first: number,
 ): Promise<number> {
   return registerScript.run(redis, {
-    keys: [keys.accessGroup(id), ...sharedKeys],
-    arguments: [
+    keys: { ...sharedKeys, group: keys.accessGroup(id), sets: setsOf(callers, first) },
+    args: {
       id,
       owner,
-      first === 0 ? callers.join('') : '',
-      String(Date.now()),
-      String(first),
-      String(STEP),
-      String(MAX_OF_OWNER),
-      setPrefix,
-      ownCaller ?? '',
-    ],
+      callers: first === 0 ? callers.join('') : '',
+      now: Date.now(),
+      start: first,
+      ownSet: ownCaller === null ? '' : keys.accessGroupsOf(ownCaller),
+    },
   });
 }
 
@@ -101,10 +115,12 @@ async function makeRoom(
 
 /** Removes a group when no record has referred to it since `time`; answers whether it did. */
 async function collectOne(redis: Redis, id: string, time: number): Promise<boolean> {
+  const group = keys.accessGroup(id);
+  const callers = await readCallers(redis, group);
   for (let first = 0; ; first += STEP) {
     const done = await collectScript.run(redis, {
-      keys: [keys.accessGroup(id), ...sharedKeys],
-      arguments: [id, String(time), String(first), String(STEP), setPrefix],
+      keys: { ...sharedKeys, group, sets: setsOf(callers, first) },
+      args: { id, time, start: first },
     });
     if (done !== 0) return done > 0;
   }
@@ -117,18 +133,23 @@ async function replaceMarks(redis: Redis): Promise<void> {
   const prefix = keys.accessGroup('');
   for await (const page of redis.scanIterator({ MATCH: `${prefix}*`, COUNT: STEP }))
     for (const key of page) await tell(redis, key, key.slice(prefix.length));
-  for (const owner of marks) {
-    const marked = [keys.accessGroupOverflow(owner), keys.accessGroupOverflows];
-    const request = { keys: marked, arguments: [owner, String(STEP), setPrefix] };
-    while ((await clearScript.run(redis, request)) === STEP);
-  }
+  for (const owner of marks) while ((await clearSome(redis, owner)) > 0);
 }
 
-async function tell(redis: Redis, key: string, id: string): Promise<void> {
-  for (let first = 0; ; first += STEP) {
-    const request = { keys: [key], arguments: [id, String(first), String(STEP), setPrefix] };
-    if ((await tellScript.run(redis, request)) === 1) return;
-  }
+async function clearSome(redis: Redis, owner: string): Promise<number> {
+  const overflow = keys.accessGroupOverflow(owner);
+  const callers = await redis.sRandMemberCount(overflow, STEP);
+  await clearScript.run(redis, {
+    keys: { overflow, overflows: keys.accessGroupOverflows, sets: callers.map(keys.accessGroupsOf) },
+    args: { owner, callers },
+  });
+  return callers.length;
+}
+
+async function tell(redis: Redis, group: string, id: string): Promise<void> {
+  const callers = await readCallers(redis, group);
+  for (let first = 0; first < callers.length; first += STEP)
+    await tellScript.run(redis, { keys: { group, sets: setsOf(callers, first) }, args: { id } });
 }
 
 const RETRY_AFTER_SECONDS = 60;
@@ -156,19 +177,6 @@ const TAG_DIGITS = 24;
  * can make another caller's queries large. Data of earlier versions may have `owner:*` or `*` in these sets, which stand
  * for all groups of an owner and for all groups; the sweeper replaces them by the groups themselves.
  */
-const PREAMBLE = `
-local TAG = ${String(TAG_DIGITS)}
-local function part(callers, first, count)
-  local at = first * TAG + 1
-  local last = math.min(#callers, at + count * TAG - 1)
-  return function()
-    if at > last then return nil end
-    local caller = string.sub(callers, at, at + TAG - 1)
-    at = at + TAG
-    return caller
-  end, last >= #callers
-end
-`;
 
 /**
  * The maximum of callers, added up over the groups of one owner that no record refers to. Each takes 200 bytes until the
@@ -195,11 +203,10 @@ end
  * (-1). A caller who is in too many groups of the owner already stops it: -100 for the first caller, -101 for the second,
  * and so on. The field `references` exists only once all callers have the group, and no record can refer to it before.
  */
-const registerScript = defineScript<number>(`${PREAMBLE}
-local group, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, owner, callers, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local start, step = tonumber(ARGV[5]), tonumber(ARGV[6])
-local max_callers, setPrefix, ownCaller = tonumber(ARGV[7]), ARGV[8], ARGV[9]
+const registerScript = declareScript({
+  keys: { group: 'key', unreferenced: 'key', owners: 'key', waiting: 'key', sets: 'keys' },
+  args: { id: 'text', owner: 'text', callers: 'text', now: 'text', start: 'number', ownSet: 'text' },
+}).lua<number>(`
 local references = redis.call('HGET', group, 'references')
 if references and tonumber(references) > 0 then return 1 end
 if not references and start == 0 and redis.call('HEXISTS', group, 'callers') == 0
@@ -207,7 +214,7 @@ if not references and start == 0 and redis.call('HEXISTS', group, 'callers') == 
   return ${String(TOO_MANY_WAITING)}
 end
 if redis.call('ZADD', unreferenced, now, id) == 1 then
-  redis.call('HINCRBY', waiting, owner, #(redis.call('HGET', group, 'callers') or callers) / TAG)
+  redis.call('HINCRBY', waiting, owner, #(redis.call('HGET', group, 'callers') or callers) / ${String(TAG_DIGITS)})
 end
 if references then return 1 end
 if start == 0 then
@@ -223,18 +230,16 @@ end
 callers = redis.call('HGET', group, 'callers')
 if not callers then return -1 end
 local member, first, last = owner .. ':' .. id, '[' .. owner .. ':', '(' .. owner .. ';'
-local each, isLast = part(callers, start, step)
-local at = start
-for caller in each do
-  local set = setPrefix .. caller
-  if caller ~= ownCaller then
-    if redis.call('ZCARD', set) >= max_callers and not redis.call('ZSCORE', set, member)
-      and redis.call('ZLEXCOUNT', set, first, last) >= max_callers then return ${String(FIRST_REFUSED)} - at end
+for i, set in ipairs(sets) do
+  if set ~= ownSet then
+    if redis.call('ZCARD', set) >= ${String(MAX_OF_OWNER)} and not redis.call('ZSCORE', set, member)
+      and redis.call('ZLEXCOUNT', set, first, last) >= ${String(MAX_OF_OWNER)} then
+      return ${String(FIRST_REFUSED)} - start - i + 1
+    end
     redis.call('ZADD', set, 0, member)
   end
-  at = at + 1
 end
-if not isLast then return 0 end
+if (start + #sets) * ${String(TAG_DIGITS)} < #callers then return 0 end
 redis.call('HSET', group, 'references', '0')
 return 1
 `);
@@ -244,12 +249,13 @@ return 1
  * Answers 1 when the group is gone, 0 when callers are left, -1 when it has to stay. From the first step on no record can
  * refer to the group before it is registered again.
  */
-const collectScript = defineScript<number>(
-  `${PREAMBLE}${LEAVE}
-local group, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, time, start, step, setPrefix = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+const collectScript = declareScript({
+  keys: { group: 'key', unreferenced: 'key', owners: 'key', waiting: 'key', sets: 'keys' },
+  args: { id: 'text', time: 'number', start: 'number' },
+}).lua<number>(`${LEAVE}
+${evenWhenFull('hash', 'group')}
 local since = redis.call('ZSCORE', unreferenced, id)
-if not since or tonumber(since) > tonumber(time) then return -1 end
+if not since or tonumber(since) > time then return -1 end
 local found = redis.call('HMGET', group, 'owner', 'callers', 'references')
 local owner, callers, references = found[1], found[2], found[3]
 if not callers or (references and tonumber(references) > 0) then
@@ -257,61 +263,57 @@ if not callers or (references and tonumber(references) > 0) then
   return -1
 end
 if start > 0 and redis.call('HEXISTS', group, 'collecting') == 0 then return -1 end
+-- The group came back since its callers were read.
+if #sets == 0 then return -1 end
 redis.call('HSET', group, 'collecting', '1')
 redis.call('HDEL', group, 'references')
-local each, isLast = part(callers, start, step)
-for caller in each do redis.call('ZREM', setPrefix .. caller, owner .. ':' .. id) end
-if not isLast then return 0 end
+for _, set in ipairs(sets) do redis.call('ZREM', set, owner .. ':' .. id) end
+if (start + #sets) * ${String(TAG_DIGITS)} < #callers then return 0 end
 leave(unreferenced, waiting, group, id)
 redis.call('DEL', group)
 for _, whose in ipairs({ owner, '*' }) do
   if redis.call('HINCRBY', owners, whose, -1) <= 0 then redis.call('HDEL', owners, whose) end
 end
 return 1
-`,
-  { evenWhenFull: true },
-);
+`);
 
-/**
- * Adds a group of an earlier version to the sets of some of its callers, whatever
- * the limit; answers 1 when these were the last.
- */
-const tellScript = defineScript<number>(`${PREAMBLE}
-local group, start, step, setPrefix = KEYS[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+/** Adds a group of an earlier version to the sets of some of its callers, whatever the limit. */
+const tellScript = declareScript({ keys: { group: 'key', sets: 'keys' }, args: { id: 'text' } }).lua<number>(`
 local found = redis.call('HMGET', group, 'owner', 'callers', 'references')
-if not found[2] or not found[3] then return 1 end
-local each, isLast = part(found[2], start, step)
-for caller in each do redis.call('ZADD', setPrefix .. caller, 0, found[1] .. ':' .. ARGV[1]) end
-return isLast and 1 or 0
+if not found[2] or not found[3] then return 0 end
+for _, set in ipairs(sets) do redis.call('ZADD', set, 0, found[1] .. ':' .. id) end
+return 1
 `);
 
-/** Takes the mark of an owner, or of all owners (`*`), out of the sets of some callers; answers of how many. */
-const clearScript = defineScript<number>(`
-local overflow, overflows, owner, step, setPrefix = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
+/** Takes the mark of an owner, or of all owners (`*`), out of the sets of some callers. */
+const clearScript = declareScript({
+  keys: { overflow: 'key', overflows: 'key', sets: 'keys' },
+  args: { owner: 'text', callers: 'list' },
+}).lua<number>(`
 local mark = owner == '*' and '*' or owner .. ':*'
-local callers = redis.call('SPOP', overflow, step)
-for _, caller in ipairs(callers) do redis.call('ZREM', setPrefix .. caller, mark) end
+for i, set in ipairs(sets) do
+  redis.call('ZREM', set, mark)
+  redis.call('SREM', overflow, callers[i])
+end
 if redis.call('EXISTS', overflow) == 0 then redis.call('SREM', overflows, owner) end
-return #callers
+return #sets
 `);
 
-/** The commit script's answer when a record refers to a group that is not registered: it has to be registered first. */
-export const UNKNOWN_ACCESS_GROUP = -2;
-
-/** The commit script's answer when chunks that are being re-tagged would name too many groups. Nothing was changed. */
-export const TOO_MANY_ACCESS_GROUPS = -4;
 /** Access lists may change faster than chunks are re-tagged, and a group of 3,000 callers takes 72 KB. */
 const MAX_ACCESS_GROUPS = 32;
 
 /**
  * A part of the commit script that runs before anything is written. The field `audiences` of a record names the groups
  * that the tags of its chunks may name: the present one, and while the chunks are being re-tagged also the earlier ones.
- * `change.groups` is null where none of that changes.
+ * `change.groups` is null where none of that changes. The local `groups` holds the keys of groups by their ids.
  */
 export const REQUIRE_ACCESS_GROUPS = `
 local held, referred, isReferenceChange = {}, {}, type(change.groups) == 'table' or change.removed
 if isReferenceChange then
-  for id in string.gmatch(redis.call('HGET', record, 'audiences') or '', '%x+') do held[id] = true end
+  for id in string.gmatch(redis.call('HGET', record, 'audiences') or '', '%x+') do
+    if not groups[id] then return ${String(ANSWER.otherAccessGroups)} end
+    held[id] = true
+  end
   if not change.removed then
     for _, id in ipairs(change.groups) do referred[id] = true end
     if change.keepsAccessGroups then for id in pairs(held) do referred[id] = true end end
@@ -321,9 +323,9 @@ if isReferenceChange then
     names = names + 1
     if not held[id] then isNew = true end
   end
-  if isNew and names > ${String(MAX_ACCESS_GROUPS)} then return ${String(TOO_MANY_ACCESS_GROUPS)} end
+  if isNew and names > ${String(MAX_ACCESS_GROUPS)} then return ${String(ANSWER.tooManyAccessGroups)} end
   for id in pairs(referred) do
-    if not held[id] and redis.call('HEXISTS', accessGroupPrefix .. id, 'references') == 0 then return ${String(UNKNOWN_ACCESS_GROUP)} end
+    if not held[id] and redis.call('HEXISTS', groups[id], 'references') == 0 then return ${String(ANSWER.unknownAccessGroup)} end
   end
 end
 `;
@@ -334,14 +336,14 @@ if isReferenceChange then
   local names = {}
   for id in pairs(referred) do
     names[#names + 1] = id
-    if not held[id] and redis.call('HINCRBY', accessGroupPrefix .. id, 'references', 1) == 1 then
-      leave(unreferenced, waiting, accessGroupPrefix .. id, id)
+    if not held[id] and redis.call('HINCRBY', groups[id], 'references', 1) == 1 then
+      leave(unreferenced, waiting, groups[id], id)
     end
   end
   for id in pairs(held) do
-    if not referred[id] and redis.call('HEXISTS', accessGroupPrefix .. id, 'references') == 1
-      and redis.call('HINCRBY', accessGroupPrefix .. id, 'references', -1) == 0 then
-      local found = redis.call('HMGET', accessGroupPrefix .. id, 'owner', 'callers')
+    if not referred[id] and redis.call('HEXISTS', groups[id], 'references') == 1
+      and redis.call('HINCRBY', groups[id], 'references', -1) == 0 then
+      local found = redis.call('HMGET', groups[id], 'owner', 'callers')
       if redis.call('ZADD', unreferenced, change.now, id) == 1 and found[1] then
         redis.call('HINCRBY', waiting, found[1], #found[2] / ${String(TAG_DIGITS)})
       end

@@ -5,8 +5,9 @@ import { TooManyError } from '../errors.js';
 import { matches } from '../filters/match.js';
 import type { Filter } from '../filters/parse.js';
 import { ID_PATH, OWNER_PATH } from '../filters/paths.js';
-import { defineScript, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { declareScript } from '../redis/script.js';
 
 /** The documents of others that are found: all that name the caller, those that the caller has accepted, or none. */
 export const SHARED = ['all', 'accepted', 'own'] as const;
@@ -174,14 +175,18 @@ async function write(
   { lists, revision }: Sharing,
 ): Promise<boolean> {
   const isEmpty = Object.values(lists).every(({ length }: readonly string[]) => length === 0);
-  const next = isEmpty ? ['', ''] : [randomUUID(), JSON.stringify(lists)];
-  return (await script.run(redis, { keys: [keys.sharing(callerId)], arguments: [revision, ...next] })) === 1;
+  const next = isEmpty ? { next: '', json: '' } : { next: randomUUID(), json: JSON.stringify(lists) };
+  const call = { keys: { sharing: keys.sharing(callerId) }, args: { revision, ...next } };
+  return (await script.run(redis, call)) === 1;
 }
 
-const script = defineScript<number>(`
-if (redis.call('HGET', KEYS[1], 'revision') or '') ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then redis.call('DEL', KEYS[1])
-else redis.call('HSET', KEYS[1], 'revision', ARGV[2], 'json', ARGV[3]) end
+const script = declareScript({
+  keys: { sharing: 'key' },
+  args: { revision: 'text', next: 'text', json: 'text' },
+}).lua<number>(`
+if (redis.call('HGET', sharing, 'revision') or '') ~= revision then return 0 end
+if next == '' then redis.call('DEL', sharing)
+else redis.call('HSET', sharing, 'revision', next, 'json', json) end
 return 1
 `);
 

@@ -1,15 +1,16 @@
+import { ANSWER } from '../documents/commit/answers.js';
 import { ConflictError, MalformedRecordError } from '../errors.js';
 import {
   CHECK_RESERVATION,
-  LOST_RESERVATION,
   MARK_RESERVATION,
   reservationFields,
   reservationKey,
   UnderWayError,
   type Reservation,
 } from '../idempotency/reservation.js';
-import { defineScript, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
+import { declareScript } from '../redis/script.js';
 import type { UsageEvent } from '../usage/usage.js';
 import { parseCache, readCacheFields, type CacheRecord, type OnMalformedCache } from './cache-record.js';
 
@@ -66,8 +67,8 @@ export function createCacheStore(redis: Redis, onMalformed: OnMalformedCache = r
         const next = change.cache && { ...change.cache, revision: revisionOf(cache) + 1 };
         const done = await commitCache(redis, { ownerId, name }, { ...change, before: cache, cache: next });
         if (done === TOO_MANY) throw tooManyCaches();
-        if (done === LOST_RESERVATION) throw new UnderWayError();
-        if (done === 1) return { cache: next, changed: true };
+        if (done === ANSWER.lostReservation) throw new UnderWayError();
+        if (done === ANSWER.written) return { cache: next, changed: true };
       }
     },
 
@@ -128,7 +129,7 @@ async function* listCaches(
 async function readBuilding(redis: Redis, key: string): Promise<CacheRecord | null> {
   const cache = parseCache(await readCacheFields(redis, key));
   if (!cache) {
-    await forgetScript.run(redis, { keys: [key, keys.cachesBuilding], arguments: [] });
+    await forgetScript.run(redis, { keys: { cache: key, building: keys.cachesBuilding }, args: {} });
     return null;
   }
   if (keys.cache(cache.ownerId, cache.name) === key) return cache;
@@ -140,46 +141,56 @@ async function readBuilding(redis: Redis, key: string): Promise<CacheRecord | nu
 /** A cache that does not exist yet has revision 0. */
 const revisionOf = (cache: CacheRecord | null): number => (cache ? cache.revision : 0);
 
-/** @returns 1 when the change is written, 0 when the cache has changed meanwhile, `TOO_MANY` or `LOST_RESERVATION` */
+/** @returns one of the answers that records have, or `TOO_MANY` */
 function commitCache(
   redis: Redis,
   { ownerId, name }: { ownerId: string; name: string },
   { before, cache, usage, reservation }: CacheChange & { readonly before: CacheRecord | null },
 ): Promise<number> {
   return commitScript.run(redis, {
-    keys: [
-      keys.cache(ownerId, name),
-      keys.caches(ownerId),
-      keys.cachesBuilding,
-      keys.usageDirty,
-      keys.usagePending(ownerId),
-      reservationKey(reservation),
-    ],
-    arguments: [
-      before ? String(before.revision) : '',
-      cache ? String(cache.revision) : '',
-      cache ? JSON.stringify(cache) : '',
+    keys: {
+      cache: keys.cache(ownerId, name),
+      names: keys.caches(ownerId),
+      building: keys.cachesBuilding,
+      dirty: keys.usageDirty,
+      pending: keys.usagePending(ownerId),
+      reservation: reservationKey(reservation),
+    },
+    args: {
+      expected: before?.revision ?? '',
+      revision: cache?.revision ?? '',
+      json: cache ? JSON.stringify(cache) : '',
       name,
-      cache?.building ? String(Date.now()) : '',
-      keys.changed,
-      toMember(ownerId),
-      JSON.stringify(reservationFields(reservation)),
-      ...usage.map((event) => JSON.stringify(event)),
-      String(MAX_OF_OWNER),
-    ],
+      since: cache?.building ? Date.now() : '',
+      channel: keys.changed,
+      user: toMember(ownerId),
+      reservationFields: JSON.stringify(reservationFields(reservation)),
+      events: usage.map((event) => JSON.stringify(event)),
+    },
   });
 }
 
 const tooManyCaches = () =>
   new ConflictError(`You have ${String(MAX_OF_OWNER)} caches already: delete one first`);
 
-const commitScript = defineScript<number>(`
-local cache, names, building, dirty, pending = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local expected, revision, json, name, since = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local change, reservation = cjson.decode(ARGV[8]), KEYS[6]
+const commitScript = declareScript({
+  keys: { cache: 'key', names: 'key', building: 'key', dirty: 'key', pending: 'key', reservation: 'key' },
+  args: {
+    expected: 'text',
+    revision: 'text',
+    json: 'text',
+    name: 'text',
+    since: 'text',
+    channel: 'text',
+    user: 'text',
+    reservationFields: 'text',
+    events: 'list',
+  },
+}).lua<number>(`
+local change = cjson.decode(reservationFields)
 ${CHECK_RESERVATION}
-if (redis.call('HGET', cache, 'revision') or '') ~= expected then return 0 end
-if json ~= '' and expected == '' and redis.call('SCARD', names) >= tonumber(ARGV[#ARGV]) then return ${String(TOO_MANY)} end
+if (redis.call('HGET', cache, 'revision') or '') ~= expected then return ${String(ANSWER.changedMeanwhile)} end
+if json ~= '' and expected == '' and redis.call('SCARD', names) >= ${String(MAX_OF_OWNER)} then return ${String(TOO_MANY)} end
 if json == '' then
   redis.call('DEL', cache)
   redis.call('SREM', names, name)
@@ -188,20 +199,20 @@ else
   redis.call('SADD', names, name)
 end
 if since ~= '' then redis.call('ZADD', building, since, cache) else redis.call('ZREM', building, cache) end
-for i = 9, #ARGV - 1 do
-  redis.call('RPUSH', pending, ARGV[i])
-  redis.call('SADD', dirty, ARGV[7])
+for _, event in ipairs(events) do
+  redis.call('RPUSH', pending, event)
+  redis.call('SADD', dirty, user)
 end
 ${MARK_RESERVATION}
-redis.call('PUBLISH', ARGV[6], cache)
-return 1
+redis.call('PUBLISH', channel, cache)
+return ${String(ANSWER.written)}
 `);
 
 /** Takes a cache that does not exist off the list of builds. */
-const forgetScript = defineScript<number>(
-  `if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end return redis.call('ZREM', KEYS[2], KEYS[1])`,
-  { evenWhenFull: true },
-);
+const forgetScript = declareScript({ keys: { cache: 'key', building: 'key' }, args: {} }).lua<number>(`
+if redis.call('EXISTS', cache) == 1 then return 0 end
+return redis.call('ZREM', building, cache)
+`);
 
 /**
  * Removes a cache whatever its record holds. Nobody can tell the operation that it was being built for, so nothing is

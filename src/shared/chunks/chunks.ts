@@ -151,12 +151,12 @@ async function unlinkChunks(
   let removed = 0;
   for (const group of inGroups(numbers)) {
     const done = await unlinkScript.run(redis, {
-      keys: [
-        keys.garbage,
-        keys.generation(generation),
-        ...group.map((number) => keys.chunk(generation, number)),
-      ],
-      arguments: [generation, ...countFields(Math.floor(at(group, 0) / BATCH_SIZE))],
+      keys: {
+        garbage: keys.garbage,
+        generation: keys.generation(generation),
+        chunks: group.map((number) => keys.chunk(generation, number)),
+      },
+      args: { id: generation, ...countFieldsOf(Math.floor(at(group, 0) / BATCH_SIZE)) },
     });
     if (done === -1) return null;
     removed += Math.max(0, done);
@@ -164,23 +164,28 @@ async function unlinkChunks(
   return removed;
 }
 
+function countFieldsOf(batch: number) {
+  const [countedField, partField] = countFields(batch);
+  return { countedField, partField };
+}
+
 async function noteCleaned(redis: Redis, generation: string, batch: number): Promise<boolean> {
   const numbers = batchNumbers(batch, (batch + 1) * BATCH_SIZE);
   const done = await cleanedScript.run(redis, {
-    keys: [
-      keys.garbage,
-      keys.generation(generation),
-      ...numbers.map((number) => keys.chunk(generation, number)),
-    ],
-    arguments: [generation, String(batch), ...countFields(batch)],
+    keys: {
+      garbage: keys.garbage,
+      generation: keys.generation(generation),
+      chunks: numbers.map((number) => keys.chunk(generation, number)),
+    },
+    args: { id: generation, batch, ...countFieldsOf(batch) },
   });
   return done === 1;
 }
 
 async function forgetGeneration(redis: Redis, generation: string, cleaned: number): Promise<boolean> {
   const done = await forgetScript.run(redis, {
-    keys: [keys.garbage, keys.generation(generation), keys.hidden],
-    arguments: [generation, String(cleaned)],
+    keys: { garbage: keys.garbage, generation: keys.generation(generation), hidden: keys.hidden },
+    args: { id: generation, cleaned },
   });
   return done === 1;
 }

@@ -171,22 +171,6 @@ function address(like: string | null | undefined): ChunkAddress | null {
   return generation && number !== undefined ? { generation, number: Number(number) } : null;
 }
 
-/**
- * Returns the fields of several chunks as arguments of a script: the number of fields comes before the fields of each
- * chunk.
- */
-export function withLengths<Field extends string | Buffer>(
-  rows: readonly (readonly Field[])[],
-): (Field | string)[] {
-  const values: (Field | string)[] = [];
-  for (const fields of rows) {
-    values.push(String(fields.length));
-    // One by one, which is quicker than spreading them.
-    for (const field of fields) values.push(field);
-  }
-  return values;
-}
-
 /** Bytes of tags of a whole document. Every chunk has them, so that the same metadata costs a long document more. */
 const MAX_TAG_BYTES = 128 * 1024 * 1024;
 

@@ -10,7 +10,6 @@ import {
   storedChunk,
   STORED_FIELDS,
   termFields,
-  withLengths,
   type ChunkMarks,
   type StoredChunk,
 } from './fields.js';
@@ -79,26 +78,28 @@ export async function renameGroup(
   // A count that is under way holds only a part of the terms, and whoever counts goes on with it.
   if (isHeld(state) && state.kind !== 'counted') throw new Error('the terms of the batch are being counted');
   const owner = state.kind === 'counted' ? state.owner : null;
-  const changes = owner === null ? [] : changesOf(group, renaming);
+  const [countedField, partField] = countFields(batchOf(group));
+  const [counted, part] = writeState(state);
   return renameScript.run(redis, {
-    keys: [
-      keys.generation(generation),
-      keys.document(of.documentId),
-      keys.statistics(owner),
-      ...group.map((number) => keys.chunk(generation, number)),
-    ],
-    arguments: [
-      String(of.revision),
-      marks.tags,
-      marksName(marks),
-      String(at(group, 0)),
-      ...countFields(batchOf(group)),
-      ...writeState(state),
-      ...expectedOf(group, renaming),
-      String(changes.length),
-      ...changes,
-      ...withLengths(group.map((number) => fieldsOf(number, { renaming, named: marks.named }))),
-    ],
+    keys: {
+      generation: keys.generation(generation),
+      record: keys.document(of.documentId),
+      statistics: keys.statistics(owner),
+      chunks: group.map((number) => keys.chunk(generation, number)),
+    },
+    args: {
+      revision: of.revision,
+      tags: marks.tags,
+      tagsName: marksName(marks),
+      from: at(group, 0),
+      countedField,
+      partField,
+      counted,
+      part,
+      ...(owner === null ? { lengthChange: 0, terms: [] } : changesOf(group, renaming)),
+      expected: expectedOf(group, renaming),
+      rows: group.map((number) => fieldsOf(number, { renaming, named: marks.named })),
+    },
   });
 }
 
@@ -122,8 +123,8 @@ function fieldsOf(
   return ['named', named, ...(terms ? termFields(terms) : [])];
 }
 
-/** Returns the changes of the owner's statistics: the length, then groups of terms. */
-function changesOf(group: readonly number[], { chunks, terms }: Renaming): string[] {
+/** Returns the changes of the owner's statistics: of the length, and groups of terms. */
+function changesOf(group: readonly number[], { chunks, terms }: Renaming) {
   const frequencies = new Map<number, number>();
   let length = 0;
   const add = (packed: Uint8Array, by: 1 | -1) => {
@@ -136,5 +137,5 @@ function changesOf(group: readonly number[], { chunks, terms }: Renaming): strin
     add(before, -1);
     add(after, 1);
   }
-  return [String(length), ...groupTerms([...frequencies].filter(([, by]) => by !== 0))];
+  return { lengthChange: length, terms: groupTerms([...frequencies].filter(([, by]) => by !== 0)) };
 }

@@ -3,12 +3,12 @@ import { inGroups, BATCH_SIZE } from '../batches.js';
 import type { VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import type { Value } from '../redis/script.js';
 import { settleStep, sumTerms, type BatchTerms } from '../term-statistics/parts.js';
-import { countFields, stepArguments } from '../term-statistics/scripts.js';
+import { countFields, stepArguments, type StepArguments } from '../term-statistics/scripts.js';
 import {
   marksName,
   textFields,
-  withLengths,
   embeddedFields,
   inPartsField,
   vectorFields,
@@ -62,12 +62,12 @@ export async function writeTexts(
 ): Promise<Write> {
   const rows = chunks.map((chunk, i) => textFields(batch, { ...chunk, number: first + i }));
   const done = await writeTextsScript.run(redis, {
-    keys: [
-      keys.generation(batch.generation),
-      keys.document(batch.documentId),
-      ...chunks.map((_, i) => keys.chunk(batch.generation, first + i)),
-    ],
-    arguments: [String(revision), String(first), marksName(batch), ...withLengths(rows)],
+    keys: {
+      generation: keys.generation(batch.generation),
+      record: keys.document(batch.documentId),
+      chunks: chunks.map((_, i) => keys.chunk(batch.generation, first + i)),
+    },
+    args: { revision, from: first, tagsName: marksName(batch), rows },
   });
   return outcomeOf(done);
 }
@@ -80,12 +80,12 @@ export async function writeTags(
 ): Promise<Write> {
   const writeTagsOf = (group: readonly number[]) =>
     writeTagsScript.run(redis, {
-      keys: [
-        keys.generation(generation),
-        keys.document(of.documentId),
-        ...group.map((number) => keys.chunk(generation, number)),
-      ],
-      arguments: [String(of.revision), marks.tags, marksName(marks), String(at(group, 0))],
+      keys: {
+        generation: keys.generation(generation),
+        record: keys.document(of.documentId),
+        chunks: group.map((number) => keys.chunk(generation, number)),
+      },
+      args: { revision: of.revision, tags: marks.tags, tagsName: marksName(marks), from: at(group, 0) },
     });
   for (const group of inGroups(numbers)) {
     const done = renaming
@@ -110,14 +110,17 @@ export async function closeTexts(
   { chunks, tokens, receipt }: GenerationEnd,
 ): Promise<boolean> {
   const done = await closeScript.run(redis, {
-    keys: [keys.generation(generation)],
-    arguments: [
-      'chunks',
-      String(chunks),
-      'tokens',
-      String(tokens),
-      ...(receipt ? ['receipt', packReceipt(receipt)] : []),
-    ],
+    keys: { generation: keys.generation(generation) },
+    args: {
+      chunks,
+      fields: [
+        'chunks',
+        String(chunks),
+        'tokens',
+        String(tokens),
+        ...(receipt ? ['receipt', packReceipt(receipt)] : []),
+      ],
+    },
   });
   return done === 1;
 }
@@ -153,18 +156,18 @@ export async function writeEmbedded(
   const write = { named: batch.named };
   for (const group of others) if (!(await writeGroup(store, generation, { group, ...write }))) return false;
   const written = await countedScript.run(redis, {
-    keys: [
-      keys.generation(generation),
-      keys.statistics(batch.owner),
-      ...batch.chunks.map(({ number }) => keys.chunk(generation, number)),
-    ],
-    arguments: [
-      vectors.field,
-      String(batch.chunks.length - last.length),
-      batch.named,
+    keys: {
+      generation: keys.generation(generation),
+      statistics: keys.statistics(batch.owner),
+      chunks: batch.chunks.map(({ number }) => keys.chunk(generation, number)),
+    },
+    args: {
+      vectorField: vectors.field,
+      others: batch.chunks.length - last.length,
+      named: batch.named,
       ...counting({ ...batch, terms: sumTerms(batch.chunks.map(({ terms }) => terms)) }),
-      ...withLengths(last.map((chunk) => rowOf(chunk, vectors, batch.named))),
-    ],
+      rows: last.map((chunk) => rowOf(chunk, vectors, batch.named)),
+    },
   });
   return isWritten(written);
 }
@@ -185,8 +188,11 @@ async function writeGroup(
   { group, named }: { readonly group: readonly ChunkVector[]; readonly named: string },
 ): Promise<boolean> {
   const written = await writeScript.run(redis, {
-    keys: [keys.generation(generation), ...group.map(({ number }) => keys.chunk(generation, number))],
-    arguments: [named, ...withLengths(group.map((chunk) => rowOf(chunk, vectors, named)))],
+    keys: {
+      generation: keys.generation(generation),
+      chunks: group.map(({ number }) => keys.chunk(generation, number)),
+    },
+    args: { named, rows: group.map((chunk) => rowOf(chunk, vectors, named)) },
   });
   return isWritten(written);
 }
@@ -215,7 +221,7 @@ export async function removeVectors(
 }
 
 export async function noteInParts(redis: Redis, generation: string): Promise<void> {
-  await noteInPartsScript.run(redis, { keys: [keys.generation(generation)], arguments: [] });
+  await noteInPartsScript.run(redis, { keys: { generation: keys.generation(generation) }, args: {} });
 }
 
 export async function finishBatch(
@@ -223,9 +229,14 @@ export async function finishBatch(
   generation: string,
   { batch, of }: { batch: number; of: number },
 ): Promise<number | null> {
+  const [markField, numberField] = embeddedFields(vectors, batch);
+  const [countedField, partField] = countFields(batch);
   const done = await finishScript.run(redis, {
-    keys: [keys.generation(generation), keys.chunk(generation, batch * BATCH_SIZE)],
-    arguments: [...embeddedFields(vectors, batch), vectors.field, ...countFields(batch)],
+    keys: {
+      generation: keys.generation(generation),
+      firstChunk: keys.chunk(generation, batch * BATCH_SIZE),
+    },
+    args: { markField, numberField, vectorField: vectors.field, countedField, partField },
   });
   return done < 0 ? null : of - done;
 }
@@ -239,15 +250,14 @@ export async function isFinished(
   return (await redis.hExists(keys.generation(generation), mark)) === 1;
 }
 
-/** The arguments that start to count a batch, preceded by their number. */
+/** The arguments that start to count a batch. */
 function counting({
   batch,
   terms,
   owner,
-}: Pick<EmbeddedBatch, 'batch' | 'owner'> & { readonly terms: BatchTerms }): string[] {
+}: Pick<EmbeddedBatch, 'batch' | 'owner'> & { readonly terms: BatchTerms }): StepArguments {
   const step = settleStep(terms, { kind: 'none' }, owner);
-  const counted = step ? stepArguments(batch, step) : [];
-  return [String(counted.length), ...counted];
+  return step ? stepArguments(batch, step) : { step: [], terms: [] };
 }
 
 /** A generation that consists of one batch. */
@@ -270,8 +280,11 @@ export interface WholeWrite {
   readonly generation: string;
   /** The tags of the record at the revision that the write is for, and of all its chunks. */
   readonly tags: string;
-  readonly keys: readonly string[];
-  readonly arguments: readonly (string | Buffer)[];
+  readonly keys: { readonly statistics: string; readonly chunks: readonly string[] };
+  readonly args: StepArguments & {
+    readonly fields: readonly Value[];
+    readonly rows: readonly (readonly Value[])[];
+  };
 }
 
 export function wholeWrite(vectors: VectorSet, { terms, owner, ...whole }: WholeGeneration): WholeWrite {
@@ -280,8 +293,11 @@ export function wholeWrite(vectors: VectorSet, { terms, owner, ...whole }: Whole
   return {
     generation,
     tags,
-    keys: [keys.statistics(owner), ...chunks.map(({ number }) => keys.chunk(generation, number))],
-    arguments: [...withLengths([fields]), ...counting({ batch: 0, terms, owner }), ...withLengths(rows)],
+    keys: {
+      statistics: keys.statistics(owner),
+      chunks: chunks.map(({ number }) => keys.chunk(generation, number)),
+    },
+    args: { fields, ...counting({ batch: 0, terms, owner }), rows },
   };
 }
 

@@ -1,14 +1,12 @@
 import { canRead } from '../access/access.js';
 import type { DocumentRecord } from '../document.js';
 import type { Change } from './change.js';
+import { ANSWER } from './commit/answers.js';
 
 /*
  * The contents by which an owner's documents are found again: a sorted set for each owner with a member for each document.
  * The commit script changes it in the step that writes a record, so that the two always agree.
  */
-
-/** The commit script's answer when the owner has a document of the same content. */
-export const SAME_CONTENT = -5;
 
 /** The owner of a new document has another one of the same content. */
 export class SameContentError extends Error {
@@ -55,7 +53,7 @@ export function contentFields(before: DocumentRecord | null, change: Change) {
 export const CHECK_CONTENT_IS_NEW = `
 if change.newContent ~= '' then
   local from, to = '[' .. change.newContent .. ':', '(' .. change.newContent .. ';'
-  if #redis.call('ZRANGEBYLEX', contents, from, to, 'LIMIT', 0, 1) > 0 then return ${String(SAME_CONTENT)} end
+  if #redis.call('ZRANGEBYLEX', contents, from, to, 'LIMIT', 0, 1) > 0 then return ${String(ANSWER.sameContent)} end
 end
 `;
 

@@ -3,6 +3,7 @@ import { IngestError, OverQuotaError, QUOTAS, type Quota } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import type { Change } from './change.js';
+import { ANSWER } from './commit/answers.js';
 
 /*
  * The totals of owners: documents, bytes of sources, and chunks. A hash for each owner holds the sums. The hash of a record
@@ -20,9 +21,6 @@ export const NO_QUOTAS: Quotas = { documents: null, bytes: null, chunks: null };
 
 /** The field beside those of a record that notes the amounts it was counted with. */
 export const OWNED_FIELD = 'owned';
-
-/** A commit script's answer when a change passes a quota, minus the place of the quota, from 1 on. */
-const OVER_QUOTA = -10;
 
 const NOTHING: Owned = { documents: 0, bytes: 0, chunks: 0 };
 
@@ -66,7 +64,7 @@ export function mostWhileGrowing(had: Owned, has: Owned, quotas: Quotas): number
 
 /** The error that a commit script's answer stands for; null for other answers. */
 export function overQuota(done: number, quotas: Quotas): OverQuotaError | null {
-  const quota = QUOTAS[OVER_QUOTA - done - 1];
+  const quota = QUOTAS[ANSWER.overQuota - done - 1];
   return quota === undefined ? null : new OverQuotaError(quota, quotas[quota] ?? 0);
 }
 
@@ -92,7 +90,7 @@ local function overQuota(owned, totals, difference, most)
   for i, quota in ipairs(quotas) do
     if most[i] >= 0 and (tonumber(redis.call('HGET', owned, quota)) or 0) + difference[i] > most[i] then
       redis.call('HINCRBY', totals, 'refused:' .. quota, 1)
-      return ${String(OVER_QUOTA)} - i
+      return ${String(ANSWER.overQuota)} - i
     end
   end
 end

@@ -3,9 +3,11 @@ import { at } from '../at.js';
 import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import { laterRevision, stateSchema, type DocumentRecord, type DocumentState } from '../document.js';
 import { MalformedRecordError } from '../errors.js';
-import { defineScript, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { declareScript } from '../redis/script.js';
 import type { Change, Effects, NewRecord, OnChange, Transition } from './change.js';
+import { ANSWER } from './commit/answers.js';
 import { commitNew } from './commit/commit-new.js';
 import { commitChange, type CommitParts } from './commit/commit.js';
 import { publishGroup, type PublishedGroup } from './commit/publish-group.js';
@@ -95,7 +97,7 @@ export function createRecords(
     ...written,
     create: async (record, effects = {}) => {
       const done = await commit(record.id, null, { record, ...effects });
-      if (done !== 1) throw new Error('a document with this id exists');
+      if (done !== ANSWER.written) throw new Error('a document with this id exists');
     },
     createBeside: async (record, beside) => (await commit(record.id, null, { record, beside })) === 1,
     update: createUpdate(read, commit),
@@ -112,7 +114,7 @@ function tellingChanges(
   return {
     commit: async (id, before, change) => {
       const done = await commitChange(parts, id, before, change);
-      if (done === 1) onChange(before, change.record ?? null);
+      if (done === ANSWER.written) onChange(before, change.record ?? null);
       return done;
     },
     publishGroup: async (group) => {
@@ -140,7 +142,7 @@ const createUpdate =
       if (!change) return { record, changed: false, discarded: [] };
       const next = change.removed ? null : { ...change.record, revision: laterRevision(record.revision) };
       const done = await commit(id, record, next ? { ...change, removed: false, record: next } : change);
-      if (done === 1) return { record: next, changed: true, discarded: change.discard ?? [] };
+      if (done === ANSWER.written) return { record: next, changed: true, discarded: change.discard ?? [] };
     }
   };
 
@@ -157,8 +159,8 @@ async function readRecords(
 ): Promise<(DocumentRecord | null)[]> {
   if (ids.length === 0) return [];
   const rows = await readManyScript.run(redis, {
-    keys: ids.map(keys.document),
-    arguments: [String(enoughBytes), ...RECORD_FIELDS],
+    keys: { records: ids.map(keys.document) },
+    args: { enough: enoughBytes, fields: RECORD_FIELDS },
   });
   return rows.map((row, i) => {
     try {
@@ -169,10 +171,13 @@ async function readRecords(
   });
 }
 
-const readManyScript = defineScript<(string | null)[][]>(`
-local rows, bytes, enough = {}, 0, tonumber(ARGV[1])
-for i, key in ipairs(KEYS) do
-  local row = redis.call('HMGET', key, unpack(ARGV, 2))
+const readManyScript = declareScript({
+  keys: { records: 'keys' },
+  args: { enough: 'number', fields: 'list' },
+}).lua<(string | null)[][]>(`
+local rows, bytes = {}, 0
+for i, record in ipairs(records) do
+  local row = redis.call('HMGET', record, unpack(fields))
   rows[i] = row
   for j = 1, #row do bytes = bytes + #(row[j] or '') end
   if bytes >= enough then break end
@@ -182,8 +187,9 @@ return rows`);
 /** Documents that one step reads, which takes Redis about half a millisecond. */
 const STATES_AT_ONCE = 500;
 
-const readStatesScript = defineScript<(string | null)[]>(`local states = {}
-for i, record in ipairs(KEYS) do
+const readStatesScript = declareScript({ keys: { records: 'keys' }, args: {} }).lua<(string | null)[]>(`
+local states = {}
+for i, record in ipairs(records) do
   local fields = redis.call('HMGET', record, 'status', 'retag')
   states[i] = fields[1] and '{"status":' .. fields[1] .. ',"retag":' .. (fields[2] or '0') .. '}'
 end
@@ -197,8 +203,8 @@ async function readStates(
 ): Promise<(DocumentState | null)[]> {
   const pages = Array.from({ length: Math.ceil(ids.length / STATES_AT_ONCE) }, (_, page) =>
     readStatesScript.run(redis, {
-      keys: ids.slice(page * STATES_AT_ONCE, (page + 1) * STATES_AT_ONCE).map(keys.document),
-      arguments: [],
+      keys: { records: ids.slice(page * STATES_AT_ONCE, (page + 1) * STATES_AT_ONCE).map(keys.document) },
+      args: {},
     }),
   );
   const texts = (await Promise.all(pages)).flat();

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { ANSWER } from '../documents/commit/answers.js';
 import { ConflictError } from '../errors.js';
 import { keys } from '../redis/keys.js';
 
@@ -53,13 +54,10 @@ export function itemIdOf(reservation: Reservation | undefined, index: number): s
  * repeated after a crash knows whether there is something to answer from.
  */
 
-/** A commit script's answer when another run holds the reservation. */
-export const LOST_RESERVATION = -6;
-
 /** Expects the locals `change` and `reservation`, the key. */
 export const CHECK_RESERVATION = `
 if change.run ~= '' and redis.call('HGET', reservation, 'run') ~= change.run then
-  return ${String(LOST_RESERVATION)}
+  return ${String(ANSWER.lostReservation)}
 end
 `;
 

@@ -1,5 +1,6 @@
-import { defineScript, SERVER_TIME, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { declareScript, evenWhenFull, SERVER_TIME } from '../redis/script.js';
 
 /*
  * The exact index of each API process mirrors all vectors. Before a long generation is published, the mirrors load it, so
@@ -25,8 +26,14 @@ export function createMirrorPreparation(
   milliseconds = PREPARATION_MILLISECONDS,
 ): MirrorPreparation {
   return {
-    open: async (generation) => (await openScript.run(redis, call(generation, milliseconds))) === 1,
-    areLoading: async (generation) => (await areLoadingScript.run(redis, call(generation))) === 1,
+    open: async (generation) => {
+      const call = { keys: keysOf(generation), args: { alive: ALIVE_MILLISECONDS, life: milliseconds } };
+      return (await openScript.run(redis, call)) === 1;
+    },
+    areLoading: async (generation) => {
+      const call = { keys: keysOf(generation), args: { alive: ALIVE_MILLISECONDS } };
+      return (await areLoadingScript.run(redis, call)) === 1;
+    },
   };
 }
 
@@ -37,48 +44,55 @@ export async function tellOfMirror(
   prepared: readonly string[],
 ): Promise<void> {
   await tellScript.run(redis, {
-    keys: [keys.mirrors, ...prepared.map(keys.preparation)],
-    arguments: [String(ALIVE_MILLISECONDS), mirror],
+    keys: { mirrors: keys.mirrors, prepared: prepared.map(keys.preparation) },
+    args: { alive: ALIVE_MILLISECONDS, mirror },
   });
 }
 
-const call = (generation: string, ...more: readonly number[]) => ({
-  keys: [keys.mirrors, keys.preparation(generation)],
-  arguments: [ALIVE_MILLISECONDS, ...more].map(String),
+const keysOf = (generation: string) => ({
+  mirrors: keys.mirrors,
+  preparation: keys.preparation(generation),
 });
 
 /** The mirrors that live, by the server's clock. */
 const LIVING = `${SERVER_TIME}
 local function living()
-  return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%d', serverTime() - tonumber(ARGV[1])), '+inf')
+  return redis.call('ZRANGEBYSCORE', mirrors, string.format('%d', serverTime() - alive), '+inf')
 end
 `;
 
 /** The set of mirrors that are done lives for as long as they are waited for. It begins with an empty name. */
-const openScript = defineScript<number>(`${LIVING}
+const openScript = declareScript({
+  keys: { mirrors: 'key', preparation: 'key' },
+  args: { alive: 'number', life: 'text' },
+}).lua<number>(`${LIVING}
 if #living() == 0 then return 0 end
-redis.call('SADD', KEYS[2], '')
-redis.call('PEXPIRE', KEYS[2], ARGV[2])
+redis.call('SADD', preparation, '')
+redis.call('PEXPIRE', preparation, life)
 return 1
 `);
 
-const areLoadingScript = defineScript<number>(`${LIVING}
-if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
+const areLoadingScript = declareScript({
+  keys: { mirrors: 'key', preparation: 'key' },
+  args: { alive: 'number' },
+}).lua<number>(`${LIVING}
+if redis.call('EXISTS', preparation) == 0 then return 0 end
 for _, mirror in ipairs(living()) do
-  if redis.call('SISMEMBER', KEYS[2], mirror) == 0 then return 1 end
+  if redis.call('SISMEMBER', preparation, mirror) == 0 then return 1 end
 end
 return 0
 `);
 
-const tellScript = defineScript<null>(
-  `${SERVER_TIME}
-local now, alive = serverTime(), tonumber(ARGV[1])
-redis.call('ZADD', KEYS[1], string.format('%d', now), ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('(%d', now - alive))
-for i = 2, #KEYS do
-  if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('SADD', KEYS[i], ARGV[2]) end
+const tellScript = declareScript({
+  keys: { mirrors: 'key', prepared: 'keys' },
+  args: { alive: 'number', mirror: 'text' },
+}).lua<null>(`${SERVER_TIME}
+${evenWhenFull('sortedSet', 'mirrors')}
+local now = serverTime()
+redis.call('ZADD', mirrors, string.format('%d', now), mirror)
+redis.call('ZREMRANGEBYSCORE', mirrors, '-inf', string.format('(%d', now - alive))
+for _, preparation in ipairs(prepared) do
+  if redis.call('EXISTS', preparation) == 1 then redis.call('SADD', preparation, mirror) end
 end
 return nil
-`,
-  { evenWhenFull: true },
-);
+`);

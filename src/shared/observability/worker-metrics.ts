@@ -1,7 +1,8 @@
 import { at } from '../at.js';
-import { defineScript, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { BATCHES, createNumberedBatches } from '../redis/numbered-batches.js';
+import { declareScript } from '../redis/script.js';
 import type { MetricFamily, MetricSample } from './prometheus.js';
 
 /** In seconds. An ingest that waits for its document takes up to two minutes. */
@@ -216,8 +217,8 @@ function createSender(redis: Redis, take: () => Sums | null) {
   const sendNext = () =>
     batches.send(take, async (values, { key, number }) => {
       await addScript.run(redis, {
-        keys: [keys.metrics, key],
-        arguments: [number, ...[...values].flatMap(([field, by]) => [field, String(by)])],
+        keys: { metrics: keys.metrics, batch: key },
+        args: { number, sums: [...values].flatMap(([field, by]) => [field, String(by)]) },
       });
     });
   const sendAll = async () => {
@@ -239,9 +240,12 @@ function createSender(redis: Redis, take: () => Sums | null) {
   };
 }
 
-const addScript = defineScript<number>(`${BATCHES}
-if answer_to_batch(KEYS[2], ARGV[1]) then return 0 end
-note_batch(KEYS[2], ARGV[1], '')
-for i = 2, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[1], ARGV[i], ARGV[i + 1]) end
+const addScript = declareScript({
+  keys: { metrics: 'key', batch: 'key' },
+  args: { number: 'text', sums: 'list' },
+}).lua<number>(`${BATCHES}
+if answer_to_batch(batch, number) then return 0 end
+note_batch(batch, number, '')
+for i = 1, #sums, 2 do redis.call('HINCRBYFLOAT', metrics, sums[i], sums[i + 1]) end
 return 1
 `);

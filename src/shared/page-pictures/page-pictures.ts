@@ -1,8 +1,9 @@
 import { RESP_TYPES } from 'redis';
 import { z } from 'zod';
 import { FAILURE_CODES, type FailureCode } from '../errors.js';
-import { defineScript, SERVER_TIME, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { declareScript, SERVER_TIME } from '../redis/script.js';
 
 /** A page of a generation, with the passage of a chunk marked. */
 export interface PageId {
@@ -112,11 +113,9 @@ interface Writing extends Omit<RenderFailure, 'code'> {
 }
 
 async function write(redis: Redis, id: PageId, { code, message, png, milliseconds }: Writing): Promise<void> {
-  const key = keyOf(id);
-  const limits = [MAX_ALL_BYTES, MAX_PICTURES, milliseconds].map(String);
   await writeScript.run(redis, {
-    keys: [key, keys.pagePictures, keys.changed],
-    arguments: [String(png.length), ...limits, code, message, png],
+    keys: { picture: keyOf(id), pictures: keys.pagePictures },
+    args: { channel: keys.changed, life: milliseconds, code, message, png },
   });
 }
 
@@ -124,27 +123,28 @@ async function write(redis: Redis, id: PageId, { code, message, png, millisecond
  * Writes a picture. Pictures that expire soonest make room. There are some hundred at most, so that walking through them
  * takes Redis little time.
  */
-const writeScript = defineScript<number>(`${SERVER_TIME}
-local key, all, channel = KEYS[1], KEYS[2], KEYS[3]
-local bytes, max_bytes, max_pictures, life = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+const writeScript = declareScript({
+  keys: { picture: 'key', pictures: 'key' },
+  args: { channel: 'text', life: 'number', code: 'text', message: 'text', png: 'text' },
+}).lua<number>(`${SERVER_TIME}
 local now = serverTime()
-redis.call('ZREMRANGEBYSCORE', all, '-inf', string.format('%d', now))
-local count, sum = 1, bytes
-for _, member in ipairs(redis.call('ZREVRANGE', all, 0, -1)) do
+redis.call('ZREMRANGEBYSCORE', pictures, '-inf', string.format('%d', now))
+local count, sum = 1, #png
+for _, member in ipairs(redis.call('ZREVRANGE', pictures, 0, -1)) do
   local size, other = string.match(member, '^(%d+) (.+)$')
-  if other == key then redis.call('ZREM', all, member)
+  if other == picture then redis.call('ZREM', pictures, member)
   else
     count, sum = count + 1, sum + tonumber(size)
-    if count > max_pictures or sum > max_bytes then
+    if count > ${String(MAX_PICTURES)} or sum > ${String(MAX_ALL_BYTES)} then
       redis.call('UNLINK', other)
-      redis.call('ZREM', all, member)
+      redis.call('ZREM', pictures, member)
     end
   end
 end
-redis.call('DEL', key)
-redis.call('HSET', key, 'bytes', bytes, 'code', ARGV[5], 'message', ARGV[6], 'png', ARGV[7])
-redis.call('PEXPIRE', key, life)
-redis.call('ZADD', all, string.format('%d', now + life), bytes .. ' ' .. key)
-redis.call('PUBLISH', channel, key)
+redis.call('DEL', picture)
+redis.call('HSET', picture, 'bytes', #png, 'code', code, 'message', message, 'png', png)
+redis.call('PEXPIRE', picture, life)
+redis.call('ZADD', pictures, string.format('%d', now + life), #png .. ' ' .. picture)
+redis.call('PUBLISH', channel, picture)
 return 1
 `);

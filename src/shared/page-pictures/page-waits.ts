@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { TooManyError, TryLaterError } from '../errors.js';
-import { defineScript, SERVER_TIME, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
+import { declareScript, SERVER_TIME } from '../redis/script.js';
 
 /** The maximum numbers of requests that wait for a page to be rendered, of all callers and of one. */
 export interface PageWaitLimits {
@@ -27,8 +28,8 @@ export function createPageWaits(redis: Redis, { all, perCaller }: PageWaitLimits
     enter: async (callerId: string, milliseconds: number): Promise<string> => {
       const id = randomUUID();
       const entered = await enterScript.run(redis, {
-        keys: [keys.pageWaits],
-        arguments: [memberOf(callerId, id), ...[milliseconds, all, perCaller].map(String)],
+        keys: { waits: keys.pageWaits },
+        args: { member: memberOf(callerId, id), life: milliseconds, maxAll: all, maxOwn: perCaller },
       });
       if (entered === OWN_ARE_MANY)
         throw new TooManyError('Too many of your pages wait to be rendered', { retryAfterSeconds: 2 });
@@ -41,8 +42,8 @@ export function createPageWaits(redis: Redis, { all, perCaller }: PageWaitLimits
     },
     /** Tells whether the request with this id still waits. */
     isWaiting: async (callerId: string, id: string): Promise<boolean> => {
-      const keysAndArguments = { keys: [keys.pageWaits], arguments: [memberOf(callerId, id)] };
-      return (await lookScript.run(redis, keysAndArguments)) === 1;
+      const call = { keys: { waits: keys.pageWaits }, args: { member: memberOf(callerId, id) } };
+      return (await lookScript.run(redis, call)) === 1;
     },
   };
 }
@@ -53,9 +54,10 @@ const memberOf = (callerId: string, id: string): string => `${id} ${toMember(cal
 const OWN_ARE_MANY = 1;
 const ALL_ARE_MANY = 2;
 
-const enterScript = defineScript<number>(`${SERVER_TIME}
-local waits, member = KEYS[1], ARGV[1]
-local life, max_all, max_own = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+const enterScript = declareScript({
+  keys: { waits: 'key' },
+  args: { member: 'text', life: 'number', maxAll: 'number', maxOwn: 'number' },
+}).lua<number>(`${SERVER_TIME}
 local now = serverTime()
 redis.call('ZREMRANGEBYSCORE', waits, '-inf', string.format('%d', now))
 local members = redis.call('ZRANGE', waits, 0, -1)
@@ -63,15 +65,15 @@ local caller, own = string.sub(member, 38), 0
 for _, other in ipairs(members) do
   if string.sub(other, 38) == caller then own = own + 1 end
 end
-if own >= max_own then return ${String(OWN_ARE_MANY)} end
-if #members >= max_all then return ${String(ALL_ARE_MANY)} end
+if own >= maxOwn then return ${String(OWN_ARE_MANY)} end
+if #members >= maxAll then return ${String(ALL_ARE_MANY)} end
 redis.call('ZADD', waits, string.format('%d', now + life), member)
 redis.call('PEXPIRE', waits, 2 * life)
 return 0
 `);
 
-const lookScript = defineScript<number>(`${SERVER_TIME}
-local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
+const lookScript = declareScript({ keys: { waits: 'key' }, args: { member: 'text' } }).lua<number>(`${SERVER_TIME}
+local ends = redis.call('ZSCORE', waits, member)
 if ends and tonumber(ends) > serverTime() then return 1 end
 return 0
 `);

@@ -8,8 +8,9 @@ import {
   type WithAttachmentWork,
 } from '../documents/attachments/attachment-changes.js';
 import type { Fence } from '../documents/transitions.js';
-import { defineFrequentScript, defineScript, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { queueKeys, keys } from '../redis/keys.js';
+import { declareScript } from '../redis/script.js';
 import {
   cacheBuildOf,
   cleansOf,
@@ -164,7 +165,7 @@ function createFairOrder(redis: Redis) {
     priorities: (lane: string, flow: string, costs: readonly number[]): Promise<number[]> =>
       tagScript.run(redis, {
         keys: keysOf(lane),
-        arguments: [String(MAX_PRIORITY), String(LATE), flow, ...costs.map(String)],
+        args: { largest: MAX_PRIORITY, late: LATE, flow, costs: costs.map(String) },
       }),
 
     /**
@@ -174,24 +175,24 @@ function createFairOrder(redis: Redis) {
      */
     rebase: async (lane: string): Promise<boolean> => {
       const left = await rebaseScript.run(redis, {
-        keys: [...keysOf(lane)],
-        arguments: [String(LATE), String(MOVED_AT_ONCE), queueKeys.job(lane, '')],
+        keys: keysOf(lane),
+        args: { late: LATE, maxMoved: MOVED_AT_ONCE, jobPrefix: queueKeys.job(lane, '') },
       });
       return left === 1;
     },
   };
 }
 
-const keysOf = (lane: string): string[] => [
-  queueKeys.prioritizedJobs(lane),
-  keys.turns(lane),
-  keys.virtualTime(lane),
-  keys.rebase(lane),
-];
+const keysOf = (lane: string) => ({
+  waiting: queueKeys.prioritizedJobs(lane),
+  turns: keys.turns(lane),
+  clock: keys.virtualTime(lane),
+  rebase: keys.rebase(lane),
+});
+const ORDER_KEYS = { waiting: 'key', turns: 'key', clock: 'key', rebase: 'key' } as const;
 
 /** In BullMQ's sorted set of waiting jobs, the priority is in the bits above the lower 32. */
 const PRELUDE = `
-local waiting, turns, clock, rebase = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local function priorityAt(place)
   local entry = redis.call('ZRANGE', waiting, place, place, 'WITHSCORES')
   return entry[2] and math.floor(tonumber(entry[2]) / 4294967296)
@@ -205,8 +206,10 @@ end
  * When nothing waits, all turns are over and time continues from the last of
  * them, so that a retry is not older than new jobs.
  */
-const tagScript = defineFrequentScript<number[]>(`${PRELUDE}
-local largest, late, flow = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+const tagScript = declareScript({
+  keys: ORDER_KEYS,
+  args: { largest: 'number', late: 'number', flow: 'text', costs: 'list' },
+}).frequentLua<number[]>(`${PRELUDE}
 local now = tonumber(redis.call('GET', clock) or '1')
 local head = priorityAt(0)
 if head then now = math.max(now, head) else
@@ -218,9 +221,9 @@ if redis.call('EXISTS', rebase) == 1 then largest = late end
 redis.call('ZREMRANGEBYSCORE', turns, '-inf', now)
 local turn = math.max(now, tonumber(redis.call('ZSCORE', turns, flow) or '0'))
 local priorities = {}
-for i = 4, #ARGV do
-  priorities[#priorities + 1] = math.min(math.floor(turn), largest)
-  turn = math.min(turn + tonumber(ARGV[i]), largest)
+for i, cost in ipairs(costs) do
+  priorities[i] = math.min(math.floor(turn), largest)
+  turn = math.min(turn + tonumber(cost), largest)
 end
 redis.call('ZADD', turns, tostring(turn), flow)
 redis.call('SET', clock, tostring(now))
@@ -231,11 +234,13 @@ return priorities
  * Moves waiting jobs in ascending order, so that moved jobs stay ahead of the others, and new jobs, which are tagged in the
  * new time, never come after both. The positions of callers are forgotten, except the latest turn of all.
  */
-const rebaseScript = defineScript<number>(`${PRELUDE}
-local late, max_moved, prefix = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+const rebaseScript = declareScript({
+  keys: ORDER_KEYS,
+  args: { late: 'number', maxMoved: 'number', jobPrefix: 'text' },
+}).lua<number>(`${PRELUDE}
 local function move(id, score, priority)
   redis.call('ZADD', waiting, string.format('%.0f', score), id)
-  if redis.call('EXISTS', prefix .. id) == 1 then redis.call('HSET', prefix .. id, 'priority', priority) end
+  if redis.call('EXISTS', jobPrefix .. id) == 1 then redis.call('HSET', jobPrefix .. id, 'priority', priority) end
 end
 local head = priorityAt(0)
 if not head then redis.call('DEL', rebase) return 0 end
@@ -249,7 +254,7 @@ if base == 0 and head > late then
 end
 if base > 0 then
   local from = string.format('%.0f', (base + 1) * 4294967296)
-  local found = redis.call('ZRANGEBYSCORE', waiting, from, '+inf', 'WITHSCORES', 'LIMIT', 0, max_moved)
+  local found = redis.call('ZRANGEBYSCORE', waiting, from, '+inf', 'WITHSCORES', 'LIMIT', 0, maxMoved)
   for i = 1, #found, 2 do
     local score = tonumber(found[i + 1]) - base * 4294967296
     move(found[i], score, math.floor(score / 4294967296))
@@ -260,7 +265,7 @@ if base > 0 then
 end
 local beyond = math.max(latestTurn(), tonumber(redis.call('GET', clock) or '1'), head)
 local from = string.format('%.0f', (beyond + 1) * 4294967296)
-local found = redis.call('ZRANGEBYSCORE', waiting, from, '+inf', 'LIMIT', 0, max_moved)
+local found = redis.call('ZRANGEBYSCORE', waiting, from, '+inf', 'LIMIT', 0, maxMoved)
 for _, id in ipairs(found) do move(id, head * 4294967296, head) end
-return #found == max_moved and 1 or 0
+return #found == maxMoved and 1 or 0
 `);

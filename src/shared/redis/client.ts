@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { types } from 'node:util';
 import {
   AbortError,
@@ -52,66 +51,6 @@ export function bullConnection(url: string, options: { failFast: boolean }) {
       }
     : { ...common, maxRetriesPerRequest: null };
 }
-
-interface ScriptCall {
-  readonly keys: string[];
-  readonly arguments: (string | Buffer)[];
-}
-
-/**
- * The first line of a script that has to run when Redis is full. Redis refuses the first command of a script that may
- * need memory, unless the script has written before; deleting a missing key is a write that needs none. Unlike the flag
- * `allow-oom` of Redis 7, this can depend on arguments and works from 6.2 on.
- */
-export const EVEN_WHEN_FULL = `redis.call('DEL', 'quire:nothing')`;
-
-/**
- * Defines a Lua script that is always sent whole. A script that is sent by its digest has to be sent again to a server that has
- * forgotten it, and then comes behind later commands. Sending it whole costs Redis some microseconds for its digest, and a
- * connection one or two kilobytes. See `defineFrequentScript`.
- *
- * @param options.evenWhenFull the script removes more than it writes, or has to write its little even at `maxmemory`
- */
-export function defineScript<Reply>(source: string, options: { readonly evenWhenFull?: true } = {}) {
-  const script = withoutMargins(options.evenWhenFull ? `${EVEN_WHEN_FULL}\n${source}` : source);
-  return {
-    run: async (redis: Pick<Redis, 'eval'>, call: ScriptCall): Promise<Reply> =>
-      // @NOTE the reply's type is what the script returns; Redis does not tell
-      (await redis.eval(script, call)) as Reply,
-  };
-}
-
-/**
- * Defines a script that is sent by its digest, and whole to a server that does not know it. It is for long scripts that run
- * for each document, where that saves Redis 14 microseconds and the process 12 (4.5 KB). On such a server it comes behind
- * commands that were sent after it, so no caller may send any before its reply that rely on it.
- */
-export function defineFrequentScript<Reply>(source: string) {
-  const script = withoutMargins(source);
-  const digest = createHash('sha1').update(script).digest('hex');
-  const send = async (redis: Pick<Redis, 'eval' | 'evalSha'>, call: ScriptCall): Promise<unknown> => {
-    try {
-      return await redis.evalSha(digest, call);
-    } catch (error) {
-      // Nothing of it has run then.
-      if (isError(error) && error.message.startsWith('NOSCRIPT')) return redis.eval(script, call);
-      throw error;
-    }
-  };
-  return {
-    run: async (redis: Pick<Redis, 'eval' | 'evalSha'>, call: ScriptCall): Promise<Reply> =>
-      // @NOTE the reply's type is what the script returns; Redis does not tell
-      (await send(redis, call)) as Reply,
-  };
-}
-
-/** Removes indentation, empty lines and comments of their own lines, which the server would digest each time. */
-const withoutMargins = (source: string): string =>
-  source
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('--'))
-    .join('\n');
 
 /**
  * Turns an error into an UnavailableError when Redis is away, loading, full or too slow. An error about a wrong command
@@ -199,14 +138,3 @@ export async function unlessRefused<Reply>(reply: Promise<Reply>): Promise<Reply
 
 /** Milliseconds to wait before the next attempt to connect, which double from one attempt to the next up to a second. */
 export const reconnectDelay = (attempts: number): number => Math.min(50 * 2 ** attempts, 1_000);
-
-/**
- * A Lua function `serverTime` for scripts: the server's own time in ms, as a number. Scripts use it where the clocks of several
- * hosts may differ. Write it with `%d`, since Lua would write so large a number with an exponent.
- */
-export const SERVER_TIME = `
-local function serverTime()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-`;

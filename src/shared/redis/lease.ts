@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { defineScript, type Redis } from './client.js';
+import type { Redis } from './client.js';
+import { declareScript, evenWhenFull } from './script.js';
 
 export interface Lease {
   /** Extends the lease and answers whether this process still has it. A lease that has run out never comes back. */
@@ -23,43 +24,47 @@ export async function takeLease(redis: Redis, options: LeaseOptions): Promise<Le
   // Counted from before the request, the lease ends by our clock no later than by the clock of Redis.
   let until = performance.now() + milliseconds;
   const taken = await takeScript.run(redis, {
-    keys: [key, pauseKey],
-    arguments: [token, String(milliseconds), String(pauseMilliseconds)],
+    keys: { lease: key, pause: pauseKey },
+    args: { token, milliseconds, pauseMilliseconds },
   });
   if (taken !== 1) return null;
   return {
     renew: async () => {
       const asked = performance.now();
       if (asked >= until) return false;
-      const renewed = await renewScript.run(redis, { keys: [key], arguments: [token, String(milliseconds)] });
+      const renewed = await renewScript.run(redis, { keys: { lease: key }, args: { token, milliseconds } });
       until = renewed === 1 ? asked + milliseconds : 0;
       return performance.now() < until;
     },
     release: async () => {
       until = 0;
-      await releaseScript.run(redis, { keys: [key], arguments: [token] });
+      await releaseScript.run(redis, { keys: { lease: key }, args: { token } });
     },
   };
 }
 
-const takeScript = defineScript<number>(
-  `
-if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])
+const takeScript = declareScript({
+  keys: { lease: 'key', pause: 'key' },
+  args: { token: 'text', milliseconds: 'text', pauseMilliseconds: 'text' },
+}).lua<number>(`
+${evenWhenFull('string', 'lease')}
+if redis.call('EXISTS', lease, pause) > 0 then return 0 end
+redis.call('SET', lease, token, 'PX', milliseconds)
+redis.call('SET', pause, '1', 'PX', pauseMilliseconds)
 return 1
-`,
-  { evenWhenFull: true },
-);
-
-const renewScript = defineScript<number>(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);
 
-const releaseScript = defineScript<number>(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])
+const renewScript = declareScript({
+  keys: { lease: 'key' },
+  args: { token: 'text', milliseconds: 'text' },
+}).lua<number>(`
+if redis.call('GET', lease) ~= token then return 0 end
+return redis.call('PEXPIRE', lease, milliseconds)
+`);
+
+const releaseScript = declareScript({ keys: { lease: 'key' }, args: { token: 'text' } }).lua<number>(`
+if redis.call('GET', lease) ~= token then return 0 end
+return redis.call('DEL', lease)
 `);
 
 /**
@@ -67,9 +72,10 @@ return redis.call('DEL', KEYS[1])
  * full Redis too, where processes have much to do.
  */
 export async function sendHeartbeat(redis: Redis, key: string, milliseconds: number): Promise<void> {
-  await heartbeatScript.run(redis, { keys: [key], arguments: [String(milliseconds)] });
+  await heartbeatScript.run(redis, { keys: { sign: key }, args: { milliseconds } });
 }
 
-const heartbeatScript = defineScript<string>(`return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])`, {
-  evenWhenFull: true,
-});
+const heartbeatScript = declareScript({ keys: { sign: 'key' }, args: { milliseconds: 'text' } }).lua<string>(`
+${evenWhenFull('string', 'sign')}
+return redis.call('SET', sign, '1', 'PX', milliseconds)
+`);

@@ -16,8 +16,9 @@ import {
   type OnMalformed,
 } from '../documents/record-fields.js';
 import type { DataState } from '../ports.js';
-import { defineFrequentScript, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { declareScript } from '../redis/script.js';
 
 /**
  * Tells whether the candidates of a search are of the present state of the data. An index need not ask Redis for that
@@ -61,9 +62,11 @@ export function createConfirmation(): Confirmation {
 }
 
 /** The keys, and the arguments for `is_present`, of a state. */
-export const STATE_KEYS = [keys.epoch, keys.sequence];
-export const stateArguments = (state: DataState | null): readonly [string, string, string] =>
-  state ? [`run_id:${state.server}`, state.epoch, String(state.sequence)] : ['', '', ''];
+export const STATE_KEYS = { epoch: keys.epoch, sequence: keys.sequence } as const;
+export const stateArguments = (state: DataState | null) =>
+  state
+    ? { server: `run_id:${state.server}`, ofEpoch: state.epoch, ofSequence: state.sequence }
+    : { server: '', ofEpoch: '', ofSequence: '' };
 
 /**
  * A Lua function that tells whether a state is the present one. The server process is compared, too, because a server that
@@ -147,10 +150,15 @@ interface Wanted extends ReadOptions {
 
 /** Reads the first of them, as many as a reply may hold. */
 async function readSome(redis: Scripts, { names, texts, confirmation, guard = null }: Wanted): Promise<Rows> {
-  const state = stateArguments(confirmation?.state ?? null);
+  const textsLeft = Math.max(0, texts);
   const reply = await script.run(redis, {
-    keys: [...STATE_KEYS, guardKey(guard), ...names],
-    arguments: [String(texts), guardArgument(guard), ...state],
+    keys: {
+      ...STATE_KEYS,
+      sharing: guardKey(guard),
+      texts: names.slice(0, textsLeft),
+      records: names.slice(textsLeft),
+    },
+    args: { ofSharing: guardArgument(guard), ...stateArguments(confirmation?.state ?? null) },
   });
   if (reply === OUTDATED) throw new OutdatedError();
   if (reply === OTHER_SHARING) throw new SharingChangedError();
@@ -187,22 +195,24 @@ type Rows = [contents: ContentRow[], records: Value[][]];
 const ENOUGH_BYTES = 2 ** 21;
 const FIELDS = MATCHABLE_FIELDS.map((name) => `'${name}'`).join(', ');
 
-const script = defineFrequentScript<Rows | typeof OUTDATED | typeof OTHER_SHARING>(`${IS_PRESENT}
+const script = declareScript({
+  keys: { epoch: 'key', sequence: 'key', sharing: 'key', texts: 'keys', records: 'keys' },
+  args: { ofSharing: 'text', server: 'text', ofEpoch: 'text', ofSequence: 'text' },
+}).frequentLua<Rows | typeof OUTDATED | typeof OTHER_SHARING>(`${IS_PRESENT}
 ${IS_SAME_SHARING}
-local texts, sharing, server, epoch, sequence = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-if server ~= '' and not is_present(KEYS[1], KEYS[2], server, epoch, sequence) then return ${String(OUTDATED)} end
-if not is_same_sharing(KEYS[3], sharing) then return ${String(OTHER_SHARING)} end
-local contents, records, bytes = {}, {}, 0
-for i = 4, #KEYS do
-  local row
-  if i - 3 <= texts then
-    row = redis.call('HMGET', KEYS[i], 'content', 'where')
-    contents[#contents + 1] = row
-  else
-    row = redis.call('HMGET', KEYS[i], ${FIELDS})
-    records[#records + 1] = row
-  end
-  for j = 1, #row do bytes = bytes + #(row[j] or '') end
-  if bytes >= ${String(ENOUGH_BYTES)} then break end
+if server ~= '' and not is_present(epoch, sequence, server, ofEpoch, ofSequence) then return ${String(OUTDATED)} end
+if not is_same_sharing(sharing, ofSharing) then return ${String(OTHER_SHARING)} end
+local contents, rows, bytes = {}, {}, 0
+local function isEnough(row)
+  for i = 1, #row do bytes = bytes + #(row[i] or '') end
+  return bytes >= ${String(ENOUGH_BYTES)}
 end
-return { contents, records }`);
+for i, text in ipairs(texts) do
+  contents[i] = redis.call('HMGET', text, 'content', 'where')
+  if isEnough(contents[i]) then return { contents, rows } end
+end
+for i, record in ipairs(records) do
+  rows[i] = redis.call('HMGET', record, ${FIELDS})
+  if isEnough(rows[i]) then break end
+end
+return { contents, rows }`);

@@ -1,11 +1,13 @@
-import { defineScript, SERVER_TIME, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { declareScript, SERVER_TIME } from '../redis/script.js';
 
 export type DraftObjects = ReturnType<typeof createDraftObjects>;
 
 /** The time is the server's own, since the clocks of several hosts may differ. */
-const announceScript = defineScript<number>(`${SERVER_TIME}
-return redis.call('ZADD', KEYS[1], string.format('%d', serverTime()), ARGV[1])
+const announceScript = declareScript({ keys: { drafts: 'key' }, args: { object: 'text' } }).lua<number>(`
+${SERVER_TIME}
+return redis.call('ZADD', drafts, string.format('%d', serverTime()), object)
 `);
 
 /**
@@ -15,7 +17,7 @@ return redis.call('ZADD', KEYS[1], string.format('%d', serverTime()), ARGV[1])
 export function createDraftObjects(redis: Redis) {
   return {
     announce: async (storageKey: string): Promise<void> => {
-      await announceScript.run(redis, { keys: [keys.draftObjects], arguments: [storageKey] });
+      await announceScript.run(redis, { keys: { drafts: keys.draftObjects }, args: { object: storageKey } });
     },
     forget: async (storageKey: string): Promise<void> => {
       await redis.zRem(keys.draftObjects, storageKey);

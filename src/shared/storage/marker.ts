@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { IncompatibleDataError, UnavailableError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../ports.js';
-import { defineScript, toUnavailable, type Redis } from '../redis/client.js';
+import { toUnavailable, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { sendHeartbeat } from '../redis/lease.js';
+import { declareScript } from '../redis/script.js';
 import { repeat } from '../tools/repeat.js';
 import type { DraftObjects } from './draft-objects.js';
 
@@ -34,11 +35,14 @@ interface MarkerParts {
 }
 
 /** Sets the marker when it is still the expected one, and no living API sees that, unless the caller did. */
-const replaceScript = defineScript<number>(`
-if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
-if ARGV[3] == '0' and redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
-redis.call('SET', KEYS[1], ARGV[2])
-redis.call('SET', KEYS[2], '1', 'PX', ARGV[4])
+const replaceScript = declareScript({
+  keys: { marker: 'key', announced: 'key' },
+  args: { old: 'text', next: 'text', wasHere: 'text', milliseconds: 'text' },
+}).lua<number>(`
+if (redis.call('GET', marker) or '') ~= old then return 0 end
+if wasHere == '0' and redis.call('EXISTS', announced) == 1 then return 0 end
+redis.call('SET', marker, next)
+redis.call('SET', announced, '1', 'PX', milliseconds)
 return 1`);
 
 export function createStorageMarker(parts: MarkerParts): StorageMarker {
@@ -86,9 +90,14 @@ async function replace(
   await drafts.announce(marker);
   await storage.put(marker, content());
   const replaced = await replaceScript.run(redis, {
-    keys: [keys.storageMarker, keys.storageMarkerAnnounced],
+    keys: { marker: keys.storageMarker, announced: keys.storageMarkerAnnounced },
     // An empty text stands for no marker.
-    arguments: [old ?? '', marker, wasHere ? '1' : '0', String(ANNOUNCED_MILLISECONDS)],
+    args: {
+      old: old ?? '',
+      next: marker,
+      wasHere: wasHere ? '1' : '0',
+      milliseconds: ANNOUNCED_MILLISECONDS,
+    },
   });
   if (replaced === 1) return marker;
   await storage.remove(marker);

@@ -1,6 +1,6 @@
 import { at } from '../at.js';
-import { defineScript } from '../redis/client.js';
 import { fromMember, toMember } from '../redis/keys.js';
+import { declareScript, evenWhenFull } from '../redis/script.js';
 import type { CountState, CountStep } from './parts.js';
 
 /** A command in a script takes this many values at a time, since Redis passes them on a stack of a few thousand. */
@@ -48,34 +48,39 @@ export function readState([counted, part]: readonly (string | null | undefined)[
   return { kind: part.startsWith('+') ? 'counting' : 'forgetting', owner, below };
 }
 
-/** Returns the arguments of the function below: fields, state before and after, and the changes, with terms in groups. */
-export function stepArguments(batch: number, step: CountStep): string[] {
-  return [
-    ...countFields(batch),
-    ...writeState(step.from),
-    ...writeState(step.to),
-    String(step.sign),
-    String(step.chunks),
-    String(step.length),
-    ...groupTerms(step.terms.map((term, i) => [term, at(step.frequencies, i)] as const)),
-  ];
+/** A step of a count as the function below takes it: fields, state before and after, and amounts; and groups of terms. */
+export interface StepArguments {
+  readonly step: readonly string[];
+  readonly terms: readonly (readonly string[])[];
 }
 
-/** Groups terms by how many chunks hold them: for each group that number, the size of the group, and its terms. */
-export function groupTerms(frequencies: Iterable<readonly [term: number, frequency: number]>): string[] {
+export function stepArguments(batch: number, step: CountStep): StepArguments {
+  return {
+    step: [
+      ...countFields(batch),
+      ...writeState(step.from),
+      ...writeState(step.to),
+      String(step.sign),
+      String(step.chunks),
+      String(step.length),
+    ],
+    terms: groupTerms(step.terms.map((term, i) => [term, at(step.frequencies, i)] as const)),
+  };
+}
+
+/** Groups terms by how many chunks hold them: each group is that number, and its terms. */
+export function groupTerms(frequencies: Iterable<readonly [term: number, frequency: number]>): string[][] {
   const groups = new Map<number, string[]>();
+  const grouped: string[][] = [];
   for (const [term, frequency] of frequencies) {
-    const group = groups.get(frequency);
-    if (group) group.push(nameOf(term));
-    else groups.set(frequency, [nameOf(term)]);
-  }
-  const grouped: string[] = [];
-  for (const [frequency, members] of groups)
-    for (let first = 0; first < members.length; first += MAX_GROUP_SIZE) {
-      const end = Math.min(members.length, first + MAX_GROUP_SIZE);
-      grouped.push(String(frequency), String(end - first));
-      for (let place = first; place < end; place += 1) grouped.push(at(members, place));
+    let group = groups.get(frequency);
+    if (!group || group.length > MAX_GROUP_SIZE) {
+      group = [String(frequency)];
+      groups.set(frequency, group);
+      grouped.push(group);
     }
+    group.push(nameOf(term));
+  }
   return grouped;
 }
 
@@ -106,21 +111,22 @@ local written = setmetatable({}, { __index = function(known, count)
   known[count] = text
   return text
 end })
-local function change(statistics, sign, at, last)
-  while at < last do
-    local by, first, final = sign * ARGV[at], at + 2, at + 1 + ARGV[at + 1]
-    local counts = redis.call('HMGET', statistics, unpack(ARGV, first, final))
+local function change(statistics, sign, terms)
+  local group = {terms()}
+  while group[1] do
+    local by = sign * group[1]
+    local counts = redis.call('HMGET', statistics, unpack(group, 2))
     local fields, gone, size = {}, {}, 0
-    for i = first, final do
-      local count = (counts[i - first + 1] or 0) + by
+    for i = 2, #group do
+      local count = (counts[i - 1] or 0) + by
       if count > 0 then
-        fields[size + 1], fields[size + 2] = ARGV[i], written[count]
+        fields[size + 1], fields[size + 2] = group[i], written[count]
         size = size + 2
-      else gone[#gone + 1] = ARGV[i] end
+      else gone[#gone + 1] = group[i] end
     end
     if #fields > 0 then redis.call('HSET', statistics, unpack(fields)) end
     if #gone > 0 then redis.call('HDEL', statistics, unpack(gone)) end
-    at = final + 1
+    group = {terms()}
   end
 end
 `;
@@ -133,17 +139,17 @@ export const COUNT_FUNCTION = `${CHANGE_FUNCTION}
 local function put(generation, field, value)
   if value == '' then redis.call('HDEL', generation, field) else redis.call('HSET', generation, field, value) end
 end
-local function step(generation, statistics, at, last)
-  local held = redis.call('HMGET', generation, ARGV[at], ARGV[at + 1])
-  if (held[1] or '') ~= ARGV[at + 2] or (held[2] or '') ~= ARGV[at + 3] then return 0 end
-  put(generation, ARGV[at], ARGV[at + 4])
-  put(generation, ARGV[at + 1], ARGV[at + 5])
-  local sign = ARGV[at + 6]
-  if ARGV[at + 7] ~= '0' then
-    redis.call('HINCRBY', statistics, 'chunks', sign * ARGV[at + 7])
-    redis.call('HINCRBY', statistics, 'length', sign * ARGV[at + 8])
+local function takeStep(generation, statistics, step, terms)
+  local counted, part, isCounted, isPart, willBeCounted, willBePart, sign, chunks, length = unpack(step)
+  local held = redis.call('HMGET', generation, counted, part)
+  if (held[1] or '') ~= isCounted or (held[2] or '') ~= isPart then return 0 end
+  put(generation, counted, willBeCounted)
+  put(generation, part, willBePart)
+  if chunks ~= '0' then
+    redis.call('HINCRBY', statistics, 'chunks', sign * chunks)
+    redis.call('HINCRBY', statistics, 'length', sign * length)
   end
-  change(statistics, sign, at + 9, last)
+  change(statistics, sign, terms)
   return 1
 end
 `;
@@ -154,21 +160,25 @@ end
  * access lists will look here once more, and no process that knows less may come after it; or because a chunk was renamed, so
  * that its terms are to be read again. A count that has begun always continues.
  */
-export const settleStepScript = defineScript<number>(`${COUNT_FUNCTION}
-if ARGV[3] == 'begin' then
-  if redis.call('HEXISTS', KEYS[1], 'document') == 0 or redis.call('HEXISTS', KEYS[1], 'discarded') == 1 then return -1 end
-  for i = 4, #KEYS do
-    if redis.call('HEXISTS', KEYS[i], 'terms') == 0 then return -1 end
-    if ARGV[i] ~= '*' and (redis.call('HGET', KEYS[i], 'named') or '') ~= ARGV[i] then return -2 end
+export const settleStepScript = declareScript({
+  keys: { generation: 'key', statistics: 'key', record: 'key', chunks: 'keys' },
+  args: { revision: 'text', begins: 'text', names: 'list', step: 'list', terms: 'rows' },
+}).lua<number>(`${COUNT_FUNCTION}
+if begins == '1' then
+  if redis.call('HEXISTS', generation, 'document') == 0 or redis.call('HEXISTS', generation, 'discarded') == 1 then return -1 end
+  for i, chunk in ipairs(chunks) do
+    if redis.call('HEXISTS', chunk, 'terms') == 0 then return -1 end
+    if names[i] ~= '*' and (redis.call('HGET', chunk, 'named') or '') ~= names[i] then return -2 end
   end
-  if ARGV[2] ~= '' and redis.call('HGET', KEYS[3], 'revision') ~= ARGV[2] then return -2 end
+  if revision ~= '' and redis.call('HGET', record, 'revision') ~= revision then return -2 end
 end
-return step(KEYS[1], KEYS[2], #KEYS + 1, #ARGV)`);
+return takeStep(generation, statistics, step, terms)`);
 
 /** Takes a step for a generation that is to be cleaned away; -1 when it is not any more. */
-export const forgetStepScript = defineScript<number>(
-  `${COUNT_FUNCTION}
-if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 0 then return -1 end
-return step(KEYS[1], KEYS[2], 2, #ARGV)`,
-  { evenWhenFull: true },
-);
+export const forgetStepScript = declareScript({
+  keys: { generation: 'key', statistics: 'key', garbage: 'key' },
+  args: { id: 'text', step: 'list', terms: 'rows' },
+}).lua<number>(`${COUNT_FUNCTION}
+${evenWhenFull('hash', 'generation')}
+if redis.call('SISMEMBER', garbage, id) == 0 then return -1 end
+return takeStep(generation, statistics, step, terms)`);

@@ -73,19 +73,18 @@ async function settle(redis: Redis, batch: CountedBatch, wanted: Wanted): Promis
     next: (reached) => settleStep(terms, reached, wanted.owner),
     run: (step) =>
       settleStepScript.run(redis, {
-        keys: [
-          keys.generation(generation),
-          keys.statistics(step.owner),
-          keys.document(wanted.documentId),
-          ...(begins(step) ? chunks.map(({ number }) => keys.chunk(generation, number)) : []),
-        ],
-        arguments: [
-          generation,
-          String(wanted.revision),
-          begins(step) ? 'begin' : 'go on',
-          ...(begins(step) ? chunks.map(({ named = ANY_NAME }) => named) : []),
+        keys: {
+          generation: keys.generation(generation),
+          statistics: keys.statistics(step.owner),
+          record: keys.document(wanted.documentId),
+          chunks: begins(step) ? chunks.map(({ number }) => keys.chunk(generation, number)) : [],
+        },
+        args: {
+          revision: wanted.revision,
+          begins: begins(step) ? '1' : '',
+          names: begins(step) ? chunks.map(({ named = ANY_NAME }) => named) : [],
           ...stepArguments(batch.batch, step),
-        ],
+        },
       }),
   });
   return done === 1 ? 'settled' : done === -1 ? 'refused' : 'overtaken';
@@ -97,8 +96,12 @@ async function forget(redis: Redis, batch: CountedBatch): Promise<boolean> {
     next: (reached) => forgetStep(terms, reached),
     run: (step) =>
       forgetStepScript.run(redis, {
-        keys: [keys.generation(batch.generation), keys.statistics(step.owner), keys.garbage],
-        arguments: [batch.generation, ...stepArguments(batch.batch, step)],
+        keys: {
+          generation: keys.generation(batch.generation),
+          statistics: keys.statistics(step.owner),
+          garbage: keys.garbage,
+        },
+        args: { id: batch.generation, ...stepArguments(batch.batch, step) },
       }),
   });
   return done === 1;

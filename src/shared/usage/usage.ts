@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { at } from '../at.js';
 import { metadataSchema, type IngestOperation, type Metadata } from '../document.js';
-import { defineScript, EVEN_WHEN_FULL, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
+import { declareScript, evenWhenFull } from '../redis/script.js';
 import { toWellFormed } from '../well-formed.js';
 
 export const OPERATIONS = [
@@ -108,8 +109,8 @@ export function createUsage(redis: Redis): Usage {
   return {
     append: async (event) => {
       await appendScript.run(redis, {
-        keys: [keys.usagePending(event.userId), keys.usageDirty],
-        arguments: [JSON.stringify(event), toMember(event.userId)],
+        keys: { pending: keys.usagePending(event.userId), dirty: keys.usageDirty },
+        args: { event: JSON.stringify(event), user: toMember(event.userId) },
       });
     },
     stats: (userId) => countAll(redis, userId),
@@ -174,15 +175,18 @@ export const MAX_WHEN_FULL = 10_000;
 
 /** A Lua function that appends a waiting event. */
 export const APPEND_EVENT = `
-local function append_event(pending, dirty, event, member)
-  if redis.call('LLEN', pending) < ${String(MAX_WHEN_FULL)} then ${EVEN_WHEN_FULL} end
-  redis.call('SADD', dirty, member)
+local function append_event(pending, dirty, event, user)
+  if redis.call('LLEN', pending) < ${String(MAX_WHEN_FULL)} then ${evenWhenFull('set', 'dirty')} end
+  redis.call('SADD', dirty, user)
   return redis.call('RPUSH', pending, event)
 end`;
 
 /** One script for two commands. For a transaction, the client would handle four commands and their replies. */
-const appendScript = defineScript<number>(`${APPEND_EVENT}
-return append_event(KEYS[1], KEYS[2], ARGV[1], ARGV[2])`);
+const appendScript = declareScript({
+  keys: { pending: 'key', dirty: 'key' },
+  args: { event: 'text', user: 'text' },
+}).lua<number>(`${APPEND_EVENT}
+return append_event(pending, dirty, event, user)`);
 
 /*
  * A user's events are in two lists: events that wait come after events that were moved to the records. Each event has a
@@ -206,8 +210,12 @@ interface UsagePage {
 /** Reads the last events before a number, or the newest when it is null. */
 async function readUsagePage(redis: Redis, userId: string, before: number | null): Promise<UsagePage> {
   const [first, events] = await pageScript.run(redis, {
-    keys: [keys.usagePending(userId), keys.usageRecords(userId), keys.usageCounters(userId)],
-    arguments: [String(USAGE_PAGE), MOVED_FIELD, before === null ? '' : String(before), String(ENOUGH_BYTES)],
+    keys: {
+      pending: keys.usagePending(userId),
+      records: keys.usageRecords(userId),
+      counters: keys.usageCounters(userId),
+    },
+    args: { count: USAGE_PAGE, before: before ?? '', enough: ENOUGH_BYTES },
   });
   return { first: Number(first), events };
 }
@@ -222,25 +230,22 @@ interface WaitingUsage {
 /** Reads a page of waiting events from a number on. Without a number it starts with the first, and reads the counters too. */
 export async function readUsageFromStart(redis: Redis, userId: string, from?: number): Promise<WaitingUsage> {
   const [moved, events, fields] = await startScript.run(redis, {
-    keys: [keys.usagePending(userId), keys.usageCounters(userId)],
-    arguments: [
-      String(USAGE_PAGE),
-      MOVED_FIELD,
-      from === undefined ? '' : String(from),
-      String(ENOUGH_BYTES),
-    ],
+    keys: { pending: keys.usagePending(userId), counters: keys.usageCounters(userId) },
+    args: { count: USAGE_PAGE, wanted: from ?? '', enough: ENOUGH_BYTES },
   });
   const counters: Record<string, string> = {};
   for (let i = 0; i + 1 < fields.length; i += 2) counters[at(fields, i)] = at(fields, i + 1);
   return { moved: Number(moved), events, counters };
 }
 
-const pageScript = defineScript<[first: string, events: string[]]>(`
-local pending, records, counters, count = KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[1])
-local moved = tonumber(redis.call('HGET', counters, ARGV[2]) or '0')
+const pageScript = declareScript({
+  keys: { pending: 'key', records: 'key', counters: 'key' },
+  args: { count: 'number', before: 'text', enough: 'number' },
+}).lua<[first: string, events: string[]]>(`
+local moved = tonumber(redis.call('HGET', counters, '${MOVED_FIELD}') or '0')
 local oldest = moved - redis.call('LLEN', records)
-local last = ARGV[3] == '' and moved + redis.call('LLEN', pending) or tonumber(ARGV[3])
-local first, end_, bytes, enough = last, math.max(last - count, oldest), 0, tonumber(ARGV[4])
+local last = before == '' and moved + redis.call('LLEN', pending) or tonumber(before)
+local first, end_, bytes = last, math.max(last - count, oldest), 0
 local events = {}
 local function take(list, from, to)
   local some = redis.call('LRANGE', list, from, to)
@@ -258,13 +263,14 @@ end
 return { tostring(first), events }
 `);
 
-const startScript = defineScript<[moved: string, events: string[], counters: string[]]>(`
-local pending, counters, count = KEYS[1], KEYS[2], tonumber(ARGV[1])
-local moved = tonumber(redis.call('HGET', counters, ARGV[2]) or '0')
-local from = ARGV[3] == '' and moved or tonumber(ARGV[3])
-local events, fields = {}, {}
-if ARGV[3] == '' then fields = redis.call('HGETALL', counters) end
-local bytes, enough = 0, tonumber(ARGV[4])
+const startScript = declareScript({
+  keys: { pending: 'key', counters: 'key' },
+  args: { count: 'number', wanted: 'text', enough: 'number' },
+}).lua<[moved: string, events: string[], counters: string[]]>(`
+local moved = tonumber(redis.call('HGET', counters, '${MOVED_FIELD}') or '0')
+local from = wanted == '' and moved or tonumber(wanted)
+local events, fields, bytes = {}, {}, 0
+if wanted == '' then fields = redis.call('HGETALL', counters) end
 while from >= moved and #events < count and bytes < enough do
   local at = from - moved + #events
   local some = redis.call('LRANGE', pending, at, at + math.min(10, count - #events) - 1)

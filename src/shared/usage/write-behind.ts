@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
-import { defineScript, EVEN_WHEN_FULL, type Redis } from '../redis/client.js';
+import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import { BATCHES, createNumberedBatches } from '../redis/numbered-batches.js';
+import { declareScript, evenWhenFull } from '../redis/script.js';
 import { coalesceRuns, type CoalescedRuns } from '../tools/coalesce-runs.js';
 import { APPEND_EVENT, MAX_WHEN_FULL, type UsageEvent } from './usage.js';
 
@@ -165,8 +166,16 @@ function createStore(redis: Redis) {
   return async (queue: Queue): Promise<number> => {
     const stored = await batches.send(queue.first, async (events, { key, number }) => {
       const refused = await storeScript.run(redis, {
-        keys: [key, keys.usageDirty, ...events.map(({ userId }) => keys.usagePending(userId))],
-        arguments: [number, ...events.flatMap(({ userId, json }) => [json, toMember(userId)])],
+        keys: {
+          batch: key,
+          dirty: keys.usageDirty,
+          pending: events.map(({ userId }) => keys.usagePending(userId)),
+        },
+        args: {
+          number,
+          events: events.map(({ json }) => json),
+          users: events.map(({ userId }) => toMember(userId)),
+        },
       });
       queue.settle(events, new Set(refused === '' ? [] : refused.split(',').map(Number)));
     });
@@ -178,24 +187,26 @@ function createStore(redis: Redis) {
  * Answers with the places of events that Redis refuses because of their user: one who has too many waiting in a full Redis,
  * whose events come first, since a script that has written is refused nothing; or one whose list is broken.
  */
-const storeScript =
-  defineScript<string>(`${APPEND_EVENT}${BATCHES}local known = answer_to_batch(KEYS[1], ARGV[1])
+const storeScript = declareScript({
+  keys: { batch: 'key', dirty: 'key', pending: 'keys' },
+  args: { number: 'text', events: 'list', users: 'list' },
+}).lua<string>(`${APPEND_EVENT}${BATCHES}
+local known = answer_to_batch(batch, number)
 if known then return known end
 local beyond, refused = {}, {}
-for i = 3, #KEYS do
-  local waiting = redis.pcall('LLEN', KEYS[i])
+for i, list in ipairs(pending) do
+  local waiting = redis.pcall('LLEN', list)
   beyond[i] = type(waiting) == 'number' and waiting >= ${String(MAX_WHEN_FULL)}
 end
 for _, turn in ipairs({ true, false }) do
-  for i = 3, #KEYS do
-    local event, member = ARGV[2 * i - 4], ARGV[2 * i - 3]
-    if beyond[i] == turn and not pcall(append_event, KEYS[i], KEYS[2], event, member) then
-      refused[#refused + 1] = i - 3
+  for i, list in ipairs(pending) do
+    if beyond[i] == turn and not pcall(append_event, list, dirty, events[i], users[i]) then
+      refused[#refused + 1] = i - 1
     end
   end
 end
 refused = table.concat(refused, ',')
-${EVEN_WHEN_FULL}
-note_batch(KEYS[1], ARGV[1], refused)
+${evenWhenFull('set', 'dirty')}
+note_batch(batch, number, refused)
 return refused
 `);

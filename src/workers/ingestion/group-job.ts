@@ -13,8 +13,9 @@ import type { Turns } from '../../shared/fair-scheduling/turns.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
-import { defineFrequentScript, type Redis } from '../../shared/redis/client.js';
+import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
+import { declareScript } from '../../shared/redis/script.js';
 import { TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
 import { nextSlice } from '../../shared/tools/time-slices.js';
 import { traced } from '../../shared/tracing/tracing.js';
@@ -392,8 +393,8 @@ interface FoundText {
  */
 async function readGroup(redis: Redis, ids: readonly string[]): Promise<(FoundText | null)[]> {
   const rows = await readScript.run(redis, {
-    keys: ids.map(keys.document),
-    arguments: [String(ENOUGH_BYTES), String(RECORD_FIELDS.indexOf('pending') + 1), 'tags', ...RECORD_FIELDS],
+    keys: { records: ids.map(keys.document) },
+    args: { enough: ENOUGH_BYTES, fields: ['pending', 'tags', ...RECORD_FIELDS] },
   });
   return Array.from({ length: rows.length / 3 }, (_, i) => {
     const [fields, tags, text] = [at(rows, 3 * i), at(rows, 3 * i + 1), at(rows, 3 * i + 2)];
@@ -409,20 +410,23 @@ async function readGroup(redis: Redis, ids: readonly string[]): Promise<(FoundTe
 }
 
 /** Answers for each record a JSON list of its fields, its tags, and its source. They are empty where one is missing. */
-const readScript = defineFrequentScript<string[]>(`
-local rows, bytes, enough, pending = {}, 0, tonumber(ARGV[1]), tonumber(ARGV[2])
-for i, key in ipairs(KEYS) do
-  local row = redis.call('HMGET', key, unpack(ARGV, 3))
-  local fields, source = '', false
-  local content = row[pending + 1]
-  local place = content and string.match(content, '"storageKey":"(record/[^"]+)"')
-  if place then source = redis.call('HGET', key, place) end
+const readScript = declareScript({
+  keys: { records: 'keys' },
+  // The pending content and the tags come before the fields of the record.
+  args: { enough: 'number', fields: 'list' },
+}).frequentLua<string[]>(`
+local rows, bytes = {}, 0
+for i, record in ipairs(records) do
+  local row = redis.call('HMGET', record, unpack(fields))
+  local content, tags, json, source = row[1], row[2], '', false
+  local name = content and string.match(content, '"storageKey":"(record/[^"]+)"')
+  if name then source = redis.call('HGET', record, name) end
   if source then
-    for j = 2, #row do row[j] = row[j] or 'null' end
-    fields = '[' .. table.concat(row, ',', 2) .. ']'
+    for j = 3, #row do row[j] = row[j] or 'null' end
+    json = '[' .. table.concat(row, ',', 3) .. ']'
   end
-  rows[3 * i - 2], rows[3 * i - 1], rows[3 * i] = fields, row[1] or '', source or ''
-  bytes = bytes + #fields + #rows[3 * i - 1] + #rows[3 * i]
+  rows[3 * i - 2], rows[3 * i - 1], rows[3 * i] = json, tags or '', source or ''
+  bytes = bytes + #json + #rows[3 * i - 1] + #rows[3 * i]
   if bytes >= enough then break end
 end
 return rows`);

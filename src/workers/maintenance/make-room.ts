@@ -124,8 +124,8 @@ async function takeBack(parts: TakingParts, id: string): Promise<boolean> {
   const { record, changed, discarded } = await records.update(id, giveBack);
   if (!record || !changed) return false;
   await takeBackScript.run(redis, {
-    keys: [keys.reservedRoom, keys.waitingForRoom],
-    arguments: [id, String(MORE)],
+    keys: { reserved: keys.reservedRoom, waiting: keys.waitingForRoom },
+    args: { id, more: MORE },
   });
   metrics.add('quire_ingests_taken_back_total', {});
   logger.warn({ documentId: id }, 'Redis is nearly full: what an ingest has written is taken back');

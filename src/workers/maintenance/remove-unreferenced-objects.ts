@@ -1,8 +1,9 @@
 import type { Records } from '../../shared/documents/records.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
-import { defineScript, SERVER_TIME, type Redis } from '../../shared/redis/client.js';
+import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
+import { declareScript, evenWhenFull, SERVER_TIME } from '../../shared/redis/script.js';
 import { documentOfSource } from '../../shared/storage/object-key.js';
 
 /** The maximum number of objects of each list in one run; the next run continues. */
@@ -120,7 +121,7 @@ export function createObjectLists({
       const { key, wait } = places[list];
       const isShort = list === 'unreferenced' && (await isDiskShort());
       const waited = isShort ? Math.min(wait, SHORT_MILLISECONDS) : wait;
-      return dueScript.run(redis, { keys: [key], arguments: [String(waited), String(limit)] });
+      return dueScript.run(redis, { keys: { objects: key }, args: { waited, limit } });
     },
     isReferred: (key) => isReferred(redis, records, key),
     forget: async (list, key) => {
@@ -128,14 +129,14 @@ export function createObjectLists({
     },
     postpone: async (list, key, milliseconds) => {
       await postponeScript.run(redis, {
-        keys: [places[list].key],
-        arguments: [key, String(places[list].wait - milliseconds)],
+        keys: { objects: places[list].key },
+        args: { object: key, age: places[list].wait - milliseconds },
       });
     },
     adoptOld: async (limit) => {
       const adopted = await adoptScript.run(redis, {
-        keys: [keys.garbageObjects, keys.unreferencedObjects],
-        arguments: [String(limit)],
+        keys: { old: keys.garbageObjects, objects: keys.unreferencedObjects },
+        args: { limit },
       });
       return adopted === limit;
     },
@@ -149,23 +150,30 @@ async function isReferred(redis: Redis, records: Pick<Records, 'read'>, key: str
   return record?.published?.storageKey === key || record?.pending?.storageKey === key;
 }
 
-const dueScript = defineScript<string[]>(`${SERVER_TIME}
-local before = string.format('%d', serverTime() - tonumber(ARGV[1]))
-return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', before, 'LIMIT', 0, ARGV[2])
+const dueScript = declareScript({
+  keys: { objects: 'key' },
+  args: { waited: 'number', limit: 'text' },
+}).lua<string[]>(`${SERVER_TIME}
+local before = string.format('%d', serverTime() - waited)
+return redis.call('ZRANGEBYSCORE', objects, '-inf', before, 'LIMIT', 0, limit)
 `);
 
-const postponeScript = defineScript<number>(
-  `${SERVER_TIME}
-return redis.call('ZADD', KEYS[1], 'XX', string.format('%d', serverTime() - tonumber(ARGV[2])), ARGV[1])
-`,
-  { evenWhenFull: true },
-);
+const postponeScript = declareScript({
+  keys: { objects: 'key' },
+  args: { object: 'text', age: 'number' },
+}).lua<number>(`${SERVER_TIME}
+${evenWhenFull('sortedSet', 'objects')}
+return redis.call('ZADD', objects, 'XX', string.format('%d', serverTime() - age), object)
+`);
 
-const adoptScript = defineScript<number>(`${SERVER_TIME}
+const adoptScript = declareScript({
+  keys: { old: 'key', objects: 'key' },
+  args: { limit: 'text' },
+}).lua<number>(`${SERVER_TIME}
 local now = string.format('%d', serverTime())
-local found = redis.call('SPOP', KEYS[1], ARGV[1])
+local found = redis.call('SPOP', old, limit)
 for _, object in ipairs(found) do
-  redis.call('ZADD', KEYS[2], 'NX', now, object)
+  redis.call('ZADD', objects, 'NX', now, object)
 end
 return #found
 `);

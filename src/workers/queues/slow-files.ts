@@ -4,8 +4,9 @@ import { GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
 import { enterWithin, createTurns } from '../../shared/fair-scheduling/turns.js';
 import { jobMarks, ingestJob } from '../../shared/queues/payloads.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
-import { defineScript, type Redis } from '../../shared/redis/client.js';
+import type { Redis } from '../../shared/redis/client.js';
 import { queueKeys } from '../../shared/redis/keys.js';
+import { declareScript, evenWhenFull } from '../../shared/redis/script.js';
 import { TurnOverError, NotYetError } from '../job-turn.js';
 import type { JobHandler, Outcome } from '../lane-worker.js';
 import { FIRST_TURN_MILLISECONDS, MIN_MILLISECONDS } from '../parse/fair-queue.js';
@@ -86,18 +87,18 @@ export function createSlowFiles({ redis, records, jobs, parsers, concurrency: mo
   } satisfies Pick<JobHandler, 'nextTurn'> & Record<string, unknown>;
 }
 
-/** KEYS[1] a job's hash. Another worker that takes the job knows the count, too; it goes with the job. */
-const countScript = defineScript<number>(
-  `if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-  return redis.call('HINCRBY', KEYS[1], '${jobMarks.gaveWay}', 1)`,
-  { evenWhenFull: true },
-);
+/** Counts in a job's hash. Another worker that takes the job knows the count, too; it goes with the job. */
+const countScript = declareScript({ keys: { job: 'key' }, args: {} }).lua<number>(`
+${evenWhenFull('hash', 'job')}
+if redis.call('EXISTS', job) == 0 then return 0 end
+return redis.call('HINCRBY', job, '${jobMarks.gaveWay}', 1)
+`);
 
 /** Counts how often the files of jobs have given way. */
 function createCounts(redis: Redis) {
   const keyOf = ({ queueName, id = '' }: Job) => queueKeys.job(queueName, id);
   return {
     of: async (job: Job) => Number((await redis.hGet(keyOf(job), jobMarks.gaveWay)) ?? 0),
-    add: (job: Job) => countScript.run(redis, { keys: [keyOf(job)], arguments: [] }),
+    add: (job: Job) => countScript.run(redis, { keys: { job: keyOf(job) }, args: {} }),
   };
 }

@@ -5,10 +5,10 @@ import { createJobs } from '../../../src/shared/queues/jobs.js';
 import {
   bullConnection,
   createRedis,
-  defineScript,
   toUnavailable,
   type Redis,
 } from '../../../src/shared/redis/client.js';
+import { declareScript } from '../../../src/shared/redis/script.js';
 import { makeDocument } from '../../support/documents.js';
 import { startTestRedis, type TestRedis } from '../../support/redis.js';
 import { until } from '../../support/until.js';
@@ -33,7 +33,9 @@ const outcome = (call: Promise<unknown>) =>
     (error: unknown) => (toUnavailable(error) instanceof UnavailableError ? 'unavailable' : 'a bug'),
   );
 
-const set = defineScript<number>(`redis.call('SET', KEYS[1], ARGV[1]) return 1`);
+const set = declareScript({ keys: { key: 'key' }, args: { value: 'text' } }).lua<number>(
+  `redis.call('SET', key, value) return 1`,
+);
 
 test('a Redis that hangs is unavailable within seconds, and used again when it goes on', async () => {
   const stopWatching = reconnectSilentRedis(redis, ignore);
@@ -60,7 +62,7 @@ describe('unavailable is', () => {
     await redis.configSet({ maxmemory: '1' });
     expect(await outcome(redis.set('key', 'value'))).toBe('unavailable');
     expect(await outcome(redis.multi().set('key', 'value').exec())).toBe('unavailable');
-    expect(await outcome(set.run(redis, { keys: ['key'], arguments: ['value'] }))).toBe('unavailable');
+    expect(await outcome(set.run(redis, { keys: { key: 'key' }, args: { value: 'value' } }))).toBe('unavailable');
     expect(await outcome(addJob())).toBe('unavailable');
     await redis.configSet({ maxmemory: '0' });
     expect(await outcome(addJob())).toBe('done');
@@ -78,7 +80,7 @@ describe('unavailable is', () => {
     for (let times = 0; times < 2; times += 1) {
       expect(await outcome(redis.get('key'))).toBe('unavailable');
       expect(await outcome(redis.multi().get('key').exec())).toBe('unavailable');
-      expect(await outcome(set.run(redis, { keys: ['key'], arguments: ['value'] }))).toBe('unavailable');
+      expect(await outcome(set.run(redis, { keys: { key: 'key' }, args: { value: 'value' } }))).toBe('unavailable');
       const added = jobs.addIngest(makeDocument({ id: 'b' }), { requestId: 'request' });
       expect(await outcome(added)).toBe('unavailable');
     }

@@ -47,10 +47,10 @@ test('the step that writes a generation is given whose statistics count it and i
   const terms = sumTerms(whole().chunks.map((each) => each.terms));
   const made = wholeWrite(FIRST_VECTORS, { ...whole(), terms, owner: 'ann' });
   expect(made).toMatchObject({ generation: GENERATION, tags: marks.tags });
-  expect(made.keys).toEqual([
-    keys.statistics('ann'),
-    ...numbersFrom(0, 3).map((n) => keys.chunk(GENERATION, n)),
-  ]);
+  expect(made.keys).toEqual({
+    statistics: keys.statistics('ann'),
+    chunks: numbersFrom(0, 3).map((n) => keys.chunk(GENERATION, n)),
+  });
 });
 
 test('the fields of the first vectors are those of earlier versions, and others name their set', () => {

@@ -26,9 +26,9 @@ describe('the state of the data that candidates were found in', () => {
   });
 
   test('is compared by the server, the epoch and the number of the last change, and nothing is where there is none', () => {
-    expect(STATE_KEYS).toEqual([keys.epoch, keys.sequence]);
-    expect(stateArguments(state)).toEqual(['run_id:run', 'epoch', '7']);
-    expect(stateArguments(null)).toEqual(['', '', '']);
+    expect(STATE_KEYS).toEqual({ epoch: keys.epoch, sequence: keys.sequence });
+    expect(stateArguments(state)).toEqual({ server: 'run_id:run', ofEpoch: 'epoch', ofSequence: 7 });
+    expect(stateArguments(null)).toEqual({ server: '', ofEpoch: '', ofSequence: '' });
   });
 });
 

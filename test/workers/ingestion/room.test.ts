@@ -111,7 +111,10 @@ test('a long document is refused for good where its chunks pass the quota, also 
 
 /** Takes back a document that has begun, as when Redis becomes short of memory. */
 const takeBack = ({ id }: DocumentRecord) =>
-  takeBackScript.run(redis, { keys: [keys.reservedRoom, keys.waitingForRoom], arguments: [id, '1.5'] });
+  takeBackScript.run(redis, {
+    keys: { reserved: keys.reservedRoom, waiting: keys.waitingForRoom },
+    args: { id, more: 1.5 },
+  });
 
 test('a document that has to give back twice wants more each time, and never fails for that alone', async () => {
   const room = await roomFor(1.6);

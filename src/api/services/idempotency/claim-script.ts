@@ -1,5 +1,6 @@
 import { RESP_TYPES } from 'redis';
-import { defineScript, SERVER_TIME, type Redis } from '../../../shared/redis/client.js';
+import type { Redis } from '../../../shared/redis/client.js';
+import { declareScript, evenWhenFull, SERVER_TIME } from '../../../shared/redis/script.js';
 
 /*
  * The memory of a request is a hash: `id` of the object that it creates, `run` that is at it, `until` when that run's lease
@@ -41,10 +42,17 @@ export async function claimReservation(
 ): Promise<ClaimReply> {
   // Answers are binary, and so everything is read as bytes.
   const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
-  const limits = [lease, life, limitBytes, KEY_BYTES + key.length].map(String);
   const [type, ...values] = await claimScript.run(binary, {
-    keys: [key, bytes],
-    arguments: [run, id, fingerprint ?? '', ...limits],
+    keys: { memory: key, sums: bytes },
+    args: {
+      run,
+      id,
+      fingerprint: fingerprint ?? '',
+      lease,
+      life,
+      limit: limitBytes,
+      size: KEY_BYTES + key.length,
+    },
   });
   const [first = Buffer.alloc(0), known = Buffer.alloc(0), created = Buffer.alloc(0)] = values;
   const stored = known.length === 0 ? null : known.toString();
@@ -66,18 +74,26 @@ export async function claimReservation(
   }
 }
 
-const claimScript = defineScript<Buffer[]>(`${SERVER_TIME}
-local key, sums = KEYS[1], KEYS[2]
-local run, id, fingerprint = ARGV[1], ARGV[2], ARGV[3]
-local lease, life, limit, size = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+const claimScript = declareScript({
+  keys: { memory: 'key', sums: 'key' },
+  args: {
+    run: 'text',
+    id: 'text',
+    fingerprint: 'text',
+    lease: 'number',
+    life: 'number',
+    limit: 'number',
+    size: 'number',
+  },
+}).lua<Buffer[]>(`${SERVER_TIME}
 local now = serverTime()
 local ends = string.format('%d', now + lease)
-if redis.call('EXISTS', key) == 1 then
-  local known = redis.call('HMGET', key, 'id', 'fingerprint', 'until', 'created', 'answer')
+if redis.call('EXISTS', memory) == 1 then
+  local known = redis.call('HMGET', memory, 'id', 'fingerprint', 'until', 'created', 'answer')
   if fingerprint ~= '' and known[2] and known[2] ~= fingerprint then return {'different'} end
   if known[5] then return {'answered', known[5], known[2] or ''} end
   if tonumber(known[3]) > now then return {'running'} end
-  redis.call('HSET', key, 'run', run, 'until', ends)
+  redis.call('HSET', memory, 'run', run, 'until', ends)
   return {'claimed', known[1], known[2] or '', known[4] or ''}
 end
 local hour = math.floor(now / 3600000)
@@ -95,38 +111,43 @@ if total + size > limit then
 end
 redis.call('HINCRBY', sums, string.format('%d', hour), string.format('%d', size))
 redis.call('PEXPIRE', sums, 26 * 3600000)
-redis.call('HSET', key, 'id', id, 'run', run, 'until', ends, 'hour', string.format('%d', hour), 'size', string.format('%d', size))
-if fingerprint ~= '' then redis.call('HSET', key, 'fingerprint', fingerprint) end
-redis.call('PEXPIRE', key, life)
+redis.call('HSET', memory, 'id', id, 'run', run, 'until', ends, 'hour', string.format('%d', hour), 'size', string.format('%d', size))
+if fingerprint ~= '' then redis.call('HSET', memory, 'fingerprint', fingerprint) end
+redis.call('PEXPIRE', memory, life)
 return {'claimed', id, '', ''}
 `);
 
 /** Extends the lease of a run that still holds the reservation. */
-export const renewScript = defineScript<number>(
-  `${SERVER_TIME}
-if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'until', string.format('%d', serverTime() + tonumber(ARGV[2])))
+export const renewScript = declareScript({
+  keys: { memory: 'key' },
+  args: { run: 'text', lease: 'number' },
+}).lua<number>(`${SERVER_TIME}
+${evenWhenFull('hash', 'memory')}
+if redis.call('HGET', memory, 'run') ~= run then return 0 end
+redis.call('HSET', memory, 'until', string.format('%d', serverTime() + lease))
 return 1
-`,
-  { evenWhenFull: true },
-);
+`);
 
 /** Remembers the answer, and forgets the fields that only runs need. */
-export const rememberScript = defineScript<number>(`
-if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
-redis.call('HINCRBY', KEYS[2], redis.call('HGET', KEYS[1], 'hour'), #ARGV[3])
-redis.call('HSET', KEYS[1], 'fingerprint', ARGV[2], 'answer', ARGV[3])
-return redis.call('HDEL', KEYS[1], 'id', 'run', 'until', 'created', 'hour', 'size')
+export const rememberScript = declareScript({
+  keys: { memory: 'key', sums: 'key' },
+  args: { run: 'text', fingerprint: 'text', answer: 'text' },
+}).lua<number>(`
+if redis.call('HGET', memory, 'run') ~= run then return 0 end
+redis.call('HINCRBY', sums, redis.call('HGET', memory, 'hour'), #answer)
+redis.call('HSET', memory, 'fingerprint', fingerprint, 'answer', answer)
+return redis.call('HDEL', memory, 'id', 'run', 'until', 'created', 'hour', 'size')
 `);
 
 /** Lets the next run begin at once. Without anything created, there is nothing to remember. */
-export const releaseScript = defineScript<number>(
-  `
-local known = redis.call('HMGET', KEYS[1], 'run', 'created', 'hour', 'size')
-if known[1] ~= ARGV[1] then return 0 end
-if known[2] then return redis.call('HSET', KEYS[1], 'until', '0') end
-redis.call('HINCRBY', KEYS[2], known[3], '-' .. known[4])
-return redis.call('DEL', KEYS[1])
-`,
-  { evenWhenFull: true },
-);
+export const releaseScript = declareScript({
+  keys: { memory: 'key', sums: 'key' },
+  args: { run: 'text' },
+}).lua<number>(`
+${evenWhenFull('hash', 'memory')}
+local known = redis.call('HMGET', memory, 'run', 'created', 'hour', 'size')
+if known[1] ~= run then return 0 end
+if known[2] then return redis.call('HSET', memory, 'until', '0') end
+redis.call('HINCRBY', sums, known[3], '-' .. known[4])
+return redis.call('DEL', memory)
+`);

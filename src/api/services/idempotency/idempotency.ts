@@ -120,9 +120,9 @@ function hold(
     if (found === null) throw new Error('a request creates something before its body is known');
     return found;
   };
-  const call = (...more: (string | Buffer)[]) => ({ keys: [key, bytes], arguments: [run, ...more] });
+  const hashes = { memory: key, sums: bytes };
   const store = async (packed: Buffer) => {
-    await rememberScript.run(redis, call(known(), packed));
+    await rememberScript.run(redis, { keys: hashes, args: { run, fingerprint: known(), answer: packed } });
   };
   const notRemembered = (error: unknown) => {
     // A repeated request is answered from the created objects.
@@ -131,7 +131,7 @@ function hold(
   };
   const release = async () => {
     leases.remove(run);
-    await releaseScript.run(redis, call()).catch((error: unknown) => {
+    await releaseScript.run(redis, { keys: hashes, args: { run } }).catch((error: unknown) => {
       // The lease runs out instead.
       logger.warn({ err: error }, 'an idempotency key was not released');
     });
@@ -197,7 +197,7 @@ function createLeases(redis: Redis, logger: Logger): Leases {
   let timer: NodeJS.Timeout | null = null;
   const renewAll = () => {
     for (const [run, key] of held) {
-      const call = { keys: [key], arguments: [run, String(LEASE_MILLISECONDS)] };
+      const call = { keys: { memory: key }, args: { run, lease: LEASE_MILLISECONDS } };
       renewScript.run(redis, call).catch((error: unknown) => {
         // Another run may take over. Objects that this one creates are refused then.
         logger.warn({ err: error }, 'the lease of an idempotency key was not renewed');

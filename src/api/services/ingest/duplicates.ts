@@ -9,8 +9,9 @@ import {
 } from '../../../shared/documents/content-hashes.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { DuplicateError } from '../../../shared/errors.js';
-import { defineScript, type Redis } from '../../../shared/redis/client.js';
+import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
+import { declareScript } from '../../../shared/redis/script.js';
 
 /** The treatment of a content that the caller has already: another document, the existing one, or a refusal. */
 export const ON_DUPLICATE = ['new', 'return', 'reject'] as const;
@@ -77,15 +78,18 @@ async function findByContent(
     const record = at(await records.readMany([id]), 0);
     if (record && contentMember(record) === member) return record;
     const revision = record ? String(record.revision) : '';
-    await forgetScript.run(redis, { keys: [key, keys.document(id)], arguments: [member, revision] });
+    await forgetScript.run(redis, {
+      keys: { contents: key, record: keys.document(id) },
+      args: { member, revision },
+    });
   }
 }
 
 /** A process of an earlier version, or a hand, has changed the record without the entry. */
-const forgetScript = defineScript<number>(
-  `
-if ARGV[2] ~= '' and redis.call('HGET', KEYS[2], 'revision') ~= ARGV[2] then return 0 end
-return redis.call('ZREM', KEYS[1], ARGV[1])
-`,
-  { evenWhenFull: true },
-);
+const forgetScript = declareScript({
+  keys: { contents: 'key', record: 'key' },
+  args: { member: 'text', revision: 'text' },
+}).lua<number>(`
+if revision ~= '' and redis.call('HGET', record, 'revision') ~= revision then return 0 end
+return redis.call('ZREM', contents, member)
+`);

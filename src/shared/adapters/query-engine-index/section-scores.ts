@@ -8,8 +8,9 @@ import {
 } from '../../../index/index.js';
 import { slicesOf } from '../../batches.js';
 import type { CallOptions } from '../../ports.js';
-import { defineScript, type Redis } from '../../redis/client.js';
+import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
+import { declareScript } from '../../redis/script.js';
 import { nextSlice } from '../../tools/time-slices.js';
 import { readField } from './read-field.js';
 
@@ -115,9 +116,9 @@ async function sectionsOf(client: Redis, chunks: readonly OwnScore[], signal: Ab
   return { sections, of };
 }
 
-const countsScript = defineScript<string[]>(`
+const countsScript = declareScript({ keys: { generations: 'keys' }, args: {} }).lua<string[]>(`
 local counts = {}
-for i, key in ipairs(KEYS) do counts[i] = redis.call('HGET', key, 'chunks') or '0' end
+for i, generation in ipairs(generations) do counts[i] = redis.call('HGET', generation, 'chunks') or '0' end
 return counts`);
 
 /** Reads the numbers of chunks of generations; 0 for generations that are gone or not written whole. */
@@ -129,7 +130,10 @@ async function readCounts(
   const counts = new Map<string, number>();
   for (const some of slicesOf(generations, GENERATIONS_AT_ONCE)) {
     signal?.throwIfAborted();
-    const read = await countsScript.run(client, { keys: some.map(keys.generation), arguments: [] });
+    const read = await countsScript.run(client, {
+      keys: { generations: some.map(keys.generation) },
+      args: {},
+    });
     for (const [i, generation] of some.entries()) counts.set(generation, Number(read[i]));
   }
   return counts;

@@ -2,8 +2,9 @@ import { accessGroupOf } from '../../access/access-tags.js';
 import { at } from '../../at.js';
 import { callerOf } from '../../document.js';
 import { toError } from '../../errors.js';
-import { defineFrequentScript, type Redis } from '../../redis/client.js';
+import type { Redis } from '../../redis/client.js';
 import { keys, toMember } from '../../redis/keys.js';
+import { declareScript, type ScriptCall } from '../../redis/script.js';
 import { nextOwnTurn } from '../../tools/time-slices.js';
 import type { NewRecord } from '../change.js';
 import { contentMember } from '../content-hashes.js';
@@ -17,7 +18,15 @@ import {
   type Quotas,
 } from '../owned.js';
 import { changedFields, GROUP_FIELD } from '../record-fields.js';
-import { commitNewScript, commitChange, commitRequest, refusalOf, type CommitParts } from './commit.js';
+import { ANSWER } from './answers.js';
+import {
+  commitChange,
+  commitNewScript,
+  commitRequest,
+  commitScript,
+  refusalOf,
+  type CommitParts,
+} from './commit.js';
 
 /**
  * The size of one step, which takes Redis some milliseconds: at most this many records, and no further one after this many
@@ -105,18 +114,34 @@ const shortWay = ({ redis, quotas }: CommitParts): Way<ShortWrite> => ({
   send: (writes) => commitShort(redis, writes, quotas),
 });
 
+/** What the script for single records is given, and the access groups among it, whose keys come last. */
+interface AnyWrite {
+  readonly call: ScriptCall;
+  readonly groups: readonly string[];
+}
+
 /** All others, by the script that writes single records. */
-const anyWay = ({ redis, vectors, quotas }: CommitParts): Way<ReturnType<typeof commitRequest>> => ({
-  prepare: (created) => commitRequest(created.record.id, null, { change: created, vectors, quotas }),
-  bytesOf: (request) => request.arguments.reduce((sum, argument) => sum + argument.length, 0),
-  send: (requests) =>
-    commitNewScript.run(redis, {
-      keys: [...requests.map(({ keys }) => at(keys, 0)), ...at(requests, 0).keys.slice(1)],
-      arguments: [
-        String(requests.length),
-        ...requests.flatMap((each) => [String(each.arguments.length), ...each.arguments]),
-      ],
-    }),
+const anyWay = ({ redis, vectors, quotas }: CommitParts): Way<AnyWrite> => ({
+  prepare: (created) => {
+    const request = commitRequest(created.record.id, null, { change: created, vectors, quotas });
+    return { call: commitScript.pack(request), groups: request.keys.accessGroups };
+  },
+  bytesOf: ({ call }) => call.arguments.reduce((sum, argument) => sum + argument.length, 0),
+  send: (writes) => {
+    const { call, groups } = at(writes, 0);
+    return commitNewScript.run(redis, {
+      keys: {
+        // The record's own key is the first one that the script declares.
+        records: writes.map((write) => at(write.call.keys, 0)),
+        shared: call.keys.slice(1, call.keys.length - groups.length),
+        groups: writes.flatMap((write) => write.groups),
+      },
+      args: {
+        groupCounts: writes.map((write) => String(write.groups.length)),
+        requests: writes.map((write) => write.call.arguments),
+      },
+    });
+  },
 });
 
 /** Writes a record that needs a step of its own, such as one whose access group is not known yet. Never rejects. */
@@ -125,13 +150,13 @@ async function commitAlone(
   created: NewRecord,
   doneTogether: Done,
 ): Promise<Error | null> {
-  if (doneTogether === 1) return null;
+  if (doneTogether === ANSWER.written) return null;
   if (doneTogether instanceof Error) return doneTogether;
   const refusal = doneTogether === undefined ? null : refusalOf(doneTogether, parts.quotas);
   if (refusal) return refusal;
   try {
     const done = await commitChange(parts, created.record.id, null, created);
-    return done === 1 ? null : new Error('a document with this id exists');
+    return done === ANSWER.written ? null : new Error('a document with this id exists');
   } catch (thrown) {
     return toError(thrown);
   }
@@ -197,7 +222,7 @@ const [NOTHING, ANY] = [
   { documents: 1, bytes: 1, chunks: 0 },
 ];
 
-/** Writes some of them. Answers 1 for each that is written, and else as the commit script would. */
+/** Writes some of them. Answers for each as the commit script would. */
 function commitShort(redis: Redis, writes: readonly ShortWrite[], quotas: Quotas): Promise<number[]> {
   const { ownerId, callerId, fields } = at(writes, 0);
   const shared = [...fields].filter(([name, value]) =>
@@ -205,75 +230,89 @@ function commitShort(redis: Redis, writes: readonly ShortWrite[], quotas: Quotas
   );
   const sharedNames = new Set(shared.map(([name]) => name));
   return commitShortScript.run(redis, {
-    keys: [
+    keys: {
       ...SHORT_KEYS,
-      keys.contentHashes(ownerId),
-      keys.owned(ownerId),
-      keys.ownedTotals,
-      ...writes.map(({ id }) => keys.document(id)),
-    ],
-    arguments: [
-      String(Date.now()),
-      toMember(callerId),
-      ...mostWhileGrowing(NOTHING, ANY, quotas).map(String),
-      String(2 * shared.length),
-      ...shared.flat(),
-      ...writes.flatMap((each) => {
-        const own = [...each.fields].filter(([name]) => !sharedNames.has(name));
-        return [each.id, each.member, writeOwned(each.owned), String(2 * own.length), ...own.flat()];
-      }),
-    ],
+      contents: keys.contentHashes(ownerId),
+      owned: keys.owned(ownerId),
+      records: writes.map(({ id }) => keys.document(id)),
+    },
+    args: {
+      now: Date.now(),
+      caller: toMember(callerId),
+      most: mostWhileGrowing(NOTHING, ANY, quotas).map(String),
+      shared: shared.flat(),
+      ids: writes.map(({ id }) => id),
+      contentMembers: writes.map(({ member }) => member),
+      amounts: writes.map((each) => writeOwned(each.owned)),
+      own: writes.map((each) => [...each.fields].filter(([name]) => !sharedNames.has(name)).flat()),
+    },
   });
 }
 
-const SHORT_KEYS = [
-  keys.sequence,
-  keys.changes,
-  keys.unfinished,
-  keys.ingests,
-  keys.ingestsByCaller,
-] as const;
+const SHORT_KEYS = {
+  sequence: keys.sequence,
+  changes: keys.changes,
+  unfinished: keys.unfinished,
+  ingests: keys.ingests,
+  callers: keys.ingestsByCaller,
+  ownedTotals: keys.ownedTotals,
+} as const;
 
 /**
  * Does what the commit script does for each of these records, with one command for all of them where Redis has one, and
- * sends the common values once. KEYS: the keys that are named first, and the records'. ARGV: the time, the caller, the quotas, the
- * number of fields and values that all records have and these; and for each record its id, the member of its content, the
- * amounts it is counted with, the number of its own fields and values, and these.
+ * sends the common fields and values once. `most` are the quotas, `contentMembers` the members of the contents, and `amounts`
+ * those that the records are counted with.
  */
-const commitShortScript = defineFrequentScript<number[]>(`${OWNED_FUNCTIONS}
-local sequence, changes, unfinished, ingests, callers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local contents, owned, ownedTotals, records = KEYS[6], KEYS[7], KEYS[8], 8
-local now, caller, most = ARGV[1], ARGV[2], {tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])}
-local shared, fields, at = tonumber(ARGV[6]), {}, 7
-for i = 1, shared do fields[i] = ARGV[6 + i] end
-at = at + shared
-local done, ids, members, all = {}, {}, {}, {0, 0, 0}
-for i = 1, #KEYS - records do
-  local id, member, own = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 3])
-  local difference = differenceOf(nil, ARGV[at + 2])
+const commitShortScript = declareScript({
+  keys: {
+    sequence: 'key',
+    changes: 'key',
+    unfinished: 'key',
+    ingests: 'key',
+    callers: 'key',
+    contents: 'key',
+    owned: 'key',
+    ownedTotals: 'key',
+    records: 'keys',
+  },
+  args: {
+    now: 'text',
+    caller: 'text',
+    most: 'list',
+    shared: 'list',
+    ids: 'list',
+    contentMembers: 'list',
+    amounts: 'list',
+    own: 'rows',
+  },
+}).frequentLua<number[]>(`${OWNED_FUNCTIONS}
+for i = 1, #most do most[i] = tonumber(most[i]) end
+local fields, sharedSize = shared, #shared
+local done, written, members, all = {}, {}, {}, {0, 0, 0}
+for i, record in ipairs(records) do
+  local ownFields, difference = {own()}, differenceOf(nil, amounts[i])
   for j = 1, #quotas do difference[j] = difference[j] + all[j] end
-  if redis.call('HEXISTS', KEYS[records + i], 'revision') == 1 then done[i] = 0
-  else done[i] = overQuota(owned, ownedTotals, difference, most) or 1 end
-  if done[i] == 1 then
-    for j = 1, own do fields[shared + j] = ARGV[at + 3 + j] end
-    redis.call('HSET', KEYS[records + i], unpack(fields, 1, shared + own))
+  if redis.call('HEXISTS', record, 'revision') == 1 then done[i] = ${String(ANSWER.changedMeanwhile)}
+  else done[i] = overQuota(owned, ownedTotals, difference, most) or ${String(ANSWER.written)} end
+  if done[i] == ${String(ANSWER.written)} then
+    for j = 1, #ownFields do fields[sharedSize + j] = ownFields[j] end
+    redis.call('HSET', record, unpack(fields, 1, sharedSize + #ownFields))
     all = difference
-    ids[#ids + 1] = id
-    if member ~= '' then
+    written[#written + 1] = ids[i]
+    if contentMembers[i] ~= '' then
       members[#members + 1] = '0'
-      members[#members + 1] = member
+      members[#members + 1] = contentMembers[i]
     end
   end
-  at = at + 4 + own
 end
-if #ids == 0 then return done end
+if #written == 0 then return done end
 addOwned(owned, ownedTotals, all)
 local ingesting, waiting, entries = {}, {}, {}
-local last = redis.call('INCRBY', sequence, #ids)
-for i, id in ipairs(ids) do
+local last = redis.call('INCRBY', sequence, #written)
+for i, id in ipairs(written) do
   ingesting[2 * i - 1], ingesting[2 * i] = id, caller
   waiting[2 * i - 1], waiting[2 * i] = now, id
-  entries[2 * i - 1], entries[2 * i] = string.format('%d', last - #ids + i), id
+  entries[2 * i - 1], entries[2 * i] = string.format('%d', last - #written + i), id
 end
 local begun = redis.call('HSET', ingests, unpack(ingesting))
 if begun > 0 then redis.call('ZINCRBY', callers, begun, caller) end

@@ -1,43 +1,36 @@
 import {
-  TOO_MANY_ACCESS_GROUPS,
-  UNKNOWN_ACCESS_GROUP,
   REFER_TO_ACCESS_GROUPS,
   REQUIRE_ACCESS_GROUPS,
   type AccessGroups,
 } from '../../access/access-groups.js';
 import { accessGroupOf } from '../../access/access-tags.js';
-import { WHOLE_FUNCTION } from '../../chunks/scripts.js';
+import { WHOLE_ARGUMENTS, WHOLE_KEYS, WRITE_WHOLE } from '../../chunks/scripts.js';
 import type { VectorSet } from '../../data-set/stored-vectors.js';
 import { callerOf, isFinal, type DocumentRecord } from '../../document.js';
 import { NotFoundError, TooManyError, UnavailableError } from '../../errors.js';
 import {
-  LOST_RESERVATION,
   reservationFields,
   reservationKey,
   CHECK_RESERVATION,
   MARK_RESERVATION,
   UnderWayError,
 } from '../../idempotency/reservation.js';
-import {
-  defineFrequentScript,
-  defineScript,
-  EVEN_WHEN_FULL,
-  SERVER_TIME,
-  type Redis,
-} from '../../redis/client.js';
+import type { Redis } from '../../redis/client.js';
 import { keys, toMember } from '../../redis/keys.js';
+import { declareScript, evenWhenFull, SERVER_TIME, type Value } from '../../redis/script.js';
 import { isShortSource } from '../../storage/short-sources.js';
+import { COUNT_FUNCTION } from '../../term-statistics/scripts.js';
 import { hasAttachmentWork } from '../attachments/attachment-changes.js';
 import type { Change } from '../change.js';
 import {
   contentFields,
-  SAME_CONTENT,
   SameContentError,
   CHECK_CONTENT_IS_NEW,
   INDEX_CONTENT,
 } from '../content-hashes.js';
 import { overQuota, ownedFields, CHECK_QUOTAS, COUNT_OWNED, OWNED_FUNCTIONS, type Quotas } from '../owned.js';
 import { changedFields, GROUP_FIELD, LINE_DIGEST } from '../record-fields.js';
+import { ANSWER } from './answers.js';
 
 /** The parts that write a change. */
 export interface CommitParts {
@@ -49,7 +42,7 @@ export interface CommitParts {
 
 /**
  * Writes a change of a record with its effects, in one step.
- * @returns 1 when the change is written, 0 when the record, or the record that it stands beside, has changed since `before`
+ * @returns `ANSWER.written`, or `changedMeanwhile`: the record, or the record that it stands beside, is not `before` any more
  * @throws UnavailableError when the data was reindexed or is incomplete; TooManyError when access changes too often;
  *   OverQuotaError
  */
@@ -59,32 +52,52 @@ export async function commitChange(
   before: DocumentRecord | null,
   change: Change,
 ): Promise<number> {
-  const request = commitRequest(id, before, { change, vectors, quotas });
-  const script = change.whole ? commitWholeScript : commitScript;
-  let done = await script.run(redis, request);
-  while (done === UNKNOWN_ACCESS_GROUP) {
-    // The group must be known to its callers before a record refers to it.
-    const group = change.record ? accessGroupOf(change.record) : null;
-    if (group) await groups.register(group);
-    done = await script.run(redis, request);
+  let heldGroups: readonly string[] = [];
+  const run = () =>
+    runCommit(redis, commitRequest(id, before, { change, vectors, quotas, heldGroups }), change);
+  let done = await run();
+  while (done === ANSWER.unknownAccessGroup || done === ANSWER.otherAccessGroups) {
+    if (done === ANSWER.otherAccessGroups) heldGroups = await readHeldGroups(redis, id);
+    else {
+      // The group must be known to its callers before a record refers to it.
+      const group = change.record ? accessGroupOf(change.record) : null;
+      if (group) await groups.register(group);
+    }
+    done = await run();
   }
   const refusal = refusalOf(done, quotas);
   if (refusal) throw refusal;
-  if (done === NOT_WHOLE && change.beside) return 0;
-  if (done === NOT_WHOLE) throw new UnavailableError('a part of the generation that Redis came back without');
-  if (done === TOO_MANY_ACCESS_GROUPS) throw tooManyChanges();
-  if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');
+  if (done === ANSWER.notWhole && change.beside) return ANSWER.changedMeanwhile;
+  if (done === ANSWER.notWhole)
+    throw new UnavailableError('a part of the generation that Redis came back without');
+  if (done === ANSWER.tooManyAccessGroups) throw tooManyChanges();
+  if (done === ANSWER.reindexed) throw new UnavailableError('the index that these vectors are for');
   return done;
+}
+
+const runCommit = (
+  redis: Redis,
+  { keys: names, args }: ReturnType<typeof commitRequest>,
+  { whole }: Change,
+): Promise<number> =>
+  whole
+    ? commitWholeScript.run(redis, { keys: { ...names, ...whole.keys }, args: { ...args, ...whole.args } })
+    : commitScript.run(redis, { keys: names, args });
+
+/** Reads the access groups that the tags of a record's chunks may name. */
+async function readHeldGroups(redis: Redis, id: string): Promise<string[]> {
+  const held = (await redis.hGet(keys.document(id), 'audiences')) ?? '';
+  return held.split(',').filter((group) => group !== '');
 }
 
 /** Returns the reason why a record is not written, where trying again would change nothing. */
 export function refusalOf(done: number, quotas: Quotas): Error | null {
   switch (done) {
-    case SAME_CONTENT:
+    case ANSWER.sameContent:
       return new SameContentError();
-    case LOST_RESERVATION:
+    case ANSWER.lostReservation:
       return new UnderWayError();
-    case DELETED:
+    case ANSWER.deleted:
       return new NotFoundError('Document not found');
     default:
       return overQuota(done, quotas);
@@ -92,75 +105,73 @@ export function refusalOf(done: number, quotas: Quotas): Error | null {
 }
 
 /** The keys that are the same for all documents. */
-const COMMON_KEYS = [
-  keys.sequence,
-  keys.changes,
-  keys.tombstones,
-  keys.unfinished,
-  keys.hidden,
-  keys.garbage,
-  keys.usageDirty,
-  keys.unreferencedObjects,
-  keys.draftObjects,
-  keys.schema,
-  keys.ingests,
-  keys.ingestsByCaller,
-  keys.unreferencedAccessGroups,
-  keys.accessGroupsWaiting,
-] as const;
+const COMMON_KEYS = {
+  sequence: keys.sequence,
+  changes: keys.changes,
+  tombstones: keys.tombstones,
+  unfinished: keys.unfinished,
+  hidden: keys.hidden,
+  garbage: keys.garbage,
+  dirty: keys.usageDirty,
+  objects: keys.unreferencedObjects,
+  drafts: keys.draftObjects,
+  schema: keys.schema,
+  ingests: keys.ingests,
+  callers: keys.ingestsByCaller,
+  unreferenced: keys.unreferencedAccessGroups,
+  waiting: keys.accessGroupsWaiting,
+  ownedTotals: keys.ownedTotals,
+} as const;
 
 /** A change, and the settings that it is written with. */
 interface Written extends Pick<CommitParts, 'vectors' | 'quotas'> {
   readonly change: Change;
+  /** The access groups that the record refers to, where the script has asked for them. */
+  readonly heldGroups?: readonly string[];
 }
 
-/** The keys and arguments of the script, in the order in which it reads them; the record's own key comes first. */
+/** The keys and arguments of the script. */
 export function commitRequest(
   id: string,
   before: DocumentRecord | null,
-  { change, vectors, quotas }: Written,
+  { change, vectors, quotas, heldGroups = [] }: Written,
 ) {
   const ownerId = ownerOf(change.record ?? before);
   const { usage = [], whole } = change;
   const fields = change.record ? changedFields(before, change.record, whole?.tags) : {};
-  const values = [
-    ...Object.entries(fields).flat(),
-    ...(change.source ? [change.source.storageKey, change.source.bytes] : []),
-    ...(change.lineDigest === undefined ? [] : [LINE_DIGEST, change.lineDigest]),
-    ...(change.group === undefined ? [] : [GROUP_FIELD, change.group]),
-  ];
   const payload = {
     ...commitPayload(id, before, { change, isTagged: 'tags' in fields }),
     ...ownedFields(before, change, quotas),
     vectors: vectors.field,
   };
   const touched = touchedHashes(change);
+  const accessGroups = [...new Set([...(payload.groups ?? []), ...heldGroups])];
   return {
-    keys: [
-      keys.document(id),
+    keys: {
       ...COMMON_KEYS,
-      ...ownersKeys(ownerId, change),
-      ...usage.map((event) => keys.usagePending(event.userId)),
-      ...touched.map(({ key }) => key),
-      ...(whole?.keys ?? []),
-    ],
-    arguments: [
-      JSON.stringify({ ...payload, touched: touched.map(({ name }) => name), values: values.length }),
-      keys.changed,
-      String(usage.length),
-      keys.accessGroup(''),
-      ...usage.flatMap((event) => [toMember(event.userId), JSON.stringify(event)]),
-      ...values,
-      ...(whole?.arguments ?? []),
-    ],
+      record: keys.document(id),
+      contents: keys.contentHashes(ownerId),
+      reservation: reservationKey(change.reservation),
+      owned: keys.owned(ownerId),
+      pending: usage.map((event) => keys.usagePending(event.userId)),
+      touched: touched.map(({ key }) => key),
+      accessGroups: accessGroups.map(keys.accessGroup),
+    },
+    args: {
+      json: JSON.stringify({ ...payload, touched: touched.map(({ name }) => name), accessGroups }),
+      channel: keys.changed,
+      users: usage.map((event) => toMember(event.userId)),
+      events: usage.map((event) => JSON.stringify(event)),
+      values: [...Object.entries(fields).flat(), ...valuesBeside(change)],
+    },
   };
 }
 
-const ownersKeys = (ownerId: string, { reservation }: Change) => [
-  keys.contentHashes(ownerId),
-  reservationKey(reservation),
-  keys.owned(ownerId),
-  keys.ownedTotals,
+/** Fields and values that the hash of a record has beside its own. */
+const valuesBeside = ({ source, lineDigest, group }: Change): Value[] => [
+  ...(source ? [source.storageKey, source.bytes] : []),
+  ...(lineDigest === undefined ? [] : [LINE_DIGEST, lineDigest]),
+  ...(group === undefined ? [] : [GROUP_FIELD, group]),
 ];
 
 function ownerOf(record: DocumentRecord | null): string {
@@ -211,7 +222,8 @@ function commitPayload(
     evenWhenFull: change.evenWhenFull ?? false,
     expected: expectedFields(change),
   };
-  if (change.removed) return { ...common, removed: true, ingestOf: '', unfinished: false, settled: true };
+  if (change.removed)
+    return { ...common, removed: true, groups: null, ingestOf: '', unfinished: false, settled: true };
   return {
     ...common,
     removed: false,
@@ -236,48 +248,66 @@ function accessGroupsOf(
   return group ? [group.id] : [];
 }
 
-/** The script's answer when searches use other vectors than the process makes, which it has not noticed yet. */
-const REINDEXED = -1;
+const COMMIT_KEYS = {
+  record: 'key',
+  sequence: 'key',
+  changes: 'key',
+  tombstones: 'key',
+  unfinished: 'key',
+  hidden: 'key',
+  garbage: 'key',
+  dirty: 'key',
+  objects: 'key',
+  drafts: 'key',
+  schema: 'key',
+  ingests: 'key',
+  callers: 'key',
+  unreferenced: 'key',
+  waiting: 'key',
+  contents: 'key',
+  reservation: 'key',
+  owned: 'key',
+  ownedTotals: 'key',
+  // The lists of the users whose usage the events are.
+  pending: 'keys',
+  touched: 'keys',
+  accessGroups: 'keys',
+} as const;
 
-/** The script's answer when a generation lacks something, because Redis came back without its last writes. */
-const NOT_WHOLE = -3;
-
-/** The script's answer when a document that a key stands for was deleted, so that it must not come back. */
-const DELETED = -7;
+const COMMIT_ARGUMENTS = {
+  json: 'text',
+  channel: 'text',
+  users: 'list',
+  events: 'list',
+  // The fields and values of the record.
+  values: 'list',
+} as const;
 
 const BEFORE_PUBLISHING = `${SERVER_TIME}${OWNED_FUNCTIONS}
-local change = cjson.decode(ARGV[1])
-local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
-local unreferenced, waiting, accessGroupPrefix = KEYS[14], KEYS[15], ARGV[4]
-local contents, reservation, owned, ownedTotals = KEYS[16], KEYS[17], KEYS[18], KEYS[19]
-local usages, generations = tonumber(ARGV[3]), {}
--- Pairs of a user and an event come before the fields and values of the record.
-local values = 5 + 2 * usages
-local last = values + change.values - 1
-for i, generation in ipairs(change.touched) do generations[generation] = KEYS[19 + usages + i] end
+local change, generations, groups = cjson.decode(json), {}, {}
+for i, generation in ipairs(change.touched) do generations[generation] = touched[i] end
+for i, group in ipairs(change.accessGroups) do groups[group] = accessGroups[i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
-  return ${String(REINDEXED)}
+  return ${String(ANSWER.reindexed)}
 end
 ${CHECK_RESERVATION}
 if change.run ~= '' and change.revision == '' and redis.call('ZSCORE', tombstones, change.id) then
-  return ${String(DELETED)}
+  return ${String(ANSWER.deleted)}
 end
-if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return 0 end
+if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return ${String(ANSWER.changedMeanwhile)} end
 for _, expected in ipairs(change.expected) do
-  if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(NOT_WHOLE)} end
+  if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(ANSWER.notWhole)} end
 end
 ${CHECK_CONTENT_IS_NEW}
 ${CHECK_QUOTAS}
 ${REQUIRE_ACCESS_GROUPS}
-if change.removed or change.evenWhenFull then ${EVEN_WHEN_FULL} end
+if change.removed or change.evenWhenFull then ${evenWhenFull('hash', 'record')} end
 if change.removed then
   redis.call('DEL', record)
   redis.call('ZADD', tombstones, change.now, change.id)
 else
   if #change.dropped > 0 then redis.call('HDEL', record, unpack(change.dropped)) end
-  redis.call('HSET', record, unpack(ARGV, values, last))
+  redis.call('HSET', record, unpack(values))
 end
 ${COUNT_OWNED}
 ${REFER_TO_ACCESS_GROUPS}
@@ -302,9 +332,9 @@ if #change.objects > 0 then
   local now = string.format('%d', serverTime())
   for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
 end
-for i = 1, usages do
-  redis.call('RPUSH', KEYS[19 + i], ARGV[4 + 2 * i])
-  redis.call('SADD', dirty, ARGV[3 + 2 * i])
+for i, list in ipairs(pending) do
+  redis.call('RPUSH', list, events[i])
+  redis.call('SADD', dirty, users[i])
 end
 local ingestOf = redis.call('HGET', ingests, change.id) or ''
 if ingestOf ~= change.ingestOf then
@@ -322,8 +352,8 @@ ${MARK_RESERVATION}
 if change.unfinished then redis.call('ZADD', unfinished, change.now, change.id)
 else redis.call('ZREM', unfinished, change.id) end
 redis.call('ZADD', changes, redis.call('INCR', sequence), change.id)
-if change.settled then redis.call('PUBLISH', ARGV[2], change.id) end
-return 1
+if change.settled then redis.call('PUBLISH', channel, change.id) end
+return ${String(ANSWER.written)}
 `;
 
 /**
@@ -331,26 +361,36 @@ return 1
  * belongs to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow
  * with the number of chunks.
  */
-const COMMIT = `${BEFORE_PUBLISHING}${FROM_PUBLISHING_ON}`;
-const commitScript = defineFrequentScript<number>(COMMIT);
+export const commitScript = declareScript({ keys: COMMIT_KEYS, args: COMMIT_ARGUMENTS }).frequentLua<number>(
+  `${BEFORE_PUBLISHING}${FROM_PUBLISHING_ON}`,
+);
 
 /** The same, which also writes all chunks of the generation that it publishes. */
-const commitWholeScript = defineFrequentScript<number>(`${WHOLE_FUNCTION}${BEFORE_PUBLISHING}
-writeWhole(generations[change.unhide], 20 + usages + #change.touched, last + 1)
+const commitWholeScript = declareScript({
+  keys: { ...COMMIT_KEYS, ...WHOLE_KEYS },
+  args: { ...COMMIT_ARGUMENTS, ...WHOLE_ARGUMENTS },
+}).frequentLua<number>(`${COUNT_FUNCTION}${BEFORE_PUBLISHING}
+local published = generations[change.unhide]
+${WRITE_WHOLE}
 ${FROM_PUBLISHING_ON}`);
 
 /**
- * Does the same as the first script for several new records, which saves a script and a round trip for each of them. KEYS
- * holds their hashes and then the keys that all of them share; ARGV the number of records, and for each the number of its
- * arguments and these. Answers for each as the first would. An error says nothing of the records before the failed one.
+ * Does the same as the first script for several new records, which saves a script and a round trip for each of them. `shared`
+ * are all keys but the record's own and those of its access groups, which come last; a request has the arguments for a record.
+ * Answers for each as the first would. An error says nothing of the records before the failed one.
  */
-export const commitNewScript = defineScript<number[]>(`local function commit(KEYS, ARGV)
-${COMMIT}end
-local records, at, done = tonumber(ARGV[1]), 2, {}
-for i = 1, records do
-  local count = tonumber(ARGV[at])
-  done[i] = commit({KEYS[i], unpack(KEYS, records + 1)}, {unpack(ARGV, at + 1, at + count)})
-  at = at + count + 1
+export const commitNewScript = declareScript({
+  keys: { records: 'keys', shared: 'keys', groups: 'keys' },
+  args: { groupCounts: 'list', requests: 'rows' },
+}).lua<number[]>(`${commitScript.asFunction('commit')}
+local done, lastGroup = {}, 0
+for i, record in ipairs(records) do
+  local given = {record, unpack(shared)}
+  for _ = 1, tonumber(groupCounts[i]) do
+    lastGroup = lastGroup + 1
+    given[#given + 1] = groups[lastGroup]
+  end
+  done[i] = commit(given, {requests()})
 end
 return done
 `);

@@ -1,4 +1,4 @@
-import { defineScript, SERVER_TIME } from '../../../shared/redis/client.js';
+import { declareScript, evenWhenFull, SERVER_TIME } from '../../../shared/redis/script.js';
 
 /*
  * Turns of documents that wait for room. Freed room goes to whoever asks first, so that smaller documents, of which there
@@ -29,12 +29,10 @@ const PARTS = 64;
 const MAX_LINE = 100;
 
 /**
- * Expects the locals `waiting`, `ingests`, `line`, `turn` and `whole`, and the times as ARGV 7 to 9. `turnOf` answers the
- * document that has its turn and how much it wants, or nil and 0. `passes` tells whether a document that wants little need
+ * Expects the keys and times of `reserveScript`, and the function `whole`. `turnOf` answers the document that has its turn and how much it wants, or nil and 0. `passes` tells whether a document that wants little need
  * not leave it room.
  */
 const TURN_FUNCTIONS = `
-local patience, idle, most = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local function wantedBy(document)
   if redis.call('HEXISTS', ingests, document) == 0 then return nil end
   local bytes, since = string.match(redis.call('HGET', waiting, document) or '', '^%d+:(%d+):?(%d*)$')
@@ -118,19 +116,29 @@ end
 const MAX_NOTED = 4;
 
 /**
- * KEYS: reservations, waiting documents, ingests, callers who wait, the line, the turn. ARGV: the document, its version,
- * the bytes that it wants, the bytes of them for embedding, the room that nothing has taken yet, for how many ms its caller
- * counts as one who waits, and the times of turns. A document that had to give back wants the bytes noted then, if they are
- * more, also after it was begun again. Answers the bytes that are reserved, or minus the bytes that are wanted, and whether
+ * Reserves the bytes that a document wants in `all`, some of them for embedding, of the room that nothing has taken yet. Its
+ * caller counts as one who waits for `callerWaits` ms. A document that had to give back wants the bytes noted then, if they
+ * are more, also after it was begun again. Answers the bytes that are reserved, or minus the bytes that are wanted, and whether
  * it stands in the line.
  *
  * While others wait, one caller gets at most half of the room, except for a document that is the only one of its caller.
  * While a document has its turn, others leave it room, but for a few small ones. The time does not grow with the number of
  * waiting documents.
  */
-export const reserveScript = defineScript<[bytes: number, isInLine: number]>(`${SERVER_TIME}
-local reserved, waiting, ingests, callers, line, turn = unpack(KEYS)
-local id, version, all, embedding, room = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+export const reserveScript = declareScript({
+  keys: { reserved: 'key', waiting: 'key', ingests: 'key', callers: 'key', line: 'key', turn: 'key' },
+  args: {
+    id: 'text',
+    version: 'text',
+    all: 'number',
+    embedding: 'number',
+    room: 'number',
+    callerWaits: 'number',
+    patience: 'number',
+    idle: 'number',
+    most: 'number',
+  },
+}).lua<[bytes: number, isInLine: number]>(`${SERVER_TIME}
 local now, caller = serverTime(), redis.call('HGET', ingests, id) or ''
 local function whole(number) return string.format('%.0f', number) end
 ${TURN_FUNCTIONS}
@@ -171,7 +179,7 @@ if promised + all + held > room or (othersWait and own > 0 and own + all > room 
   if of ~= version then since = whole(now) end
   redis.call('HDEL', reserved, id)
   redis.call('HSET', waiting, id, version .. ':' .. whole(all) .. ':' .. since)
-  redis.call('ZADD', callers, whole(now + ARGV[6]), caller)
+  redis.call('ZADD', callers, whole(now + callerWaits), caller)
   ${JOIN_LINE}
   if not holder then turnOf(now, room - promised) end
   return {-all, isInLine}
@@ -184,29 +192,29 @@ redis.call('HSET', reserved, id, version .. ':' .. whole(all) .. ':' .. whole(em
 return {all, 0}
 `);
 
-/**
- * Notes how much is still to be written: a share of the bytes that embedding writes. KEYS: reservations. ARGV: document,
- * version, share.
- */
-export const spendScript = defineScript<number>(`
-local version, all, embedding = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^(%d+):(%d+):(%d+):')
-if version ~= ARGV[2] then return 0 end
-local left = string.format('%.0f', tonumber(embedding) * tonumber(ARGV[3]))
-return redis.call('HSET', KEYS[1], ARGV[1], version .. ':' .. all .. ':' .. embedding .. ':' .. left)
+/** Notes how much is still to be written: a share of the bytes that embedding writes. */
+export const spendScript = declareScript({
+  keys: { reserved: 'key' },
+  args: { id: 'text', version: 'text', share: 'number' },
+}).lua<number>(`
+local of, all, embedding = string.match(redis.call('HGET', reserved, id) or '', '^(%d+):(%d+):(%d+):')
+if of ~= version then return 0 end
+local left = string.format('%.0f', tonumber(embedding) * share)
+return redis.call('HSET', reserved, id, of .. ':' .. all .. ':' .. embedding .. ':' .. left)
 `);
 
 /**
- * Takes a reservation back from a document whose chunks are being removed; it waits for more room than it had. KEYS:
- * reservations, waiting documents. ARGV: the document, and by how much more.
+ * Takes a reservation back from a document whose chunks are being removed; it waits for more room than it had, by the factor
+ * `more`.
  */
-export const takeBackScript = defineScript<number>(
-  `
-local version, all = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^(%d+):(%d+):')
+export const takeBackScript = declareScript({
+  keys: { reserved: 'key', waiting: 'key' },
+  args: { id: 'text', more: 'number' },
+}).lua<number>(`
+${evenWhenFull('hash', 'reserved')}
+local version, all = string.match(redis.call('HGET', reserved, id) or '', '^(%d+):(%d+):')
 if not version then return 0 end
-redis.call('HDEL', KEYS[1], ARGV[1])
-local more = string.format('%.0f', tonumber(all) * tonumber(ARGV[2]))
-redis.call('HSET', KEYS[2], ARGV[1], version .. ':' .. more)
+redis.call('HDEL', reserved, id)
+redis.call('HSET', waiting, id, version .. ':' .. string.format('%.0f', tonumber(all) * more))
 return 1
-`,
-  { evenWhenFull: true },
-);
+`);

@@ -46,14 +46,14 @@ export interface Room {
   readonly spend: (record: Pick<DocumentRecord, 'id' | 'version'>, left: number) => Promise<void>;
 }
 
-const RESERVE_KEYS = [
-  keys.reservedRoom,
-  keys.waitingForRoom,
-  keys.ingests,
-  keys.callersWaitingForRoom,
-  keys.lineForRoom,
-  keys.turnForRoom,
-];
+const RESERVE_KEYS = {
+  reserved: keys.reservedRoom,
+  waiting: keys.waitingForRoom,
+  ingests: keys.ingests,
+  callers: keys.callersWaitingForRoom,
+  line: keys.lineForRoom,
+  turn: keys.turnForRoom,
+} as const;
 
 interface RoomParts {
   readonly redis: Redis;
@@ -83,8 +83,8 @@ export function createRoom(parts: RoomParts): Room {
     spend: async ({ id, version }, left) => {
       if (!(await isBounded())) return;
       await spendScript.run(redis, {
-        keys: [keys.reservedRoom],
-        arguments: [id, String(version), String(left)],
+        keys: { reserved: keys.reservedRoom },
+        args: { id, version, share: left },
       });
     },
   };
@@ -99,11 +99,21 @@ async function reserveBytes(
   const pause = await pauseOf(redis, callerOf(record));
   const { used, share } = await memory.state();
   const free = Math.max(0, Math.floor(share - used));
-  const figures = [all, embedding, free, WAITING_PAUSES * pause * 1_000];
-  const times = [turns.patience, turns.idle, turns.most];
+  const { patience, idle, most } = turns;
+  const callerWaits = WAITING_PAUSES * pause * 1_000;
   const [reserved, isInLine] = await reserveScript.run(redis, {
     keys: RESERVE_KEYS,
-    arguments: [record.id, ...[record.version, ...figures, ...times].map(String)],
+    args: {
+      id: record.id,
+      version: record.version,
+      all,
+      embedding,
+      room: free,
+      callerWaits,
+      patience,
+      idle,
+      most,
+    },
   });
   if (Math.abs(reserved) > share) {
     // A later try then wants no more than the document takes.

@@ -11,8 +11,9 @@ import { GROUP_FIELD } from '../../../shared/documents/record-fields.js';
 import { requeue } from '../../../shared/documents/transitions.js';
 import { GROUP_LANES, type LaneName } from '../../../shared/queues/lanes.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
-import { defineScript, type Redis } from '../../../shared/redis/client.js';
+import type { Redis } from '../../../shared/redis/client.js';
 import { keys, toMember } from '../../../shared/redis/keys.js';
+import { declareScript, evenWhenFull } from '../../../shared/redis/script.js';
 import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
 
 const PAGE = 200;
@@ -194,18 +195,21 @@ export async function countOlderIngests(redis: Redis, running: readonly RunningI
   await Promise.all(
     missing.map(({ id, ownerId }) =>
       countScript.run(redis, {
-        keys: [keys.document(id), keys.ingests, keys.ingestsByCaller],
-        arguments: [id, toMember(ownerId)],
+        keys: { record: keys.document(id), ingests: keys.ingests, callers: keys.ingestsByCaller },
+        args: { id, owner: toMember(ownerId) },
       }),
     ),
   );
 }
 
-const countScript = defineScript<number>(`
-local status = redis.call('HGET', KEYS[1], 'status')
+const countScript = declareScript({
+  keys: { record: 'key', ingests: 'key', callers: 'key' },
+  args: { id: 'text', owner: 'text' },
+}).lua<number>(`
+local status = redis.call('HGET', record, 'status')
 if status ~= '"queued"' and status ~= '"processing"' then return 0 end
-if redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2]) == 0 then return 0 end
-redis.call('ZINCRBY', KEYS[3], 1, ARGV[2])
+if redis.call('HSETNX', ingests, id, owner) == 0 then return 0 end
+redis.call('ZINCRBY', callers, 1, owner)
 return 1
 `);
 
@@ -217,22 +221,28 @@ async function forgetMissing(redis: Redis, ids: readonly string[]): Promise<void
   await Promise.all(
     ids.map((id) =>
       forgetScript.run(redis, {
-        keys: [keys.document(id), keys.unfinished, keys.ingests, keys.ingestsByCaller],
-        arguments: [id],
+        keys: {
+          record: keys.document(id),
+          unfinished: keys.unfinished,
+          ingests: keys.ingests,
+          callers: keys.ingestsByCaller,
+        },
+        args: { id },
       }),
     ),
   );
 }
 
-const forgetScript = defineScript<number>(
-  `
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('ZREM', KEYS[2], ARGV[1])
-local caller = redis.call('HGET', KEYS[3], ARGV[1])
+const forgetScript = declareScript({
+  keys: { record: 'key', unfinished: 'key', ingests: 'key', callers: 'key' },
+  args: { id: 'text' },
+}).lua<number>(`
+${evenWhenFull('hash', 'ingests')}
+if redis.call('EXISTS', record) == 1 then return 0 end
+redis.call('ZREM', unfinished, id)
+local caller = redis.call('HGET', ingests, id)
 if not caller then return 1 end
-redis.call('HDEL', KEYS[3], ARGV[1])
-if tonumber(redis.call('ZINCRBY', KEYS[4], -1, caller)) <= 0 then redis.call('ZREM', KEYS[4], caller) end
+redis.call('HDEL', ingests, id)
+if tonumber(redis.call('ZINCRBY', callers, -1, caller)) <= 0 then redis.call('ZREM', callers, caller) end
 return 1
-`,
-  { evenWhenFull: true },
-);
+`);

@@ -4,8 +4,9 @@ import { contentMember } from '../../../shared/documents/content-hashes.js';
 import { documentTags } from '../../../shared/documents/record-fields.js';
 import { OWNED_FIELD, OWNED_FUNCTIONS, ownedWith, writeOwned } from '../../../shared/documents/owned.js';
 import { renewTags } from '../../../shared/documents/transitions.js';
-import { defineScript, type Redis } from '../../../shared/redis/client.js';
+import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
+import { declareScript } from '../../../shared/redis/script.js';
 import type { SweepParts, SweepStep, SweepTask } from './sweep-task.js';
 
 const PAGE = 200;
@@ -62,15 +63,18 @@ async function enter(redis: Redis, record: DocumentRecord): Promise<void> {
   const member = contentMember(record);
   if (member === null) return;
   await enterScript.run(redis, {
-    keys: [keys.document(record.id), keys.contentHashes(record.ownerId)],
-    arguments: [String(record.revision), member],
+    keys: { record: keys.document(record.id), contents: keys.contentHashes(record.ownerId) },
+    args: { revision: record.revision, member },
   });
 }
 
 /** A record that has changed since it was read has an entry from its commit. */
-const enterScript = defineScript<number>(`
-if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[1] then return 0 end
-return redis.call('ZADD', KEYS[2], 0, ARGV[2])
+const enterScript = declareScript({
+  keys: { record: 'key', contents: 'key' },
+  args: { revision: 'text', member: 'text' },
+}).lua<number>(`
+if redis.call('HGET', record, 'revision') ~= revision then return 0 end
+return redis.call('ZADD', contents, 0, member)
 `);
 
 /**
@@ -96,16 +100,19 @@ async function renew({ redis, records, jobs }: SweepParts, { id }: DocumentRecor
   );
   if (!record || !changed) return;
   await tagsScript.run(redis, {
-    keys: [keys.document(id)],
-    arguments: [String(record.revision), documentTags(record)],
+    keys: { record: keys.document(id) },
+    args: { revision: record.revision, tags: documentTags(record) },
   });
   await jobs.addRetag(id, record.retag, { callerId: record.ownerId, requestId: 'sweep' });
 }
 
 /** A record that has changed since has the tags of that change. */
-const tagsScript = defineScript<number>(`
-if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[1] then return 0 end
-return redis.call('HSET', KEYS[1], 'tags', ARGV[2])
+const tagsScript = declareScript({
+  keys: { record: 'key' },
+  args: { revision: 'text', tags: 'text' },
+}).lua<number>(`
+if redis.call('HGET', record, 'revision') ~= revision then return 0 end
+return redis.call('HSET', record, 'tags', tags)
 `);
 
 /** Counts documents that an earlier version wrote in the amounts of their owners. The commit of all others counts them. */
@@ -117,14 +124,21 @@ export const ownedTask = ({ redis, records }: SweepParts): SweepTask => ({
 
 const count = (redis: Redis, record: DocumentRecord): Promise<number> =>
   countScript.run(redis, {
-    keys: [keys.document(record.id), keys.owned(record.ownerId), keys.ownedTotals],
-    arguments: [String(record.revision), writeOwned(ownedWith(record))],
+    keys: {
+      record: keys.document(record.id),
+      owned: keys.owned(record.ownerId),
+      totals: keys.ownedTotals,
+    },
+    args: { revision: record.revision, amounts: writeOwned(ownedWith(record)) },
   });
 
 /** A record that has changed since it was read was counted by its commit, or has a later place in the change log. */
-const countScript = defineScript<number>(`${OWNED_FUNCTIONS}
-local revision, noted = unpack(redis.call('HMGET', KEYS[1], 'revision', '${OWNED_FIELD}'))
-if revision ~= ARGV[1] or noted == ARGV[2] then return 0 end
-addOwned(KEYS[2], KEYS[3], differenceOf(noted, ARGV[2]))
-return redis.call('HSET', KEYS[1], '${OWNED_FIELD}', ARGV[2])
+const countScript = declareScript({
+  keys: { record: 'key', owned: 'key', totals: 'key' },
+  args: { revision: 'text', amounts: 'text' },
+}).lua<number>(`${OWNED_FUNCTIONS}
+local present, noted = unpack(redis.call('HMGET', record, 'revision', '${OWNED_FIELD}'))
+if present ~= revision or noted == amounts then return 0 end
+addOwned(owned, totals, differenceOf(noted, amounts))
+return redis.call('HSET', record, '${OWNED_FIELD}', amounts)
 `);

@@ -5,6 +5,7 @@ import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/st
 import { tellOfMirror } from '../../../mirror-preparation/mirror-preparation.js';
 import { keys } from '../../../redis/keys.js';
 import { reconnectDelay } from '../../../redis/client.js';
+import { declareScript } from '../../../redis/script.js';
 import type { RecordTexts } from './record-parser.js';
 
 /** The name of the data set, and how many changes it had seen at one moment. */
@@ -209,52 +210,56 @@ async function readPairs<Item>(
  */
 const ENOUGH_BYTES = 2 ** 19;
 
-const define = (fields: readonly string[], pack: string) =>
-  defineScript({
-    SCRIPT: `
-local values, bytes, enough = {}, 0, tonumber(ARGV[1])
-for i = 1, #KEYS do
-  local row = redis.call('HMGET', KEYS[i], unpack(ARGV, 2))
-  local first, second = false, false
-  ${pack}
-  values[2 * i - 1], values[2 * i] = first, second
-  if first and second then bytes = bytes + #first + #second end
+const readHashes = declareScript({
+  keys: { hashes: 'keys' },
+  args: { enough: 'number', fields: 'list' },
+});
+
+const define = (fields: readonly string[], lua: string) => {
+  const { source, pack } = readHashes.lua(`
+local values, bytes = {}, 0
+for i, hash in ipairs(hashes) do
+  ${lua}
   if bytes >= enough then break end
 end
 return values
-`,
+`);
+  return defineScript({
+    SCRIPT: source,
     // The script is not marked as read-only, because EVALSHA_RO needs Redis 7.
     parseCommand(parser: CommandParser, names: string[], more: readonly string[] = []) {
-      parser.pushKeysLength(names);
-      parser.push(String(ENOUGH_BYTES), ...fields, ...more);
+      const args = { enough: ENOUGH_BYTES, fields: [...fields, ...more] };
+      const call = pack({ keys: { hashes: names }, args });
+      parser.pushKeysLength(call.keys);
+      parser.push(...call.arguments);
     },
     transformReply: (reply: (string | Buffer | null)[]) => reply,
   });
+};
+
+/** Reads two values for each hash, which some Lua makes of the `row` of fields. */
+const definePairs = (fields: readonly string[], lua: string) =>
+  define(
+    fields,
+    `local row = redis.call('HMGET', hash, unpack(fields))
+  local first, second = false, false
+  ${lua}
+  values[2 * i - 1], values[2 * i] = first, second
+  if first and second then bytes = bytes + #first + #second end`,
+  );
 
 /** Reads vectors and packed terms of chunks. Takes the name of the vector's field. */
-const readChunkHashes = define(['terms'], 'first, second = row[2], row[1]');
+const readChunkHashes = definePairs(['terms'], 'first, second = row[2], row[1]');
 
 /** Reads the packed terms of chunks alone: one value for each, null where there is none. */
-const readChunkTerms = defineScript({
-  SCRIPT: `
-local values, bytes, enough = {}, 0, tonumber(ARGV[1])
-for i = 1, #KEYS do
-  local terms = redis.call('HGET', KEYS[i], 'terms')
-  values[i] = terms
-  if terms then bytes = bytes + #terms end
-  if bytes >= enough then break end
-end
-return values
-`,
-  parseCommand(parser: CommandParser, names: string[]) {
-    parser.pushKeysLength(names);
-    parser.push(String(ENOUGH_BYTES));
-  },
-  transformReply: (reply: (string | Buffer | null)[]) => reply,
-});
+const readChunkTerms = define(
+  ['terms'],
+  `values[i] = redis.call('HGET', hash, fields[1])
+  if values[i] then bytes = bytes + #values[i] end`,
+);
 
 /** Reads the access lists of records, one a line, and a JSON list of the other fields that the mirror keeps. */
-const readRecordHashes = define(
+const readRecordHashes = definePairs(
   [
     'readers',
     'writers',
