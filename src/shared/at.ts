@@ -1,6 +1,6 @@
 /**
- * The item at an index that is known to be in a list. Loops over many numbers read them
- * without it, because the call would slow them down: `src/index/` and `src/shared/text/` (`tsconfig.numbers.json`).
+ * The item at an index that is known to be in a list. Inner loops over many numbers read them without it, because the call
+ * would slow them down (`tsconfig.numbers.json`).
  * @throws RangeError where the item is missing, so that a mistake does not go on as a zero or an empty text
  */
 export function at<Item>(list: ArrayLike<Item | undefined>, index: number): Item {
