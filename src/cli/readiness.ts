@@ -1,4 +1,4 @@
-import { get, type IncomingMessage } from 'node:http';
+import { get, IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { say } from './user-messages.js';
@@ -21,7 +21,9 @@ async function askReady(address: string, signal: AbortSignal): Promise<string | 
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(5_000)]);
     // `fetch` would take the supervisor eight megabytes more, which it would keep.
     const request = get(`${address}/health/ready`, { signal: timeout, agent: false });
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const values: readonly unknown[] = await once(request, 'response');
+    const [response] = values;
+    if (!(response instanceof IncomingMessage)) return 'no answer';
     let body = '';
     for await (const text of response.setEncoding('utf8')) body += String(text);
     return response.statusCode === 200 ? null : body.slice(0, 500);

@@ -1,6 +1,6 @@
 import { createMasks, type Masks } from './masks/masks.js';
 import type { Mask } from './masks/working-mask.js';
-import { at } from './memory/at.js';
+import { at } from '../shared/at.js';
 import { loadPostingsKernel, type MakePostingsKernel } from './postings/kernel.js';
 import { createScratch } from './postings/score-segment.js';
 import { createShard } from './postings/shard/shard.js';

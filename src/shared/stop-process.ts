@@ -61,8 +61,8 @@ export function stopOnSignals({
   return { stop: (reason, code) => stop(reason, code, 0), isStopping: () => isStopping };
 }
 
-/** `process.connected` is undefined in a process that was started without a channel to its parent, whatever its type says. */
-const hasParentLeft = () => (process.connected as boolean | undefined) === false;
+/** A process that was started without a channel to its parent has no `connected`, whatever its type says. */
+const hasParentLeft = () => 'connected' in process && !process.connected;
 
 /** Ends a process that cannot start or go on. Only the message is written of an error that its operator can mend. */
 export function failProcess(error: unknown, options: { readonly isOperators?: boolean } = {}): never {

@@ -63,16 +63,16 @@ function boardQueue(lane: LaneName, { jobs, retryJob, readNotes, readOnly, admin
     description: LANE_PURPOSES[lane],
     externalJobUrl: (job) => documentLink(job.data, adminPath),
   });
-  const operated = async (job: Job): Promise<Job> => {
+  const operated = async (job: Job<object>): Promise<Job> => {
     const notes = await readNotes(lane, job);
     const runAgain = job.retry.bind(job);
     job.retry = (state) => retryJob(job, () => runAgain(state));
     const asShown = job.toJSON.bind(job);
-    job.toJSON = () => ({ ...asShown(), data: { ...(job.data as object), ...notes } });
+    job.toJSON = () => ({ ...asShown(), data: { ...job.data, ...notes } });
     return job;
   };
   adapter.getJob = async (jobId) => {
-    const job: Job | undefined = await queue.getJob(jobId);
+    const job: Job<object> | undefined = await queue.getJob(jobId);
     return job && operated(job);
   };
   adapter.getJobs = async (statuses, start, end) => {

@@ -221,7 +221,8 @@ const plain = (name: string): string => name.toLowerCase().replace(/[-_\s]/g, ''
 
 /** Returns the number of letters to put in, leave out, replace or swap with their neighbour (optimal string alignment). */
 function distance(a: string, b: string): number {
-  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)];
+  let before: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= b.length; j += 1) {

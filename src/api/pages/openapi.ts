@@ -157,8 +157,12 @@ function requestContent({ request, upload, items, examples }: Route): ZodOpenApi
 /** The first item of the list that a body holds: the example of a line. */
 function firstItem(body: unknown): unknown {
   const lists: unknown[] = isPlainObject(body) ? Object.values(body) : [];
-  const list = lists.find((value) => Array.isArray(value));
-  return Array.isArray(list) ? (list[0] as unknown) : undefined;
+  return firstOf(lists.find((value) => Array.isArray(value)));
+}
+
+function firstOf(list: unknown): unknown {
+  const items: readonly unknown[] = Array.isArray(list) ? list : [];
+  return items[0];
 }
 
 const SUCCESSES: Readonly<Record<number, string>> = {
@@ -206,9 +210,9 @@ function responseObject(status: number, shape: ResponseShape, example: unknown):
 /** The items of a list as lines of JSON. The schema describes a single one. */
 function lineContent(shape: ResponseShape, example: unknown) {
   if (!(shape instanceof z.ZodArray)) return {};
-  // @NOTE zod types the element of an array by its core class.
-  const element = shape.element as z.ZodType;
-  return { [NDJSON]: mediaType(element, Array.isArray(example) ? (example[0] as unknown) : undefined) };
+  const { element } = shape;
+  // zod types the element of an array by its core class.
+  return element instanceof z.ZodType ? { [NDJSON]: mediaType(element, firstOf(example)) } : {};
 }
 
 const STREAM_ERROR: z.infer<typeof streamError> = {

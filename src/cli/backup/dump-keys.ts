@@ -31,6 +31,7 @@ async function dumpKey(client: Client, key: string): Promise<Dumped> {
   const [expiresAt, value, states] = await Promise.all([
     // The clock of Redis counts, which may differ from this machine's.
     client.pExpireTime(key),
+    // @NOTE the types of the client do not say that its mapping makes bytes of this reply
     inBytes(client).dump(key) as Promise<Buffer | null>,
     isDocument ? client.hmGet(key, ['published', 'pending']) : null,
   ]);

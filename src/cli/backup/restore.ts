@@ -1,3 +1,4 @@
+import { at } from '../../shared/at.js';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorReply } from 'redis';
@@ -223,7 +224,7 @@ async function refuseData(client: Client): Promise<void> {
   if ((await client.exists(keys.changes)) === 1) throw holds('changes', keys.changes);
   for await (const found of allKeys(client)) {
     for (const key of found) {
-      const kind = key.slice(KEY_PREFIX.length).split(':', 1)[0] ?? '';
+      const kind = at(key.slice(KEY_PREFIX.length).split(':', 1), 0);
       if (isKind(kind)) throw holds(kind, key);
     }
   }

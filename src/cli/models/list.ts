@@ -1,3 +1,4 @@
+import { at } from '../../shared/at.js';
 import { createFingerprints, type Fingerprints } from '../../shared/local-models/fingerprints.js';
 import {
   loadCrashesPath,
@@ -83,11 +84,11 @@ function sayPause(crash: LoadCrash | undefined): string[] {
 }
 
 function table(rows: readonly (readonly string[])[]): string {
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => at(row, column).length)));
   return rows
     .map((row) =>
       row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .map((cell, column) => cell.padEnd(at(widths, column)))
         .join('  ')
         .trimEnd(),
     )

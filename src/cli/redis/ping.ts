@@ -25,8 +25,9 @@ export async function ping(url: string): Promise<void> {
   socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('Redis does not answer')));
   try {
     socket.write('PING\r\n');
-    const [answer] = (await Promise.race([once(socket, 'data'), untilClosed(socket)])) as [Buffer];
-    const line = answer.toString('latin1');
+    const values: readonly unknown[] = await Promise.race([once(socket, 'data'), untilClosed(socket)]);
+    const [answer] = values;
+    const line = Buffer.isBuffer(answer) ? answer.toString('latin1') : '';
     if (!line.startsWith('+PONG')) throw new Error(line.trim());
   } finally {
     socket.destroy();

@@ -28,6 +28,7 @@ export type SettingsAnswer = { readonly settings: SupervisorSettings } | { reado
 export async function readSupervisorSettings(env: Environment): Promise<SupervisorSettings> {
   const path = fileURLToPath(new URL('./main.js', import.meta.url));
   const child = fork(path, [], { env: { ...env }, stdio: ['ignore', 1, 2, 'ipc'] });
+  // @NOTE the child is our own code
   const [answer] = (await Promise.race([once(child, 'message'), untilSilent(child)])) as [SettingsAnswer];
   if ('wrong' in answer) throw new UserError(answer.wrong);
   return answer.settings;

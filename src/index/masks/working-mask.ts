@@ -1,4 +1,4 @@
-import { at } from '../memory/at.js';
+import { at } from '../../shared/at.js';
 import type { AccessClass } from '../tables/access-classes.js';
 import type { AppRules, AppTypes } from '../tables/app.js';
 import type { IndexedDocument } from '../tables/document.js';
@@ -197,7 +197,8 @@ function applyChanges<App extends AppTypes>(
   }: { readonly changes: readonly number[]; readonly decision: Decision<App>; readonly steps: number },
 ): number {
   let left = steps;
-  for (let slot = changes[mask.seen]; left > 0 && slot !== undefined; slot = changes[mask.seen]) {
+  while (left > 0 && mask.seen < changes.length) {
+    const slot = changes[mask.seen];
     set(mask, slot, takes(decision, documents[slot]));
     left -= decision.stepsOfDocument;
     mask.seen += 1;
@@ -213,8 +214,8 @@ function takes<App extends AppTypes>(
 }
 
 function set(mask: Progress, slot: number, isTaken: boolean): void {
-  // `documents` has a byte for every document slot, so that `?? 0` never applies.
-  mask.count += Number(isTaken) - (mask.documents[slot] ?? 0);
+  // `documents` has a byte for every document slot.
+  mask.count += Number(isTaken) - mask.documents[slot];
   mask.documents[slot] = Number(isTaken);
   if (isTaken) mask.few?.add(slot);
   else mask.few?.delete(slot);

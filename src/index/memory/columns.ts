@@ -8,7 +8,7 @@ export interface FloatColumn {
 export function createFloatColumn(): FloatColumn {
   let values = new Float64Array(0);
   return {
-    get: (slot) => values[slot] ?? 0,
+    get: (slot) => (slot < values.length ? values[slot] : 0),
     set: (slot, value) => {
       if (slot >= values.length) {
         if (value === 0) return;
@@ -19,6 +19,11 @@ export function createFloatColumn(): FloatColumn {
       values[slot] = value;
     },
   };
+}
+
+/** Returns the number of a slot, 0 beyond the end of the column. */
+export function readColumn(column: Int32Array, slot: number): number {
+  return slot < column.length ? column[slot] : 0;
 }
 
 /** Returns a column of numbers with room for `size`: the given one, or a larger copy with zeros at its end. */

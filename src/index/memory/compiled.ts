@@ -18,6 +18,7 @@ export async function loadCompiled<Kernel>(file: URL): Promise<MakeCompiled<Kern
     const pages = Math.ceil(bytes / PAGE_BYTES);
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    // @NOTE a module has no types; its caller names the kernel that was compiled from the file beside it
     return { kernel: exports as Kernel, buffer: memory.buffer };
   };
 }

@@ -7,8 +7,6 @@ import { makeBounds, MIN_WINDOWED, WINDOW, widenBounds, type Segment } from './s
 /** Work that is done step by step, so that searches are answered in between. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-// In this file, `?? 0` reads numbers that are known to be there, or an empty place of a table: a check would slow loops down.
-
 /** One step goes over this many chunks or terms, which takes some tenths of a millisecond. */
 const CHUNKS_AT_ONCE = 64;
 const TERMS_AT_ONCE = 4_096;
@@ -60,13 +58,11 @@ interface Chunks {
   readonly first: number;
 }
 
-const NOTHING = new Uint8Array(0);
-
 /** @returns the place where the numbers of the next range begin */
 function numberTerms(dictionary: Dictionary, { packed, range, numbers, first }: Chunks): number {
   let next = first;
   for (let ordinal = range.from; ordinal < range.to; ordinal += 1) {
-    const terms = packed[ordinal] ?? NOTHING;
+    const terms = packed[ordinal];
     const size = packedSize(terms);
     for (let index = 0; index < size; index += 1) {
       numbers[next] = countTerm(dictionary, packedTerm(terms, index));
@@ -83,12 +79,12 @@ function writePostings(
 ): number {
   let from = first;
   for (let ordinal = range.from; ordinal < range.to; ordinal += 1) {
-    const terms = packed[ordinal] ?? NOTHING;
+    const terms = packed[ordinal];
     const size = packedSize(terms);
     if (size > 0) lengths[ordinal] = packedLength(terms);
     for (let index = 0; index < size; index += 1) {
-      const number = numbers[from + index] ?? 0;
-      const next = nexts[number] ?? 0;
+      const number = numbers[from + index];
+      const next = nexts[number];
       ordinals[next] = ordinal;
       counts[next] = packedCount(terms, size, index);
       nexts[number] = next + 1;
@@ -111,11 +107,11 @@ interface TermPlaces extends Pick<Layout, 'nexts'> {
 }
 
 function placeTerms(dictionary: Dictionary, { terms, starts, nexts }: TermPlaces, { from, to }: Range): void {
-  let start = starts[from] ?? 0;
+  let start = starts[from];
   for (let place = from; place < to; place += 1) {
-    const number = numberOf(dictionary, terms[place] ?? 0);
+    const number = numberOf(dictionary, terms[place]);
     nexts[number] = start;
-    start += dictionary.frequencies[number] ?? 0;
+    start += dictionary.frequencies[number];
     starts[place + 1] = start;
   }
 }
@@ -129,7 +125,7 @@ function* layOut(dictionary: Dictionary, slots: Int32Array, makeKernel: MakePost
     placeTerms(dictionary, { terms, starts, nexts }, range);
     yield;
   }
-  const postings = starts[size] ?? 0;
+  const postings = starts[size];
   const windows = Math.ceil(slots.length / WINDOW);
   const { tables, entries } = placeTables(starts, windows);
   return {
@@ -153,7 +149,7 @@ function placeTables(starts: Uint32Array, windows: number): { tables: Int32Array
   const tables = new Int32Array(starts.length - 1).fill(-1);
   let entries = 0;
   for (let place = 0; windows > 1 && place < tables.length; place += 1) {
-    if ((starts[place + 1] ?? 0) - (starts[place] ?? 0) < MIN_WINDOWED) continue;
+    if (starts[place + 1] - starts[place] < MIN_WINDOWED) continue;
     tables[place] = entries;
     entries += windows;
   }
@@ -168,7 +164,7 @@ function* boundTerms(segment: Segment): Steps<void> {
   const { terms, starts } = segment;
   let place = 0;
   while (place < terms.length) {
-    const enough = (starts[place] ?? 0) + POSTINGS_AT_ONCE;
+    const enough = starts[place] + POSTINGS_AT_ONCE;
     place = boundUntil(segment, place, enough);
     yield;
   }
@@ -178,31 +174,31 @@ function* boundTerms(segment: Segment): Steps<void> {
 function boundUntil(segment: Segment, from: number, enough: number): number {
   const { terms, starts, tables } = segment;
   let place = from;
-  for (; place < terms.length && (starts[place] ?? 0) < enough; place += 1) {
-    if ((tables[place] ?? -1) < 0) boundTerm(segment, place);
+  for (; place < terms.length && starts[place] < enough; place += 1) {
+    if (tables[place] < 0) boundTerm(segment, place);
     else boundWindows(segment, place);
   }
   return place;
 }
 
 function boundTerm({ starts, ordinals, counts, lengths, bounds }: Segment, place: number): void {
-  const end = starts[place + 1] ?? 0;
-  for (let at = starts[place] ?? 0; at < end; at += 1)
-    widenBounds(bounds, place, counts[at] ?? 0, lengths[ordinals[at] ?? 0] ?? 0);
+  const end = starts[place + 1];
+  for (let at = starts[place]; at < end; at += 1)
+    widenBounds(bounds, place, counts[at], lengths[ordinals[at]]);
 }
 
 function boundWindows(segment: Segment, place: number): void {
   const { starts, ordinals, counts, lengths, tables, windows, bounds, windowBounds, windowEnds } = segment;
-  const table = tables[place] ?? 0;
-  const end = starts[place + 1] ?? 0;
-  let at = starts[place] ?? 0;
+  const table = tables[place];
+  const end = starts[place + 1];
+  let at = starts[place];
   for (let window = 0; window < windows; window += 1) {
     const below = (window + 1) * WINDOW;
     const entry = table + window;
-    for (; at < end && (ordinals[at] ?? 0) < below; at += 1)
-      widenBounds(windowBounds, entry, counts[at] ?? 0, lengths[ordinals[at] ?? 0] ?? 0);
+    for (; at < end && ordinals[at] < below; at += 1)
+      widenBounds(windowBounds, entry, counts[at], lengths[ordinals[at]]);
     windowEnds[entry] = at;
-    widenBounds(bounds, place, windowBounds.counts[entry] ?? 0, windowBounds.lengths[entry] ?? 0);
+    widenBounds(bounds, place, windowBounds.counts[entry], windowBounds.lengths[entry]);
   }
 }
 
@@ -233,10 +229,9 @@ function startsOf(terms: Uint32Array, shift: number): Uint32Array {
   const starts = new Uint32Array(VALUES + 1);
   for (const term of terms) {
     const digit = (term >>> shift) & (VALUES - 1);
-    starts[digit + 1] = (starts[digit + 1] ?? 0) + 1;
+    starts[digit + 1] += 1;
   }
-  for (let digit = 1; digit < VALUES; digit += 1)
-    starts[digit] = (starts[digit] ?? 0) + (starts[digit - 1] ?? 0);
+  for (let digit = 1; digit < VALUES; digit += 1) starts[digit] += starts[digit - 1];
   return starts;
 }
 
@@ -247,7 +242,7 @@ function distribute(
 ): void {
   for (const term of terms) {
     const digit = (term >>> shift) & (VALUES - 1);
-    const start = starts[digit] ?? 0;
+    const start = starts[digit];
     sorted[start] = term;
     starts[digit] = start + 1;
   }
@@ -286,7 +281,7 @@ function tablePlace({ table, terms }: Dictionary, term: number): number {
   const mask = table.length - 1;
   // The upper bits of a product depend on all bits of the term (multiplicative hashing, Knuth).
   let place = Math.imul(term, SECRET) >>> Math.clz32(mask);
-  for (let number = table[place] ?? 0; number !== 0; number = table[place] ?? 0) {
+  for (let number = table[place]; number !== 0; number = table[place]) {
     if (terms[number - 1] === term) return place;
     place = (place + 1) & mask;
   }
@@ -296,9 +291,9 @@ function tablePlace({ table, terms }: Dictionary, term: number): number {
 /** Counts a chunk that holds the term. @returns the number of the term */
 function countTerm(dictionary: Dictionary, term: number): number {
   const place = tablePlace(dictionary, term);
-  const number = (dictionary.table[place] ?? 0) - 1;
+  const number = dictionary.table[place] - 1;
   if (number >= 0) {
-    dictionary.frequencies[number] = (dictionary.frequencies[number] ?? 0) + 1;
+    dictionary.frequencies[number] += 1;
     return number;
   }
   if (dictionary.size === dictionary.terms.length) {
@@ -314,7 +309,7 @@ function countTerm(dictionary: Dictionary, term: number): number {
 
 /** Returns the number of a term that was counted. */
 function numberOf(dictionary: Dictionary, term: number): number {
-  return (dictionary.table[tablePlace(dictionary, term)] ?? 0) - 1;
+  return dictionary.table[tablePlace(dictionary, term)] - 1;
 }
 
 function grow(dictionary: Dictionary): void {
@@ -325,5 +320,5 @@ function grow(dictionary: Dictionary): void {
   dictionary.frequencies.set(frequencies);
   dictionary.table = new Int32Array(tableSize(2 * size));
   for (let number = 0; number < size; number += 1)
-    dictionary.table[tablePlace(dictionary, terms[number] ?? 0)] = number + 1;
+    dictionary.table[tablePlace(dictionary, terms[number])] = number + 1;
 }

@@ -65,15 +65,15 @@ export function scoreSegment(
 function openLists(segment: Segment, { terms, weights, averageLength }: TermWeights): TermList[] {
   const lists: TermList[] = [];
   for (let i = 0; i < terms.length; i += 1) {
-    const place = placeOf(segment, terms[i] ?? 0);
+    const place = placeOf(segment, terms[i]);
     if (place < 0) continue;
-    const weight = weights[i] ?? 0;
+    const weight = weights[i];
     lists.push({
       weight,
       bound: weight * highestShare(segment.bounds, place, averageLength),
-      table: segment.tables[place] ?? -1,
-      end: segment.starts[place + 1] ?? 0,
-      next: segment.starts[place] ?? 0,
+      table: segment.tables[place],
+      end: segment.starts[place + 1],
+      next: segment.starts[place],
       windowEnd: 0,
       windowBound: 0,
     });
@@ -91,12 +91,12 @@ function enterWindow(
   let sum = 0;
   for (const list of lists) {
     if (list.table >= 0) {
-      list.windowEnd = windowEnds[list.table + window] ?? 0;
+      list.windowEnd = windowEnds[list.table + window];
       list.windowBound = list.weight * highestShare(windowBounds, list.table + window, averageLength);
     } else {
       let at = list.next;
       if (windows === 1) at = list.end;
-      else while (at < list.end && (ordinals[at] ?? 0) < below) at += 1;
+      else while (at < list.end && ordinals[at] < below) at += 1;
       list.windowEnd = at;
       list.windowBound = at > list.next ? list.bound : 0;
     }
@@ -120,7 +120,7 @@ function scoreWindow(segment: Segment, window: WindowLists, scratch: Scratch, co
   const { threshold } = collector;
   let [first, unread] = [0, 0];
   for (; first < lists.length; first += 1) {
-    const bound = lists[first]?.windowBound ?? 0;
+    const bound = lists[first].windowBound;
     if (unread + bound + SPARE >= threshold) break;
     unread += bound;
   }
@@ -151,15 +151,15 @@ function addAll(
   const { weight, next, windowEnd } = list;
   let { size } = scratch;
   for (let at = next; at < windowEnd; at += 1) {
-    const ordinal = ordinals[at] ?? 0;
+    const ordinal = ordinals[at];
     const place = ordinal - base;
-    const count = counts[at] ?? 0;
-    const before = sums[place] ?? 0;
+    const count = counts[at];
+    const before = sums[place];
     if (before === 0) {
       touched[size] = place;
       size += 1;
     }
-    sums[place] = before + (weight * count) / (count + fixed + perTerm * (lengths[ordinal] ?? 0));
+    sums[place] = before + (weight * count) / (count + fixed + perTerm * lengths[ordinal]);
   }
   scratch.size = size;
 }
@@ -172,11 +172,11 @@ function addToTouched(
   { sums }: Scratch,
 ): void {
   for (let at = next; at < windowEnd; at += 1) {
-    const ordinal = ordinals[at] ?? 0;
-    const before = sums[ordinal - base] ?? 0;
+    const ordinal = ordinals[at];
+    const before = sums[ordinal - base];
     if (before === 0) continue;
-    const count = counts[at] ?? 0;
-    sums[ordinal - base] = before + (weight * count) / (count + fixed + perTerm * (lengths[ordinal] ?? 0));
+    const count = counts[at];
+    sums[ordinal - base] = before + (weight * count) / (count + fixed + perTerm * lengths[ordinal]);
   }
 }
 
@@ -188,17 +188,17 @@ function lookUp(
   { sums, touched, size }: Scratch,
 ): void {
   for (let i = 0; i < size; i += 1) {
-    const place = touched[i] ?? 0;
+    const place = touched[i];
     const ordinal = base + place;
     let [from, to] = [next, windowEnd];
     while (from < to) {
       const middle = (from + to) >>> 1;
-      if ((ordinals[middle] ?? 0) < ordinal) from = middle + 1;
+      if (ordinals[middle] < ordinal) from = middle + 1;
       else to = middle;
     }
     if (from === windowEnd || ordinals[from] !== ordinal) continue;
-    const count = counts[from] ?? 0;
-    sums[place] = (sums[place] ?? 0) + (weight * count) / (count + fixed + perTerm * (lengths[ordinal] ?? 0));
+    const count = counts[from];
+    sums[place] += (weight * count) / (count + fixed + perTerm * lengths[ordinal]);
   }
 }
 
@@ -207,8 +207,8 @@ function keepReaching(scratch: Scratch, least: number): void {
   const { sums, touched, size } = scratch;
   let kept = 0;
   for (let i = 0; i < size; i += 1) {
-    const place = touched[i] ?? 0;
-    if ((sums[place] ?? 0) < least) {
+    const place = touched[i];
+    if (sums[place] < least) {
       sums[place] = 0;
       continue;
     }
@@ -226,11 +226,11 @@ function collectTouched(
 ): void {
   let { threshold } = collector;
   for (let i = 0; i < size; i += 1) {
-    const place = touched[i] ?? 0;
-    const sum = sums[place] ?? 0;
+    const place = touched[i];
+    const sum = sums[place];
     sums[place] = 0;
     if (sum + SPARE < threshold) continue;
-    const slot = slots[base + place] ?? -1;
+    const slot = slots[base + place];
     if (slot < 0) continue;
     collector.collect(slot, sum);
     ({ threshold } = collector);
@@ -252,19 +252,18 @@ export function addUpSegment(
   tell: (slot: number, sum: number) => void,
 ): void {
   const sums = new Float64Array(slots.length);
-  // `?? 0` reads numbers that are known to be there, because a check would slow the loops down.
   for (let place = 0; place < terms.length; place += 1) {
-    const product = of(terms[place] ?? 0);
+    const product = of(terms[place]);
     if (product === 0) continue;
-    const end = starts[place + 1] ?? 0;
-    for (let at = starts[place] ?? 0; at < end; at += 1) {
-      const ordinal = ordinals[at] ?? 0;
-      sums[ordinal] = (sums[ordinal] ?? 0) + product * weigh(counts[at] ?? 0, lengths[ordinal] ?? 0);
+    const end = starts[place + 1];
+    for (let at = starts[place]; at < end; at += 1) {
+      const ordinal = ordinals[at];
+      sums[ordinal] += product * weigh(counts[at], lengths[ordinal]);
     }
   }
   for (let ordinal = 0; ordinal < slots.length; ordinal += 1) {
-    const slot = slots[ordinal] ?? -1;
-    const sum = sums[ordinal] ?? 0;
+    const slot = slots[ordinal];
+    const sum = sums[ordinal];
     if (slot >= 0 && sum !== 0) tell(slot, sum);
   }
 }
@@ -305,17 +304,16 @@ function openCompiledLists(
 ): { readonly lists: number; readonly bound: number } {
   let [lists, bound] = [0, 0];
   for (let i = 0; i < terms.length; i += 1) {
-    const place = placeOf(segment, terms[i] ?? 0);
+    const place = placeOf(segment, terms[i]);
     if (place < 0) continue;
-    // `?? 0`, here and below, reads numbers that are known to be there.
-    const weight = weights[i] ?? 0;
+    const weight = weights[i];
     const most = weight * highestShare(segment.bounds, place, averageLength);
     const first = lists * LIST.words;
     floats[first + LIST.weight] = weight;
     floats[first + LIST.bound] = most;
-    integers[first + LIST.table] = segment.tables[place] ?? -1;
-    integers[first + LIST.next] = segment.starts[place] ?? 0;
-    integers[first + LIST.end] = segment.starts[place + 1] ?? 0;
+    integers[first + LIST.table] = segment.tables[place];
+    integers[first + LIST.next] = segment.starts[place];
+    integers[first + LIST.end] = segment.starts[place + 1];
     lists += 1;
     bound += most;
   }
@@ -337,9 +335,9 @@ function collectFound(
 ): void {
   let { threshold } = collector;
   for (let i = 0; i < size; i += 1) {
-    const sum = sums[i] ?? 0;
+    const sum = sums[i];
     if (sum + spare < threshold) continue;
-    const slot = slots[base + (places[i] ?? 0)] ?? -1;
+    const slot = slots[base + places[i]];
     if (slot < 0) continue;
     collector.collect(slot, sum);
     ({ threshold } = collector);

@@ -72,14 +72,14 @@ export const emptyBounds = (counts: Uint8Array, lengths: Uint16Array): Bounds =>
 
 /** Returns the highest value of `count / (count + damping)` among the chunks of these bounds. */
 export function highestShare({ counts, lengths }: Bounds, place: number, averageLength: number): number {
-  const count = counts[place] ?? 0;
-  return count === 0 ? 0 : count / (count + lengthDamping(lengths[place] ?? 0, averageLength));
+  const count = counts[place];
+  return count === 0 ? 0 : count / (count + lengthDamping(lengths[place], averageLength));
 }
 
-/** Takes a posting into the bounds. Here and below, `?? 0` reads numbers that are known to be there. */
+/** Takes a posting into the bounds. */
 export function widenBounds({ counts, lengths }: Bounds, place: number, count: number, length: number): void {
-  if (count > (counts[place] ?? 0)) counts[place] = count;
-  if (length < (lengths[place] ?? 0)) lengths[place] = length;
+  if (count > counts[place]) counts[place] = count;
+  if (length < lengths[place]) lengths[place] = length;
 }
 
 /** Returns the place of a term; -1 when no chunk of the segment ever held it. */
@@ -87,7 +87,7 @@ export function placeOf({ terms }: Pick<Segment, 'terms'>, term: number): number
   let [from, to] = [0, terms.length];
   while (from < to) {
     const middle = (from + to) >>> 1;
-    if ((terms[middle] ?? 0) < term) from = middle + 1;
+    if (terms[middle] < term) from = middle + 1;
     else to = middle;
   }
   return terms[from] === term ? from : -1;
@@ -101,13 +101,12 @@ export function liveFrequencyOf(segment: Segment, term: number): number {
   const place = placeOf(segment, term);
   if (place < 0) return 0;
   const { starts, ordinals, slots, live, liveFrequencies } = segment;
-  const [start, end] = [starts[place] ?? 0, starts[place + 1] ?? 0];
+  const [start, end] = [starts[place], starts[place + 1]];
   if (live === slots.length) return end - start;
   const known = liveFrequencies.get(place);
   if (known !== undefined) return known;
   let frequency = 0;
-  // `?? 0` reads numbers that are known to be there, because a check would slow the loop down.
-  for (let at = start; at < end; at += 1) if ((slots[ordinals[at] ?? 0] ?? -1) >= 0) frequency += 1;
+  for (let at = start; at < end; at += 1) if (slots[ordinals[at]] >= 0) frequency += 1;
   liveFrequencies.set(place, frequency);
   return frequency;
 }

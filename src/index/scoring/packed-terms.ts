@@ -1,4 +1,4 @@
-import { at } from '../memory/at.js';
+import { at } from '../../shared/at.js';
 import type { TermCounts, TermList } from './terms.js';
 
 /*
@@ -25,13 +25,13 @@ export function packList({ length, terms, counts }: TermList): Uint8Array {
   const size = terms.length;
   // Each term together with its count, which a double holds exactly, so that both are sorted at once.
   const both = new Float64Array(size);
-  for (let i = 0; i < size; i += 1) both[i] = (terms[i] ?? 0) * COUNTS + Math.min(COUNTS - 1, counts[i] ?? 0);
+  for (let i = 0; i < size; i += 1) both[i] = terms[i] * COUNTS + Math.min(COUNTS - 1, counts[i]);
   both.sort();
   const packed = new Uint8Array(HEADER_BYTES + BYTES_A_TERM * size);
   packed[0] = PACKED_VERSION;
   writeUint32(packed, 1, length);
   for (let i = 0; i < size; i += 1) {
-    const each = both[i] ?? 0;
+    const each = both[i];
     const term = Math.floor(each / COUNTS);
     writeUint32(packed, HEADER_BYTES + 4 * i, term);
     packed[HEADER_BYTES + 4 * size + i] = each - COUNTS * term;
@@ -83,7 +83,7 @@ export function packedTerm(packed: Uint8Array, index: number): number {
 
 /** Returns the count of the term at a place below the size, which is given because it is known wherever terms are read. */
 export function packedCount(packed: Uint8Array, size: number, index: number): number {
-  return packed[HEADER_BYTES + 4 * size + index] ?? 0;
+  return packed[HEADER_BYTES + 4 * size + index];
 }
 
 /** Returns the number of occurrences of all terms together. */
@@ -99,7 +99,7 @@ export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8
   const size = sizeOf(packed);
   let low = 0;
   for (let place = 0; place < terms.length; place += 1) {
-    const term = terms[place] ?? 0;
+    const term = terms[place];
     let high = size;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -107,7 +107,7 @@ export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8
       else high = middle;
     }
     const isFound = low < size && readUint32(packed, HEADER_BYTES + 4 * low) === term;
-    counts[place] = isFound ? (packed[HEADER_BYTES + 4 * size + low] ?? 0) : 0;
+    counts[place] = isFound ? packed[HEADER_BYTES + 4 * size + low] : 0;
   }
 }
 
@@ -123,6 +123,6 @@ function sizeOf(packed: Uint8Array): number {
 
 /** Read once for each term of each candidate: a check of each byte would slow ranking down. */
 function readUint32(bytes: Uint8Array, start: number): number {
-  const high = ((bytes[start + 3] ?? 0) << 24) | ((bytes[start + 2] ?? 0) << 16);
-  return (high | ((bytes[start + 1] ?? 0) << 8) | (bytes[start] ?? 0)) >>> 0;
+  const high = (bytes[start + 3] << 24) | (bytes[start + 2] << 16);
+  return (high | (bytes[start + 1] << 8) | bytes[start]) >>> 0;
 }

@@ -57,8 +57,7 @@ export function createSectionShare(query: TermWeights): (chunks: readonly Uint8A
     for (const packed of chunks) {
       length += packedLength(packed);
       readCounts(packed, terms, counts);
-      // `?? 0` reads numbers that are there, because a check would slow this down.
-      for (let i = 0; i < counts.length; i += 1) sums[i] = (sums[i] ?? 0) + (counts[i] ?? 0);
+      for (let i = 0; i < counts.length; i += 1) sums[i] += counts[i];
     }
     return sectionShare({ counts: sums, length, chunks: chunks.length }, query);
   };
@@ -81,8 +80,8 @@ export function sectionShare(
   const damping = lengthDamping(length, averageLength * Math.sqrt(Math.sqrt(chunks)));
   let share = 0;
   for (let i = 0; i < counts.length; i += 1) {
-    const count = counts[i] ?? 0;
-    if (count > 0) share += ((weights[i] ?? 0) * count) / (count + damping);
+    const count = counts[i];
+    if (count > 0) share += (weights[i] * count) / (count + damping);
   }
   return Math.min(1, Math.max(0, share));
 }

@@ -1,4 +1,4 @@
-import { at } from '../memory/at.js';
+import { at } from '../../shared/at.js';
 import type { Mask } from '../masks/working-mask.js';
 import type { AppTypes, Placed, Sort } from '../tables/app.js';
 import type { DocumentTable } from '../tables/document-table.js';

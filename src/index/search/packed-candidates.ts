@@ -43,10 +43,9 @@ export function packCandidates(
   const attempts: string[] = [];
   const lines = new Map<number, number>();
   let count = 0;
-  // Plain loops here and below: for hundreds of candidates, `Array.from` and spreading cost a millisecond. `?? 0` reads
-  // numbers that are known to be there, because a check would cost time as well.
+  // Plain loops here and below: for hundreds of candidates, `Array.from` and spreading cost a millisecond.
   for (let i = 0; i < slots.length; i += 1) {
-    const slot = slots[i] ?? 0;
+    const slot = slots[i];
     const documentSlot = chunks.links.documentOf(slot);
     let line = lines.get(documentSlot);
     if (line === undefined) {
@@ -58,7 +57,7 @@ export function packCandidates(
     }
     numbers[2 * count] = line;
     numbers[2 * count + 1] = chunks.links.numberOf(slot);
-    packedScores[count] = scores[i] ?? 0;
+    packedScores[count] = scores[i];
     count += 1;
   }
   return {
@@ -74,11 +73,11 @@ export function unpackCandidates({ documentIds, attempts, numbers, scores }: Pac
   const attemptLines = attempts.split('\n');
   const candidates: FoundChunk[] = [];
   for (let at = 0; at < scores.length; at += 1) {
-    const line = numbers[2 * at] ?? 0;
+    const line = numbers[2 * at];
     const [documentId, attempt] = [idLines[line], attemptLines[line]];
     if (documentId === undefined || attempt === undefined) throw new RangeError('malformed candidates');
-    const number = numbers[2 * at + 1] ?? 0;
-    candidates.push({ documentId, generation: documentId + attempt, number, score: scores[at] ?? 0 });
+    const number = numbers[2 * at + 1];
+    candidates.push({ documentId, generation: documentId + attempt, number, score: scores[at] });
   }
   return candidates;
 }

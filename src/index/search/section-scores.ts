@@ -109,18 +109,18 @@ export function createPostedSections(
     for (let i = 0; i < terms.length; i += 1) {
       sums[i] = 0;
       counts[i] = 0;
-      const { from, end } = postingsNear(segment, terms[i] ?? -1, { first, last });
+      const { from, end } = postingsNear(segment, terms[i], { first, last });
       for (let at = from; at < end; at += 1) {
-        const each = segment.ordinals[at] ?? 0;
+        const each = segment.ordinals[at];
         if (each > last) break;
-        const count = segment.counts[at] ?? 0;
-        sums[i] = (sums[i] ?? 0) + count;
+        const count = segment.counts[at];
+        sums[i] += count;
         if (each === ordinal) counts[i] = count;
       }
     }
     return {
       section: sectionShare({ counts: sums, length, chunks: slots.length }, query),
-      own: sectionShare({ counts, length: segment.lengths[ordinal] ?? 0, chunks: 1 }, query),
+      own: sectionShare({ counts, length: segment.lengths[ordinal], chunks: 1 }, query),
     };
   };
 }
@@ -131,12 +131,11 @@ function lengthOf(
   segment: Segment,
   slots: readonly number[],
 ): number {
-  // `?? 0`, here and elsewhere, reads numbers that are known to be there.
-  const first = positions.positionOf(slots[0] ?? 0);
+  const first = positions.positionOf(slots[0]);
   let length = 0;
   for (let i = 0; i < slots.length; i += 1) {
-    const slot = slots[i] ?? 0;
-    const own = segment.lengths[first + i] ?? 0;
+    const slot = slots[i];
+    const own = segment.lengths[first + i];
     if (own === 0 || positions.segmentOf(slot) !== segment || positions.positionOf(slot) !== first + i)
       return 0;
     length += own;
@@ -151,17 +150,17 @@ function postingsNear(
   { first, last }: { readonly first: number; readonly last: number },
 ): { readonly from: number; readonly end: number } {
   if (place < 0) return { from: 0, end: 0 };
-  let from = starts[place] ?? 0;
-  let end = starts[place + 1] ?? 0;
-  const table = tables[place] ?? -1;
+  let from = starts[place];
+  let end = starts[place + 1];
+  const table = tables[place];
   if (table >= 0) {
     const window = Math.floor(first / WINDOW);
-    if (window > 0) from = windowEnds[table + window - 1] ?? 0;
-    end = windowEnds[table + Math.floor(last / WINDOW)] ?? 0;
+    if (window > 0) from = windowEnds[table + window - 1];
+    end = windowEnds[table + Math.floor(last / WINDOW)];
   }
   for (let to = end; from < to;) {
     const middle = (from + to) >>> 1;
-    if ((ordinals[middle] ?? 0) < first) from = middle + 1;
+    if (ordinals[middle] < first) from = middle + 1;
     else to = middle;
   }
   return { from, end };

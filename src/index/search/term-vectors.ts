@@ -148,7 +148,7 @@ function collectAll(
   for (const documentSlot of partition.documents) {
     if (mask.documents[documentSlot] !== 1) continue;
     for (let slot = documents[documentSlot]?.firstChunk ?? -1; slot >= 0; slot = links.after(slot)) {
-      const similarity = similarities[slot] ?? 0;
+      const similarity = similarities[slot];
       similarities[slot] = 0;
       // The comparison has the precision of the collector.
       const score = Math.fround(similarity);

@@ -20,16 +20,16 @@ export function createTopChunks(limit: number, compare: CompareSlots): TopChunks
   const heap: Heap = { slots: new Int32Array(limit), scores: new Float64Array(limit), size: 0, compare };
   return {
     get threshold() {
-      return heap.size < limit ? -Infinity : (heap.scores[0] ?? 0);
+      return lowestOf(heap.scores, heap.size);
     },
     get lowest() {
-      return heap.size < limit || limit === 0 ? null : (heap.slots[0] ?? null);
+      return heap.size < limit || limit === 0 ? null : heap.slots[0];
     },
     get size() {
       return heap.size;
     },
     each: (tell) => {
-      for (let i = 0; i < heap.size; i += 1) tell(heap.slots[i] ?? 0, heap.scores[i] ?? 0);
+      for (let i = 0; i < heap.size; i += 1) tell(heap.slots[i], heap.scores[i]);
     },
     collect: (slot, score) => {
       if (limit > 0) collect(heap, slot, score);
@@ -38,8 +38,8 @@ export function createTopChunks(limit: number, compare: CompareSlots): TopChunks
       const { slots, scores, size } = heap;
       const order = Array.from({ length: size }, (_, i) => i).sort((a, b) => (isWorse(heap, a, b) ? 1 : -1));
       return {
-        slots: Int32Array.from(order, (i) => slots[i] ?? 0),
-        scores: Float64Array.from(order, (i) => scores[i] ?? 0),
+        slots: Int32Array.from(order, (i) => slots[i]),
+        scores: Float64Array.from(order, (i) => scores[i]),
       };
     },
   };
@@ -62,9 +62,8 @@ function collect(heap: Heap, slot: number, score: number): void {
     siftUp(heap);
     return;
   }
-  // `?? 0`, here and below, reads entries that are known to be there.
-  const lowest = scores[0] ?? 0;
-  if (score < lowest || (score === lowest && compare(slot, slots[0] ?? 0) > 0)) return;
+  const lowest = scores[0];
+  if (score < lowest || (score === lowest && compare(slot, slots[0]) > 0)) return;
   slots[0] = slot;
   scores[0] = score;
   siftDown(heap);
@@ -72,14 +71,14 @@ function collect(heap: Heap, slot: number, score: number): void {
 
 /** Tells whether the entry at `a` comes after the one at `b`. */
 function isWorse({ slots, scores, compare }: Heap, a: number, b: number): boolean {
-  const [left, right] = [scores[a] ?? 0, scores[b] ?? 0];
-  return left === right ? compare(slots[a] ?? 0, slots[b] ?? 0) > 0 : left < right;
+  const [left, right] = [scores[a], scores[b]];
+  return left === right ? compare(slots[a], slots[b]) > 0 : left < right;
 }
 
 function swap({ slots, scores }: Heap, a: number, b: number): void {
-  const [slot, score] = [slots[a] ?? 0, scores[a] ?? 0];
-  slots[a] = slots[b] ?? 0;
-  scores[a] = scores[b] ?? 0;
+  const [slot, score] = [slots[a], scores[a]];
+  slots[a] = slots[b];
+  scores[a] = scores[b];
   slots[b] = slot;
   scores[b] = score;
 }
@@ -136,7 +135,7 @@ export function createLikelyChunks({ limit, minScore, spare, take }: LikelyOptio
   const threshold = () => Math.max(minScore, best.lowest - spare);
   const finish = () => {
     const least = threshold() - spare;
-    for (const [i, slot] of slots.entries()) if ((sums[i] ?? 0) >= least) take(slot);
+    for (const [i, slot] of slots.entries()) if (sums[i] >= least) take(slot);
     slots = [];
     sums = [];
   };
@@ -160,22 +159,27 @@ export function createLikelyChunks({ limit, minScore, spare, take }: LikelyOptio
  */
 function createHighest(limit: number): { readonly lowest: number; add(value: number): void } {
   /**
-   * A binary heap: no number is higher than the two below it, at `2 i + 1` and `2 i + 2`. `?? 0` reads numbers that are
-   * there.
+   * A binary heap: no number is higher than the two below it, at `2 i + 1` and `2 i + 2`.
    */
   const heap = new Float64Array(limit);
   let size = 0;
   return {
     get lowest() {
-      return size < limit ? -Infinity : (heap[0] ?? 0);
+      return lowestOf(heap, size);
     },
     add: (value) => {
       if (size < limit) {
         siftUpValue(heap, size, value);
         size += 1;
-      } else if (value > (heap[0] ?? 0)) siftDownValue(heap, value);
+      } else if (value > heap[0]) siftDownValue(heap, value);
     },
   };
+}
+
+/** The number on top of a heap; -Infinity while it is not full, and 0 for the heap that has room for none. */
+function lowestOf(heap: Float64Array, size: number): number {
+  if (size < heap.length) return -Infinity;
+  return heap.length === 0 ? 0 : heap[0];
 }
 
 /** Puts a number at a place, or further up. */
@@ -183,7 +187,7 @@ function siftUpValue(heap: Float64Array, place: number, value: number): void {
   let at = place;
   while (at > 0) {
     const parent = (at - 1) >>> 1;
-    const above = heap[parent] ?? 0;
+    const above = heap[parent];
     if (above <= value) break;
     heap[at] = above;
     at = parent;
@@ -197,8 +201,8 @@ function siftDownValue(heap: Float64Array, value: number): void {
   for (;;) {
     const left = 2 * at + 1;
     if (left >= heap.length) break;
-    const below = (heap[left + 1] ?? Infinity) < (heap[left] ?? 0) ? left + 1 : left;
-    const lower = heap[below] ?? 0;
+    const below = (heap[left + 1] ?? Infinity) < heap[left] ? left + 1 : left;
+    const lower = heap[below];
     if (lower >= value) break;
     heap[at] = lower;
     at = below;

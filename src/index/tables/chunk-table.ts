@@ -1,4 +1,4 @@
-import { createFloatColumn, growColumn, type FloatColumn } from '../memory/columns.js';
+import { createFloatColumn, growColumn, readColumn, type FloatColumn } from '../memory/columns.js';
 import { sectionOf } from '../scoring/section-score.js';
 import type { Vectors } from '../vectors/vectors.js';
 
@@ -148,7 +148,7 @@ interface ChunkLinks {
 
 /**
  * The links are kept in columns by slot, since objects would take several times the memory. The columns count slots from 1:
- * a 0, and a slot beyond the end of a column, mean that there is none, which is why they are read with `?? 0`.
+ * a 0, and a slot beyond the end of a column, mean that there is none.
  */
 function createChunkLinks(): ChunkLinks {
   let documents = new Int32Array(0);
@@ -160,10 +160,10 @@ function createChunkLinks(): ChunkLinks {
     get size() {
       return size;
     },
-    documentOf: (slot) => (documents[slot] ?? 0) - 1,
-    numberOf: (slot) => numbers[slot] ?? 0,
-    after: (slot) => (nexts[slot] ?? 0) - 1,
-    sectionOf: (slot) => (sections[slot] ?? 0) - 1,
+    documentOf: (slot) => readColumn(documents, slot) - 1,
+    numberOf: (slot) => readColumn(numbers, slot),
+    after: (slot) => readColumn(nexts, slot) - 1,
+    sectionOf: (slot) => readColumn(sections, slot) - 1,
     link: (slots, documentSlot) => {
       for (const [number, slot] of slots.entries()) {
         documents = growColumn(documents, slot + 1);
@@ -218,7 +218,7 @@ interface TermSlabs {
   held: number;
 }
 
-// Here and below, `?? 0` reads places beyond the end of the column, whose slots hold no terms.
+// Slots beyond the end of the column hold no terms: for their places, `slabs` is asked for -1.
 export function createTermStore(): TermStore {
   const state: TermSlabs = {
     slabs: new Map(),
@@ -271,7 +271,7 @@ function slabFor(state: TermSlabs, byteLength: number): Slab {
 function remove(state: TermSlabs, slot: number): void {
   const { slabs, places } = state;
   const slab = slabs.get(places[slot * 3] ?? -1);
-  const length = places[slot * 3 + 2] ?? 0;
+  const length = places[slot * 3 + 2];
   if (!slab || length === 0) return;
   slab.live -= length;
   places[slot * 3 + 2] = 0;
@@ -292,7 +292,7 @@ function leave(state: TermSlabs, slab: Slab): void {
 }
 
 function termsIn({ bytes }: Slab, places: Int32Array, slot: number): Uint8Array | null {
-  const start = places[slot * 3 + 1] ?? 0;
-  const length = places[slot * 3 + 2] ?? 0;
+  const start = places[slot * 3 + 1];
+  const length = places[slot * 3 + 2];
   return length === 0 ? null : bytes.subarray(start, start + length);
 }

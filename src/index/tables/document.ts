@@ -64,7 +64,7 @@ export function tieKey(id: string): number {
   let isPrefix = true;
   for (let i = 0; i < LENGTH; i += 1) {
     if (isPrefix) {
-      const character = id[i] ?? '';
+      const character = id.charAt(i);
       const digit = character === '' ? -1 : DIGITS.indexOf(character);
       if (digit >= 0) {
         key = key * DIGITS.length + digit;

@@ -1,4 +1,4 @@
-import { at } from '../memory/at.js';
+import { at } from '../../shared/at.js';
 import type { Placed, Sort } from './app.js';
 
 /** Document slots in the orders in which lists show them. An order is kept from the first time on that it is asked for. */

@@ -42,8 +42,7 @@ interface Threshold {
 
 /**
  * Slots pile up, and a quickselect over their scores finds the slots to keep. A heap would cost several times as much for
- * each slot that it takes in. In this file `?? 0` reads typed arrays at places that are known to be there, because the scan
- * reads them too often to check that.
+ * each slot that it takes in.
  */
 export function createKnnCollector(compare: CompareSlots): KnnCollector {
   const collected = makeColumns(0);
@@ -115,10 +114,10 @@ function thresholdOf(
   const minScore = nthHighest(values, limit - 1);
   let [above, equal] = [0, 0];
   for (let i = 0; i < size; i += 1) {
-    const score = scores[i] ?? 0;
+    const score = scores[i];
     if (score > minScore) above += 1;
     if (score !== minScore) continue;
-    scratch[equal] = -(ties[i] ?? 0);
+    scratch[equal] = -ties[i];
     equal += 1;
   }
   return [minScore, -nthHighest(scratch.subarray(0, equal), limit - above - 1)];
@@ -128,9 +127,9 @@ function dropBelow(collected: Collected, minScore: number, maxTie: number): void
   const { slots, scores, ties, size } = collected;
   let kept = 0;
   for (let i = 0; i < size; i += 1) {
-    const [score, tie] = [scores[i] ?? 0, ties[i] ?? 0];
+    const [score, tie] = [scores[i], ties[i]];
     if (score < minScore || (score === minScore && tie > maxTie)) continue;
-    slots[kept] = slots[i] ?? 0;
+    slots[kept] = slots[i];
     scores[kept] = score;
     ties[kept] = tie;
     kept += 1;
@@ -143,10 +142,10 @@ function placesInOrder({ slots, scores, ties, size }: Collected, compare: Compar
   const places = new Uint32Array(size);
   for (let i = 0; i < size; i += 1) places[i] = i;
   return places.sort((a, b) => {
-    const byScore = (scores[b] ?? 0) - (scores[a] ?? 0);
+    const byScore = scores[b] - scores[a];
     if (byScore !== 0) return byScore;
-    const byTie = (ties[a] ?? 0) - (ties[b] ?? 0);
-    return byTie !== 0 ? byTie : compare(slots[a] ?? 0, slots[b] ?? 0);
+    const byTie = ties[a] - ties[b];
+    return byTie !== 0 ? byTie : compare(slots[a], slots[b]);
   });
 }
 
@@ -156,29 +155,28 @@ function arrange(collected: Collected, places: Uint32Array): void {
   const scores = collected.scores.slice(0, collected.size);
   const ties = collected.ties.slice(0, collected.size);
   for (let i = 0; i < places.length; i += 1) {
-    const place = places[i] ?? 0;
-    collected.slots[i] = slots[place] ?? 0;
-    collected.scores[i] = scores[place] ?? 0;
-    collected.ties[i] = ties[place] ?? 0;
+    const place = places[i];
+    collected.slots[i] = slots[place];
+    collected.scores[i] = scores[place];
+    collected.ties[i] = ties[place];
   }
   collected.size = places.length;
 }
 
 /**
  * Returns the value that would stand at `index` if the values were sorted from high to low (Hoare, "Algorithm 65: Find",
- * 1961). Reorders the values. In the loops, `?? 0` reads values that are known to be there, because a check would slow them
- * down.
+ * 1961). Reorders the values.
  */
 function nthHighest(values: Float64Array, index: number): number {
   for (let [low, high] = [0, values.length - 1]; low < high;) {
-    const pivot = values[(low + high) >> 1] ?? 0;
+    const pivot = values[(low + high) >> 1];
     let [left, right] = [low, high];
     while (left <= right) {
-      while ((values[left] ?? 0) > pivot) left += 1;
-      while ((values[right] ?? 0) < pivot) right -= 1;
+      while (values[left] > pivot) left += 1;
+      while (values[right] < pivot) right -= 1;
       if (left > right) break;
-      const value = values[left] ?? 0;
-      values[left] = values[right] ?? 0;
+      const value = values[left];
+      values[left] = values[right];
       values[right] = value;
       left += 1;
       right -= 1;
@@ -187,5 +185,5 @@ function nthHighest(values: Float64Array, index: number): number {
     else if (index >= left) low = left;
     else break;
   }
-  return values[index] ?? 0;
+  return values[index];
 }

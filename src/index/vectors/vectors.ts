@@ -1,4 +1,4 @@
-import { at } from '../memory/at.js';
+import { at } from '../../shared/at.js';
 import { LANES, ROW_BYTES, ROW_GROUP, type MakeKernel, type Kernel } from './kernel.js';
 import type { KnnCollector } from './knn-collector.js';
 
@@ -93,7 +93,6 @@ function flush(store: Store): void {
   kernel.put(layout.offsets.staged, layout.stagedStride, count, target, dimensions);
 }
 
-/** Here and in `scanSegment`, `?? 0` reads numbers that are known to be there, because a check would slow the loop down. */
 function innerProduct(
   query: Float32Array,
   { bytes }: VectorSegment,
@@ -102,7 +101,7 @@ function innerProduct(
   const numbers = new Float32Array(bytes.buffer);
   let sum = 0;
   for (let dimension = 0; dimension < dimensions; dimension += 1)
-    sum += (query[dimension] ?? 0) * (numbers[(first + dimension * ROW_BYTES) / 4] ?? 0);
+    sum += query[dimension] * numbers[(first + dimension * ROW_BYTES) / 4];
   return sum;
 }
 
@@ -152,8 +151,8 @@ function scanSegment(
       ...([offsets.sums, offsets.hits, offsets.scores] as const),
     );
     for (let i = 0; i < found; i += 1) {
-      const place = block * LANES + (hits[i] ?? 0);
-      collector.collect(base + place, scores[i] ?? 0, ties[place] ?? 0);
+      const place = block * LANES + hits[i];
+      collector.collect(base + place, scores[i], ties[place]);
     }
   }
 }
@@ -176,7 +175,7 @@ function chooseComponents(query: Float32Array): Components {
   const size = Math.ceil(nonzero.length / ROW_GROUP) * ROW_GROUP;
   const [weights, rows] = [new Float32Array(size), new Uint32Array(size)];
   for (const [i, dimension] of nonzero.entries()) {
-    weights[i] = query[dimension] ?? 0;
+    weights[i] = query[dimension];
     rows[i] = dimension * ROW_BYTES;
   }
   return { weights, rows };

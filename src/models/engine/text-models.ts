@@ -1,3 +1,4 @@
+import { at } from '../../shared/at.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LlamaEmbeddingContext, LlamaModel, Token, LlamaRankingContext } from 'node-llama-cpp';
 import { createPool, type ModelTurns, type ModelTurnRequest } from './model-turns.js';
@@ -54,11 +55,11 @@ function splitEvenly<Item>(items: Item[], max: number): Item[][] {
 }
 
 function weightedMean(vectors: readonly Float32Array[], parts: readonly Token[][]): Float32Array {
-  const sum = new Float32Array(vectors[0]?.length ?? 0);
+  const sum = new Float32Array(at(vectors, 0).length);
   vectors.forEach((vector, part) => {
-    const weight = parts[part]?.length ?? 0;
+    const weight = at(parts, part).length;
     vector.forEach((value, i) => {
-      sum[i] = (sum[i] ?? 0) + weight * value;
+      sum[i] = at(sum, i) + weight * value;
     });
   });
   return normalize(sum);

@@ -1,4 +1,11 @@
-import { contentTypeOf, formatByExtension, formatOf, factsOf, type FileFormat } from './formats.js';
+import {
+  extensionOf,
+  contentTypeOf,
+  formatByExtension,
+  formatOf,
+  factsOf,
+  type FileFormat,
+} from './formats.js';
 import { isBinary } from './no-text.js';
 import { detectText } from './text.js';
 
@@ -45,9 +52,6 @@ const MODERN: ReadonlyMap<string, string> = new Map([
   ['ppt', 'pptx'],
   ['pps', 'pptx'],
 ]);
-
-const extensionOf = (filename: string | null): string =>
-  /\.([A-Za-z0-9]+)$/.exec(filename ?? '')?.[1]?.toLowerCase() ?? '';
 
 const PICTURES: readonly (readonly [RegExp, FileFormat])[] = [
   [/^\x89PNG\r\n\x1a\n/, 'png'],

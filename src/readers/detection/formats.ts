@@ -1,3 +1,5 @@
+import { firstGroup } from '../blocks/matches.js';
+
 interface FormatEntry {
   readonly kind: FormatKind;
   readonly contentType: string;
@@ -112,7 +114,9 @@ const FORMATS = {
 
 export type FileFormat = keyof typeof FORMATS;
 
-const NAMES = Object.keys(FORMATS) as readonly FileFormat[];
+const isFormat = (name: string): name is FileFormat => Object.hasOwn(FORMATS, name);
+
+const NAMES: readonly FileFormat[] = Object.keys(FORMATS).filter(isFormat);
 const byContentType = new Map<string, FileFormat>();
 const byExtension = new Map<string, FileFormat>();
 for (const name of NAMES) {
@@ -131,6 +135,10 @@ export const contentTypeOf = (format: FileFormat): string => FORMATS[format].con
 
 /** The format of a content type that `detectFileType` has returned, or that a client states. */
 export const formatOf = (contentType: string): FileFormat | undefined => byContentType.get(contentType);
+
+/** The extension of a file's name in small letters, without its dot; empty where the name has none. */
+export const extensionOf = (filename: string | null): string =>
+  firstGroup(/\.([A-Za-z0-9]+)$/, filename ?? '').toLowerCase();
 
 export const formatByExtension = (extension: string): FileFormat | undefined => byExtension.get(extension);
 

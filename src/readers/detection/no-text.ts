@@ -1,3 +1,5 @@
+import { at } from '../../shared/at.js';
+import { countMatches } from '../blocks/matches.js';
 import { isUtf8 } from 'node:buffer';
 import { isControl, isForTerminals } from '../encoding/control-bytes.js';
 
@@ -51,7 +53,7 @@ function withoutPadding(head: Uint8Array): Buffer {
 /** Without a character of several bytes that is cut off at the end. */
 function wholeCharacters(bytes: Buffer): Buffer {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1)
-    if ((bytes[bytes.length - back] ?? 0) >= 0xc0) return bytes.subarray(0, bytes.length - back);
+    if (at(bytes, bytes.length - back) >= 0xc0) return bytes.subarray(0, bytes.length - back);
   return bytes;
 }
 
@@ -124,7 +126,7 @@ function wideText(bytes: Buffer, { width, isLittle }: Wide): string {
 
 function isLikelyWide(bytes: Buffer, wide: Wide): boolean {
   const text = wideText(bytes, wide);
-  return (text.match(NO_SIGN)?.length ?? 0) <= Math.max(1, text.length / 20);
+  return countMatches(text, NO_SIGN) <= Math.max(1, text.length / 20);
 }
 
 /**
@@ -134,7 +136,7 @@ function isLikelyWide(bytes: Buffer, wide: Wide): boolean {
 const isMadeOfSigns = (bytes: Buffer): boolean =>
   [true, false].some((isLittle) => {
     const text = wideText(bytes, { width: 2, isLittle });
-    const signs = text.match(SIGN)?.length ?? 0;
+    const signs = countMatches(text, SIGN);
     return text.length >= MIN_WIDE && signs >= text.length * MOSTLY && isVaried(text);
   });
 

@@ -1,3 +1,4 @@
+import { countMatches } from '../blocks/matches.js';
 import { isUtf8 } from 'node:buffer';
 import type { ReceiptWriter } from '../receipt/receipt-writer.js';
 import { withoutDataUris } from './data-uris.js';
@@ -104,7 +105,7 @@ function isNearlyUtf8(buffer: Buffer): boolean {
 /** Tells whether bytes can be in the declared encoding: hardly any byte is outside of its characters. */
 function suits(buffer: Buffer, encoding: string): boolean {
   const text = decodeAs(buffer.subarray(0, SAMPLE_BYTES), encoding);
-  const broken = text.match(/\ufffd/g)?.length ?? 0;
-  const foreign = text.match(/[^\0-\x7f]/g)?.length ?? 0;
+  const broken = countMatches(text, /\ufffd/g);
+  const foreign = countMatches(text, /[^\0-\x7f]/g);
   return broken * 10 <= foreign || broken <= 1;
 }

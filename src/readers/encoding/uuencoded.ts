@@ -1,3 +1,4 @@
+import { firstGroup } from '../blocks/matches.js';
 /** The first line of a file as uuencode writes it (POSIX), with its end: its mode and its name. */
 const BEGIN = /^begin(?:-base64)? 0?[0-7]{3} ([^\r\n\u2028\u2029]{1,255})(?:\r\n?|\n)/gm;
 /** Fits everywhere, since a search that fails would begin anew at the start of the text. */
@@ -45,7 +46,7 @@ function endOfFile(
   let lines = 1;
   while (at < text.length) {
     LINE.lastIndex = at;
-    const line = LINE.exec(text)?.[1] ?? '';
+    const line = firstGroup(LINE, text);
     const isLast = isBase64 ? line === '====' : line === 'end';
     // The last line of a file is a blank for no bytes, which may be cut.
     const isEmpty = !isBase64 && line === '' && /^end\b/.test(text.slice(LINE.lastIndex, LINE.lastIndex + 4));

@@ -98,6 +98,6 @@ function lettersInTurn(number: number, alphabet = LATIN): string {
   const { length } = alphabet;
   let text = '';
   for (let rest = number; rest > 0; rest = Math.floor((rest - 1) / length))
-    text = (alphabet[(rest - 1) % length] ?? '') + text;
+    text = alphabet.charAt((rest - 1) % length) + text;
   return text;
 }

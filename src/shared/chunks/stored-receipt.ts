@@ -30,10 +30,10 @@ const USUAL: Receipt = {
 
 /** Packs a receipt for the hash of a generation. Usual fields are left out. */
 export function packReceipt(receipt: Receipt): string {
-  // @NOTE TypeScript does not tell the keys of an object
-  const names = Object.keys(receipt) as (keyof Receipt)[];
-  const unusual = names.filter((name) => JSON.stringify(receipt[name]) !== JSON.stringify(USUAL[name]));
-  return JSON.stringify(Object.fromEntries(unusual.map((name) => [name, receipt[name]])));
+  const usual = new Map<string, unknown>(Object.entries(USUAL));
+  const isUnusual = ([name, value]: [string, unknown]): boolean =>
+    JSON.stringify(value) !== JSON.stringify(usual.get(name));
+  return JSON.stringify(Object.fromEntries(Object.entries(receipt).filter(isUnusual)));
 }
 
 /** @throws ZodError when it is not an output of `packReceipt` */

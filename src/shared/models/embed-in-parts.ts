@@ -129,7 +129,7 @@ function weightedMean(vectors: readonly Float32Array[], parts: readonly string[]
   vectors.forEach((vector, part) => {
     const weight = at(parts, part).length;
     vector.forEach((value, i) => {
-      sum[i] = (sum[i] ?? 0) + weight * value;
+      sum[i] = at(sum, i) + weight * value;
     });
   });
   const norm = Math.hypot(...sum);

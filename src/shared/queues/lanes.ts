@@ -28,8 +28,8 @@ const lanes = {
 export type LaneName = keyof typeof lanes;
 /** The work of the jobs of each lane. */
 export const LANE_PURPOSES: Readonly<Record<LaneName, string>> = lanes;
-// @NOTE the keys of a literal are its lanes; TypeScript knows them as strings only
-export const LANES = Object.keys(lanes) as LaneName[];
+const isLane = (name: string): name is LaneName => Object.hasOwn(lanes, name);
+export const LANES: LaneName[] = Object.keys(lanes).filter(isLane);
 
 /** The queue that a worker is told to serve (`--queues`) so that it serves the lane. */
 export const queueOf = (lane: LaneName): QueueName =>

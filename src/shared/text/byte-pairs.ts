@@ -44,8 +44,8 @@ function joinParts(ranks: TokenRanks, count: number): number {
     if (joined < 0) return parts;
     // In place: of the few parts that most pieces have, a loop moves the rest sooner than a call does.
     for (let part = joined + 1; part < parts; part += 1) {
-      starts[part] = starts[part + 1] ?? 0;
-      pairs[part - 1] = pairs[part] ?? NO_RANK;
+      starts[part] = starts[part + 1];
+      pairs[part - 1] = pairs[part];
     }
     parts -= 1;
     if (joined > 0) pairs[joined - 1] = rankFrom(ranks, joined - 1);
@@ -55,14 +55,14 @@ function joinParts(ranks: TokenRanks, count: number): number {
 
 /** The rank of the token that a part forms together with the next. */
 const rankFrom = (ranks: TokenRanks, part: number): number =>
-  rankOf(ranks, bytes, starts[part] ?? 0, starts[part + 2] ?? 0);
+  rankOf(ranks, bytes, starts[part], starts[part + 2]);
 
 /** The first of `count` pairs with the lowest rank; -1 when none forms a token. */
 function firstLowest(count: number): number {
   let lowest = NO_RANK;
   let found = -1;
   for (let part = 0; part < count; part += 1) {
-    const rank = pairs[part] ?? NO_RANK;
+    const rank = pairs[part];
     if (rank < lowest) {
       lowest = rank;
       found = part;
@@ -119,19 +119,19 @@ function countLongPiece(ranks: TokenRanks, bytes: Uint8Array, length: number): n
 /** Makes one part of a part and the next. */
 function joinPair(parts: Parts, part: number): void {
   const { length, before, behind, pairs } = parts;
-  const next = behind[part] ?? length;
-  const after = behind[next] ?? length;
+  const next = behind[part];
+  const after = behind[next];
   pairs[next] = NO_RANK;
   behind[part] = after;
   if (after < length) before[after] = part;
   offerPair(parts, part);
-  if (part > 0) offerPair(parts, before[part] ?? 0);
+  if (part > 0) offerPair(parts, before[part]);
 }
 
 /** Puts the pair of a part and the next into the queue, if they form a token. */
 function offerPair({ ranks, bytes, length, behind, pairs, queue }: Parts, part: number): void {
-  const next = behind[part] ?? length;
-  const rank = next < length ? rankOf(ranks, bytes, part, behind[next] ?? length) : NO_RANK;
+  const next = behind[part];
+  const rank = next < length ? rankOf(ranks, bytes, part, behind[next]) : NO_RANK;
   pairs[part] = rank;
   if (rank !== NO_RANK) addNumber(queue, rank * PLACES + part);
 }
@@ -154,7 +154,7 @@ export function addNumber(queue: NumberQueue, number: number): void {
   queue.size += 1;
   while (at > 0) {
     const parent = (at - 1) >> 1;
-    const above = numbers[parent] ?? 0;
+    const above = numbers[parent];
     if (above <= number) break;
     numbers[at] = above;
     at = parent;
@@ -166,14 +166,14 @@ export function addNumber(queue: NumberQueue, number: number): void {
 export function takeLowest(queue: NumberQueue): number {
   if (queue.size === 0) return Infinity;
   const { numbers } = queue;
-  const lowest = numbers[0] ?? 0;
+  const lowest = numbers[0];
   queue.size -= 1;
   const { size } = queue;
-  const last = numbers[size] ?? 0;
+  const last = numbers[size];
   let at = 0;
   for (let child = 1; child < size; child = 2 * at + 1) {
-    if (child + 1 < size && (numbers[child + 1] ?? 0) < (numbers[child] ?? 0)) child += 1;
-    const below = numbers[child] ?? 0;
+    if (child + 1 < size && numbers[child + 1] < numbers[child]) child += 1;
+    const below = numbers[child];
     if (below >= last) break;
     numbers[at] = below;
     at = child;

@@ -165,7 +165,7 @@ export const analyzeQuery = (query: string): TermCounts => lookedUp(listQueryTer
 
 const lookedUp = ({ length, terms, counts }: TermList): TermCounts => ({
   length,
-  counts: new Map(Array.from(terms, (term, i) => [term, counts[i] ?? 0])),
+  counts: new Map(Array.from(terms, (term, i) => [term, counts[i]])),
 });
 
 const MAX_WORDS = 65_536;
@@ -192,10 +192,10 @@ function countKnown({ spans, terms, tally }: KnownWords, text: string, start: nu
   const place = findSpan(spans, text, start, end);
   if (place === UNKNOWN) return false;
   const first = place + 2;
-  const others = first + (terms[place] ?? 0);
-  const last = others + (terms[place + 1] ?? 0);
-  for (let at = first; at < others; at += 1) addTerm(tally, terms[at] ?? 0);
-  for (let at = others; at < last; at += 1) addSilently(tally, terms[at] ?? 0);
+  const others = first + terms[place];
+  const last = others + terms[place + 1];
+  for (let at = first; at < others; at += 1) addTerm(tally, terms[at]);
+  for (let at = others; at < last; at += 1) addSilently(tally, terms[at]);
   return true;
 }
 

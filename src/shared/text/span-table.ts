@@ -47,17 +47,16 @@ export function findSpan(table: SpanTable, text: string, start: number, end: num
   const hash = hashOf(text, start, end);
   const mask = slots.length - 1;
   for (let probe = 0; probe < MAX_PROBES; probe += 1) {
-    const entry = slots[(hash + probe) & mask] ?? 0;
+    const entry = slots[(hash + probe) & mask];
     if (entry === 0) return UNKNOWN;
-    if (hashes[entry] === hash && isEntry(table, entry, { text, start, end }))
-      return values[entry] ?? UNKNOWN;
+    if (hashes[entry] === hash && isEntry(table, entry, { text, start, end })) return values[entry];
   }
   return UNKNOWN;
 }
 
 /** Tells whether a piece can be remembered without forgetting others. */
 export function hasRoom({ starts, units, size }: SpanTable, { start, end }: Span): boolean {
-  return size + 1 < starts.length && (starts[size] ?? 0) + end - start <= units.length;
+  return size + 1 < starts.length && starts[size] + end - start <= units.length;
 }
 
 export function forgetSpans(table: SpanTable): void {
@@ -78,7 +77,7 @@ export function addSpan(table: SpanTable, { text, start, end }: Span, value: num
     probe += 1;
     if (probe === MAX_PROBES) return false;
   }
-  const from = starts[table.size] ?? 0;
+  const from = starts[table.size];
   table.size += 1;
   slots[(hash + probe) & mask] = table.size;
   hashes[table.size] = hash;
@@ -97,8 +96,8 @@ function hashOf(text: string, start: number, end: number): number {
 }
 
 function isEntry({ starts, units }: SpanTable, entry: number, { text, start, end }: Span): boolean {
-  const from = starts[entry - 1] ?? 0;
-  if ((starts[entry] ?? 0) - from !== end - start) return false;
+  const from = starts[entry - 1];
+  if (starts[entry] - from !== end - start) return false;
   for (let place = start; place < end; place += 1)
     if (units[from + place - start] !== text.charCodeAt(place)) return false;
   return true;

@@ -41,9 +41,9 @@ export function addTerm(tally: TermTally, term: number): void {
 export function addSilently(tally: TermTally, term: number): void {
   const { terms, counts, slots } = tally;
   const slot = slotOf(tally, term);
-  const place = slots[slot] ?? 0;
+  const place = slots[slot];
   if (place !== 0) {
-    counts[place - 1] = (counts[place - 1] ?? 0) + 1;
+    counts[place - 1] += 1;
     return;
   }
   terms[tally.size] = term;
@@ -62,9 +62,9 @@ export const listTally = ({ terms, counts, size, length }: TermTally): TermList 
 
 /** Returns the terms of two lists. The terms of the second count `times` as often. */
 export function addList(list: TermList, added: TermList, times: number): TermList {
-  const counts = new Map(Array.from(list.terms, (term, i) => [term, list.counts[i] ?? 0]));
+  const counts = new Map(Array.from(list.terms, (term, i) => [term, list.counts[i]]));
   added.terms.forEach((term, i) => {
-    counts.set(term, (counts.get(term) ?? 0) + times * (added.counts[i] ?? 0));
+    counts.set(term, (counts.get(term) ?? 0) + times * added.counts[i]);
   });
   return {
     length: list.length + times * added.length,
@@ -78,7 +78,7 @@ function slotOf({ slots, terms }: TermTally, term: number): number {
   const mask = slots.length - 1;
   // The upper bits of the product depend on all bits of the term.
   let slot = Math.imul(term, SECRET_FACTOR) >>> Math.clz32(mask);
-  for (let place = slots[slot] ?? 0; place !== 0; place = slots[slot] ?? 0) {
+  for (let place = slots[slot]; place !== 0; place = slots[slot]) {
     if (terms[place - 1] === term) return slot;
     slot = (slot + 1) & mask;
   }
@@ -90,7 +90,7 @@ function grow(tally: TermTally): void {
   tally.terms = lengthened(terms);
   tally.counts = lengthened(counts);
   tally.slots = new Int32Array(2 * slots.length);
-  for (let place = 0; place < size; place += 1) tally.slots[slotOf(tally, terms[place] ?? 0)] = place + 1;
+  for (let place = 0; place < size; place += 1) tally.slots[slotOf(tally, terms[place])] = place + 1;
 }
 
 function lengthened(list: Uint32Array): Uint32Array {

@@ -8,7 +8,7 @@ import { backgroundRate } from './background-terms.js';
  * nothing has to hold them where the counts are.
  */
 
-/** Length of every vector. Below, `?? 0` reads numbers of vectors of this length, which are known to be there. */
+/** Length of every vector. */
 export const TERM_VECTOR_DIMENSIONS = 1024;
 const HASHES = 4;
 /** Repetition saturates as in BM25, and later in a text of more terms than `MIDDLE_LENGTH`. */
@@ -23,7 +23,7 @@ const RAREST = 1 / 1500;
 /** The vector of a document's text. Its norm is below 1, and smaller the shorter the text is. */
 export function documentVector({ length, terms, counts }: TermList): Float32Array {
   const sums = scratch.fill(0);
-  for (let i = 0; i < terms.length; i += 1) addTerm(sums, terms[i] ?? 0, saturated(counts[i] ?? 0, length));
+  for (let i = 0; i < terms.length; i += 1) addTerm(sums, terms[i], saturated(counts[i], length));
   return divide(sums, Math.hypot(norm(sums), PIVOT));
 }
 
@@ -44,7 +44,7 @@ export function termProduct(vector: Float32Array, term: number): number {
   let sum = 0;
   for (let hash = 1; hash <= HASHES; hash += 1) {
     const bits = hashed(term, hash);
-    const value = vector[bits % TERM_VECTOR_DIMENSIONS] ?? 0;
+    const value = vector[bits % TERM_VECTOR_DIMENSIONS];
     sum += bits >>> 31 === 0 ? value : -value;
   }
   return sum === 0 ? 0 : (sum * informativeness(term)) / Math.sqrt(HASHES);
@@ -65,7 +65,7 @@ function addTerm(sums: Float64Array, term: number, weight: number): void {
   for (let hash = 1; hash <= HASHES; hash += 1) {
     const bits = hashed(term, hash);
     const dimension = bits % TERM_VECTOR_DIMENSIONS;
-    sums[dimension] = (sums[dimension] ?? 0) + (bits >>> 31 === 0 ? share : -share);
+    sums[dimension] += bits >>> 31 === 0 ? share : -share;
   }
 }
 
@@ -87,19 +87,19 @@ function informativeness(term: number): number {
     rememberedTerms[place] = term;
     rememberedValues[place] = Math.sqrt(Math.log1p(1 / Math.max(RAREST, backgroundRate(term))));
   }
-  return rememberedValues[place] ?? 0;
+  return rememberedValues[place];
 }
 
 function norm(sums: Float64Array): number {
   let squares = 0;
   // By index, which takes half as long as an iterator.
-  for (let i = 0; i < TERM_VECTOR_DIMENSIONS; i += 1) squares += (sums[i] ?? 0) ** 2;
+  for (let i = 0; i < TERM_VECTOR_DIMENSIONS; i += 1) squares += sums[i] ** 2;
   return Math.sqrt(squares);
 }
 
 function divide(sums: Float64Array, by: number): Float32Array {
   const vector = new Float32Array(sums.length);
   if (by === 0) return vector;
-  for (let i = 0; i < sums.length; i += 1) vector[i] = (sums[i] ?? 0) / by;
+  for (let i = 0; i < sums.length; i += 1) vector[i] = sums[i] / by;
   return vector;
 }

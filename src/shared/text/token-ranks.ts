@@ -28,7 +28,7 @@ export function packTokenRanks(tokens: readonly Uint8Array[]): Uint8Array {
   while (slotCount < 2 * tokens.length) slotCount *= 2;
   const slots = new Int32Array(slotCount).fill(-1);
   const starts = new Uint32Array(tokens.length + 1);
-  for (const [rank, { length }] of tokens.entries()) starts[rank + 1] = (starts[rank] ?? 0) + length;
+  for (const [rank, { length }] of tokens.entries()) starts[rank + 1] = starts[rank] + length;
   const bytes = Buffer.concat(tokens);
   const mask = slotCount - 1;
   for (const [rank, token] of tokens.entries()) {
@@ -65,7 +65,7 @@ export function rankOf(ranks: TokenRanks, bytes: Uint8Array, from: number, to: n
   if (to - from > ranks.longest) return NO_RANK;
   const mask = ranks.slots.length - 1;
   for (let slot = hashOf(bytes, from, to) & mask; ; slot = (slot + 1) & mask) {
-    const rank = ranks.slots[slot] ?? -1;
+    const rank = ranks.slots[slot];
     if (rank < 0) return NO_RANK;
     if (isToken(ranks, rank, { bytes, from, to })) return rank;
   }
@@ -73,8 +73,8 @@ export function rankOf(ranks: TokenRanks, bytes: Uint8Array, from: number, to: n
 
 /** The same for the two bytes from `from` on. Every piece begins as single bytes, and most pieces are a few letters. */
 export function rankOfTwo(ranks: TokenRanks, bytes: Uint8Array, from: number): number {
-  const both = ((bytes[from] ?? 0) << 8) | (bytes[from + 1] ?? 0);
-  const known = ranks.ofTwo[both] ?? 0;
+  const both = (bytes[from] << 8) | bytes[from + 1];
+  const known = ranks.ofTwo[both];
   if (known !== 0) return known;
   const rank = rankOf(ranks, bytes, from, from + 2);
   ranks.ofTwo[both] = rank;
@@ -86,8 +86,8 @@ function isToken(
   rank: number,
   { bytes, from, to }: { bytes: Uint8Array; from: number; to: number },
 ): boolean {
-  const start = starts[rank] ?? 0;
-  if ((starts[rank + 1] ?? 0) - start !== to - from) return false;
+  const start = starts[rank];
+  if (starts[rank + 1] - start !== to - from) return false;
   for (let index = from; index < to; index += 1)
     if (bytes[index] !== known[start + index - from]) return false;
   return true;
@@ -96,6 +96,6 @@ function isToken(
 /** FNV-1a, with its upper half mixed into the lower one, which alone chooses the slot. */
 function hashOf(bytes: Uint8Array, from: number, to: number): number {
   let hash = 0x811c9dc5;
-  for (let index = from; index < to; index += 1) hash = Math.imul(hash ^ (bytes[index] ?? 0), 0x01000193);
+  for (let index = from; index < to; index += 1) hash = Math.imul(hash ^ bytes[index], 0x01000193);
   return hash ^ (hash >>> 15);
 }

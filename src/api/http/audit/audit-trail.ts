@@ -130,7 +130,8 @@ function noting(reply: ApiReply, note: (value: unknown) => void): ApiReply {
  */
 function noteNamed(notes: AuditNotes, value: unknown): void {
   if (Array.isArray(value)) {
-    for (const item of value as unknown[]) noteNamed(notes, item);
+    const items: readonly unknown[] = value;
+    for (const item of items) noteNamed(notes, item);
     return;
   }
   if (!isPlainObject(value)) return;

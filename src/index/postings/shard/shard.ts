@@ -193,9 +193,9 @@ function finishMerge(state: State, { origins, sources, sealed, segment }: Merged
   const { positions, segments, memtable } = state;
   positions.enter(segment);
   for (let ordinal = 0; ordinal < segment.slots.length; ordinal += 1) {
-    const slot = segment.slots[ordinal] ?? -1;
-    const from = sources[origins.sources[ordinal] ?? 0]?.slots ?? sealed;
-    if (from[origins.positions[ordinal] ?? 0] === slot) positions.set(slot, segment, ordinal);
+    const slot = segment.slots[ordinal];
+    const from = sources[origins.sources[ordinal]]?.slots ?? sealed;
+    if (from[origins.positions[ordinal]] === slot) positions.set(slot, segment, ordinal);
     else markDeleted(segment, ordinal);
   }
   memtable.forgetSealed();
@@ -280,7 +280,7 @@ function gather(
 ): void {
   const end = Math.min(first + GATHERED_AT_ONCE, from.length);
   for (let position = first; position < end; position += 1) {
-    const slot = from[position] ?? -1;
+    const slot = from[position];
     if (slot < 0) continue;
     sources[packed.length] = number;
     positions[packed.length] = position;

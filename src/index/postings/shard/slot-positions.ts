@@ -1,4 +1,4 @@
-import { growColumn } from '../../memory/columns.js';
+import { growColumn, readColumn } from '../../memory/columns.js';
 import type { Segment } from '../segment.js';
 
 /** The positions of the postings of each slot: in a segment, or in the memtable. */
@@ -22,8 +22,8 @@ export function createSlotPositions(): SlotPositions {
   const freed: number[] = [];
   return {
     // A 0, and a slot beyond the end of the column, mean that it is in no segment.
-    segmentOf: (slot) => segments[(numbers[slot] ?? 0) - 1] ?? null,
-    positionOf: (slot) => positions[slot] ?? 0,
+    segmentOf: (slot) => segments[readColumn(numbers, slot) - 1] ?? null,
+    positionOf: (slot) => readColumn(positions, slot),
     set: (slot, segment, position) => {
       numbers = growColumn(numbers, slot + 1);
       positions = growColumn(positions, slot + 1);

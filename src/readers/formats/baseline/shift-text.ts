@@ -1,3 +1,4 @@
+import { firstGroup } from '../../blocks/matches.js';
 import type { Around, Shift } from './shift.js';
 
 interface Script {
@@ -188,6 +189,6 @@ function joined(core: string, before: string): string | undefined {
     (AFTER_ROMAN.has(letters) && ROMAN.test(before)) ||
     (AFTER_LETTER.has(letters) && SINGLE_LETTER.test(before));
   if (isOrdinal) return core;
-  const word = LAST_WORD.exec(before)?.[1] ?? '';
+  const word = firstGroup(LAST_WORD, before);
   return word !== '' && ABBREVIATIONS.has(word + core.replace(/\.$/, '')) ? core : undefined;
 }

@@ -42,6 +42,12 @@ const find = ({ properties }: Component, name: string): Property | undefined =>
   properties.find((property) => property.name === name);
 const valueOf = (component: Component, name: string): string => find(component, name)?.value ?? '';
 
+/** Empty where the property is missing. */
+const trimmed = (property: Property | undefined): string => property?.value.trim() ?? '';
+/** Empty where the property has no such parameter. */
+const parameterOf = (property: Property | undefined, name: string): string =>
+  property?.parameters.get(name) ?? '';
+
 const textOf = ({ properties }: Component, name: string): string =>
   properties
     .filter((property) => property.name === name)
@@ -62,10 +68,10 @@ const peopleOf = ({ properties }: Component, name: string): string =>
     .join(', ');
 
 /** Returns a person as mails name people, with the answer of an attendee. */
-function person({ parameters, value }: Property): string {
-  const address = value.trim().replace(/^mailto:/i, '');
-  const name = parameters.get('CN') ?? '';
-  const answer = ANSWERS.get((parameters.get('PARTSTAT') ?? '').toUpperCase());
+function person(property: Property): string {
+  const address = trimmed(property).replace(/^mailto:/i, '');
+  const name = parameterOf(property, 'CN');
+  const answer = ANSWERS.get(parameterOf(property, 'PARTSTAT').toUpperCase());
   const who = name === '' || name === address ? address : `${name} <${address}>`;
   return answer === undefined ? who : `${who} (${answer})`;
 }
@@ -105,10 +111,10 @@ interface Time {
 }
 
 function timeOf(property: Property | undefined): Time | undefined {
-  const [, year, month, day, hours, minutes, utc] = TIME.exec(property?.value.trim() ?? '') ?? [];
+  const [, year, month, day, hours, minutes, utc] = TIME.exec(trimmed(property)) ?? [];
   if (year === undefined || month === undefined || day === undefined) return undefined;
   const clock = hours === undefined || minutes === undefined ? '' : `${hours}:${minutes}`;
-  const zone = utc === 'Z' ? 'UTC' : (property?.parameters.get('TZID') ?? '');
+  const zone = utc === 'Z' ? 'UTC' : parameterOf(property, 'TZID');
   return { date: `${year}-${month}-${day}`, clock, zone };
 }
 
@@ -125,9 +131,10 @@ function allDay(from: Time, until: Time): string {
 }
 
 function durationOf(property: Property | undefined): string {
-  const found = DURATION.exec(property?.value.trim() ?? '');
+  const found = DURATION.exec(trimmed(property));
+  if (!found) return '';
   const parts = UNITS.flatMap((unit, index) => {
-    const count = found?.[index + 1]?.replace(/^0+/, '') ?? '';
+    const count = found[index + 1]?.replace(/^0+/, '') ?? '';
     return count === '' ? [] : [`${count} ${count === '1' ? unit.slice(0, -1) : unit}`];
   });
   return parts.length === 0 ? '' : `for ${parts.join(' ')}`;

@@ -1,3 +1,5 @@
+import { extensionOf } from '../../detection/formats.js';
+import { at } from '../../../shared/at.js';
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import type { ReadContext } from '../../parser.js';
@@ -87,7 +89,7 @@ const COMMENT = /^\s*(?:\/\/|\/\*|\*|#(?!include|define|if)|--(?!-)|;;|@\w)/;
 /** Removes the comment and decorators at the end of the lines, and returns them. */
 function takeComment(lines: string[]): string[] {
   let count = 0;
-  while (count < lines.length && COMMENT.test(lines[lines.length - 1 - count] ?? '')) count += 1;
+  while (count < lines.length && COMMENT.test(at(lines, lines.length - 1 - count))) count += 1;
   return count === 0 ? [] : lines.splice(lines.length - count);
 }
 
@@ -98,7 +100,7 @@ function createNesting(): { levelOf(indentation: number): number } {
   const open: number[] = [];
   return {
     levelOf(indentation) {
-      while (open.length > 0 && (open.at(-1) ?? 0) >= indentation) open.pop();
+      while (open.length > 0 && at(open, open.length - 1) >= indentation) open.pop();
       open.push(indentation);
       return Math.min(open.length, MAX_HEADING_DEPTH);
     },
@@ -329,6 +331,5 @@ const UNKNOWN: Language = { name: 'unknown', starts: [] };
 
 /** The language of a source file by its name's extension. */
 function languageOf(filename: string | null): Language {
-  const extension = /\.([A-Za-z0-9]+)$/.exec(filename ?? '')?.[1]?.toLowerCase() ?? '';
-  return byExtension.get(extension) ?? UNKNOWN;
+  return byExtension.get(extensionOf(filename)) ?? UNKNOWN;
 }

@@ -11,7 +11,7 @@ import type { LoadStyleSheet } from '../html/visibility.js';
 import { createSignReader, type SignReader } from '../signs/sign-reader.js';
 import { createHiddenCounter, type HiddenCounter } from '../visibility/hidden-counter.js';
 import { localName } from '../xml/attributes.js';
-import { scanMarkup, type MarkupHandler } from '../xml/read-markup.js';
+import { attribute, scanMarkup, type MarkupHandler } from '../xml/read-markup.js';
 import { memberPath } from '../zip/member-path.js';
 import { openZip, readMember, type Zip } from '../zip/zip.js';
 import { readPackageDocument, refuseEncrypted, type BookItem } from './package-document.js';
@@ -187,7 +187,7 @@ function readNcx(add: AddTitle): MarkupHandler {
         label = '';
         isInLabel = true;
       }
-      if (local === 'content') add(attributes['src'] ?? '', label);
+      if (local === 'content') add(attribute(attributes, 'src'), label);
     },
     close: (name) => {
       if (localName(name) === 'navLabel') isInLabel = false;

@@ -1,6 +1,6 @@
 import { ReadError } from '../../read-error.js';
 import { localName } from '../xml/attributes.js';
-import { scanMarkup, type Attributes } from '../xml/read-markup.js';
+import { attribute, scanMarkup, type Attributes } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
 import { memberPath } from '../zip/member-path.js';
 
@@ -45,7 +45,7 @@ export function readPackageDocument(zip: Zip): PackageDocument {
     open: (name, attributes) => {
       const local = localName(name);
       if (local === 'item') addItem(attributes);
-      if (local === 'itemref') spine.push(attributes['idref'] ?? '');
+      if (local === 'itemref') spine.push(attribute(attributes, 'idref'));
       // The first of several titles is the title of the book.
       current = (local === 'title' || local === 'language') && !texts.has(local) ? local : '';
       if (current !== '') texts.set(current, '');
@@ -75,7 +75,8 @@ function packagePath(zip: Zip): string | undefined {
   if (zip.has(CONTAINER))
     scanMarkup(zip.pieces(CONTAINER), {
       open: (name, attributes) => {
-        if (localName(name) === 'rootfile') paths.push(memberPath(`/${attributes['full-path'] ?? ''}`, ''));
+        if (localName(name) === 'rootfile')
+          paths.push(memberPath(`/${attribute(attributes, 'full-path')}`, ''));
       },
       close: ignore,
       text: ignore,
@@ -95,7 +96,7 @@ export function refuseEncrypted(zip: Zip): void {
     open: (name, attributes) => {
       const local = localName(name);
       if (local === 'EncryptedKey') isInKey = true;
-      if (local === 'EncryptionMethod' && !isInKey) algorithms.push(attributes['Algorithm'] ?? '');
+      if (local === 'EncryptionMethod' && !isInKey) algorithms.push(attribute(attributes, 'Algorithm'));
     },
     close: (name) => {
       if (localName(name) === 'EncryptedKey') isInKey = false;

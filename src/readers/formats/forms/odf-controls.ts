@@ -1,4 +1,4 @@
-import type { Attributes } from '../xml/read-markup.js';
+import { attribute, type Attributes } from '../xml/read-markup.js';
 import { checkMark, chosenText } from './controls.js';
 
 /** Collects the controls of the forms of an OpenDocument file, which are told before the text that they stand in. */
@@ -34,7 +34,7 @@ export function createOdfControls(): OdfControls {
       const id = attributes['form:id'] ?? attributes['xml:id'] ?? '';
       if (name === 'form:listbox') list = { id, chosen: [] };
       else if (name === 'form:option' && list && isChosen(attributes) && list.chosen.length < MAX_OPTIONS)
-        list.chosen.push(attributes['form:label'] ?? '');
+        list.chosen.push(attribute(attributes, 'form:label'));
       else put(id, shownText(name, attributes));
     },
     close: (name) => {
@@ -50,7 +50,7 @@ const isChosen = (attributes: Attributes): boolean =>
   (attributes['form:current-selected'] ?? attributes['form:selected']) === 'true';
 
 function shownText(name: string, attributes: Attributes): string {
-  const label = attributes['form:label'] ?? '';
+  const label = attribute(attributes, 'form:label');
   if (name === 'form:checkbox' || name === 'form:radio') {
     const state = attributes['form:current-state'] ?? attributes['form:state'];
     const isOn = name === 'form:radio' ? isChosen(attributes) : state === 'checked';
@@ -73,10 +73,10 @@ export function createFieldMarks(): FieldMarks {
   return {
     open: (name, attributes) => {
       if (name === 'field:fieldmark') {
-        type = attributes['field:type'] ?? '';
+        type = attribute(attributes, 'field:type');
         parameters = [];
       } else if (name === 'field:param' && parameters.length < MAX_OPTIONS)
-        parameters.push([attributes['field:name'] ?? '', attributes['field:value'] ?? '']);
+        parameters.push([attribute(attributes, 'field:name'), attribute(attributes, 'field:value')]);
     },
     close: (name) => {
       if (name !== 'field:fieldmark') return '';

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/at.js';
 import { shiftInFormula } from '../baseline/shift-text.js';
 import { oneLine } from '../../blocks/one-line.js';
 
@@ -171,8 +172,7 @@ export function plainText(element: FormulaElement): string {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next === 'string') parts.push(next);
     else
-      for (let index = next.children.length - 1; index >= 0; index -= 1)
-        open.push(next.children[index] ?? '');
+      for (let index = next.children.length - 1; index >= 0; index -= 1) open.push(at(next.children, index));
   }
   return oneLine(plainLetters(parts.join('')));
 }

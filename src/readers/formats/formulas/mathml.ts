@@ -1,3 +1,5 @@
+import { at } from '../../../shared/at.js';
+import { attribute } from '../xml/read-markup.js';
 import { oneLine } from '../../blocks/one-line.js';
 import { localName } from '../xml/attributes.js';
 import {
@@ -71,7 +73,7 @@ interface OpenElement extends FormulaElement {
  */
 function writeMathMl(formula: FormulaElement): string {
   const text = oneLine(row(formula, 0));
-  return text === '' ? (formula.attributes['alttext'] ?? '').trim() : text;
+  return text === '' ? attribute(formula.attributes, 'alttext').trim() : text;
 }
 
 /** The elements within another one; text that stands beside them, as where people write none, is one of its own. */
@@ -151,7 +153,7 @@ function write(element: FormulaElement, depth: number): string {
   const writer = WRITERS.get(name);
   if (writer) return writer(elementsOf(element), element, depth + 1);
   if (name === 'mspace') return isWide(element) ? ' ' : '';
-  if (name === 'mglyph') return element.attributes['alt'] ?? '';
+  if (name === 'mglyph') return attribute(element.attributes, 'alt');
   if (ROWS.has(name)) return row(element, depth);
   const text = plainText(element);
   return name === 'ms' ? `"${text}"` : text;
@@ -250,7 +252,7 @@ function writeTable(rows: readonly FormulaElement[], _element: FormulaElement, d
     // The first cell is the number of the equation.
     return (line.name === 'mlabeledtr' ? found.slice(1) : found).map((cell) => row(cell, depth));
   });
-  if (cells.length === 1 && cells[0]?.length === 1) return cells[0][0] ?? '';
+  if (cells.length === 1 && at(cells, 0).length === 1) return at(at(cells, 0), 0);
   return arranged(cells);
 }
 
@@ -260,7 +262,7 @@ function writeEnclosed(
   depth: number,
 ): string {
   const inside = rowOf(parts, depth);
-  return /(?:^|\s)radical(?:\s|$)/.test(attributes['notation'] ?? '') ? root(inside) : inside;
+  return /(?:^|\s)radical(?:\s|$)/.test(attribute(attributes, 'notation')) ? root(inside) : inside;
 }
 
 interface Token {

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/at.js';
 import { signsOf } from '../signs/sign-reader.js';
 
 /**
@@ -5,6 +6,10 @@ import { signsOf } from '../signs/sign-reader.js';
  * `!` behind their names.
  */
 export type Declarations = ReadonlyMap<string, string>;
+
+/** The value of a property; empty where it is not declared. */
+export const valueOrEmpty = (declared: Declarations, property: string): string =>
+  declared.get(property) ?? '';
 
 /** The value of a property that cannot be known. */
 export const UNKNOWN = 'unknown';
@@ -95,7 +100,7 @@ export function unescaped(text: string, isName = false): string {
 
 /** Replaces the signs of a name, such as the colon of `md:block`, so that they cannot be taken for signs of selectors. */
 export const protectedName = (name: string): string =>
-  name.replace(/[!-,./:-@[-^`{-~]/g, (sign) => String.fromCodePoint(ESCAPED + (sign.codePointAt(0) ?? 0)));
+  name.replace(/[!-,./:-@[-^`{-~]/g, (sign) => String.fromCodePoint(ESCAPED + sign.charCodeAt(0)));
 
 function longhands(property: string, value: string): [string, string][] {
   if (property === 'font')
@@ -124,7 +129,7 @@ function familyOfFont(value: string): string {
 }
 
 function sizeOfFont(value: string): string {
-  const sizes = value.split(/\s+/).map((token) => token.split('/')[0] ?? '');
+  const sizes = value.split(/\s+/).map((token) => at(token.split('/'), 0));
   if (value === 'inherit') return value;
   return sizes.find((size) => /^(?:[\d.]+(?:e[+-]?\d+)?[a-z%]+|[0.]+)$/.test(size)) ?? UNKNOWN;
 }

@@ -2,7 +2,7 @@ import { alphaOf, cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Unseen } from '../visibility/hidden-counter.js';
 import { MAX_UNSEEN_OPACITY, MIN_SIZE, type RunStyle } from '../visibility/reason-unseen.js';
 import { LISTS } from './html-lists.js';
-import { UNKNOWN, type Declarations } from './declarations.js';
+import { valueOrEmpty, UNKNOWN, type Declarations } from './declarations.js';
 
 /** The properties of an element that decide whether its text is seen. */
 export interface Look {
@@ -132,8 +132,8 @@ const SCALED_AWAY = /\bscale(?:3d|x|y)?\(\s*[+-]?(?:0+(?:\.0*)?|\.0+)%?\s*[,)]/;
 function isScaledAway(declared: Declarations, element: string): boolean {
   if (!isBox(element, declared) || isTransient(declared)) return false;
   return (
-    SCALED_AWAY.test(declared.get('transform') ?? '') ||
-    /^0+(?:\.0*)?%?(?:\s|$)/.test(declared.get('scale') ?? '')
+    SCALED_AWAY.test(valueOrEmpty(declared, 'transform')) ||
+    /^0+(?:\.0*)?%?(?:\s|$)/.test(valueOrEmpty(declared, 'scale'))
   );
 }
 
@@ -223,7 +223,7 @@ function isMoved(declared: Declarations): boolean {
   if (['transform', 'translate', 'grid-area', 'grid-row'].some((name) => isSet(declared.get(name))))
     return true;
   return ['margin', 'margin-top', 'margin-left'].some((name) =>
-    /-[\d.]|unknown/.test(declared.get(name) ?? ''),
+    /-[\d.]|unknown/.test(valueOrEmpty(declared, name)),
   );
 }
 
@@ -237,7 +237,7 @@ const BLOCK_DISPLAYS = new Set(
 );
 const OUT_OF_FLOW = new Set(['absolute', 'fixed']);
 
-const leavesFlow = (declared: Declarations): boolean => OUT_OF_FLOW.has(declared.get('position') ?? '');
+const leavesFlow = (declared: Declarations): boolean => OUT_OF_FLOW.has(valueOrEmpty(declared, 'position'));
 const mayLeaveFlow = (declared: Declarations): boolean =>
   leavesFlow(declared) || declared.get('position') === UNKNOWN;
 
@@ -288,18 +288,18 @@ function clippingOf(element: string, declared: Declarations): Look['clipping'] {
  * without any size.
  */
 function isTinyBox(declared: Declarations): boolean {
-  const [width, height] = [declared.get('width') ?? '', declared.get('height') ?? ''];
+  const [width, height] = [valueOrEmpty(declared, 'width'), valueOrEmpty(declared, 'height')];
   const isPixel = (value: string): boolean => UP_TO_A_PIXEL.test(value) && !NOTHING.test(value);
   return isOverflowHidden(declared, 'overflow-y') && (isPixel(width) || isPixel(height));
 }
 
 /** Tells whether clipping hides the content. `clip` holds for elements out of the flow alone. */
 function isClippedAway(declared: Declarations, isOutOfFlow: boolean): boolean {
-  const path = declared.get('clip-path') ?? '';
+  const path = valueOrEmpty(declared, 'clip-path');
   const inset = /^inset\(\s*(\d+(?:\.\d+)?)%\s*\)$/.exec(path)?.[1];
   if (inset !== undefined && Number(inset) >= 50) return true;
   if (/^circle\(\s*0(?:px|%)?\s*\)$/.test(path)) return true;
-  const sides = /^rect\(([^()]*)\)$/.exec(declared.get('clip') ?? '')?.[1];
+  const sides = /^rect\(([^()]*)\)$/.exec(valueOrEmpty(declared, 'clip'))?.[1];
   if (!isOutOfFlow || sides === undefined) return false;
   const [top, right, bottom, left] = sides.trim().split(/[\s,]+/);
   return isEmptySpan(top, bottom) || isEmptySpan(left, right);

@@ -1,5 +1,5 @@
 import type { Shift } from '../baseline/shift.js';
-import { UNKNOWN, type Declarations } from './declarations.js';
+import { valueOrEmpty, UNKNOWN, type Declarations } from './declarations.js';
 import { isBox } from './look.js';
 
 const RAISED = new Set(['sup']);
@@ -47,7 +47,7 @@ const ABSOLUTE = /^\d+(?:\.\d+)?(?:px|pt)$/;
 /** Returns the shift that styles give an element. Cells and boxes are aligned otherwise. */
 export function styledShift(name: string, declared: Declarations): Shift | undefined {
   if (CELLS.has(name) || isBox(name, declared)) return undefined;
-  const align = declared.get('vertical-align') ?? '';
+  const align = valueOrEmpty(declared, 'vertical-align');
   return SHIFTS.get(align) ?? (isSmall(declared) ? movedBy(declared, align) : undefined);
 }
 
@@ -57,7 +57,7 @@ function movedBy(declared: Declarations, align: string): Shift | undefined {
   return (
     shiftBy(align, 1) ??
     (isMoved
-      ? (shiftBy(declared.get('bottom') ?? '', 1) ?? shiftBy(declared.get('top') ?? '', -1))
+      ? (shiftBy(valueOrEmpty(declared, 'bottom'), 1) ?? shiftBy(valueOrEmpty(declared, 'top'), -1))
       : undefined)
   );
 }

@@ -1,7 +1,7 @@
-import type { Attributes } from '../xml/read-markup.js';
+import { attribute, type Attributes } from '../xml/read-markup.js';
 import type { Shift } from '../baseline/shift.js';
 import { LISTS } from './html-lists.js';
-import { parseDeclarations, UNKNOWN, type Declarations } from './declarations.js';
+import { valueOrEmpty, parseDeclarations, UNKNOWN, type Declarations } from './declarations.js';
 import type { Unseen } from '../visibility/hidden-counter.js';
 import { reasonUnseen } from '../visibility/reason-unseen.js';
 import { isUndrawn, lookWithin, PAGE, styleOf, type Look } from './look.js';
@@ -45,7 +45,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
       const declared = declarationsOf(rules, name, attributes);
       shift = styledShift(name, declared);
       looks.push(declared.size === 0 && !LISTS.has(name) ? last() : lookWithin(last(), declared, name));
-      const isLoose = ['absolute', 'fixed'].includes(declared.get('position') ?? '');
+      const isLoose = ['absolute', 'fixed'].includes(valueOrEmpty(declared, 'position'));
       // The following elements may lie upon an element that is out of the flow.
       const around = looks.at(-2);
       if (isLoose && around && !isUndrawn(last()))
@@ -62,7 +62,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
       rules.add(parseStyleSheet(media.trim() === '' ? css : `@media ${media} {${css}}`)),
     addLink: (attributes) => {
       if (!isStyleSheet(attributes)) return;
-      const sheet = isPlain(attributes) ? loadSheet?.(attributes['href'] ?? '') : undefined;
+      const sheet = isPlain(attributes) ? loadSheet?.(attribute(attributes, 'href')) : undefined;
       if (sheet) rules.add(sheet);
       else rules.addUnread();
     },

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/at.js';
 import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
 import type { ReadContext } from '../../parser.js';
@@ -61,9 +62,9 @@ function followsEmptyLine(mailbox: Buffer, at: number): boolean {
 }
 
 /** Tells whether a line `From …` is more than the beginning of a sentence: it tells a time, or a header follows it. */
-function isSeparator(mailbox: Buffer, at: number): boolean {
-  const lines = mailbox.toString('latin1', at, at + MAX_SEPARATOR_LENGTH).split('\n', 2);
-  return /\d\d:\d\d/.test(lines[0] ?? '') || /^[\w-]{1,80}:/.test(lines[1] ?? '');
+function isSeparator(mailbox: Buffer, start: number): boolean {
+  const lines = mailbox.toString('latin1', start, start + MAX_SEPARATOR_LENGTH).split('\n', 2);
+  return /\d\d:\d\d/.test(at(lines, 0)) || /^[\w-]{1,80}:/.test(lines[1] ?? '');
 }
 
 /** Lines that begin with `From ` within a message were written with `>` before them. */

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/at.js';
 import { addressParser, type Address } from 'postal-mime';
 import { oneLine } from '../../blocks/one-line.js';
 import { decodeText } from '../../encoding/decode-text.js';
@@ -57,7 +58,7 @@ export async function readMime(
     date: headerOf(root, 'date'),
     addresses: { from: from.addresses, to: to.addresses, cc: cc.addresses },
     messageId: headerOf(root, 'message-id'),
-    language: headerOf(root, 'content-language').split(',')[0]?.trim() ?? '',
+    language: at(headerOf(root, 'content-language').split(','), 0).trim(),
     body: isEncrypted ? { kind: 'encrypted' } : body,
     attachments,
     nested,
@@ -225,8 +226,8 @@ function together(bodies: readonly MailBody[]): MailBody {
 
 function textOf({ bytes, parameters }: Part, receipt: ReceiptWriter | undefined): string {
   const text = decodeText(bytes ?? new Uint8Array(), { declared: parameters.get('charset'), receipt });
-  if (!/^flowed$/i.test(parameters.get('format') ?? '')) return text;
-  return joinFlowedLines(text, { deletesBlanks: /^yes$/i.test(parameters.get('delsp') ?? '') });
+  if (parameters.get('format')?.toLowerCase() !== 'flowed') return text;
+  return joinFlowedLines(text, { deletesBlanks: parameters.get('delsp')?.toLowerCase() === 'yes' });
 }
 
 /** Decodes HTML in the charset of its part. Where that is none or ASCII, the charset counts that the HTML declares itself. */
@@ -250,7 +251,7 @@ function joinFlowedLines(text: string, { deletesBlanks }: { deletesBlanks: boole
     open = undefined;
   };
   for (const line of text.split(/\r?\n/)) {
-    const depth = /^>*/.exec(line)?.[0].length ?? 0;
+    const depth = line.search(/[^>]|$/);
     const content = line.slice(depth).replace(/^ /, '');
     if (open && open.depth !== depth) close();
     open ??= { depth, pieces: [] };

@@ -55,10 +55,10 @@ function unlessDamaged(read: () => MailMessage): MailMessage {
 }
 
 function readFields(buffer: Buffer): { fields: FieldsData; content: Content } {
-  const bytes = buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
+  const { buffer: bytes } = new Uint8Array(buffer);
   const open = (ansiEncoding: string | undefined) => {
     // @NOTE the package is CommonJS, whose default export is a property of its exports.
-    const reader = new msgreader.default(bytes as ArrayBuffer);
+    const reader = new msgreader.default(bytes);
     if (ansiEncoding !== undefined) reader.parserConfig = { ansiEncoding };
     const fields = reader.getFileData();
     if (fields.dataType !== 'msg' || fields.messageClass === undefined)
@@ -247,11 +247,11 @@ function inflate(input: Buffer, size: number): Buffer {
   let from = HEADER_BYTES;
   let to = DICTIONARY.length;
   while (from < input.length && to < output.length) {
-    const control = input[from] ?? 0;
+    const control = input.readUInt8(from);
     from += 1;
     for (let bit = 0; bit < 8 && from < input.length && to < output.length; bit += 1) {
       if ((control & (1 << bit)) === 0) {
-        output[to] = input[from] ?? 0;
+        output[to] = input.readUInt8(from);
         from += 1;
         to += 1;
         continue;

@@ -1,3 +1,4 @@
+import { firstGroup } from '../../blocks/matches.js';
 import { z } from 'zod';
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
@@ -70,7 +71,7 @@ function* markdownBlocks(markdown: string): Iterable<Block> {
   let paragraph: string[] = [];
   let fence = '';
   for (const line of markdown.trim().split(/\r\n|\n|\r/)) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
+    const mark = firstGroup(/^ {0,3}(`{3,}|~{3,})/, line);
     if (fence === '') fence = mark;
     else if (mark.startsWith(fence)) fence = '';
     const level = fence === '' ? /^ {0,3}(#{1,6})\s/.exec(line)?.[1]?.length : undefined;

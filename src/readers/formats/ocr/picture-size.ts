@@ -44,7 +44,7 @@ function jpegSize(file: Buffer): PictureSize | undefined {
   let angle: Angle = 0;
   for (let at = 2; at + 9 <= file.length;) {
     if (file[at] !== 0xff) return undefined;
-    const marker = file[at + 1] ?? 0;
+    const marker = file.readUInt8(at + 1);
     if (marker === 0xff) at += 1;
     else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
       return { width: file.readUInt16BE(at + 7), height: file.readUInt16BE(at + 5), angle };

@@ -3,7 +3,7 @@ import type { Block } from '../../blocks/block.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import type { SignReader } from '../signs/sign-reader.js';
 import type { HiddenCounter } from '../visibility/hidden-counter.js';
-import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
+import { attribute, type Attributes, type MarkupHandler } from '../xml/read-markup.js';
 import type { FormulaOf } from './object-formulas.js';
 import type { Styles } from './styles.js';
 
@@ -37,7 +37,7 @@ export function readObject(
   location: Location | null,
 ): string {
   if (!OBJECTS.has(name)) return '';
-  const formula = formulaOf(attributes['xlink:href'] ?? '');
+  const formula = formulaOf(attribute(attributes, 'xlink:href'));
   if (formula === undefined) receipt.addGap('skipped', 'An embedded object is not read.', location);
   return formula ?? '';
 }

@@ -12,7 +12,7 @@ import type { Color } from '../visibility/colors.js';
 import type { HiddenCounter, Unseen } from '../visibility/hidden-counter.js';
 import { reasonUnseen } from '../visibility/reason-unseen.js';
 import { MAX_DEPTH } from '../shallow-parser.js';
-import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
+import { attribute, type Attributes, type MarkupHandler } from '../xml/read-markup.js';
 import { inherit, styleOf, type StyleLook, type Styles } from './styles.js';
 
 export interface OdfParagraph {
@@ -171,7 +171,7 @@ function openControl(
   state.fields.open(name, attributes);
   state.controls.open(name, attributes);
   if (name === 'draw:control') {
-    const text = state.controls.textOf(attributes['draw:control'] ?? '');
+    const text = state.controls.textOf(attribute(attributes, 'draw:control'));
     if (state.open.length > 0) append(text);
     else if (text.trim() !== '' && state.ignored === 0)
       options.onParagraph({ text: text.trim(), isNote: false });

@@ -1,7 +1,7 @@
 import { createColumnRanges, type ColumnRanges } from '../tables/column-ranges.js';
 import { spanOf } from '../tables/span-cells.js';
 import { WHITE } from '../visibility/colors.js';
-import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
+import { attribute, type MarkupHandler, type Attributes } from '../xml/read-markup.js';
 import { readObject, type OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
@@ -129,10 +129,10 @@ interface OpenedElement {
 }
 
 function openElement(state: State, { name, attributes, context }: OpenedElement): void {
-  const isHidden = HIDDEN_VISIBILITY.has(attributes['table:visibility'] ?? '');
+  const isHidden = HIDDEN_VISIBILITY.has(attribute(attributes, 'table:visibility'));
   if (name === 'table:table' && state.row === undefined) {
     const look = context.styles.look('table', attributes['table:style-name']);
-    state.sheet = newSheet(attributes['table:name'] ?? '');
+    state.sheet = newSheet(attribute(attributes, 'table:name'));
     state.events.push({ kind: 'sheet', name: state.sheet.name, isHidden: look.isUndisplayed === true });
   } else if (name === 'table:table-column') {
     const { sheet } = state;
@@ -169,7 +169,7 @@ function openCell(
 function shownText({ parts, attributes, hasParagraph, hasText }: OpenCell, { hidden }: OdfContext): string {
   const shown = parts.join(' ');
   if (shown !== '' || hasText) return shown;
-  const value = attributes['office:value'] ?? '';
+  const value = attribute(attributes, 'office:value');
   // Formats often leave out zeros, which hides nothing.
   if (!hasParagraph || Number(value) === 0) return hasParagraph ? '' : value;
   return hidden.accepts('format', { text: value }) ? value : '';

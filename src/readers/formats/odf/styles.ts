@@ -2,7 +2,7 @@ import type { Shift } from '../baseline/shift.js';
 import { cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Fill } from '../visibility/layers.js';
 import type { RunStyle } from '../visibility/reason-unseen.js';
-import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
+import { attribute, type Attributes, type MarkupHandler } from '../xml/read-markup.js';
 import { lengthOf } from './lengths.js';
 import { createListStyles, type NumberStyle } from './lists/list-styles.js';
 
@@ -73,7 +73,7 @@ export function createStyles(): Styles {
     open: (name, attributes) => {
       fonts.open(name, attributes);
       if (name === 'style:style' || name === 'style:default-style') {
-        current = `${attributes['style:family'] ?? ''}/${attributes['style:name'] ?? ''}`;
+        current = `${attribute(attributes, 'style:family')}/${attribute(attributes, 'style:name')}`;
         styles.set(current, parentOf(attributes));
       } else if (name === 'style:page-layout') isPage = true;
       else if (name === 'style:map') add({ isConditional: true });
@@ -97,7 +97,7 @@ export function createStyles(): Styles {
 
 function parentOf(attributes: Attributes): Style {
   const parent = attributes['style:parent-style-name'];
-  return parent === undefined ? {} : { parent: `${attributes['style:family'] ?? ''}/${parent}` };
+  return parent === undefined ? {} : { parent: `${attribute(attributes, 'style:family')}/${parent}` };
 }
 
 function resolve(styles: ReadonlyMap<string, Style>, key: string): StyleLook {
@@ -141,7 +141,7 @@ function lookOf(attributes: Attributes): Style {
   const background = backgroundOf(attributes['fo:background-color']);
   const fill = fillOf(attributes);
   const position = attributes['style:text-position'];
-  const size = /^([\d.]+)pt$/.exec(attributes['fo:font-size'] ?? '')?.[1];
+  const size = /^([\d.]+)pt$/.exec(attribute(attributes, 'fo:font-size'))?.[1];
   return {
     ...(display === undefined ? {} : { isUndisplayed: display === 'none' || display === 'false' }),
     ...(attributes['presentation:visibility'] === 'hidden' ? { isUndisplayed: true } : {}),
@@ -173,7 +173,7 @@ function hasEffects(attributes: Attributes): boolean {
     !isNothing(attributes['loext:softedge-radius']) ||
     (attributes['draw:stroke'] !== 'none' &&
       (lengthOf(attributes['svg:stroke-width']) ?? 0) > THICKEST_LINE) ||
-    (attributes['fo:clip'] ?? '').includes('-') ||
+    attribute(attributes, 'fo:clip').includes('-') ||
     (attributes['draw:image-opacity'] ?? '100%') !== '100%'
   );
 }
@@ -188,7 +188,7 @@ function fillOf(attributes: Attributes): Fill | undefined {
   const kind = attributes['draw:fill'];
   if (kind === undefined) return undefined;
   if (kind === 'none') return 'none';
-  const isMixed = kind !== 'solid' || !/^(?:100%)?$/.test(attributes['draw:opacity'] ?? '');
+  const isMixed = kind !== 'solid' || !/^(?:100%)?$/.test(attribute(attributes, 'draw:opacity'));
   return isMixed ? 'unknown' : (cssColor(attributes['draw:fill-color']?.toLowerCase() ?? '') ?? 'unknown');
 }
 
@@ -219,8 +219,8 @@ function createPageColors() {
 }
 
 function languageOf(attributes: Attributes): string {
-  const language = attributes['fo:language'] ?? '';
-  const country = attributes['fo:country'] ?? '';
+  const language = attribute(attributes, 'fo:language');
+  const country = attribute(attributes, 'fo:country');
   if (LANGUAGE_OF_NOTHING.has(language)) return '';
   return LANGUAGE_OF_NOTHING.has(country) ? language : `${language}-${country}`;
 }
@@ -259,8 +259,8 @@ function createFonts() {
     open(name: string, attributes: Attributes): void {
       lists.open(name, attributes);
       if (name === 'style:font-face' && families.size < MAX_FONTS)
-        families.set(attributes['style:name'] ?? '', attributes['svg:font-family'] ?? '');
-      else if (name === 'text:list-style') list = attributes['style:name'] ?? '';
+        families.set(attribute(attributes, 'style:name'), attribute(attributes, 'svg:font-family'));
+      else if (name === 'text:list-style') list = attribute(attributes, 'style:name');
       else if (name.startsWith('text:list-level-style-')) {
         const sign = attributes['text:bullet-char'];
         bullet = sign === undefined ? undefined : `${list}/${attributes['text:level'] ?? '1'}`;

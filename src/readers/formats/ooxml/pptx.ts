@@ -1,3 +1,4 @@
+import { attribute } from '../xml/read-markup.js';
 import type { Block } from '../../blocks/block.js';
 import type { ReadContext } from '../../parser.js';
 import type { SignReader } from '../signs/sign-reader.js';
@@ -14,6 +15,7 @@ import { slideBlocks } from './slides/slide-blocks.js';
 import { createSlideLayers } from './slides/slide-layers.js';
 import { createSlideThemes } from './slides/slide-theme.js';
 import {
+  wholeNumberOrZero,
   childOf,
   childrenOf,
   descend,
@@ -90,7 +92,7 @@ function createDeck(
 /** The largest size of letters that say nothing, in hundredths of a point. */
 const usualSizeIn = (style: XmlElement | undefined): number =>
   [...findAll(style, new Set(['a:defRPr']))].reduce(
-    (largest, { attributes }) => Math.max(largest, wholeNumber(attributes['sz']) ?? 0),
+    (largest, { attributes }) => Math.max(largest, wholeNumberOrZero(attributes['sz'])),
     1_800,
   );
 
@@ -101,7 +103,7 @@ const usualSizeIn = (style: XmlElement | undefined): number =>
 function slideParts(office: OfficePackage, presentation: XmlElement | undefined): string[] {
   const relations = new Map(office.relations(office.mainPart).map(({ id, target }) => [id, target]));
   const listed = [...childrenOf(childOf(presentation, 'p:sldIdLst'), 'p:sldId')].map(({ attributes }) => {
-    const id = attributes['r:id'] ?? '';
+    const id = attribute(attributes, 'r:id');
     return relations.get(id) ?? `nothing is related as ${id}`;
   });
   if (listed.some((part) => office.has(part))) return [...new Set(listed)];

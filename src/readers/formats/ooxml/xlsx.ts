@@ -1,3 +1,5 @@
+import { lookUp } from '../../../shared/at.js';
+import { attribute } from '../xml/read-markup.js';
 import type { Block } from '../../blocks/block.js';
 import type { ReadContext } from '../../parser.js';
 import { createGapCounter } from './gap-counter.js';
@@ -87,8 +89,8 @@ function findSheets(office: OfficePackage, workbook: XmlElement | undefined): Sh
   const listed = new Map<string, Sheet>();
   const missing: string[] = [];
   for (const { attributes } of childrenOf(childOf(workbook, 'x:sheets'), 'x:sheet')) {
-    const name = attributes['name'] ?? '';
-    const relation = relations.get(attributes['r:id'] ?? '');
+    const name = attribute(attributes, 'name');
+    const relation = lookUp(relations, attributes['r:id']);
     const isHidden = (attributes['state'] ?? 'visible') !== 'visible';
     if (!relation || !office.has(relation.target)) missing.push(name);
     else listed.set(relation.target, { name, part: relation.target, type: relation.type, isHidden });

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/at.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { joinLines, rowsOf } from './layout/lines.js';
 import { around, median, rightOf, MAX_SPACE, type Piece } from './layout/piece.js';
@@ -65,9 +66,9 @@ function pairsOf(pieces: readonly Piece[]): Pair[] {
 function firstFrom(sorted: readonly Piece[], x: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
-    const at = (low + high) >>> 1;
-    if ((sorted[at]?.x ?? 0) < x) low = at + 1;
-    else high = at;
+    const middle = (low + high) >>> 1;
+    if (at(sorted, middle).x < x) low = middle + 1;
+    else high = middle;
   }
   return low;
 }

@@ -1,3 +1,4 @@
+import { countMatches } from '../../blocks/matches.js';
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { holds } from '../pages/layout/piece.js';
 import { turnBack } from '../pages/native-pieces.js';
@@ -45,7 +46,7 @@ function missesNumbers({ text, textItems }: ParsedPage): boolean {
 
 const isShort = (line = ''): boolean => line.trim().length < 4;
 
-const lettersOf = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+const lettersOf = (text: string): number => countMatches(text, /[\p{L}\p{N}]/gu);
 
 function withNumbers(page: ParsedPage, sideways: ParsedPage): ParsedPage {
   const found = sideways.textItems

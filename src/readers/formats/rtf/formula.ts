@@ -1,3 +1,4 @@
+import { attribute } from '../xml/read-markup.js';
 import { writeOmml } from '../formulas/omml.js';
 import type { XmlElement } from '../ooxml/xml/stream-xml.js';
 
@@ -53,7 +54,7 @@ export function createFormulaCollector(): FormulaCollector {
       if (!element) return;
       const written: XmlElement = { name: 'm:t', attributes: {}, children: [text] };
       if (open.at(-2)?.element.name.endsWith('Pr'))
-        element.attributes['m:val'] = (element.attributes['m:val'] ?? '') + text;
+        element.attributes['m:val'] = attribute(element.attributes, 'm:val') + text;
       else if (element.name === 'm:r') element.children.push(written);
       else element.children.push({ name: 'm:r', attributes: {}, children: [written] });
     },

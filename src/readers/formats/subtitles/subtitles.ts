@@ -1,3 +1,4 @@
+import { at } from '../../../shared/at.js';
 import type { Block } from '../../blocks/block.js';
 import { oneLine } from '../../blocks/one-line.js';
 import { decodeText } from '../../encoding/decode-text.js';
@@ -109,7 +110,7 @@ function* readCues(text: string): Iterable<Cue> {
 
 /** Tells whether a line names or numbers the cue whose time is in the next line. */
 function isName(all: readonly string[], index: number, isAfterBlank: boolean): boolean {
-  if (!isAfterBlank && !/^\s*\d{1,9}\s*$/.test(all[index] ?? '')) return false;
+  if (!isAfterBlank && !/^\s*\d{1,9}\s*$/.test(at(all, index))) return false;
   return TIME.test(all[index + 1] ?? '');
 }
 

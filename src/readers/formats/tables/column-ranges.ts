@@ -1,3 +1,5 @@
+import { at } from '../../../shared/at.js';
+
 /** Neighbouring columns with the same value. */
 interface ColumnRange<Value> {
   readonly from: number;
@@ -26,7 +28,7 @@ export function createColumnRanges<Value>(most = Number.POSITIVE_INFINITY): Colu
       let [low, high] = [0, ranges.length];
       while (low < high) {
         const middle = (low + high) >> 1;
-        if ((ranges[middle]?.to ?? 0) <= column) low = middle + 1;
+        if (at(ranges, middle).to <= column) low = middle + 1;
         else high = middle;
       }
       const range = ranges[low];

@@ -1,3 +1,4 @@
+import { firstGroup } from '../../blocks/matches.js';
 import type { Block } from '../../blocks/block.js';
 import { decodeText } from '../../encoding/decode-text.js';
 import type { ReadContext } from '../../parser.js';
@@ -69,7 +70,7 @@ function finish(state: State, properties: Partial<Block> = {}): Block[] {
 function addInCode(state: State, line: Line, mark: string): Block[] {
   const before = state.open.length >= MAX_LINES ? finish(state) : [];
   state.open.push(line);
-  const found = FENCE.exec(line.text)?.[1] ?? '';
+  const found = firstGroup(FENCE, line.text);
   if (found.startsWith(mark) && line.text.trim() === found) state.fence = undefined;
   return before;
 }

@@ -1,3 +1,5 @@
+import { at } from '../../../shared/at.js';
+
 /** An opaque colour as `#rrggbb` in small letters. */
 export type Color = `#${string}`;
 
@@ -13,7 +15,7 @@ const MIN_DIFFERENCE = 12;
 /** Tells whether text of one colour cannot be seen on the other. */
 export function areAlike(left: Color, right: Color): boolean {
   const [one, other] = [partsOf(left), partsOf(right)];
-  return one.every((part, index) => Math.abs(part - (other[index] ?? 0)) < MIN_DIFFERENCE);
+  return one.every((part, index) => Math.abs(part - at(other, index)) < MIN_DIFFERENCE);
 }
 
 /** A colour by its six hexadecimal digits, in either case and with or without `#`; undefined for anything else. */
@@ -46,7 +48,7 @@ export const colorOfParts = (parts: readonly number[]): Color =>
 
 /** Red, green and blue, from 0 to 255. */
 export const partsOf = (color: Color): number[] =>
-  [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+  [1, 3, 5].map((place) => Number.parseInt(color.slice(place, place + 2), 16));
 
 /** Names of colours in which text is hidden, and of colours that are common behind text. */
 const NAMES = colorsByName(
@@ -62,7 +64,9 @@ const NAMES = colorsByName(
 export function colorsByName(list: string): ReadonlyMap<string, Color> {
   const words = list.split(' ');
   return new Map(
-    words.flatMap((word, at): [string, Color][] => (at % 2 === 0 ? [[word, `#${words[at + 1] ?? ''}`]] : [])),
+    words.flatMap((word, index): [string, Color][] =>
+      index % 2 === 0 ? [[word, `#${at(words, index + 1)}`]] : [],
+    ),
   );
 }
 

@@ -1,6 +1,6 @@
 import { oneLine } from '../../blocks/one-line.js';
 import type { Shift } from '../baseline/shift.js';
-import type { Attributes } from './read-markup.js';
+import { attribute, type Attributes } from './read-markup.js';
 
 /** A value of a record. */
 export interface NamedText {
@@ -30,7 +30,7 @@ export const beginsProse = (name: string, attributes: Attributes): boolean =>
   /^tei/i.test(name) ||
   'article-type' in attributes ||
   'dtd-version' in attributes ||
-  PROSE_FORMATS.test(attributes['xmlns'] ?? '');
+  PROSE_FORMATS.test(attribute(attributes, 'xmlns'));
 
 /** Attributes that hold data, as values of their element: of records nearly all. */
 export function attributeValues(attributes: Attributes, isProse: boolean): NamedText[] {

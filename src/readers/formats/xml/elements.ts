@@ -13,7 +13,7 @@ import {
   shiftOf,
   type NamedText,
 } from './attributes.js';
-import type { Attributes, MarkupHandler } from './read-markup.js';
+import { attribute, type Attributes, type MarkupHandler } from './read-markup.js';
 import { createXmlTables, type XmlTables } from './xml-tables.js';
 import { oneLine } from '../../blocks/one-line.js';
 
@@ -135,7 +135,7 @@ function addFormula(state: State, text: string): void {
 
 function openElement(state: State, name: string, attributes: Attributes): void {
   const holder = state.open.at(-1);
-  if (!holder) state.receipt.setLanguage(attributes['xml:lang'] ?? '');
+  if (!holder) state.receipt.setLanguage(attribute(attributes, 'xml:lang'));
   if (holder?.hasElements === false && !holder.hasText && !state.tables.isOpen()) {
     const before = state.open.at(-2);
     // The values of the outer record go before the record that begins here.

@@ -3,6 +3,9 @@ import { decodeXml } from './decode-xml.js';
 
 export type Attributes = Readonly<Record<string, string>>;
 
+/** The value of an attribute. One that is not written says the same as an empty one. */
+export const attribute = (attributes: Attributes, name: string): string => attributes[name] ?? '';
+
 /** Takes the parts of markup, in its order. Each element that is opened is closed. */
 export interface MarkupHandler {
   open(name: string, attributes: Attributes): void;

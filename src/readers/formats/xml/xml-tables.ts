@@ -1,7 +1,8 @@
+import { lookUp } from '../../../shared/at.js';
 import type { Block } from '../../blocks/block.js';
 import { documentTable } from '../tables/document-table.js';
 import { spanOf, type SpanningCell } from '../tables/span-cells.js';
-import type { Attributes } from './read-markup.js';
+import { attribute, type Attributes } from './read-markup.js';
 
 const TABLES = new Set(['table', 'informaltable']);
 const ROWS = new Set(['tr', 'row']);
@@ -92,7 +93,7 @@ const openTable = (depth: number): OpenTable => ({
 function openInTable(table: OpenTable, { name, attributes, depth }: Opened): void {
   if (name === 'thead') table.isHead = true;
   else if (name === 'colspec') addColumn(table, attributes);
-  else if (name === 'spanspec') table.spans.set(attributes['spanname'] ?? '', reach(table, attributes));
+  else if (name === 'spanspec') table.spans.set(attribute(attributes, 'spanname'), reach(table, attributes));
   else if (ROWS.has(name)) {
     table.row = [];
     table.isHeaderRow = name === 'tr' || attributes['role'] === 'label';
@@ -113,14 +114,14 @@ function closeCell(table: OpenTable, text: string): void {
   const { colspan, cols, rowspan, rows, morerows, spanname } = attributes;
   table.row.push({
     text,
-    columns: Math.max(spanOf(colspan ?? cols), table.spans.get(spanname ?? '') ?? reach(table, attributes)),
+    columns: Math.max(spanOf(colspan ?? cols), lookUp(table.spans, spanname) ?? reach(table, attributes)),
     rows: morerows === undefined ? spanOf(rowspan ?? rows) : spanOf(String(Number(morerows) + 1)),
   });
 }
 
 /** Returns the number of columns of CALS that a cell reaches over. */
 function reach({ columns }: OpenTable, { namest, nameend }: Attributes): number {
-  const [first, last] = [columns.get(namest ?? ''), columns.get(nameend ?? '')];
+  const [first, last] = [lookUp(columns, namest), lookUp(columns, nameend)];
   return first === undefined || last === undefined ? 1 : Math.max(1, last - first + 1);
 }
 

@@ -1,5 +1,5 @@
 import { countedAs, shownNumber } from '../../count-formats.js';
-import type { Attributes } from '../../xml/read-markup.js';
+import { attribute, type Attributes } from '../../xml/read-markup.js';
 
 /** The numbering of the items of a level (OpenDocument 1.3 part 3, 16.32). */
 export interface NumberStyle {
@@ -23,13 +23,13 @@ export function createListStyles() {
   let list = '';
   return {
     open(name: string, attributes: Attributes): void {
-      if (name === 'text:list-style') list = attributes['style:name'] ?? '';
+      if (name === 'text:list-style') list = attribute(attributes, 'style:name');
       if (name !== 'text:list-level-style-number' || styles.size >= MAX_STYLES) return;
       styles.set(`${list}/${attributes['text:level'] ?? '1'}`, {
-        format: attributes['style:num-format'] ?? '',
+        format: attribute(attributes, 'style:num-format'),
         isSynced: attributes['style:num-letter-sync'] === 'true',
-        prefix: attributes['style:num-prefix'] ?? '',
-        suffix: attributes['style:num-suffix'] ?? '',
+        prefix: attribute(attributes, 'style:num-prefix'),
+        suffix: attribute(attributes, 'style:num-suffix'),
         shownLevels: Math.min(wholeNumber(attributes['text:display-levels']) ?? 1, MAX_LEVELS),
         start: wholeNumber(attributes['text:start-value']) ?? 1,
       });

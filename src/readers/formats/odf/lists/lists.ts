@@ -1,3 +1,4 @@
+import { lookUp } from '../../../../shared/at.js';
 import { bulletMark } from '../../signs/sign-reader.js';
 import type { Attributes } from '../../xml/read-markup.js';
 import type { Styles } from '../styles.js';
@@ -105,7 +106,7 @@ function createContinuations(): Continuations {
   const byStyle = new Map<string, Counts>();
   return {
     countsOf: (style = '', attributes) => {
-      const named = byId.get(attributes['text:continue-list'] ?? '');
+      const named = lookUp(byId, attributes['text:continue-list']);
       const before = attributes['text:continue-numbering'] === 'true' ? byStyle.get(style) : undefined;
       const counts = named ?? before ?? [];
       const id = attributes['xml:id'];

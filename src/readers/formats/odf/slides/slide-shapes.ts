@@ -1,7 +1,8 @@
+import { lookUp } from '../../../../shared/at.js';
 import { WHITE, type Color } from '../../visibility/colors.js';
 import { UNKNOWN_LAYER, type Box, type Layer, type Fill } from '../../visibility/layers.js';
 import { createPictureOpacity, MAX_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
-import { scanMarkup, type Attributes, type MarkupHandler } from '../../xml/read-markup.js';
+import { attribute, scanMarkup, type Attributes, type MarkupHandler } from '../../xml/read-markup.js';
 import type { Zip } from '../../zip/zip.js';
 import { isShape, shapeLayer, sizedBox } from './shape-layers.js';
 import type { Styles } from '../styles.js';
@@ -45,7 +46,7 @@ export function scanSlides(zip: Zip, styles: Styles): readonly SlideShapes[] {
         count += 1;
       }
       if (/^draw:(?:image|object|plugin|applet)/.test(name))
-        fillLast(slide, name === 'draw:image' && isOpaque(attributes['xlink:href'] ?? ''));
+        fillLast(slide, name === 'draw:image' && isOpaque(attribute(attributes, 'xlink:href')));
     },
     close: (name) => {
       styles.close(name);
@@ -78,7 +79,7 @@ function newSlide(
   masters: ReadonlyMap<string, MasterPage>,
 ): SlideShapes {
   const { fill } = styles.look('drawing-page', attributes['draw:style-name']);
-  const master = masters.get(attributes['draw:master-page-name'] ?? '');
+  const master = lookUp(masters, attributes['draw:master-page-name']);
   const own = fill === undefined || fill === 'none' ? (master?.fill ?? 'none') : fill;
   const background = own === 'none' ? WHITE : own === 'unknown' ? undefined : own;
   const behind = master?.layers ?? [];
@@ -123,7 +124,7 @@ function createMasterEvents(pages: Map<string, MasterPage>, styles: Styles): Mar
   };
   return {
     open: (name, attributes) => {
-      if (name === 'style:page-layout') layout = attributes['style:name'] ?? '';
+      if (name === 'style:page-layout') layout = attribute(attributes, 'style:name');
       else if (name === 'style:page-layout-properties')
         sizes.set(
           layout,
@@ -132,8 +133,8 @@ function createMasterEvents(pages: Map<string, MasterPage>, styles: Styles): Mar
       else if (name === 'presentation:notes') notes += 1;
       else if (name === 'style:master-page') {
         const { fill } = styles.look('drawing-page', attributes['draw:style-name']);
-        page = { fill, size: sizes.get(attributes['style:page-layout-name'] ?? ''), layers: [] };
-        pages.set(attributes['style:name'] ?? '', page);
+        page = { fill, size: lookUp(sizes, attributes['style:page-layout-name']), layers: [] };
+        pages.set(attribute(attributes, 'style:name'), page);
       } else addShape(name, attributes);
     },
     close: (name) => {

@@ -1,3 +1,5 @@
+import { attribute } from '../../xml/read-markup.js';
+import { lookUp } from '../../../../shared/at.js';
 import { hexColor, namedColor, withLuminance, type Color } from '../../visibility/colors.js';
 import { colorOfFill, type Fill } from '../../visibility/layers.js';
 import { MAX_UNSEEN_OPACITY } from '../../visibility/reason-unseen.js';
@@ -40,9 +42,9 @@ function baseColor({ name, attributes }: XmlElement, palette: Palette): Color | 
     case 'a:sysClr':
       return hexColor(attributes['lastClr']);
     case 'a:schemeClr':
-      return palette.get(attributes['val'] ?? '');
+      return lookUp(palette, attributes['val']);
     case 'a:prstClr':
-      return namedColor((attributes['val'] ?? '').toLowerCase());
+      return namedColor(attribute(attributes, 'val').toLowerCase());
     default:
       return undefined;
   }

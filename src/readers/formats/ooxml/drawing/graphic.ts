@@ -1,3 +1,4 @@
+import { lookUp } from '../../../../shared/at.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
 import type { Block, Place } from '../../../blocks/block.js';
 import type { SignReader } from '../../signs/sign-reader.js';
@@ -15,7 +16,7 @@ export function createGraphics(office: OfficePackage, part: string, signs: SignR
   const targets = new Map(office.relations(part).map(({ id, target }) => [id, target]));
   return function* graphicsOf(element: XmlElement, place?: Place): Iterable<Block> {
     for (const { name, attributes } of findAll(element, GRAPHICS)) {
-      const target = targets.get((name === 'c:chart' ? attributes['r:id'] : attributes['r:dm']) ?? '');
+      const target = lookUp(targets, name === 'c:chart' ? attributes['r:id'] : attributes['r:dm']);
       if (target === undefined || read.has(target)) continue;
       read.add(target);
       if (name === 'c:chart') yield* chartBlocks(office, target, place);

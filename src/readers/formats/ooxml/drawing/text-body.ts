@@ -2,7 +2,7 @@ import { writePieces, type Piece } from '../../baseline/pieces.js';
 import type { Shift } from '../../baseline/shift.js';
 import { writeOmml } from '../../formulas/omml.js';
 import { bulletMark, signsOf, type SignReader } from '../../signs/sign-reader.js';
-import { childOf, childrenOf, textOf, wholeNumber } from '../xml/elements.js';
+import { wholeNumberOrZero, childOf, childrenOf, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
 /** Decides whether the text of each run is read. @param level the level of its paragraph, from 0 */
@@ -77,7 +77,7 @@ function nestedText(element: XmlElement): string {
 }
 
 const levelOf = (properties: XmlElement | undefined): number =>
-  Math.min(8, Math.max(0, wholeNumber(properties?.attributes['lvl']) ?? 0));
+  Math.min(8, Math.max(0, wholeNumberOrZero(properties?.attributes['lvl'])));
 
 /** Returns the mark before a paragraph: nothing, a dash or its number, indented by its level. */
 function markOf(properties: XmlElement | undefined, numbers: number[], isList: boolean): string {

@@ -1,3 +1,4 @@
+import { extensionOf } from '../../../detection/formats.js';
 import type { ReadContext } from '../../../parser.js';
 import { ReadError } from '../../../read-error.js';
 import { decodeXml } from '../../xml/decode-xml.js';
@@ -155,8 +156,7 @@ function refuseCompound(bytes: Uint8Array, kind: OfficeKind, filename: string | 
  * name does not tell is detected as one of Word.
  */
 function nameOf({ application, extensions }: OfficeKind, filename: string | null): string {
-  const extension = /\.([A-Za-z0-9]+)$/.exec(filename ?? '')?.[1]?.toLowerCase();
-  const isNamed = extension !== undefined && extensions.includes(extension);
+  const isNamed = extensions.includes(extensionOf(filename));
   return isNamed || filename === null || application !== 'Word' ? application : 'Office';
 }
 

@@ -1,3 +1,5 @@
+import { at } from '../../../../shared/at.js';
+
 /** The number of the column XFD. */
 export const LAST_COLUMN = 16_384;
 const LAST_ROW = 1_048_576;
@@ -24,8 +26,9 @@ export interface CellReference {
 /** Reads a reference such as `B12`; undefined when it is none. */
 export function cellReference(text: string): CellReference | undefined {
   const match = /^\$?([A-Z]{1,3})\$?(\d{1,7})$/.exec(text);
-  const column = columnNumber(match?.[1] ?? '');
-  const row = Number(match?.[2] ?? 0);
+  if (!match) return undefined;
+  const column = columnNumber(at(match, 1));
+  const row = Number(at(match, 2));
   return column === undefined || row < 1 || row > LAST_ROW ? undefined : { column, row };
 }
 

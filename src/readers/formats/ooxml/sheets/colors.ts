@@ -1,3 +1,4 @@
+import { lookUp } from '../../../../shared/at.js';
 import { hexColor, namedColor, withLuminance, type Color } from '../../visibility/colors.js';
 import type { Fill } from '../../visibility/layers.js';
 import { readScheme } from '../drawing/colors.js';
@@ -39,7 +40,7 @@ export function createSheetColors(
       rgb === undefined
         ? themed === undefined
           ? indexed(wholeNumber(index) ?? -1)
-          : scheme.get(THEMED[wholeNumber(themed) ?? -1] ?? '')
+          : lookUp(scheme, THEMED[wholeNumber(themed) ?? -1])
         : rgbColor(rgb);
     return base && tinted(base, Number(tint ?? 0));
   };

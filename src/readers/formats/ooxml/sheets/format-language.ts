@@ -1,3 +1,5 @@
+import { at } from '../../../../shared/at.js';
+
 /**
  * Languages by the primary part of Windows' identifiers (MS-LCID, 2.2), which format codes name as in `[$-407]`. Each is
  * two characters; the first one has the identifier 1, and `--` stands for languages without names of months here.
@@ -46,7 +48,7 @@ export function formatLanguage(code: string): FormatLanguage | undefined {
     const isBesideDay = (identifier & GENITIVE) === GENITIVE;
     return { tag: language, isBesideDay, calendar: calendarOf(number, language) };
   }
-  const tag = code.split(/,|-x-/)[0] ?? '';
+  const tag = at(code.split(/,|-x-/), 0);
   if (!NAME.test(tag) || !isKnown(tag)) return undefined;
   const calendar = /^zh-TW/i.test(tag) ? 'roc' : /^ja\b/i.test(tag) ? 'japanese' : 'gregory';
   return { tag, isBesideDay: false, calendar };

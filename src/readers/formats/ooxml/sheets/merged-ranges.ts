@@ -1,3 +1,4 @@
+import { attribute } from '../../xml/read-markup.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { createColumnRanges } from '../../tables/column-ranges.js';
 import { childOf, childrenOf, textOf } from '../xml/elements.js';
@@ -26,7 +27,7 @@ export function readRanges(office: OfficePackage, part: string): SheetRanges {
   if (!office.mentions(part, /mergeCell|conditionalFormatting/)) return { merged, conditional: [] };
   for (const event of office.stream(part, (name) => WHOLE.has(name))) {
     if (event.type === 'open' && event.name === 'x:conditionalFormatting')
-      conditional.add(event.attributes['sqref'] ?? '');
+      conditional.add(attribute(event.attributes, 'sqref'));
     if (event.type !== 'element') continue;
     // Rules of newer kinds say it in an element.
     if (event.element.name === 'x14:conditionalFormatting')

@@ -153,10 +153,10 @@ function wholePart(tokens: readonly FormatToken[], digits: string, isGrouped: bo
       const digit = digits.at(-1 - used);
       if (digit !== undefined) take(digit);
       else if (token.text === '0') take('0');
-      if (left === 0) while (used < digits.length) take(digits.at(-1 - used) ?? '');
+      if (left === 0) while (used < digits.length) take(digits.charAt(digits.length - 1 - used));
     }
   }
-  if (places === 0) while (used < digits.length) take(digits.at(-1 - used) ?? '');
+  if (places === 0) while (used < digits.length) take(digits.charAt(digits.length - 1 - used));
   return parts.toReversed().join('');
 }
 

@@ -1,10 +1,11 @@
+import { at } from '../../../../shared/at.js';
 import { writePieces, type Piece } from '../../baseline/pieces.js';
 import { WHITE } from '../../visibility/colors.js';
 import type { Fill } from '../../visibility/layers.js';
 import { reasonUnseen, type RunStyle } from '../../visibility/reason-unseen.js';
 import type { GapCounter } from '../gap-counter.js';
 import type { OfficePackage } from '../package/office-package.js';
-import { childOf, childrenOf, isTrue, wholeNumber } from '../xml/elements.js';
+import { wholeNumberOrZero, childOf, childrenOf, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { cellRange, LAST_COLUMN, type CellRange } from './cell-references.js';
 
@@ -141,7 +142,7 @@ function createHiddenColumns(columns: XmlElement | undefined) {
   /** The number of hidden columns up to each column. */
   const sums = new Uint16Array(LAST_COLUMN + 1);
   for (let column = 1; column <= LAST_COLUMN; column += 1)
-    sums[column] = (sums[column - 1] ?? 0) + (marks[column] ?? 0);
+    sums[column] = at(sums, column - 1) + at(marks, column);
   return {
     areHidden: (first: number, last: number): boolean =>
       (sums[last] ?? 0) - (sums[first - 1] ?? 0) === last - first + 1,
@@ -151,7 +152,7 @@ function createHiddenColumns(columns: XmlElement | undefined) {
 /** Tells whether a row has empty cells that are filled otherwise, on which a text may be seen that its cell has no room for. */
 export function createNeighbours(fillOfStyle: (index: number) => Fill) {
   const fillOf = (style: string | undefined): Fill => {
-    const fill = fillOfStyle(wholeNumber(style) ?? 0);
+    const fill = fillOfStyle(wholeNumberOrZero(style));
     return fill === 'none' ? WHITE : fill;
   };
   /** The fills of columns, which hold for cells that are not there. */

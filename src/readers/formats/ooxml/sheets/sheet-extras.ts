@@ -1,3 +1,5 @@
+import { lookUp } from '../../../../shared/at.js';
+import { attribute } from '../../xml/read-markup.js';
 import type { Block } from '../../../blocks/block.js';
 import { checkMark } from '../../forms/controls.js';
 import { plainText } from '../drawing/chart.js';
@@ -50,7 +52,7 @@ function* commentBlocks({ office, gaps }: Workbook, part: string, sheet: string)
     office.tree(part),
     new Set(['x:comment', 'threadedComment', 'tc:threadedComment']),
   )) {
-    const reference = comment.attributes['ref'] ?? '';
+    const reference = attribute(comment.attributes, 'ref');
     const threaded = textOf(childOf(comment, 'text') ?? childOf(comment, 'tc:text'));
     const text = (richText(childOf(comment, 'x:text')) || threaded).trim();
     if (text === '' || !gaps.hidden.accepts('comment')) continue;
@@ -98,13 +100,13 @@ function readControls({ office }: Workbook, part: string): SheetControls {
     for (const event of office.stream(part, (name) => name === 'x:control')) {
       if (event.type !== 'element') continue;
       const { attributes } = event.element;
-      const target = targets.get(attributes['r:id'] ?? '');
+      const target = lookUp(targets, attributes['r:id']);
       if (target === undefined) continue;
-      targets.delete(attributes['r:id'] ?? '');
+      targets.delete(attribute(attributes, 'r:id'));
       const { objectType: kind = '', checked } = office.tree(target)?.attributes ?? {};
       if (STATES.has(kind))
         states.set(
-          attributes['shapeId'] ?? '',
+          attribute(attributes, 'shapeId'),
           checkMark(checked === 'Checked' || checked === '1' ? 'on' : 'off'),
         );
       else if (!PLAIN.has(kind)) unread += 1;

@@ -1,9 +1,10 @@
+import { attribute } from '../../xml/read-markup.js';
 import { WHITE, type Color } from '../../visibility/colors.js';
 import { colorOfFill, type Fill } from '../../visibility/layers.js';
 import type { GapCounter } from '../gap-counter.js';
 import { tooLarge } from '../package/office-kind.js';
 import type { OfficePackage } from '../package/office-package.js';
-import { childOf, childrenOf, isTrue, textOf, wholeNumber } from '../xml/elements.js';
+import { wholeNumberOrZero, childOf, childrenOf, isTrue, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { cellReference, LAST_COLUMN, type CellRange } from './cell-references.js';
 import {
@@ -72,7 +73,7 @@ export function* readRows(
       neighbours.readColumns(element);
       continue;
     }
-    const stated = wholeNumber(element.attributes['r'], 1_048_576) ?? 0;
+    const stated = wholeNumberOrZero(element.attributes['r'], 1_048_576);
     number = stated >= 1 ? stated : number + 1;
     const mayDiffer = neighbours.inRow(element);
     const found = readCells(open, element, (column, fill) => dressed(column, number) || mayDiffer(fill));
@@ -97,10 +98,10 @@ function readCells(
   let column = 0;
   let length = 0;
   for (const cell of childrenOf(row, 'x:c')) {
-    column = cellReference(cell.attributes['r'] ?? '')?.column ?? column + 1;
+    column = cellReference(attribute(cell.attributes, 'r'))?.column ?? column + 1;
     if (column > LAST_COLUMN) break;
     const own = column;
-    const style = workbook.styles.cell(wholeNumber(cell.attributes['s']) ?? 0);
+    const style = workbook.styles.cell(wholeNumberOrZero(cell.attributes['s']));
     const { text: found, isNumber, color } = cellValue(workbook, cell, style);
     const font = color === undefined ? style.font : { ...style.font, color };
     const ground = {

@@ -1,6 +1,6 @@
 import type { Fill } from '../../visibility/layers.js';
 import type { OfficePackage } from '../package/office-package.js';
-import { childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
+import { wholeNumberOrZero, childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { FontLook } from './readable-text.js';
 import { builtinFormatCode } from './format-code.js';
@@ -51,11 +51,11 @@ export function readStyles(office: OfficePackage, parts: StyleParts, system: Dat
   const parents = [...childrenOf(childOf(tree, 'x:cellStyleXfs'), 'x:xf')];
   const styles = [...childrenOf(childOf(tree, 'x:cellXfs'), 'x:xf')].map((style): CellStyle => {
     const { attributes } = style;
-    const parent = parents[wholeNumber(attributes['xfId']) ?? 0];
-    const font = fonts[wholeNumber(attributes['fontId']) ?? 0];
-    const fill = fills[wholeNumber(attributes['fillId']) ?? 0];
+    const parent = parents[wholeNumberOrZero(attributes['xfId'])];
+    const font = fonts[wholeNumberOrZero(attributes['fontId'])];
+    const fill = fills[wholeNumberOrZero(attributes['fillId'])];
     return {
-      format: formatOf(wholeNumber(attributes['numFmtId']) ?? 0),
+      format: formatOf(wholeNumberOrZero(attributes['numFmtId'])),
       isBold: font?.isBold === true,
       font: (isSettled(style, parent, 'Font') ? font?.look : undefined) ?? ORDINARY,
       fill: isSettled(style, parent, 'Fill') ? (fill ?? 'none') : 'unknown',

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../../shared/at.js';
 import { createPictureOpacity, MAX_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, findFirst, isTrue, wholeNumber, descend } from '../xml/elements.js';
@@ -70,7 +71,7 @@ export function createOpacity(office: OfficePackage) {
     return (picture: XmlElement): boolean => {
       const fill = childOf(picture, 'p:blipFill');
       const blip = descend(fill, 'a:blip');
-      const target = targets.get(blip?.attributes['r:embed'] ?? '');
+      const target = lookUp(targets, blip?.attributes['r:embed']);
       const isFilling = [...childrenOf(fill)].every(fillsFrame) && !isMedia(picture);
       return target !== undefined && isFilling && !changesAlpha(blip) && isOpaquePart(target);
     };

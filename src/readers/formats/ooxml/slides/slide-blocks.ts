@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/at.js';
 import type { Block, Place } from '../../../blocks/block.js';
 import { collapseBlanks } from '../../../blocks/one-line.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
@@ -199,8 +200,11 @@ function groundOf(properties: XmlElement | undefined, palette: Palette): Fill | 
 }
 
 interface Placed {
-  readonly box: Box | undefined;
+  readonly box: Box;
 }
+
+const isPlaced = <Item extends Pick<Shape, 'box'>>(item: Item): item is Item & Placed =>
+  item.box !== undefined;
 
 /** More shapes keep the order of the file. */
 const MAX_ORDERED = 500;
@@ -211,9 +215,8 @@ const ROW_PREFERENCE = 3;
  * Brings shapes into reading order by recursive cuts along the widest empty strip (XY-cut): rows from the top, columns from the
  * left. Shapes that overlap keep the order of the file, as do all when the place of one is not known.
  */
-function orderShapes<Item extends Placed>(items: readonly Item[]): readonly Item[] {
-  const isKnown = items.every(({ box }) => box !== undefined);
-  return isKnown && items.length <= MAX_ORDERED ? divide(items) : items;
+function orderShapes<Item extends Pick<Shape, 'box'>>(items: readonly Item[]): readonly Item[] {
+  return items.every(isPlaced) && items.length <= MAX_ORDERED ? divide(items) : items;
 }
 
 function divide<Item extends Placed>(items: readonly Item[]): readonly Item[] {
@@ -223,16 +226,16 @@ function divide<Item extends Placed>(items: readonly Item[]): readonly Item[] {
   const isByRows = rows !== undefined && (!columns || columns.width <= rows.width * ROW_PREFERENCE);
   const gap = isByRows ? rows : columns;
   if (!gap) return items;
-  const isBefore = ({ box }: Item): boolean => (box?.[isByRows ? 'y' : 'x'] ?? 0) < gap.at;
+  const isBefore = ({ box }: Item): boolean => box[isByRows ? 'y' : 'x'] < gap.at;
   return [...divide(items.filter(isBefore)), ...divide(items.filter((item) => !isBefore(item)))];
 }
 
 /** The widest strip between shapes that none of them crosses; `at` is where it ends. */
 function widestGap(items: readonly Placed[], start: 'x' | 'y', size: 'width' | 'height') {
   const spans = items
-    .map(({ box }) => ({ first: box?.[start] ?? 0, last: (box?.[start] ?? 0) + (box?.[size] ?? 0) }))
+    .map(({ box }) => ({ first: box[start], last: box[start] + box[size] }))
     .sort((a, b) => a.first - b.first);
-  let reached = spans[0]?.last ?? 0;
+  let reached = at(spans, 0).last;
   let widest: { at: number; width: number } | undefined;
   for (const { first, last } of spans.slice(1)) {
     const width = first - reached;

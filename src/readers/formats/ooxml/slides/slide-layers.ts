@@ -1,3 +1,4 @@
+import { attribute } from '../../xml/read-markup.js';
 import type { Color } from '../../visibility/colors.js';
 import {
   createLayers,
@@ -9,7 +10,16 @@ import {
 } from '../../visibility/layers.js';
 import type { RunStyle } from '../../visibility/reason-unseen.js';
 import { colorIn, fillOf, type Palette } from '../drawing/colors.js';
-import { childOf, childrenOf, descend, findAll, wholeNumber, isTrue, textOf } from '../xml/elements.js';
+import {
+  wholeNumberOrZero,
+  childOf,
+  childrenOf,
+  descend,
+  findAll,
+  wholeNumber,
+  isTrue,
+  textOf,
+} from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import {
   boxOf,
@@ -60,7 +70,7 @@ interface Collection {
 export function createSlideLayers(slide: XmlElement | undefined, options: LayerOptions): SlideLayers {
   const { theme, size, comparisons } = options;
   const targets = [...findAll(childOf(slide, 'p:timing'), new Set(['p:spTgt']))];
-  const animated = new Set(targets.map(({ attributes }) => attributes['spid'] ?? ''));
+  const animated = new Set(targets.map(({ attributes }) => attribute(attributes, 'spid')));
   const collection: Collection = { options, layers: [], indexes: new Map(), animated };
   for (const shape of theme.shapesBehind) addLayers(collection, shape, (box) => box);
   if (theme.hasMoreShapes) collection.layers.push(UNKNOWN_LAYER);
@@ -128,7 +138,7 @@ function placingIn(group: XmlElement, outer: Placing): Placing {
 }
 
 const hasTurn = (transform: XmlElement | undefined): boolean =>
-  (wholeNumber(transform?.attributes['rot']) ?? 0) !== 0;
+  wholeNumberOrZero(transform?.attributes['rot']) !== 0;
 
 /** Returns the layer of a shape. A shape that is not followed may be drawn anywhere, and is not known to cover anything. */
 function layerOf(shape: XmlElement, { options, animated }: Collection, placing: Placing): Layer {
@@ -185,7 +195,7 @@ const tableOf = (shape: XmlElement): XmlElement | undefined =>
 function tableReach(table: XmlElement, box: Box): Box {
   let width = 0;
   for (const { attributes } of childrenOf(childOf(table, 'a:tblGrid')))
-    width += wholeNumber(attributes['w']) ?? 0;
+    width += wholeNumberOrZero(attributes['w']);
   return { ...box, width: Math.max(box.width, width), height: Infinity };
 }
 
@@ -234,7 +244,7 @@ const hasText = (body: XmlElement | undefined): boolean => {
 /** The fill that a shape takes from the theme by its number. */
 function styledFill(shape: XmlElement, { palette, isPlainFill }: SlideTheme): Fill | undefined {
   const reference = descend(shape, 'p:style', 'a:fillRef');
-  const index = wholeNumber(reference?.attributes['idx']) ?? 0;
+  const index = wholeNumberOrZero(reference?.attributes['idx']);
   if (!reference || index === 0) return undefined;
   return isPlainFill(index) ? (colorIn(reference, palette) ?? 'unknown') : 'unknown';
 }
@@ -307,13 +317,13 @@ function linesOf(body: XmlElement): number[] {
 function measureOf(body: XmlElement, usualSize: number) {
   let [size, spacing, margin, outdent] = [usualSize, 0, 0, 0];
   for (const { attributes } of findAll(body, SIZED)) {
-    size = Math.max(size, wholeNumber(attributes['sz']) ?? 0);
-    spacing = Math.max(spacing, wholeNumber(attributes['spc']) ?? 0);
+    size = Math.max(size, wholeNumberOrZero(attributes['sz']));
+    spacing = Math.max(spacing, wholeNumberOrZero(attributes['spc']));
   }
   for (const paragraph of childrenOf(body, 'a:p')) {
     const { marL, marR, indent } = childOf(paragraph, 'a:pPr')?.attributes ?? {};
-    const [left, right] = [wholeNumber(marL) ?? 0, wholeNumber(marR) ?? 0];
-    const first = wholeNumber(indent) ?? 0;
+    const [left, right] = [wholeNumberOrZero(marL), wholeNumberOrZero(marR)];
+    const first = wholeNumberOrZero(indent);
     margin = Math.max(margin, left + right + Math.max(0, first));
     outdent = Math.max(outdent, -left, -right, -(left + first));
   }

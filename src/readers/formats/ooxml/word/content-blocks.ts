@@ -1,3 +1,4 @@
+import { attribute } from '../../xml/read-markup.js';
 import type { Block } from '../../../blocks/block.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
 import { childOf, valueOf, treeEvents } from '../xml/elements.js';
@@ -51,7 +52,7 @@ export function* contentBlocks(
 }
 
 function* importedBlocks({ attributes }: XmlElement, { gaps, importAt }: WordReader): Iterable<Block> {
-  const blocks = importAt(attributes['r:id'] ?? '');
+  const blocks = importAt(attribute(attributes, 'r:id'));
   if (!blocks) {
     gaps.skip('import');
     return;

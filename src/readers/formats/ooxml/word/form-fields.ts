@@ -1,5 +1,5 @@
 import { checkMark } from '../../forms/controls.js';
-import { childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
+import { wholeNumberOrZero, childOf, childrenOf, isTrue, valueOf } from '../xml/elements.js';
 import type { GapCounter } from '../gap-counter.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 
@@ -19,7 +19,7 @@ export function oldFieldValue(data: XmlElement | undefined): string | undefined 
   }
   const list = childOf(data, 'w:ddList');
   const entries = [...childrenOf(list, 'w:listEntry')];
-  const chosen = wholeNumber(valueOf(list, 'w:result') ?? valueOf(list, 'w:default')) ?? 0;
+  const chosen = wholeNumberOrZero(valueOf(list, 'w:result') ?? valueOf(list, 'w:default'));
   return entries[chosen]?.attributes['w:val'];
 }
 

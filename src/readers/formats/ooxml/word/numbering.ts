@@ -1,6 +1,7 @@
+import { attribute } from '../../xml/read-markup.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { bulletMark } from '../../signs/sign-reader.js';
-import { childOf, childrenOf, valueOf, wholeNumber } from '../xml/elements.js';
+import { wholeNumberOrZero, childOf, childrenOf, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { countedAs } from '../../count-formats.js';
 
@@ -69,7 +70,7 @@ function readLists(tree: XmlElement | undefined): ReadonlyMap<string, List> {
   const groups = new Map<string, XmlElement>();
   const byStyle = new Map<string, string>();
   for (const group of childrenOf(tree, 'w:abstractNum')) {
-    const id = group.attributes['w:abstractNumId'] ?? '';
+    const id = attribute(group.attributes, 'w:abstractNumId');
     groups.set(id, group);
     const style = valueOf(group, 'w:styleLink');
     if (style !== undefined) byStyle.set(style, id);
@@ -79,7 +80,7 @@ function readLists(tree: XmlElement | undefined): ReadonlyMap<string, List> {
     const named = valueOf(list, 'w:abstractNumId') ?? '';
     const link = valueOf(groups.get(named), 'w:numStyleLink');
     const group = (link === undefined ? undefined : byStyle.get(link)) ?? named;
-    lists.set(list.attributes['w:numId'] ?? '', readList(group, groups.get(group), list));
+    lists.set(attribute(list.attributes, 'w:numId'), readList(group, groups.get(group), list));
   }
   return lists;
 }
@@ -88,7 +89,7 @@ function readList(group: string, shared: XmlElement | undefined, list: XmlElemen
   const levels = new Map([...childrenOf(shared, 'w:lvl')].map(readLevel));
   const starts = new Map<number, number>();
   for (const override of childrenOf(list, 'w:lvlOverride')) {
-    const level = wholeNumber(override.attributes['w:ilvl'], 8) ?? 0;
+    const level = wholeNumberOrZero(override.attributes['w:ilvl'], 8);
     const start = wholeNumber(valueOf(override, 'w:startOverride'), 100_000);
     if (start !== undefined) starts.set(level, start);
     const own = childOf(override, 'w:lvl');
@@ -99,7 +100,7 @@ function readList(group: string, shared: XmlElement | undefined, list: XmlElemen
 
 function readLevel(level: XmlElement): [number, Level] {
   return [
-    wholeNumber(level.attributes['w:ilvl'], 8) ?? 0,
+    wholeNumberOrZero(level.attributes['w:ilvl'], 8),
     {
       format: valueOf(level, 'w:numFmt') ?? 'decimal',
       text: valueOf(level, 'w:lvlText') ?? '',

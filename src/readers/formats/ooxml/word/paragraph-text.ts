@@ -1,3 +1,4 @@
+import { attribute } from '../../xml/read-markup.js';
 import { writePieces, type Piece } from '../../baseline/pieces.js';
 import type { Shift } from '../../baseline/shift.js';
 import { gapBeside } from '../../forms/controls.js';
@@ -88,7 +89,7 @@ export function readParagraphText(paragraph: XmlElement, context: InlineContext)
       else if (name === 'w:drawing' || name === 'w:pict' || name === 'w:object') {
         drawings.push(child);
         readDrawing(child, { boxes, put: (lines) => put(lines, state), gaps: context.gaps });
-      } else if (note) put(context.refer(note, child.attributes['w:id'] ?? ''), state);
+      } else if (note) put(context.refer(note, attribute(child.attributes, 'w:id')), state);
       else if (!SKIPPED.has(name) || isOnlyChoice(element)) read(child, state);
     }
   };
@@ -205,7 +206,7 @@ function readDrawing(drawing: XmlElement, { boxes, put, gaps }: DrawingTarget): 
   for (const element of found) {
     if (element.name === 'w:txbxContent') boxes.push(element);
     else if (element.name === 'v:textpath')
-      lines.push(isTrue(element.attributes['on'] ?? 't') ? (element.attributes['string'] ?? '') : '');
+      lines.push(isTrue(element.attributes['on'] ?? 't') ? attribute(element.attributes, 'string') : '');
     else if (element.name === 'a:p') lines.push(paragraphText(element, { signs: gaps.signs }));
     else if (element.name !== 'o:OLEObject' && !isObject && !isControl) gaps.skip('picture');
   }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../../shared/at.js';
 import type { Shift } from '../../baseline/shift.js';
 import type { Color } from '../../visibility/colors.js';
 import { colorOfFill, type Fill } from '../../visibility/layers.js';
@@ -40,7 +41,7 @@ export function readLook(colors: WordColors, run: XmlElement | undefined, around
     color: colors.text(childOf(run, 'w:color')),
     isOutlined: [...childrenOf(run)].some(({ name }) => OUTLINES.has(name)) || undefined,
     background: over(marked, shaded),
-    shift: ALIGNED.get(valueOf(run, 'w:vertAlign') ?? ''),
+    shift: lookUp(ALIGNED, valueOf(run, 'w:vertAlign')),
     size,
     position: wholeNumber(valueOf(run, 'w:position')),
     asciiFont: fontOf(run, 'ascii'),

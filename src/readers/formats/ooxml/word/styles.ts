@@ -1,3 +1,5 @@
+import { lookUp } from '../../../../shared/at.js';
+import { attribute } from '../../xml/read-markup.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend, findAll, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
@@ -72,7 +74,7 @@ export function readWordStyles(
 function readStyles(tree: XmlElement | undefined): ReadonlyMap<string, XmlElement> {
   const styles = new Map<string, XmlElement>();
   for (const style of childrenOf(tree, 'w:style')) {
-    const id = style.attributes['w:styleId'] ?? '';
+    const id = attribute(style.attributes, 'w:styleId');
     if (id !== '') styles.set(id, style);
   }
   return styles;
@@ -81,10 +83,10 @@ function readStyles(tree: XmlElement | undefined): ReadonlyMap<string, XmlElemen
 /** Returns a style and its base styles, the nearest first. */
 function chainIn(styles: ReadonlyMap<string, XmlElement>, id: string | undefined): XmlElement[] {
   const chain: XmlElement[] = [];
-  for (let style = styles.get(id ?? ''); style && !chain.includes(style);) {
+  for (let style = lookUp(styles, id); style && !chain.includes(style);) {
     chain.push(style);
     if (chain.length === MAX_BASES) break;
-    style = styles.get(valueOf(style, 'w:basedOn') ?? '');
+    style = lookUp(styles, valueOf(style, 'w:basedOn'));
   }
   return chain;
 }

@@ -1,6 +1,6 @@
 import type { Fill } from '../../visibility/layers.js';
 import { createUnmerge, MAX_COLUMNS, type SpanningCell } from '../drawing/merged-cells.js';
-import { childOf, childrenOf, descend, valueOf, wholeNumber } from '../xml/elements.js';
+import { wholeNumberOrZero, childOf, childrenOf, descend, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import type { GapCounter } from '../gap-counter.js';
 import { cellInControl, readControl } from './form-fields.js';
@@ -112,7 +112,7 @@ function* cellsOf(element: XmlElement, gaps: GapCounter): Iterable<XmlElement> {
 }
 
 function spanningCells({ element: row, cells }: TableRow, { flatten }: RowOptions): SpanningCell[] {
-  const before = wholeNumber(valueOf(childOf(row, 'w:trPr'), 'w:gridBefore'), MAX_COLUMNS) ?? 0;
+  const before = wholeNumberOrZero(valueOf(childOf(row, 'w:trPr'), 'w:gridBefore'), MAX_COLUMNS);
   const skipped = Array.from({ length: Math.max(0, before) }, () => ({
     text: '',
     span: 1,

@@ -58,6 +58,10 @@ export function wholeNumber(text: string | undefined, most = Number.MAX_SAFE_INT
   return Math.abs(number) <= most ? number : undefined;
 }
 
+/** A whole number of which the format says that it is 0 where it is not written. */
+export const wholeNumberOrZero = (text: string | undefined, most?: number): number =>
+  wholeNumber(text, most) ?? 0;
+
 /** Passes the content of a tree as a stream passes the content of a file. */
 export function* treeEvents(
   { children }: Pick<XmlElement, 'children'>,

@@ -1,3 +1,4 @@
+import { countMatches } from '../../../blocks/matches.js';
 import { rowsOf } from './lines.js';
 import { around, bottomOf, isRightToLeft, median, rightOf, type Piece } from './piece.js';
 
@@ -108,7 +109,7 @@ const shortestOf = ({ before, after }: Pick<Cut, 'before' | 'after'>): number =>
 
 /** The usual number of characters of a line; a wide character counts as two. */
 function charactersOf(lines: readonly Piece[]): number {
-  return median(lines.map(({ text }) => text.length + (text.match(/[\u1100-\uffdc]/g)?.length ?? 0)));
+  return median(lines.map(({ text }) => text.length + countMatches(text, /[\u1100-\uffdc]/g)));
 }
 
 /** The share of rows of the side with fewer of them that stand at the height of a line of the other side. */

@@ -1,3 +1,4 @@
+import { countMatches } from '../../../blocks/matches.js';
 import type { Block } from '../../../blocks/block.js';
 import type { Rectangle } from '../../../blocks/location.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
@@ -79,7 +80,7 @@ function headingLevel({ text, lines, size, isBold }: Paragraph, bodySize: number
   if (ratio >= 1.3) return 2;
   if (ratio >= (isBold ? 1.08 : 1.12)) return 3;
   const numbers = isBold && lines === 1 && ratio > 0.95 ? /^\d{1,3}(?:\.\d{1,3}){0,3}/.exec(text) : null;
-  return numbers ? Math.min(6, 3 + (numbers[0].match(/\./g)?.length ?? 0)) : undefined;
+  return numbers ? Math.min(6, 3 + countMatches(numbers[0], /\./g)) : undefined;
 }
 
 /** Tenths of a point are enough. */

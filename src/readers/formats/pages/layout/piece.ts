@@ -1,3 +1,4 @@
+import { countMatches } from '../../../blocks/matches.js';
 import type { Rectangle } from '../../../blocks/location.js';
 
 /** A run of text on a line of a page, or a whole table in place of its texts. */
@@ -61,5 +62,5 @@ export function isRightToLeft(text: string): boolean {
   // No letter of these scripts comes before.
   if (!/[\u0590-\uffff]/.test(text)) return false;
   const right = text.match(/[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/gu);
-  return right !== null && right.length * 2 > (text.match(/\p{L}/gu)?.length ?? 0);
+  return right !== null && right.length * 2 > countMatches(text, /\p{L}/gu);
 }

@@ -1,3 +1,4 @@
+import { countMatches } from '../../../blocks/matches.js';
 import { median, type Piece } from './piece.js';
 
 /** Characters of Chinese and Japanese, between which a line may end anywhere. Korean has spaces between its words. */
@@ -24,7 +25,7 @@ type Line = Pick<Piece, 'text' | 'width' | 'size'>;
 
 /** The width of a text, in wide characters. */
 export function charactersWide(text: string): number {
-  const wide = text.match(WIDE_CHARACTER)?.length ?? 0;
+  const wide = countMatches(text, WIDE_CHARACTER);
   return wide + NARROW * (text.length - wide);
 }
 

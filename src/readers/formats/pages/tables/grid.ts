@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/at.js';
 import { around, bottomOf, rightOf, type Piece } from '../layout/piece.js';
 import type { Rectangle } from '../../../blocks/location.js';
 import { joinRun, rowsOf } from '../layout/lines.js';
@@ -88,8 +89,8 @@ const placeOf = ({ columns, rows }: Grid, { x, y, width, height }: Piece, across
   placeIn(rows, y + height / 2) * across + placeIn(columns, x + width / 2);
 
 const spanOf = ({ columns }: Grid, { column, lastColumn }: Pick<GridCell, 'column' | 'lastColumn'>) => ({
-  from: columns[column]?.at ?? 0,
-  to: columns[lastColumn + 1]?.at ?? 0,
+  from: at(columns, column).at,
+  to: at(columns, lastColumn + 1).at,
 });
 
 /** Returns the text of a cell between two edges, from which its lines keep a distance. */
@@ -154,7 +155,7 @@ function openAcross(
       pairs.push([row * width + column, row * width + column + 1]);
   }
   for (let row = 0; row < height; row += 1) {
-    const [from, to] = [rows[row]?.at ?? 0, rows[row + 1]?.at ?? 0];
+    const [from, to] = [at(rows, row).at, at(rows, row + 1).at];
     let start = 0;
     for (let column = 0; column < width; column += 1) {
       const edge = columns[column + 1];
@@ -185,7 +186,7 @@ function openDown(
       areNumbersIn(filled, { row, width }) &&
       !isRuledInTexts({ columns, rows, rulings }, { row, width, filled });
     for (let column = 0; column < width; column += 1) {
-      const [from, to] = [columns[column]?.at ?? 0, columns[column + 1]?.at ?? 0];
+      const [from, to] = [at(columns, column).at, at(columns, column + 1).at];
       if (isRuled(rulings.across, { at: edge.at, from, to })) continue;
       const place = row * width + column;
       const [above, below] = [filled.get(place), filled.get(place + width)];
@@ -208,10 +209,12 @@ function isRuledInTexts(
   { columns, rows, rulings }: Grid,
   { row, width, filled }: { readonly row: number; readonly width: number; readonly filled: Filled },
 ): boolean {
-  const at = rows[row + 1]?.at ?? 0;
+  const edge = at(rows, row + 1).at;
   return Array.from({ length: width }, (_, column) => column).some((column) => {
-    const [from, to] = [columns[column]?.at ?? 0, columns[column + 1]?.at ?? 0];
+    const [from, to] = [at(columns, column).at, at(columns, column + 1).at];
     const place = row * width + column;
-    return (filled.has(place) || filled.has(place + width)) && isRuled(rulings.across, { at, from, to });
+    return (
+      (filled.has(place) || filled.has(place + width)) && isRuled(rulings.across, { at: edge, from, to })
+    );
   });
 }

@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/at.js';
 import type { Rectangle } from '../../../blocks/location.js';
 import type { FoundCell } from './lost-texts.js';
 import { joinRun, rowsOf } from '../layout/lines.js';
@@ -39,7 +40,7 @@ export function namesAbove(
     const places = line.map((piece) => placeOf(piece, columns, own));
     const isNear = top - bottomOf(around(line)) <= farthest;
     if (!isNear || !line.every(isName) || places.includes(undefined)) break;
-    for (const [index, piece] of line.entries()) own[places[index] ?? 0]?.push(piece);
+    for (const [index, piece] of line.entries()) at(own, at(places, index)).push(piece);
     top = Math.min(top, around(line).y);
   }
   const named = own.filter((texts) => texts.length > 0).length;

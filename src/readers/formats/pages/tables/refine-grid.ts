@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/at.js';
 import { bottomOf, holds, type Piece } from '../layout/piece.js';
 import { boxOf, placeIn, type Edge, type Grid } from './grid.js';
 import { WIDE } from '../layout/unspaced-lines.js';
@@ -114,9 +115,10 @@ function areBroken(lines: readonly TextLine[]): boolean {
   const columns = new Map<number, Piece[]>();
   for (const { pieces, columns: own } of lines)
     for (const [index, piece] of pieces.entries()) {
-      const column = columns.get(own[index] ?? 0);
+      const number = at(own, index);
+      const column = columns.get(number);
       if (column) column.push(piece);
-      else columns.set(own[index] ?? 0, [piece]);
+      else columns.set(number, [piece]);
     }
   const flags = [...columns.values()].flatMap((column) => {
     const width = column.reduce((most, piece) => Math.max(most, piece.width), 0);
@@ -132,8 +134,8 @@ function areBroken(lines: readonly TextLine[]): boolean {
 function areNumbersBelow(lines: readonly TextLine[]): boolean {
   const columns = lines.map(({ pieces, columns: own }) => {
     const [first = -1] = own;
-    const numbers = own.filter((_, index) => isNumeric(pieces[index]?.text ?? ''));
-    return WORD.test(pieces[0]?.text ?? '') && first !== numbers[0] ? [first, ...numbers].join() : '';
+    const numbers = own.filter((_, index) => isNumeric(at(pieces, index).text));
+    return WORD.test(at(pieces, 0).text) && first !== numbers[0] ? [first, ...numbers].join() : '';
   });
   const [shared = ''] = columns;
   return shared.split(',').length > 2 && columns.every((each) => each === shared);

@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/at.js';
 import { spanCells } from '../../tables/span-cells.js';
 import { holds, rightOf, type Piece } from '../layout/piece.js';
 import { charactersWide, WIDE } from '../layout/unspaced-lines.js';
@@ -64,6 +65,7 @@ function edgesOf(rulings: readonly Ruling[], crossing: readonly Ruling[]): Edge[
 }
 
 function toTable(whole: Grid, pieces: readonly Piece[]): Piece | undefined {
+  if (whole.columns.length < 2 || whole.rows.length < 2) return undefined;
   const grid = withoutNotes(whole, pieces);
   const within = pieces.filter((piece) => holds(boxOf(grid), piece));
   const own = splitTexts(grid, within);
@@ -168,7 +170,7 @@ export function splitTexts(grid: Grid, pieces: readonly Piece[]): Piece[] {
 
 function crossedEdges({ columns, rows, rulings }: Grid, piece: Piece): number[] {
   const row = placeIn(rows, piece.y + piece.height / 2);
-  const [from, to] = [rows[row]?.at ?? 0, rows[row + 1]?.at ?? 0];
+  const [from, to] = [at(rows, row).at, at(rows, row + 1).at];
   const areNumbers = piece.text.split(' ').every(isNumeric);
   return columns.slice(1, -1).flatMap(({ at, ...edge }) => {
     if (at < piece.x + MIN_CROSSED || at > rightOf(piece) - MIN_CROSSED) return [];
@@ -252,9 +254,10 @@ function regionsOf(chain: readonly Ruling[], pieces: readonly Piece[]): RuledReg
   const right = Math.max(...chain.map(({ to }) => to)) + 1;
   const close = () => {
     const [top, bottom] = [edges[0], edges.at(-1)];
-    const isFrame = edges.length === 2 && (bottom ?? 0) - (top ?? 0) > HIGHEST_BARE;
-    if (top !== undefined && bottom !== undefined && bottom > top && !isFrame)
-      regions.push({ x, right, top, bottom, edges });
+    if (top !== undefined && bottom !== undefined && bottom > top) {
+      const isFrame = edges.length === 2 && bottom - top > HIGHEST_BARE;
+      if (!isFrame) regions.push({ x, right, top, bottom, edges });
+    }
     edges = [];
   };
   for (const [index, { at }] of chain.entries()) {

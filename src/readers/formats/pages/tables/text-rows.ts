@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/at.js';
 import { bottomOf, type Piece } from '../layout/piece.js';
 
 const NUMERIC = /^[-–—−+.,\d\s%$€£():/*<>≥≤=~±]+$/;
@@ -60,7 +61,7 @@ function countsOf(group: readonly TextLine[]): Map<number, { lines: number; numb
       const count = counts.get(column) ?? { lines: 0, numbers: 0 };
       counts.set(column, {
         lines: count.lines + 1,
-        numbers: count.numbers + (isNumeric(pieces[index]?.text ?? '') ? 1 : 0),
+        numbers: count.numbers + (isNumeric(at(pieces, index).text) ? 1 : 0),
       });
     }
   return counts;
@@ -79,10 +80,10 @@ function byContinuation(lines: readonly (readonly TextLine[])[]): (readonly Text
 
 function continues(row: readonly TextLine[], line: readonly TextLine[]): boolean {
   const own = line.flatMap(({ pieces, columns }) =>
-    pieces.map((piece, index) => ({ piece, column: columns[index] ?? 0 })),
+    pieces.map((piece, index) => ({ piece, column: at(columns, index) })),
   );
   const above = row.flatMap(({ pieces, columns }) =>
-    pieces.map((piece, index) => ({ piece, column: columns[index] ?? 0 })),
+    pieces.map((piece, index) => ({ piece, column: at(columns, index) })),
   );
   const aboveIn = (column: number) => above.findLast((each) => each.column === column)?.piece;
   const isNear = own.every(({ piece }) => {
@@ -135,7 +136,7 @@ export function groupByGaps<Line extends Extent>(lines: readonly Line[], size: n
   const groups: Line[][] = [];
   for (const [index, line] of lines.entries()) {
     const group = groups.at(-1);
-    if (group && (gaps[index] ?? 0) <= widest) group.push(line);
+    if (group && at(gaps, index) <= widest) group.push(line);
     else groups.push([line]);
   }
   return groups;
@@ -155,7 +156,7 @@ function widestWithin(gaps: readonly number[]): number | undefined {
 
 /** Tells whether the first word of a line had no room behind the line before it. */
 export function hasNoRoom(before: Piece, line: Piece, width: number): boolean {
-  const word = line.text.split(' ')[0] ?? '';
+  const word = at(line.text.split(' '), 0);
   const needed = (line.width * (word.length + 1)) / line.text.length;
   return before.width + needed > width - 0.5 * line.size;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Rectangle } from '../../../blocks/location.js';
-import { contentTypeOf, formatByExtension } from '../../../detection/formats.js';
+import { extensionOf, contentTypeOf, formatByExtension } from '../../../detection/formats.js';
 import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
 
 /** A remark that people have stuck onto a page: a note, or words about what they marked or drew. */
@@ -86,7 +86,7 @@ const nonEmpty = (text: string | null | undefined): string | undefined =>
 
 function toFile({ filename, content }: z.infer<typeof fileSchema>): CarriedFile {
   const name = nonEmpty(filename?.replace(/^.*[/\\]/, '')) ?? null;
-  const format = formatByExtension(/\.([A-Za-z0-9]+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '');
+  const format = formatByExtension(extensionOf(name));
   const contentType = format ? contentTypeOf(format) : 'application/octet-stream';
   return { filename: name, contentType, bytes: content };
 }

@@ -66,10 +66,12 @@ type Step = (walk: Walk, args: readonly unknown[]) => void;
 const set = (walk: Walk, changed: Partial<Settings>): void => {
   walk.settings = { ...walk.settings, ...changed };
 };
+/** A number of an operator; 0 where a broken stream does not give it. */
+const operand = (args: unknown, index: number): number => numbersOf(args)[index] ?? 0;
 const setNumber =
   (name: 'characterSpacing' | 'wordSpacing' | 'rise' | 'mode' | 'leading'): Step =>
   (walk, args) => {
-    set(walk, { [name]: numbersOf(args)[0] ?? 0 });
+    set(walk, { [name]: operand(args, 0) });
   };
 const move: Step = (walk, args) => {
   const [x = 0, y = 0] = numbersOf(args);
@@ -84,7 +86,7 @@ const transform: Step = (walk, args) => {
   if (numbers.length === 6) set(walk, { page: timesMatrix(numbers, walk.settings.page) });
 };
 const setFont = (walk: Walk, [font, size]: readonly unknown[]): void => {
-  if (typeof font === 'string') set(walk, { font, size: numbersOf(size)[0] ?? 0 });
+  if (typeof font === 'string') set(walk, { font, size: operand(size, 0) });
 };
 const setStates: Step = (walk, [states]) => {
   for (const state of Array.isArray(states) ? states.map(listOf) : []) {
@@ -121,7 +123,7 @@ const STEPS: ReadonlyMap<number, Step> = new Map<number, Step>([
   [
     OPS.setLeadingMoveText,
     (walk, args) => {
-      set(walk, { leading: -(numbersOf(args)[1] ?? 0) });
+      set(walk, { leading: -operand(args, 1) });
       move(walk, args);
     },
   ],

@@ -1,3 +1,4 @@
+import { countMatches } from '../../../blocks/matches.js';
 /** The share of characters without a meaning from which a text is garbled. */
 const MAX_UNREADABLE = 0.3;
 
@@ -11,9 +12,9 @@ export function judgeText(text: string): Verdict {
   if (text.trim() === '') return 'empty';
   if (isMostlySigns(text)) return 'garbled';
   if (!/[\0-\x08\x0e-\x1f\x7f-\x9f\ue000-\uffff]/.test(text)) return 'readable';
-  const characters = text.match(/\S/gu)?.length ?? 0;
+  const characters = countMatches(text, /\S/gu);
   // Replacement characters, private use, and control characters come from fonts without a map to characters.
-  const unreadable = text.match(/[\ufffd\p{Co}\p{Cn}\0-\x08\x0e-\x1f\x7f-\x9f]/gu)?.length ?? 0;
+  const unreadable = countMatches(text, /[\ufffd\p{Co}\p{Cn}\0-\x08\x0e-\x1f\x7f-\x9f]/gu);
   return unreadable > characters * MAX_UNREADABLE ? 'garbled' : 'readable';
 }
 
@@ -23,19 +24,19 @@ const MANY_SIGNS = 100;
 const ENOUGH_LETTERS = 200;
 
 function isMostlySigns(text: string): boolean {
-  if ((text.slice(0, 1_000).match(/[a-z]/gi)?.length ?? 0) > ENOUGH_LETTERS) return false;
+  if (countMatches(text.slice(0, 1_000), /[a-z]/gi) > ENOUGH_LETTERS) return false;
   const others = text.match(/[^\s\p{L}\p{M}\p{N}\ufffd\p{C}]/gu) ?? [];
   // Lines of dots or dashes are drawn with signs, but a sign that follows itself counts once.
   const signs = others.filter((sign, index) => sign !== others[index - 1]).length;
   if (signs < MANY_SIGNS) return false;
-  return (text.match(/[\p{L}\p{N}]/gu)?.length ?? 0) * 5 < signs;
+  return countMatches(text, /[\p{L}\p{N}]/gu) * 5 < signs;
 }
 
 const READABLE = /[^\s\ufffd\p{Co}\p{Cn}\p{Cc}]/u;
 
 /** The number of characters that can be read. */
 export function readableCharacters(text: string): number {
-  return text.match(new RegExp(READABLE, 'gu'))?.length ?? 0;
+  return countMatches(text, new RegExp(READABLE, 'gu'));
 }
 
 /** Tells whether a text is shorter than the text of pages that are text. */

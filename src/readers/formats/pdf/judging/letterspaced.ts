@@ -1,3 +1,5 @@
+import { at } from '../../../../shared/at.js';
+import { countMatches } from '../../../blocks/matches.js';
 import type { TextItem } from '@llamaindex/liteparse';
 import { around, median, rightOf } from '../../pages/layout/piece.js';
 import type { Pdfium } from '../../pages/pdfium.js';
@@ -25,7 +27,7 @@ export async function joinLetterspaced(
   { pdfium, bytes }: { readonly pdfium: Pick<Pdfium, 'readWords'>; readonly bytes: Uint8Array },
 ): Promise<SeenPage> {
   const items = seen.page.textItems.filter(isSpaced).slice(0, MAX_ITEMS);
-  const letters = items.reduce((sum, { text }) => sum + (text.match(LETTER)?.length ?? 0), 0);
+  const letters = items.reduce((sum, { text }) => sum + countMatches(text, LETTER), 0);
   if (letters < MIN_LETTERS) return seen;
   const { pageNum } = seen.page;
   const read = await pdfium.readWords(bytes, [pageNum]).catch(() => undefined);
@@ -105,6 +107,6 @@ function areWords(text: string): boolean {
 /** Tells whether most letters follow each other as in the alphabet. */
 function isAlphabet(letters: readonly string[]): boolean {
   const codes = letters.map((letter) => letter.toLowerCase().charCodeAt(0));
-  const following = codes.slice(1).filter((code, at) => code === (codes[at] ?? 0) + 1).length;
+  const following = codes.slice(1).filter((code, index) => code === at(codes, index) + 1).length;
   return following * 2 > codes.length;
 }

@@ -1,3 +1,4 @@
+import { countMatches } from '../../../blocks/matches.js';
 import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
 
@@ -5,8 +6,8 @@ const EAST_ASIAN_ENCODING = /^(?:GB18030|Big5|EUC-JP|EUC-KR|Shift_JIS)$/;
 
 /** Tells whether nearly all letters of a page are pairs of upper Latin-1 characters: East Asian text that was read byte by byte. */
 export function isMisread(text: string): boolean {
-  const pairs = text.match(/(?:[\u0081-\u00fe\u03bc][\u0040-\u007e\u0080-\u00ff\u03bc-])/g)?.length ?? 0;
-  const letters = text.match(/\p{L}|[\u0080-\u00ff]/gu)?.length ?? 0;
+  const pairs = countMatches(text, /(?:[\u0081-\u00fe\u03bc][\u0040-\u007e\u0080-\u00ff\u03bc-])/g);
+  const letters = countMatches(text, /\p{L}|[\u0080-\u00ff]/gu);
   return pairs > 4 && pairs * 2 > letters * 0.7 && !/[\u0100-\u03bb\u03bd-\u{10ffff}]{3}/u.test(text);
 }
 
@@ -20,9 +21,11 @@ export function repairMisread(text: string): string | undefined {
   const guess = analyse(bytes).find(({ name }) => EAST_ASIAN_ENCODING.test(name));
   if (!guess) return undefined;
   const decoded = iconv.decode(bytes, guess.name);
-  const wide =
-    decoded.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0;
-  const broken = decoded.match(/\ufffd/g)?.length ?? 0;
+  const wide = countMatches(
+    decoded,
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu,
+  );
+  const broken = countMatches(decoded, /\ufffd/g);
   return wide > 4 && broken * 10 < wide ? decoded : undefined;
 }
 

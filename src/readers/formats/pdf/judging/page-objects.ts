@@ -1,3 +1,4 @@
+import { firstGroup } from '../../../blocks/matches.js';
 import { isEncrypted, streamsOf } from './streams.js';
 
 /** Numbers of objects of a file, or `any` where all may be meant. */
@@ -53,7 +54,7 @@ function fontWithoutFile({ text, references }: Node, used: ReadonlyMap<number, N
   if (!COMPOSED_OF.test(text)) return [];
   const texts = [text, ...references.map((to) => used.get(to)?.text ?? '')];
   if (texts.some((each) => each.includes('/FontFile'))) return [];
-  return [FONT_NAME.exec(text)?.[1] ?? ''];
+  return [firstGroup(FONT_NAME, text)];
 }
 
 interface Node {

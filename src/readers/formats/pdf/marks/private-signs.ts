@@ -1,3 +1,4 @@
+import { countMatches } from '../../../blocks/matches.js';
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { bottomOf, rightOf } from '../../pages/layout/piece.js';
 import type { SignReader } from '../../signs/sign-reader.js';
@@ -39,7 +40,7 @@ export function withPrivateSigns(page: ParsedPage, signs: SignReader): ParsedPag
   const found = page.textItems.filter(({ text }) => /[\ue000-\uf8ff]/.test(text));
   if (found.length === 0) return page;
   const all = page.textItems.map(({ text }) => text).join('');
-  const count = all.match(/[\ue000-\uf8ff]/g)?.length ?? 0;
+  const count = countMatches(all, /[\ue000-\uf8ff]/g);
   if (count > MAX_PRIVATE * all.replace(/\s/g, '').length) return page;
   return withTexts(page, new Map(found.map((item) => [item, shownIn(item, page.textItems, signs)])));
 }

@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/at.js';
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../../receipt/receipt-writer.js';
 import { bottomOf, rightOf } from '../../pages/layout/piece.js';
@@ -75,16 +76,16 @@ interface Run {
 function runsOf({ text, box, isLevel }: PlacedText): Run[] {
   if (!isLevel) return [];
   const widths = widthsBefore(text);
-  const unit = box.width / Math.max(1, widths[text.length] ?? 0);
+  const unit = box.width / Math.max(1, at(widths, text.length));
   return [...text.matchAll(RUN)].map(({ index, 0: run }) => {
     const end = index + run.length;
     return {
       text: run,
-      before: plain(text.slice(Math.max(0, index - NEAR), index)).at(-1) ?? '',
-      after: plain(text.slice(end, end + NEAR))[0] ?? '',
+      before: plain(text.slice(Math.max(0, index - NEAR), index)).slice(-1),
+      after: plain(text.slice(end, end + NEAR)).charAt(0),
       box: {
         ...box,
-        x: box.x + unit * (widths[end - run.trimStart().length] ?? 0),
+        x: box.x + unit * at(widths, end - run.trimStart().length),
         width: unit * charactersWide(run.trim()),
       },
     };
@@ -97,11 +98,11 @@ const NEAR = 32;
 /** Returns the width before each place of a text, in wide characters, and last the whole width. */
 function widthsBefore(text: string): Float64Array {
   const widths = new Float64Array(text.length + 1);
-  let at = 0;
+  let place = 0;
   for (const character of text) {
-    const width = (widths[at] ?? 0) + charactersWide(character);
-    widths.fill(width, at + 1, at + character.length + 1);
-    at += character.length;
+    const width = at(widths, place) + charactersWide(character);
+    widths.fill(width, place + 1, place + character.length + 1);
+    place += character.length;
   }
   return widths;
 }
@@ -139,7 +140,9 @@ function placeOf({ before, after, box }: Run, characters: readonly Character[]):
       [before, last],
       [after, next],
     ] as const;
-    const unlike = others.filter(([own, other]) => own !== '' && plain(other?.text ?? '') !== own).length;
+    const unlike = others.filter(
+      ([own, other]) => own !== '' && (other === undefined || plain(other.text) !== own),
+    ).length;
     const x = last && next ? (last.right + next.x) / 2 : (last?.right ?? next?.x ?? 0);
     return 1_000_000 * unlike + Math.abs(x - (box.x + box.width / 2));
   });
@@ -149,9 +152,9 @@ function placeOf({ before, after, box }: Run, characters: readonly Character[]):
 /** The characters of a text that are no spaces, each as wide as the others of its width. */
 function charactersOf(item: TextItem): Character[] {
   const widths = widthsBefore(item.text);
-  const unit = item.width / Math.max(1, widths[item.text.length] ?? 0);
+  const unit = item.width / Math.max(1, at(widths, item.text.length));
   return [...item.text.matchAll(/\S/gu)].map(({ index, 0: text }) => {
-    const x = item.x + unit * (widths[index] ?? 0);
+    const x = item.x + unit * at(widths, index);
     return { item, at: index, text, x, right: x + unit * charactersWide(text) };
   });
 }

@@ -196,7 +196,7 @@ function formsOf(code: number, font: string): ReadonlySet<string> {
     sign,
     String.fromCharCode(code),
     String.fromCharCode(0xf000 + code),
-    STANDARD[code - 0xa0] ?? '',
+    STANDARD.charAt(code - 0xa0),
     code === MAC_CURRENCY ? '¤' : '',
     ...encoded,
   ]);

@@ -124,8 +124,11 @@ const nextLine = (state: State): void => {
   move(state, 0, -state.leading);
 };
 
+/** The last operand; 0 where a broken stream gives none. */
+const lastOf = (numbers: readonly number[]): number => numbers.at(-1) ?? 0;
+
 const addSpacing = (state: State, numbers: readonly number[]): void => {
-  state.spacing += Math.max(0, (numbers.at(-1) ?? 0) - state.spacing);
+  state.spacing += Math.max(0, lastOf(numbers) - state.spacing);
 };
 
 const SETTERS: ReadonlyMap<string, (state: State, numbers: readonly number[]) => void> = new Map([
@@ -153,7 +156,7 @@ const SETTERS: ReadonlyMap<string, (state: State, numbers: readonly number[]) =>
       setLine(state, toMatrix(numbers));
     },
   ],
-  ['TL', (state: State, numbers: readonly number[]) => void (state.leading = numbers.at(-1) ?? 0)],
+  ['TL', (state: State, numbers: readonly number[]) => void (state.leading = lastOf(numbers))],
   [
     'TD',
     (state: State, [x = 0, y = 0]: readonly number[]) => {
@@ -167,14 +170,14 @@ const SETTERS: ReadonlyMap<string, (state: State, numbers: readonly number[]) =>
       move(state, x, y);
     },
   ],
-  ['Ts', (state: State, numbers: readonly number[]) => void (state.rise = numbers.at(-1) ?? 0)],
-  ['Tf', (state: State, numbers: readonly number[]) => void (state.size = numbers.at(-1) ?? 0)],
+  ['Ts', (state: State, numbers: readonly number[]) => void (state.rise = lastOf(numbers))],
+  ['Tf', (state: State, numbers: readonly number[]) => void (state.size = lastOf(numbers))],
   ['Tc', addSpacing],
   ['Tw', addSpacing],
   [
     'Tz',
     (state: State, numbers: readonly number[]) =>
-      void (state.scale = Math.max(state.scale, (numbers.at(-1) ?? 0) / 100)),
+      void (state.scale = Math.max(state.scale, lastOf(numbers) / 100)),
   ],
   ['T*', nextLine],
   ["'", nextLine],

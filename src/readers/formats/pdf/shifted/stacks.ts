@@ -48,6 +48,6 @@ export function inWriting(shifted: ShiftedText): readonly ShiftedText[] {
  * `¹⁴₆C`.
  */
 export function isFirst({ shift, base, runs }: ShiftedText): boolean {
-  const isBehind = (runs[0]?.x ?? 0) > base.x;
+  const isBehind = endsOf({ runs }).x > base.x;
   return isBehind === (shift === 'lowered');
 }

@@ -121,9 +121,9 @@ function editOf(shifted: ShiftedText, place: Place, edits: readonly Edit[]): Edi
     // In a short text, all of the rest tells.
     const isTold = agreeing >= least || agreeing >= compact.length - text.length;
     const value = isWhole || isTold ? 1 + agreeing + 1 / (1 + off) : 0;
-    const from = letters[at]?.index ?? 0;
-    const end = letters[at + text.length - 1];
-    if (value <= score || !end || edits.some((edit) => from < edit.to && end.index >= edit.from)) continue;
+    const [from, end] = [letters[at]?.index, letters[at + text.length - 1]];
+    if (value <= score || from === undefined || !end) continue;
+    if (edits.some((edit) => from < edit.to && end.index >= edit.from)) continue;
     score = value;
     best = { from, to: end.index + 1, written: writtenShifted(shifted), shifted };
   }

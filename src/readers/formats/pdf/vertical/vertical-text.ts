@@ -1,3 +1,4 @@
+import { at } from '../../../../shared/at.js';
 import { inflatedStreams } from '../judging/streams.js';
 
 /** Names of vertical encodings end so: `/Identity-V`, `/90ms-RKSJ-V`, `/UniJIS-UTF16-V`, and `/V` itself. */
@@ -50,7 +51,7 @@ function pairsOf(text: string): Set<string> {
   const characters = [
     ...text.normalize('NFKC').replace(/[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu, ''),
   ];
-  return new Set(characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`));
+  return new Set(characters.slice(1).map((character, index) => `${at(characters, index)}${character}`));
 }
 
 /** Joins columns whose characters are given as lines of their own. */
