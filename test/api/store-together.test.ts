@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { createDuplicates } from '../../src/api/services/ingest/duplicates.js';
 import { createJobRequests } from '../../src/api/services/ingest/job-requests.js';
 import { createStoreTogether } from '../../src/api/services/ingest/store-together.js';
+import type { DocumentRecord } from '../../src/shared/document.js';
 import { createRecords, type Records } from '../../src/shared/documents/records.js';
 import { shortSourceKey } from '../../src/shared/storage/short-sources.js';
 import { makeContent, makeDocument } from '../support/documents.js';
+import { idsOf } from '../support/text-groups.js';
 import { useJobs } from '../support/use-jobs.js';
 import { useTestRedis } from '../support/use-test-redis.js';
 
@@ -23,21 +26,27 @@ function shortText(ownerId: string, { waitSeconds = 20, id = randomUUID() } = {}
   const pending = makeContent({ storageKey: source.storageKey });
   const record = makeDocument({ id, ownerId, pending, operation: null });
   const context = { callerId: ownerId, requestId: 'request', waitSeconds };
-  return { id, created: { record, source }, context };
+  return { id, document: { record, source, onDuplicate: 'new' as const }, context };
 }
 type ShortText = ReturnType<typeof shortText>;
 
+const openStore = (records: Records) =>
+  createStoreTogether({
+    records,
+    jobs: createJobRequests(jobs, logger),
+    sources: { discard: () => Promise.resolve() },
+    duplicates: createDuplicates(redis, records),
+  });
+
 /** Stores all of these at the same time. Resolves with the ids in the order in which their waits began. */
 async function storeAtOnce(texts: readonly ShortText[], records: Records = createRecords(redis)) {
-  const store = createStoreTogether({ records, jobs: createJobRequests(jobs, logger) });
+  const store = openStore(records);
   const begun: string[] = [];
+  const onWritten = (written: readonly DocumentRecord[]) => void begun.push(...idsOf(written));
   const ended = await Promise.allSettled(
-    texts.map(({ id, created, context }) => {
-      const onWritten = () => void begun.push(id);
-      return store({ created, context, onWritten });
-    }),
+    texts.map(({ document, context }) => store({ document, context, onWritten })),
   );
-  return { begun, ended: ended.map(({ status }) => status) };
+  return { begun, ended: ended.map((end) => (end.status === 'fulfilled' ? end.value.type : end.status)) };
 }
 
 /** The documents of each job that waits: of groups, and alone. */
@@ -52,16 +61,13 @@ async function queued() {
 
 test('a text that comes alone is stored at once and gets a job of its own', async () => {
   const only = shortText('alice');
-  expect(await storeAtOnce([only])).toEqual({ begun: [only.id], ended: ['fulfilled'] });
+  expect(await storeAtOnce([only])).toEqual({ begun: [only.id], ended: ['written'] });
   expect(await queued()).toEqual({ groups: [], alone: [only.id] });
   expect(await createRecords(redis).readGroup(only.id)).toBeNull();
 });
 
 test('one that comes when no step is under way any more is stored, too', async () => {
-  const store = createStoreTogether({
-    records: createRecords(redis),
-    jobs: createJobRequests(jobs, logger),
-  });
+  const store = openStore(createRecords(redis));
   const [first, second] = [shortText('alice'), shortText('alice')];
   await store({ ...first, onWritten: () => undefined });
   await setImmediate();
@@ -75,7 +81,7 @@ test('those of one caller that come meanwhile are stored in one step and share a
   const records = createRecords(redis);
   let steps = 0;
   const counting: Records = { ...records, createMany: (all) => ((steps += 1), records.createMany(all)) };
-  expect(await storeAtOnce(texts, counting)).toEqual({ begun: ids, ended: ids.map(() => 'fulfilled') });
+  expect(await storeAtOnce(texts, counting)).toEqual({ begun: ids, ended: ids.map(() => 'written') });
   // The first comes alone, and the others gather meanwhile.
   expect(steps).toBe(3);
   expect(await queued()).toEqual({ groups: [ids.slice(1, 33), ids.slice(33)], alone: [ids[0]] });
@@ -101,7 +107,7 @@ test('one that cannot be written fails alone', async () => {
   await createRecords(redis).create(makeDocument({ id }));
   const texts = [shortText('alice'), shortText('alice'), shortText('alice', { id }), shortText('alice')];
   const { begun, ended } = await storeAtOnce(texts);
-  expect(ended).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  expect(ended).toEqual(['written', 'written', 'failed', 'written']);
   const written = [texts[0], texts[1], texts[3]].map((each) => each?.id);
   expect(begun).toEqual(written);
   expect(await queued()).toEqual({ groups: [written.slice(1)], alone: [written[0]] });
@@ -118,7 +124,7 @@ test('what was written although the reply was lost is acknowledged', async () =>
   };
   const texts = [shortText('alice'), shortText('alice'), shortText('alice')];
   const { ended } = await storeAtOnce(texts, losing);
-  expect(ended).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+  expect(ended).toEqual(['written', 'written', 'written']);
   expect((await queued()).groups).toEqual([texts.slice(1).map(({ id }) => id)]);
 });
 
@@ -137,5 +143,5 @@ test('a step that breaks down ends the waits for it, and those that follow are s
     broken,
   );
   const [rejected, stored] = [1, 33].map((from) => new Set(ended.slice(from, from === 1 ? 33 : 40)));
-  expect([ended[0], rejected, stored]).toEqual(['fulfilled', new Set(['rejected']), new Set(['fulfilled'])]);
+  expect([ended[0], rejected, stored]).toEqual(['written', new Set(['rejected']), new Set(['written'])]);
 });

@@ -1,7 +1,7 @@
-import { formatOf, type AttachmentLimits, type KeptAttachment, type Receipt } from '../../readers/index.js';
+import type { AttachmentLimits, Receipt } from '../../readers/index.js';
 import { BATCH_SIZE, batchCount } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
-import { textHash, type ChunkAddress, type ChunkText } from '../../shared/chunks/fields.js';
+import { textHash, type ChunkAddress } from '../../shared/chunks/fields.js';
 import { searchedText, titleOf } from '../../shared/chunks/searched-text.js';
 import {
   callerOf,
@@ -21,41 +21,17 @@ import {
   type Fence,
 } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
-import type { ObjectStorage } from '../../shared/ports.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { traced } from '../../shared/tracing/tracing.js';
-import type { ChunkOptions } from '../chunking/chunk.js';
 import type { Outcome } from '../lane-worker.js';
-import { parseAndChunk } from '../parse/parse-and-chunk.js';
-import type { ParserPool } from '../parse/pool.js';
+import type { ParsedDocument } from '../parse/parse-and-chunk.js';
 import { removeAttachments } from '../parse/take-attachments.js';
-import { withSourceCopy } from '../parse/with-source-copy.js';
 import type { MakeAttachments } from './attachments/make-attachments.js';
 import type { FailDocument } from './fail-document.js';
 import type { IngestShort } from './ingest-short.js';
+import type { ReadContent } from './read-source.js';
 import type { Room } from './room/room.js';
 import { marksOf, shownWhenPublished, writeAllTags } from './write-tags.js';
-
-/** @throws IngestError when the bytes yield no chunks; GaveWayError when it was given up for another caller's */
-export type ReadContent = (
-  content: Content,
-  options: {
-    readonly callerId: string;
-    readonly signal: AbortSignal;
-    readonly onProgress?: (share: number) => void;
-    readonly attachments: AttachmentLimits | undefined;
-    /** After how many milliseconds it is given up for a file of another caller that waits; never without it. */
-    readonly givesWayAfter?: number | undefined;
-  },
-) => Promise<ReadDocument>;
-
-/** The chunks of a document, and its receipt. */
-export interface ReadDocument {
-  readonly chunks: readonly ChunkText[];
-  readonly receipt: Receipt;
-  /** Files that it carries, which are removed after the job. */
-  readonly attachments: readonly KeptAttachment[];
-}
 
 interface Attachments {
   /** Returns the files within a document that become documents. */
@@ -119,7 +95,7 @@ export function createIngestJob(parts: IngestParts) {
 async function writeDocument(
   parts: IngestParts,
   record: DocumentRecord,
-  { run, read, requestId }: { run: Run; read: ReadDocument; requestId: string },
+  { run, read, requestId }: { run: Run; read: ParsedDocument; requestId: string },
 ): Promise<Outcome> {
   const receipt = parts.attachments
     ? await parts.attachments.make(record, { ...read, run, requestId })
@@ -159,7 +135,7 @@ async function readDocument(
   { records, readContent, room, failDocument, ...parts }: IngestParts,
   { record, content, run, givesWayAfter }: Reading,
   signal: AbortSignal,
-): Promise<ReadDocument | Outcome> {
+): Promise<ParsedDocument | Outcome> {
   const watch = watchReading(records, run, signal);
   try {
     const attachments = parts.attachments?.limitsOf(record);
@@ -225,7 +201,7 @@ async function addEmbeds(
 async function writeTexts(
   { records, chunks }: Pick<IngestParts, 'records' | 'chunks'>,
   known: DocumentRecord,
-  { run, read }: { run: Run; read: ReadDocument },
+  { run, read }: { run: Run; read: ParsedDocument },
 ): Promise<boolean> {
   const { generation } = run;
   const likes = await knownTexts(chunks, known);
@@ -255,7 +231,7 @@ async function writeTexts(
 async function closeTexts(
   { records, chunks }: Pick<IngestParts, 'records' | 'chunks'>,
   known: DocumentRecord,
-  { generation, read }: { generation: string; read: ReadDocument },
+  { generation, read }: { generation: string; read: ParsedDocument },
 ): Promise<boolean> {
   const { chunks: pieces, receipt } = read;
   const tokens = pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
@@ -324,51 +300,4 @@ function watchReading(
       stopping.removeEventListener('abort', abort);
     },
   };
-}
-
-/** Passes a content's source to the parser: text directly, files as a temporary copy. */
-export function createReadContent({
-  storage,
-  parser,
-}: {
-  storage: ObjectStorage;
-  parser: ParserPool;
-}): ReadContent {
-  return async (content, { callerId, signal, onProgress, attachments, givesWayAfter }) => {
-    const source = await storage.open(content.storageKey);
-    if (content.kind === 'text') {
-      const text = await decode(source);
-      return await parser.parse({ text, format: 'text', callerId, signal });
-    }
-    const format = formatOf(content.contentType);
-    if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
-    return await withSourceCopy(source, { incoming: parser.incoming, signal }, (path) =>
-      parser.parse({
-        path,
-        format,
-        filename: content.filename,
-        ocr: content.ocr,
-        callerId,
-        signal,
-        onProgress,
-        attachments,
-        givesWayAfter,
-      }),
-    );
-  };
-}
-
-/** Reads and chunks text in this process. The text must be so short that it does not block the event loop. */
-export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
-  return async ({ storageKey }: Content) => {
-    const text = await decode(await storage.open(storageKey));
-    const { chunks } = await parseAndChunk({ format: 'text', source: { text }, chunk });
-    return chunks;
-  };
-}
-
-async function decode(source: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const part of source) parts.push(part);
-  return Buffer.concat(parts).toString('utf8');
 }

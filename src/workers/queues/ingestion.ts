@@ -10,13 +10,9 @@ import type { WorkerContext } from '../context.js';
 import { attachmentLimits, createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
 import { createRefuseToWait } from '../ingestion/attachments/make-one.js';
 import { createMakeWaiting } from '../ingestion/attachments/make-waiting.js';
-import {
-  createIngestJob,
-  createReadContent,
-  createReadText,
-  type ReadContent,
-} from '../ingestion/ingest-job.js';
+import { createIngestJob } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
+import { createReadContent, createReadText, type ReadContent } from '../ingestion/read-source.js';
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
 import { createPageTurns } from '../pages/page-turns.js';

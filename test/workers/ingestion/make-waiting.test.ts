@@ -18,7 +18,7 @@ import { GaveWayError } from '../../../src/shared/fair-scheduling/giving-way.js'
 import { attachmentId, createRefuseToWait } from '../../../src/workers/ingestion/attachments/make-one.js';
 import { createChangeDocuments } from '../../../src/workers/ingestion/attachments/remove-replaced.js';
 import { createMakeWaiting } from '../../../src/workers/ingestion/attachments/make-waiting.js';
-import type { ReadContent } from '../../../src/workers/ingestion/ingest-job.js';
+import type { ReadContent } from '../../../src/workers/ingestion/read-source.js';
 import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 

@@ -22,10 +22,10 @@ export interface Duplicates {
   find(ownerId: string, sha256: string): Promise<DocumentRecord | null>;
   findText(ownerId: string, text: string): Promise<DocumentRecord | null>;
   /**
-   * Calls `write`, which creates the record unless its content is known. Resolves with the document that has the content
-   * where that is why nothing was written, else with null.
+   * Finds the document that has the content of a record which was refused for that. Calls `write` where it has been deleted
+   * since, so that the content is new again, and then resolves with null.
    */
-  writeUnlessKnown(record: DocumentRecord, write: () => Promise<void>): Promise<DocumentRecord | null>;
+  findOrWrite(record: DocumentRecord, write: () => Promise<void>): Promise<DocumentRecord | null>;
 }
 
 export function createDuplicates(redis: Redis, records: Pick<Records, 'readMany'>): Duplicates {
@@ -33,17 +33,16 @@ export function createDuplicates(redis: Redis, records: Pick<Records, 'readMany'
   return {
     find,
     findText: (ownerId, text) => find(ownerId, sha256Of(text)),
-    writeUnlessKnown: async (record, write) => {
+    findOrWrite: async ({ ownerId, pending }, write) => {
       for (;;) {
+        const known = pending && (await find(ownerId, pending.sha256));
+        if (known) return known;
         try {
           await write();
           return null;
         } catch (error) {
-          if (!(error instanceof SameContentError) || !record.pending) throw error;
+          if (!(error instanceof SameContentError) || !pending) throw error;
         }
-        const known = await find(record.ownerId, record.pending.sha256);
-        // It may have been deleted since, so that the content is new again.
-        if (known) return known;
       }
     },
   };

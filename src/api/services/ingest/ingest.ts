@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { at } from '../../../shared/at.js';
 import type { AccessLists } from '../../../shared/access/access.js';
 import { isFinal, type Content, type DocumentRecord, type Metadata } from '../../../shared/document.js';
-import type { NewRecord } from '../../../shared/documents/change.js';
 import { newDocument } from '../../../shared/documents/new-document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { DuplicateDeletedError } from '../../../shared/errors.js';
@@ -11,9 +10,9 @@ import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
 import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';
 import type { ReceiveFile } from './incoming.js';
-import type { JobRequests } from './job-requests.js';
-import type { Sources } from './sources.js';
-import { createStoreTogether, wasWritten, type StoreTogether } from './store-together.js';
+import type { SourceOwner, Sources } from './sources.js';
+import { recordRules, type NewDocument, type StoreRecordsParts } from './store-records.js';
+import { createStoreTogether, type StoreTogether } from './store-together.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
 
 /** The details that a caller states about a document in addition to its content. */
@@ -39,10 +38,9 @@ export interface Ingest {
   ingestFile(receive: ReceiveFile<DocumentDetails>, context: RequestContext): Promise<AwaitedDocument>;
 }
 
-export interface IngestParts {
+export interface IngestParts extends StoreRecordsParts {
   readonly records: Records;
   readonly sources: Sources;
-  readonly jobs: JobRequests;
   readonly waitForDocument: WaitForDocument;
   readonly accounting: Accounting;
   readonly duplicates: Duplicates;
@@ -52,30 +50,22 @@ export interface IngestParts {
 
 export function createIngest(parts: IngestParts): Ingest {
   const { sources, accounting, duplicates } = parts;
-  const storeTogether = createStoreTogether(parts);
+  const store = createStoreTogether(parts);
   return {
-    ingestText: async ({ content: text, filename, ...details }, context) => {
-      const known = details.onDuplicate === 'new' ? null : await duplicates.findText(context.callerId, text);
-      if (known) return answerDuplicate(parts, known, { ...details, context });
-      const documentId = documentIdOf(context);
-      const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
-      const store = () => sources.storeText({ documentId, version: 1, ownerId: context.callerId }, text);
-      const { content, source } = await accounting.begin(operation, store);
-      const record = newRecord({ ...content, filename }, { ...details, documentId }, context);
-      // A record has a step of its own where anything else is bound to the step that writes it.
-      const mayShare = source && details.onDuplicate === 'new' && !context.reservation;
-      const accepting = { ...details, context };
-      return mayShare
-        ? acceptTogether({ ...parts, storeTogether }, { record, source }, accepting)
-        : accept(parts, { record, source }, accepting);
+    ingestText: async (text, context) => {
+      const { content, onDuplicate } = text;
+      const known = onDuplicate === 'new' ? null : await duplicates.findText(context.callerId, content);
+      if (known) return answerDuplicate(parts, known, { onDuplicate, context });
+      const document = await keepText(parts, text, { documentId: documentIdOf(context), context });
+      return accept({ ...parts, store }, document, context);
     },
     ingestFile: async (receive, context) => {
       await parts.requireQuota(context.callerId);
       const documentId = documentIdOf(context);
-      const store = () => sources.storeFile({ documentId, version: 1, ownerId: context.callerId }, receive);
-      const { content, details } = await accounting.begin(begunOperation('ingest_file', context), store);
-      const record = newRecord(content, { ...details, documentId }, context);
-      return accept(parts, { record }, { ...details, context });
+      const storeFile = () =>
+        sources.storeFile({ documentId, version: 1, ownerId: context.callerId }, receive);
+      const { content, details } = await accounting.begin(begunOperation('ingest_file', context), storeFile);
+      return accept({ ...parts, store }, newDocumentOf(content, details, { documentId, context }), context);
     },
   };
 }
@@ -83,41 +73,33 @@ export function createIngest(parts: IngestParts): Ingest {
 /** A request with an `Idempotency-Key` has the id of its document before it begins. */
 const documentIdOf = ({ reservation }: RequestContext): string => reservation?.id ?? randomUUID();
 
-interface Accepting {
-  readonly onDuplicate: OnDuplicate;
-  readonly context: RequestContext;
-}
-
-/** The same for a short text, which may be stored and ingested together with others of its caller. */
-async function acceptTogether(
-  { storeTogether, waitForDocument }: { storeTogether: StoreTogether; waitForDocument: WaitForDocument },
-  created: NewRecord,
-  { context }: Accepting,
+/** Stores a new document, and begins to wait for it. @throws DuplicateError */
+async function accept(
+  { store, waitForDocument }: Pick<IngestParts, 'waitForDocument'> & { readonly store: StoreTogether },
+  document: NewDocument,
+  context: RequestContext,
 ): Promise<AwaitedDocument> {
   const { waitSeconds, expiresAtMs, signal, arrival } = context;
   const options = { waitSeconds, expiresAtMs, signal, isDone: isFinal, isNew: true };
   const begun: AwaitedDocument[] = [];
-  arrival?.becomes(created.record.id);
-  const onWritten = () => void begun.push(beginToWait(waitForDocument, created.record, options));
-  await storeTogether({ created, context, onWritten });
-  return at(begun, 0);
+  arrival?.becomes(document.record.id);
+  const onWritten = (records: readonly DocumentRecord[]) => {
+    begun.push(...records.map((record) => beginToWait(waitForDocument, record, options)));
+  };
+  const stored = await store({ document, context, onWritten });
+  switch (stored.type) {
+    case 'written':
+      return at(begun, 0);
+    case 'known':
+      return answerDuplicate({ waitForDocument }, stored.record, { ...document, context });
+    case 'failed':
+      throw stored.error;
+  }
 }
 
-async function accept(
-  parts: IngestParts,
-  created: NewRecord,
-  { onDuplicate, context }: Accepting,
-): Promise<AwaitedDocument> {
-  const { record } = created;
-  const { jobs, waitForDocument } = parts;
-  const known = await create(parts, created, { onDuplicate, context });
-  if (known) return answerDuplicate(parts, known, { onDuplicate, context });
-  // The wait begins before a worker can know of the document, so that it misses no change.
-  const { waitSeconds, expiresAtMs, signal } = context;
-  const options = { waitSeconds, expiresAtMs, signal, isDone: isFinal, isNew: true };
-  const awaited = beginToWait(waitForDocument, record, options);
-  await jobs.ingest(record, context);
-  return awaited;
+interface Answering {
+  readonly onDuplicate: OnDuplicate;
+  readonly context: RequestContext;
 }
 
 /**
@@ -126,9 +108,9 @@ async function accept(
  * @throws DuplicateError
  */
 function answerDuplicate(
-  { waitForDocument }: IngestParts,
+  { waitForDocument }: Pick<IngestParts, 'waitForDocument'>,
   known: DocumentRecord,
-  { onDuplicate, context }: Accepting,
+  { onDuplicate, context }: Answering,
 ): AwaitedDocument {
   refuseOrReturn(known, onDuplicate);
   const { waitSeconds, expiresAtMs, signal } = context;
@@ -141,37 +123,34 @@ function requireKnown(record: DocumentRecord | null): DocumentRecord {
   return record;
 }
 
-/** Writes a new record. Resolves with the owner's document of the same content if that is not to be made again. */
-async function create(
-  { records, sources, duplicates }: IngestParts,
-  { record, source }: NewRecord,
-  { onDuplicate, context: { reservation, arrival } }: Accepting,
-): Promise<DocumentRecord | null> {
-  arrival?.becomes(record.id);
-  try {
-    const effects = { source, onlyNewContent: onDuplicate !== 'new', reservation };
-    const known = await duplicates.writeUnlessKnown(record, () => records.create(record, effects));
-    if (known && record.pending) await sources.discard(record.pending.storageKey);
-    return known;
-  } catch (error) {
-    const isWritten = await wasWritten(records, record);
-    if (isWritten === true) return null;
-    if (isWritten === false && record.pending) await sources.discard(record.pending.storageKey);
-    throw error;
-  }
-}
-
-interface NewDocument extends Pick<DocumentDetails, 'metadata' | 'accessControl'> {
+/** The request of a new document. */
+interface Asked {
   readonly documentId: string;
-  readonly ocr?: OcrMode | undefined;
+  readonly context: RequestContext;
 }
 
-export function newRecord(
+/** Keeps a text, and returns the new document that it is to be. */
+export async function keepText(
+  { sources, accounting }: Pick<IngestParts, 'sources' | 'accounting'>,
+  { content: text, filename, ...details }: TextIngest,
+  { documentId, context, items }: Asked & Pick<SourceOwner, 'items'>,
+): Promise<NewDocument> {
+  const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
+  const owner = { documentId, version: 1, ownerId: context.callerId, ...(items && { items }) };
+  const { content, source } = await accounting.begin(operation, () => sources.storeText(owner, text));
+  const document = newDocumentOf({ ...content, filename }, details, { documentId, context });
+  return source ? { ...document, source } : document;
+}
+
+/** Returns the new document that kept bytes are to be. */
+export function newDocumentOf(
   content: Content,
-  details: NewDocument,
-  { callerId, startedAtMs }: RequestContext,
-): DocumentRecord {
-  return newDocument(withOcr(content, details.ocr), { ...details, ownerId: callerId, callerId, startedAtMs });
+  { onDuplicate, ocr, ...details }: DocumentDetails,
+  { documentId, context }: Asked,
+): NewDocument {
+  const { callerId, startedAtMs } = context;
+  const of = { ...details, documentId, ownerId: callerId, callerId, startedAtMs };
+  return { record: newDocument(withOcr(content, ocr), of), ...recordRules(onDuplicate, context) };
 }
 
 /** Notes in a file's content how it is to be read, so that every attempt reads it the same way. */

@@ -1,64 +1,65 @@
-import { randomUUID } from 'node:crypto';
 import { at } from '../../../shared/at.js';
-import { slicesOf } from '../../../shared/batches.js';
-import type { DocumentRecord } from '../../../shared/document.js';
-import type { NewRecord } from '../../../shared/documents/change.js';
-import type { Records } from '../../../shared/documents/records.js';
 import { tracePlace, withinTraces, type TracePlace } from '../../../shared/tracing/tracing.js';
 import type { RequestContext } from '../request-context.js';
-import type { JobRequests } from './job-requests.js';
+import {
+  MAX_GROUP,
+  storeRecords,
+  type NewDocument,
+  type Stored,
+  type StoreRecordsParts,
+  type Storing,
+} from './store-records.js';
 
-/** A short text that is to be stored, beside others that arrive at the same time. */
-interface ShortText {
-  readonly created: NewRecord;
+/** A document of a request of its own. */
+interface SingleDocument extends Storing {
+  readonly document: NewDocument;
   readonly context: Pick<RequestContext, 'callerId' | 'requestId' | 'waitSeconds'>;
-  /** Called when the record is written, before a worker can know of it. */
-  readonly onWritten: () => void;
 }
 
-/** Resolves when the record is written and has its job. Rejects when it is not written. */
-export type StoreTogether = (text: ShortText) => Promise<void>;
+/** See `storeRecords`. */
+export type StoreTogether = (single: SingleDocument) => Promise<Stored>;
 
-interface Waiting extends ShortText {
+interface Waiting extends SingleDocument {
   readonly trace: TracePlace | null;
-  readonly resolve: () => void;
+  readonly resolve: (stored: Stored) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface StoreParts {
-  readonly records: Pick<Records, 'createMany' | 'read'>;
-  readonly jobs: Pick<JobRequests, 'ingestAll'>;
-}
-
 /**
- * Stores new short texts. The texts of one caller that arrive together are stored in one step and with one job, as
- * databases commit in groups: while one step is under way, the texts that follow gather for the next. Nothing waits when
- * none is under way.
+ * Stores new documents of single requests. Short texts of one caller that arrive together are stored in one step and with
+ * one job, as databases commit in groups: while one step is under way, the texts that follow gather for the next. Nothing
+ * waits when none is under way.
  */
-export function createStoreTogether(parts: StoreParts): StoreTogether {
+export function createStoreTogether(parts: StoreRecordsParts): StoreTogether {
   const gathering: Gathering = new Map();
-  return (text) =>
-    new Promise((resolve, reject) => {
-      const key = keyOf(text.context);
+  return async (single) => {
+    if (!mayShare(single.document)) return at(await storeRecords(parts, [single.document], single), 0);
+    return new Promise((resolve, reject) => {
+      const key = keyOf(single.context);
       const waiting = gathering.get(key);
-      const each = { ...text, trace: tracePlace(), resolve, reject };
+      const each = { ...single, trace: tracePlace(), resolve, reject };
       if (waiting) waiting.push(each);
       else {
         gathering.set(key, [each]);
         void storeAll(parts, gathering, key);
       }
     });
+  };
 }
+
+/** Tells whether a document is a short text to whose record nothing else is bound. All others have a step of their own. */
+const mayShare = ({ source, onlyNewContent, reservation }: NewDocument): boolean =>
+  source !== undefined && onlyNewContent !== true && reservation === undefined;
 
 /** Texts that gather for the next step, by the key of texts that may share one. There is an entry while a step is under way. */
 type Gathering = Map<string, Waiting[]>;
 
 /** Callers who wait for their documents go before all others, so that the two never share a job. */
-const keyOf = ({ callerId, waitSeconds }: ShortText['context']): string =>
+const keyOf = ({ callerId, waitSeconds }: SingleDocument['context']): string =>
   `${waitSeconds === 0 ? 'patient' : 'waiting'}:${callerId}`;
 
 /** Stores the texts of a key, group by group, until none is left. Never rejects. */
-async function storeAll(parts: StoreParts, gathering: Gathering, key: string): Promise<void> {
+async function storeAll(parts: StoreRecordsParts, gathering: Gathering, key: string): Promise<void> {
   for (let waiting = gathering.get(key); waiting && waiting.length > 0; waiting = gathering.get(key)) {
     const texts = waiting.splice(0, MAX_GROUP);
     try {
@@ -72,58 +73,17 @@ async function storeAll(parts: StoreParts, gathering: Gathering, key: string): P
   gathering.delete(key);
 }
 
-/** Rejects only when a record cannot even be prepared. */
-async function storeGroup({ records, jobs }: StoreParts, texts: readonly Waiting[]): Promise<void> {
-  const documents = groupShortTexts(texts.map(({ created }) => created));
-  const errors = await records.createMany(documents);
-  const written = await Promise.all(
-    documents.map(async (document, i) => {
-      const error = errors[i];
-      const isThere = error == null || (await wasWritten(records, document.record)) === true;
-      if (isThere) return { document, text: at(texts, i) };
-      at(texts, i).reject(error);
-      return null;
-    }),
+async function storeGroup(parts: StoreRecordsParts, texts: readonly Waiting[]): Promise<void> {
+  const byId = new Map(texts.map((each) => [each.document.record.id, each]));
+  const stored = await storeRecords(
+    parts,
+    texts.map(({ document }) => document),
+    {
+      context: at(texts, 0).context,
+      onWritten: (records) => {
+        for (const record of records) byId.get(record.id)?.onWritten([record]);
+      },
+    },
   );
-  const stored = written.filter((each) => each !== null);
-  const [first] = stored;
-  if (!first) return;
-  for (const { text } of stored) text.onWritten();
-  await jobs.ingestAll(
-    stored.map(({ document }) => document),
-    first.text.context,
-  );
-  for (const { text } of stored) text.resolve();
-}
-
-/** A job of this many short texts occupies a worker for some tens of milliseconds. */
-const MAX_GROUP = 32;
-
-/** Puts new short texts of one caller into groups. One job ingests a group; all others get jobs of their own. */
-export function groupShortTexts<Created extends NewRecord>(created: readonly Created[]): Created[] {
-  const short = created.filter(({ source }) => source !== undefined);
-  const groups = new Map<Created, string>();
-  for (const members of slicesOf(short, MAX_GROUP)) {
-    const group = randomUUID();
-    if (members.length > 1) for (const each of members) groups.set(each, group);
-  }
-  return created.map((each) => ({ ...each, group: groups.get(each) }));
-}
-
-/**
- * Tells whether Redis has written a record although its reply was lost; null while that is unknown. Then the bytes of its
- * source stay: the sweep removes them later if no record refers to them.
- */
-export async function wasWritten(
-  records: Pick<Records, 'read'>,
-  { id, pending: content }: DocumentRecord,
-): Promise<boolean | null> {
-  try {
-    const found = await records.read(id);
-    return [found?.pending, found?.published].some(
-      (each) => each != null && each.storageKey === content?.storageKey,
-    );
-  } catch {
-    return null;
-  }
+  for (const [i, { resolve }] of texts.entries()) resolve(at(stored, i));
 }

@@ -57,13 +57,18 @@ export async function commitNew(
   parts: CommitParts,
   created: readonly NewRecord[],
 ): Promise<(Error | null)[]> {
-  const done = areShort(created)
-    ? await commitSteps(shortWay(parts), created)
-    : await commitSteps(anyWay(parts), created);
+  const done = await commitTogether(parts, created);
   const errors: (Error | null)[] = [];
   // One after the other, since each may have lists of thousands of users, which take many commands.
   for (const [i, each] of created.entries()) errors.push(await commitAlone(parts, each, done[i]));
   return errors;
+}
+
+/** Writes records that may share steps. The answer of a record that needs a step of its own is left out. */
+function commitTogether(parts: CommitParts, created: readonly NewRecord[]): Promise<Done[]> {
+  if (areShort(created)) return commitSteps(shortWay(parts), created);
+  // One alone shares its step with nothing.
+  return created.length === 1 ? Promise.resolve([]) : commitSteps(anyWay(parts), created);
 }
 
 /** Writes records in steps; a few of them are under way at once. Never rejects. */

@@ -9,8 +9,9 @@ import type { AttachmentLimits } from '../../../readers/index.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Outcome } from '../../lane-worker.js';
 import { NotYetError } from '../../job-turn.js';
+import type { ParsedDocument } from '../../parse/parse-and-chunk.js';
 import { removeAttachments } from '../../parse/take-attachments.js';
-import type { ReadContent, ReadDocument } from '../ingest-job.js';
+import type { ReadContent } from '../read-source.js';
 import { attachmentId, makeOne, type MakeOneParts } from './make-one.js';
 
 interface Dependencies extends MakeOneParts {
@@ -104,7 +105,7 @@ async function readAgain(
   { readContent, limitsOf }: Dependencies,
   { record, content, callerId }: Waiting,
   { signal, givesWayAfter }: Run,
-): Promise<ReadDocument | null> {
+): Promise<ParsedDocument | null> {
   try {
     return await readContent(content, { callerId, signal, attachments: limitsOf(record), givesWayAfter });
   } catch (error) {

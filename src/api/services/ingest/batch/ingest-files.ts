@@ -7,11 +7,11 @@ import type { Admit } from '../admission/admission.js';
 import type { Arrival } from '../admission/arriving.js';
 import { createItemAllowances, type ItemAllowances } from '../admission/byte-allowances.js';
 import type { IncomingFile } from '../incoming.js';
-import { begunOperation, newRecord, type DocumentDetails, type IngestParts } from '../ingest.js';
+import { begunOperation, newDocumentOf, type DocumentDetails, type IngestParts } from '../ingest.js';
 import { openWait, settleAll, type AwaitedBatch, type BatchWaitParts } from './batch-wait.js';
-import { recordRules, type NewDocument, type OpenItem, type StoredItem } from './items.js';
+import type { NewItem, OpenItem, StoredItem } from './items.js';
 import { storeUnlessKnown } from './known-contents.js';
-import { storeRecords, type StoreRecordsParts } from './store-records.js';
+import { storeItems, type StoreItemsParts } from './store-items.js';
 import { answerWritten, type WrittenParts } from './written-items.js';
 
 /** The details that a form gives one of its files, or the fault in them. */
@@ -36,7 +36,7 @@ export type ReceiveForm = (
   intake: FilesIntake,
 ) => Promise<{ readonly files: readonly StoredFile[]; readonly details: readonly FileDetails[] }>;
 
-type StoreFormParts = StoreRecordsParts & WrittenParts & { readonly arrivals: Arrivals };
+type StoreFormParts = StoreItemsParts & WrittenParts & { readonly arrivals: Arrivals };
 
 export type IngestFilesParts = Omit<StoreFormParts, 'wait' | 'arrivals'> &
   BatchWaitParts &
@@ -149,7 +149,7 @@ async function storeForm(
       store: async (some) => {
         const documents = await toDocuments(some, context);
         for (const { record } of documents) arrivals.get(record.id)?.becomes(record.id);
-        return storeRecords(parts, documents, context);
+        return storeItems(parts, documents, context);
       },
       drop: ({ content }) => sources.discard(content.storageKey),
     },
@@ -178,12 +178,11 @@ const toReady = (
   sha256: () => content.sha256,
 });
 
-async function toDocuments(files: readonly ReadyFile[], context: RequestContext): Promise<NewDocument[]> {
-  const documents: NewDocument[] = [];
+async function toDocuments(files: readonly ReadyFile[], context: RequestContext): Promise<NewItem[]> {
+  const documents: NewItem[] = [];
   for (const { index, documentId, content, details } of files) {
     await nextSlice();
-    const record = newRecord(content, { ...details, documentId }, context);
-    documents.push({ index, record, ...recordRules(details.onDuplicate, context) });
+    documents.push({ index, ...newDocumentOf(content, details, { documentId, context }) });
   }
   return documents;
 }

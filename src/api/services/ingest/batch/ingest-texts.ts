@@ -6,7 +6,7 @@ import type { Arrival } from '../admission/arriving.js';
 import { createItemAllowances, type ItemAllowances } from '../admission/byte-allowances.js';
 import { sha256Of } from '../duplicates.js';
 import type { IncomingGroups, IncomingItem } from '../incoming.js';
-import { begunOperation, newRecord, type TextIngest, type IngestParts } from '../ingest.js';
+import { keepText, type TextIngest, type IngestParts } from '../ingest.js';
 import {
   openWait,
   settleAll,
@@ -15,9 +15,9 @@ import {
   type AwaitedBatch,
   type BatchWaitParts,
 } from './batch-wait.js';
-import { recordRules, type ItemOutcome, type StoredItem, type NewDocument, type OpenItem } from './items.js';
+import type { ItemOutcome, NewItem, OpenItem, StoredItem } from './items.js';
 import { storeUnlessKnown } from './known-contents.js';
-import { storeRecords, type StoreRecordsParts } from './store-records.js';
+import { storeItems, type StoreItemsParts } from './store-items.js';
 import { answerWritten, type WrittenParts } from './written-items.js';
 
 export type IngestTextsParts = Omit<StoreTextsParts, 'wait'> & BatchWaitParts;
@@ -69,7 +69,7 @@ async function* storeGroups(
   }
 }
 
-interface StoreTextsParts extends StoreRecordsParts, WrittenParts, Pick<IngestParts, 'accounting'> {
+interface StoreTextsParts extends StoreItemsParts, WrittenParts, Pick<IngestParts, 'accounting'> {
   readonly admitSome: AdmitSome;
 }
 
@@ -142,7 +142,7 @@ async function storeAdmitted(
     const made = await Promise.all(making);
     const documents = made.flatMap(({ created }) => created ?? []);
     for (const { record } of documents) admission.arrival?.becomes(record.id);
-    const stored = await storeRecords(parts, documents, context);
+    const stored = await storeItems(parts, documents, context);
     const refused = made.flatMap(({ index, created, error }) => (created ? [] : [{ index, error }]));
     return [...stored, ...refused];
   } finally {
@@ -165,22 +165,10 @@ async function admit(
 }
 
 async function storeText(
-  { sources, accounting }: StoreTextsParts,
+  parts: StoreTextsParts,
   { index, digest, text }: Text,
   { context, items }: { readonly context: RequestContext; readonly items: ItemAllowances },
-): Promise<NewDocument> {
-  const { content: characters, filename, metadata, accessControl, onDuplicate } = text;
+): Promise<NewItem> {
   const documentId = itemIdOf(context.reservation, index);
-  const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
-  const owner = { documentId, version: 1, ownerId: context.callerId, items };
-  const store = () => sources.storeText(owner, characters);
-  const { content, source } = await accounting.begin(operation, store);
-  const details = { documentId, metadata, accessControl };
-  return {
-    index,
-    record: newRecord({ ...content, filename }, details, context),
-    source,
-    lineDigest: digest,
-    ...recordRules(onDuplicate, context),
-  };
+  return { index, lineDigest: digest, ...(await keepText(parts, text, { documentId, context, items })) };
 }

@@ -1,11 +1,10 @@
 import type { DocumentState, Failure } from '../../../../shared/document.js';
-import type { NewRecord } from '../../../../shared/documents/change.js';
-import type { RequestContext } from '../../request-context.js';
 import type { OnDuplicate } from '../duplicates.js';
+import type { NewDocument } from '../store-records.js';
 
 /*
  * The states of an item of a batch, one after the other: an `OpenItem` until it is known that it is to be stored, a
- * `NewDocument` until its record is written, a `StoredItem` while its document is waited for, and then an `ItemOutcome`.
+ * `NewItem` until its record is written, a `StoredItem` while its document is waited for, and then an `ItemOutcome`.
  */
 
 /** A text, or a file whose bytes are stored, and the treatment of content that exists already. */
@@ -16,18 +15,10 @@ export interface OpenItem {
   readonly sha256: () => string;
 }
 
-/** A record that is to be written, for the item at `index`. */
-export interface NewDocument extends NewRecord {
+/** A new document whose record is to be written, for the item at `index`. */
+export interface NewItem extends NewDocument {
   readonly index: number;
-  readonly onDuplicate: OnDuplicate;
 }
-
-/** Returns the rules that the step which writes the record of an item has to heed. */
-export const recordRules = (onDuplicate: OnDuplicate, { reservation }: RequestContext) => ({
-  onDuplicate,
-  onlyNewContent: onDuplicate !== 'new',
-  reservation,
-});
 
 /** An item that was stored, or was not. It references nothing of the request. */
 export type StoredItem = { readonly index: number } & (

@@ -1,0 +1,68 @@
+import { formatOf, type AttachmentLimits } from '../../readers/index.js';
+import type { Content } from '../../shared/document.js';
+import { IngestError } from '../../shared/errors.js';
+import type { ObjectStorage } from '../../shared/ports.js';
+import type { ChunkOptions } from '../chunking/chunk.js';
+import { parseAndChunk, type ParsedDocument } from '../parse/parse-and-chunk.js';
+import type { ParserPool } from '../parse/pool.js';
+import { withSourceCopy } from '../parse/with-source-copy.js';
+
+/** @throws IngestError when the bytes yield no chunks; GaveWayError when it was given up for another caller's */
+export type ReadContent = (
+  content: Content,
+  options: {
+    readonly callerId: string;
+    readonly signal: AbortSignal;
+    readonly onProgress?: (share: number) => void;
+    readonly attachments: AttachmentLimits | undefined;
+    /** After how many milliseconds it is given up for a file of another caller that waits; never without it. */
+    readonly givesWayAfter?: number | undefined;
+  },
+) => Promise<ParsedDocument>;
+
+/** Passes a content's source to the parser: text directly, files as a temporary copy. */
+export function createReadContent({
+  storage,
+  parser,
+}: {
+  storage: ObjectStorage;
+  parser: ParserPool;
+}): ReadContent {
+  return async (content, { callerId, signal, onProgress, attachments, givesWayAfter }) => {
+    const source = await storage.open(content.storageKey);
+    if (content.kind === 'text') {
+      const text = await decode(source);
+      return await parser.parse({ text, format: 'text', callerId, signal });
+    }
+    const format = formatOf(content.contentType);
+    if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
+    return await withSourceCopy(source, { incoming: parser.incoming, signal }, (path) =>
+      parser.parse({
+        path,
+        format,
+        filename: content.filename,
+        ocr: content.ocr,
+        callerId,
+        signal,
+        onProgress,
+        attachments,
+        givesWayAfter,
+      }),
+    );
+  };
+}
+
+/** Reads and chunks text in this process. The text must be so short that it does not block the event loop. */
+export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
+  return async ({ storageKey }: Content) => {
+    const text = await decode(await storage.open(storageKey));
+    const { chunks } = await parseAndChunk({ format: 'text', source: { text }, chunk });
+    return chunks;
+  };
+}
+
+async function decode(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of source) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
+}
