@@ -196,7 +196,8 @@ describe('the log of what operators do', () => {
 
   test('has requests that came too fast', async () => {
     const erik = createClient(service.url, 'erik');
-    for (let i = 0; i < 201; i += 1) await erik.get('/usage/stats');
+    for (let tens = 0; tens < 21; tens += 1)
+      await Promise.all(Array.from({ length: 10 }, () => erik.get('/usage/stats')));
     await until(async () =>
       (await lines()).some(({ caller, status }) => caller === 'erik' && status === 429),
     );
