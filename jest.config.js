@@ -29,9 +29,14 @@ const services = {
   testEnvironment: '<rootDir>/test/support/jest/close-connections.mjs',
 };
 
+const alone = { runner: '<rootDir>/test/support/jest/one-at-a-time.mjs' };
+
 export default {
-  // Most of the time of the long ones is waiting, so that two make sense on two cores.
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // Tests wait for a third of their time: two workers kept 1.2 of two cores busy.
+  maxWorkers: availableParallelism() + 1,
+  // A worker keeps what the modules of its files held: beyond this, another takes its place.
+  workerIdleMemoryLimit: '1GB',
+  reporters: ['default', '<rootDir>/test/support/jest/slowest-files.mjs'],
   testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
   // It only ends what hangs: most tests take seconds, but on a full machine several times as many. Jest takes this from
   // here alone: in a project it says nothing and changes nothing.
@@ -41,5 +46,8 @@ export default {
     { ...common, ...redis, displayName: 'redis', testMatch: files.redis },
     { ...common, ...redis, displayName: 'long', testMatch: files.long },
     { ...common, ...services, displayName: 'e2e', testMatch: files.e2e },
+    { ...common, ...redis, ...alone, displayName: 'alone', testMatch: files.alone },
+    { ...common, ...services, ...alone, displayName: 'alone-e2e', testMatch: files.aloneE2e },
+    { ...common, ...services, ...alone, displayName: 'trials', testMatch: files.trials },
   ],
 };

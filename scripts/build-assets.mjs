@@ -1,5 +1,5 @@
 // Adds to dist/ what the TypeScript compiler does not produce: compiled WebAssembly kernels (*.as.ts), the tokens of the
-// tokenizer, the data that reads scans of English, and files of other types.
+// tokenizer, the rates of terms, the data that reads scans of English, and files of other types.
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,12 @@ for (const entry of await readdir(join(root, 'src'), { recursive: true, withFile
 const ranks = fileURLToPath(import.meta.resolve('tiktoken/encoders/cl100k_base.json'));
 const itsCode = join(root, 'src', 'shared', 'text', 'token-ranks.ts');
 await build(ranks, join(root, 'dist', 'shared', 'text', 'cl100k-base.ranks'), packRanks, [ranks, itsCode]);
+
+const texts = join(root, 'src', 'shared', 'text');
+const sources = (await readdir(texts, { recursive: true })).filter((name) => name.endsWith('.ts'));
+const analysis = sources.map((name) => join(texts, name));
+const rates = join(root, 'dist', 'shared', 'text', 'background.rates');
+await build(join(texts, 'background-words.ts'), rates, writeRates, analysis);
 
 // The package holds the data of English twice, three quarters of it less exact; the reader takes this.
 const english = fileURLToPath(
@@ -40,6 +46,12 @@ async function packRanks(source, to) {
       tokens[Number(first) + index] = Buffer.from(token, 'base64');
   }
   await writeFile(to, packTokenRanks(tokens));
+}
+
+/** How frequent terms are in general. */
+async function writeRates(_source, to) {
+  const { makeBackgroundRates } = await import('../dist/shared/text/background-words.js');
+  await writeFile(to, Float64Array.from([...makeBackgroundRates()].flat()));
 }
 
 async function compile(source, target) {

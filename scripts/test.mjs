@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
@@ -18,10 +17,10 @@ try {
 const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
 const names = process.argv.slice(2).map(placeOf);
 const [mode, ...named] = names;
-const MODES = { '--watch': watch, '--fast': fast };
+const MODES = { '--watch': watch, '--fast': fast, '--trials': trials };
 const child = spawn(
   process.execPath,
-  [...jest, ...(Object.hasOwn(MODES, mode) ? await MODES[mode](named) : names)],
+  [...jest, ...(Object.hasOwn(MODES, mode) ? await MODES[mode](named) : all(names))],
   {
     cwd: root,
     stdio: 'inherit',
@@ -38,10 +37,20 @@ function placeOf(name) {
   return !name.startsWith('-') && existsSync(join(root, 'test', name)) ? `/test/${name}/` : name;
 }
 
-/** Tests of parts, which wait more than they compute: one worker more than there are for whole services. */
+/** Names choose among all tests; without one, all but the trials run. */
+function all(names) {
+  if (names.some((name) => !name.startsWith('-'))) return names;
+  return [...names, '--selectProjects', 'pure', 'redis', 'long', 'e2e', 'alone', 'alone-e2e'];
+}
+
+/** Tests of parts that take less than two seconds. */
 function fast(names) {
-  const workers = Math.max(3, availableParallelism());
-  return [`--maxWorkers=${workers}`, '--selectProjects', 'pure', 'redis', '--', ...names];
+  return ['--selectProjects', 'pure', 'redis', '--', ...names];
+}
+
+/** Chaos and attacks, which take minutes. */
+function trials(names) {
+  return [...names, '--selectProjects', 'trials'];
 }
 
 /** Compiles files that change in src/. Jest reruns the named files, or those that were changed since the last commit. */

@@ -1,13 +1,14 @@
-// Prints the counts of jest's JSON reports as the last line of .ci/run. The arguments are the paths of the report of all
-// tests and of the report of those files that were run again, which is empty when none were.
+// Prints the counts of jest's JSON reports as the last line of .ci/run. The arguments are the paths of the report of those
+// files that were run again, which is empty when none were, and of the reports of all tests.
 import { readReport } from './report.mjs';
 
-const [first, again] = process.argv.slice(2).map(readReport);
-if (first === undefined) {
+const [again, ...first] = process.argv.slice(2).map(readReport);
+if (first.includes(undefined)) {
   console.log('0 passed, 1 failed, 0 skipped');
   process.exit(1);
 }
-const files = new Map([...first.testResults, ...(again?.testResults ?? [])].map((file) => [file.name, file]));
+const results = [...first, again].flatMap((report) => report?.testResults ?? []);
+const files = new Map(results.map((file) => [file.name, file]));
 const counts = { passed: 0, failed: 0, skipped: 0 };
 for (const file of files.values()) {
   const states = file.assertionResults.map(({ status }) => status);

@@ -1,5 +1,5 @@
-// Runs the test files that failed in a report of jest once more, alone. The arguments are the paths of that report and of
-// the one to write. Exits with 0 when all pass now.
+// Runs the test files that failed in reports of jest once more, alone. The arguments are the paths of the report to write
+// and of those reports. Exits with 0 when all pass now.
 import { spawnSync } from 'node:child_process';
 import { root } from '../prepare.mjs';
 import { readReport } from './report.mjs';
@@ -7,9 +7,11 @@ import { readReport } from './report.mjs';
 /** More files than this do not fail by chance. */
 const MAX_FILES = 5;
 
-const [first, again] = process.argv.slice(2);
-const failed = (readReport(first)?.testResults ?? []).filter(({ status }) => status === 'failed');
-if (failed.length === 0 || failed.length > MAX_FILES) process.exit(1);
+const [again, ...first] = process.argv.slice(2);
+const reports = first.map(readReport);
+const results = reports.flatMap((report) => report?.testResults ?? []);
+const failed = results.filter(({ status }) => status === 'failed');
+if (reports.includes(undefined) || failed.length === 0 || failed.length > MAX_FILES) process.exit(1);
 
 const names = failed.map(({ name }) => name);
 console.log(`Running again, alone: ${names.join(', ')}`);

@@ -1,8 +1,11 @@
 // Chooses the test files that may notice a mutant.
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
-import { sortTests } from '../../test/support/jest/sort-tests.mjs';
+import { secondsOfFiles, sortTests } from '../../test/support/jest/sort-tests.mjs';
+
+/** Tests of longer files would be run for too many mutants. */
+const MAX_SECONDS = 10;
 
 const imports = new Map();
 
@@ -39,11 +42,12 @@ export const folderOf = (room, root) =>
  * @returns for each its path, the modules of the room that it imports so (`direct`), and whether it is the room's own
  */
 export function testsOf(room, root, isWide) {
-  const { pure, redis } = sortTests();
+  const { pure, redis, long } = sortTests();
+  const short = long.filter((path) => secondsOfFiles[relative(join(root, 'test'), path)] <= MAX_SECONDS);
   const folder = join(root, 'src', folderOf(room, root), '/');
   const own = join(root, 'test', folderOf(room, root), '/');
   const isNear = (path) => path.startsWith(own) || (!FAR.test(path) && (isWide || !ABOVE.test(path)));
-  const near = [...pure, ...redis].filter(isNear);
+  const near = [...pure, ...redis, ...short].filter(isNear);
   return near.flatMap((path) => {
     const reached = reach(path, (file) => file.startsWith(join(root, 'test/')));
     const direct = [...reached].filter((file) => file.startsWith(folder));

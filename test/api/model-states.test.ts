@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
@@ -21,20 +24,25 @@ interface Ready {
 
 let provider: FakeOpenAI;
 let redis: TestRedis;
+let dataDirectory: string;
 let service: Service | null = null;
 
 beforeAll(async () => {
   [provider, redis] = await Promise.all([startFakeOpenAI(), startTestRedis()]);
+  // With a folder of its own, each service would wait until the storage of the one before is forgotten.
+  dataDirectory = await mkdtemp(join(tmpdir(), 'quire-data-'));
 });
 afterEach(async () => {
   await service?.stop();
   service = null;
   provider.reset();
 });
-afterAll(() => Promise.all([provider.stop(), redis.stop()]));
+afterAll(() =>
+  Promise.all([provider.stop(), redis.stop(), rm(dataDirectory, { recursive: true, force: true })]),
+);
 
 const start = async (env: Record<string, string>) => {
-  service = await startService({ redis, env: { QUIRE_API_PROBE_MODELS: 'true', ...env } });
+  service = await startService({ redis, dataDirectory, env: { QUIRE_API_PROBE_MODELS: 'true', ...env } });
   return service;
 };
 const readiness = async (): Promise<{ status: number; text: string; body: Ready }> => {

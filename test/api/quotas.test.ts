@@ -86,7 +86,12 @@ describe('a quota of documents', () => {
     const { alice } = await start({ documents: 1 });
     const id = await alice.ingestCompleted(['one']);
     expect((await put(alice, id, 'another text, which is longer')).status).toBe(202);
-    const patched = await alice.send('PATCH', `/documents/${id}`, { metadata: { a: 1 } });
+    const patched = await alice.send(
+      'PATCH',
+      `/documents/${id}`,
+      { metadata: { a: 1 } },
+      { Prefer: 'respond-async' },
+    );
     expect(patched.status).toBe(202);
     expect(await owned(alice)).toMatchObject({ documents: 1 });
   });

@@ -109,7 +109,7 @@ test.each<['json' | 'lines' | 'form', string, number]>([
     await services.restartFirst();
     gate.release();
     await lost;
-    const again = await whenFree(() => send(first.url));
+    const again = await whenFree(() => send(first.url), services.endLeases);
     const count = way === 'form' ? 90 : COUNT;
     await expectWhole(user, again, count);
     expect(again.headers.get('idempotent-replayed')).toBe(before.length > 0 ? 'true' : null);
@@ -126,7 +126,7 @@ test('a process that is frozen in a batch writes nothing once another one has ta
   const late = json(first.url);
   await gate.held;
   first.api.child.kill('SIGSTOP');
-  const taken = await whenFree(() => json(second.url));
+  const taken = await whenFree(() => json(second.url), services.endLeases);
   await expectWhole(user, taken, COUNT);
   gate.release();
   first.api.child.kill('SIGCONT');

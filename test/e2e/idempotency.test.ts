@@ -48,7 +48,7 @@ describe('the API is killed', () => {
     expect(before).toHaveLength(written);
     await crashFirst(gate);
     await lost;
-    const again = await whenFree(() => here.ingestText('The heron waits.', {}, key));
+    const again = await whenFree(() => here.ingestText('The heron waits.', {}, key), services.endLeases);
     expect(again.status).toBe(200);
     expect(again.headers.get('idempotent-replayed')).toBe(written === 1 ? 'true' : null);
     const after = await documentsOf(here);
@@ -76,6 +76,7 @@ describe('the API is killed', () => {
     const reserved = await services.redis.hGet(place, 'id');
     await services.restartFirst();
     raw.socket.destroy();
+    // Here nobody ends the lease but time.
     const again = await whenFree(() => here.ingestFile(Buffer.from('A whole file.'), 'a.txt', key));
     expect(again.status).toBe(200);
     expect(again.body.external_id).toBe(reserved);
@@ -90,8 +91,8 @@ describe('the API is killed', () => {
     await gate.held;
     await crashFirst(gate);
     await lost;
-    expect((await whenFree(() => send('Another file.'))).status).toBe(422);
-    const again = await whenFree(() => send('The first file.'));
+    expect((await whenFree(() => send('Another file.'), services.endLeases)).status).toBe(422);
+    const again = await whenFree(() => send('The first file.'), services.endLeases);
     expect(again.status).toBe(200);
     expect(await documentsOf(here)).toEqual([again.body]);
   });
@@ -109,7 +110,7 @@ describe('the API is killed', () => {
     await gate.held;
     await crashFirst(gate);
     await lost;
-    const again = await whenFree(() => here.post('/cache/create', body, key));
+    const again = await whenFree(() => here.post('/cache/create', body, key), services.endLeases);
     expect(again.status).toBe(200);
     expect(again.body).toMatchObject({ name: 'birds', status: 'ready', doc_count: 1 });
     const replayed = await here.post('/cache/create', body, key);
@@ -125,7 +126,7 @@ describe('a process that is frozen changes nothing once another one has taken it
     const late = send('here');
     await gate.held;
     first.api.child.kill('SIGSTOP');
-    const taken = await whenFree(() => send('there'));
+    const taken = await whenFree(() => send('there'), services.endLeases);
     const scripts = await scriptsRun();
     gate.release();
     await until(async () => (await scriptsRun()) > scripts);

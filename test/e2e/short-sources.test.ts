@@ -52,38 +52,41 @@ const asStream: TakeIn = async ({ authorization }, texts) => {
   return linesOf(await response.text()).map(({ document_id: id }) => id);
 };
 
-test.each<[string, TakeIn]>([
+const WAYS: readonly [string, TakeIn][] = [
   ['widgeon', oneByOne],
   ['pintail', asBatch],
   ['gadwall', asStream],
-])(
-  'short texts that were acknowledged (%s) survive when all processes are killed, without any file',
-  async (bird, takeIn) => {
-    const client = createClient(service.url, 'alice');
-    const texts = Array.from({ length: 40 }, (_, i) => `The ${bird}${String(i)} grazes.`);
-    await Promise.all(service.workers.map((worker) => worker.kill('SIGKILL')));
-    service.workers.length = 0;
+];
+
+test('short texts that were acknowledged survive when all processes are killed, without any file', async () => {
+  const client = createClient(service.url, 'alice');
+  await Promise.all(service.workers.map((worker) => worker.kill('SIGKILL')));
+  service.workers.length = 0;
+  const taken: { id: string; bird: string; text: string }[] = [];
+  for (const [kind, takeIn] of WAYS) {
+    const birds = Array.from({ length: 40 }, (_, i) => `${kind}${String(i)}`);
+    const texts = birds.map((bird) => `The ${bird} grazes.`);
     const ids = await takeIn(client, texts);
     expect(new Set(ids).size).toBe(texts.length);
-    await service.api.kill('SIGKILL');
-    await redis.crash();
-    expect(await storedSources(service.dataDirectory)).toEqual([]);
-    await rm(join(service.dataDirectory, 'objects'), { recursive: true, force: true });
-    await redis.start();
-    await service.startApi();
-    service.startWorker();
-    await service.untilReady();
-    for (const [i, text] of texts.entries()) {
-      const id = ids[i] ?? '';
-      await until(async () => {
-        const { system_metadata: system } = (await client.get<WireDocument>(`/documents/${id}`)).body;
-        return system.status === 'completed';
-      });
-      const response = await fetch(`${service.url}/documents/${id}/download`, {
-        headers: { authorization: client.authorization },
-      });
-      expect(await response.text()).toBe(text);
-      expect((await client.searchChunks(`${bird}${String(i)}`)).body[0]?.document_id).toBe(id);
-    }
-  },
-);
+    taken.push(...birds.map((bird, i) => ({ id: ids[i] ?? '', bird, text: texts[i] ?? '' })));
+  }
+  await service.api.kill('SIGKILL');
+  await redis.crash();
+  expect(await storedSources(service.dataDirectory)).toEqual([]);
+  await rm(join(service.dataDirectory, 'objects'), { recursive: true, force: true });
+  await redis.start();
+  await service.startApi();
+  service.startWorker();
+  await service.untilReady();
+  for (const { id, bird, text } of taken) {
+    await until(async () => {
+      const { system_metadata: system } = (await client.get<WireDocument>(`/documents/${id}`)).body;
+      return system.status === 'completed';
+    });
+    const response = await fetch(`${service.url}/documents/${id}/download`, {
+      headers: { authorization: client.authorization },
+    });
+    expect(await response.text()).toBe(text);
+    expect((await client.searchChunks(bird)).body[0]?.document_id).toBe(id);
+  }
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { exactNumber, isExact } from '../../src/shared/exact-numbers.js';
+import { processorMilliseconds } from '../support/processor-time.js';
 
 /** The value of a decimal number as a fraction of two whole numbers, which lose nothing. */
 function fractionOf(literal: string): readonly [bigint, bigint] {
@@ -101,9 +102,9 @@ describe('a number', () => {
   });
 
   test('of a million digits takes no longer than reading it', () => {
-    const started = performance.now();
+    const started = processorMilliseconds();
     expect(isExact(`1${'0'.repeat(1_000_000)}1`)).toBe(false);
     expect(isExact(`0.${'0'.repeat(1_000_000)}1`)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(processorMilliseconds() - started).toBeLessThan(1000);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
+import { keysUnder } from './keys-under.js';
 import { startRedisProxy, type RedisProxy } from './redis-proxy.js';
 import { startService, type Service } from './service.js';
 import { until } from './until.js';
@@ -14,6 +15,8 @@ export interface TwoServices {
   readonly redis: Redis;
   /** Kills the first API where it stands and starts it again. */
   restartFirst(): Promise<void>;
+  /** Lets the leases of all requests with a key end, as they would by themselves after ten seconds. */
+  endLeases(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -35,6 +38,10 @@ export async function startTwoServices(): Promise<TwoServices> {
     proxy,
     redis,
     restartFirst,
+    endLeases: async () => {
+      for (const place of await keysUnder(redis, 'quire:idempotency:'))
+        if (await redis.hExists(place, 'until')) await redis.hSet(place, 'until', '0');
+    },
     stop: async () => {
       redis.destroy();
       await second.stop();
@@ -44,11 +51,16 @@ export async function startTwoServices(): Promise<TwoServices> {
   };
 }
 
-/** Sends a request until it is no longer told that another one with its key is under way. */
+/**
+ * Sends a request until it is no longer told that another one with its key is under way.
+ * @param onHeld called once when it is told so
+ */
 export async function whenFree<Answer extends { readonly status: number; readonly headers: Headers }>(
   send: () => Promise<Answer>,
+  onHeld?: () => Promise<void>,
 ): Promise<Answer> {
   let answer = await send();
+  if (answer.status === 409) await onHeld?.();
   await until(async () => {
     if (answer.status !== 409) return true;
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);

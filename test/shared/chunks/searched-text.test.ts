@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { searchedTerms, searchedText } from '../../../src/shared/chunks/searched-text.js';
 import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { packedLength, unpackTerms } from '../../../src/index/scoring/packed-terms.js';
+import { processorMilliseconds } from '../../support/processor-time.js';
 
 const chunk = { text: 'Costs of hay and straw.', tokenCount: 7 };
 const termsOf = (filename: string | null, title: string | null = null) =>
@@ -44,7 +45,7 @@ test('the title counts once where the chunk does not show it, as the text of its
 });
 
 test('a name of any length or kind makes terms in no time', () => {
-  const started = performance.now();
+  const started = processorMilliseconds();
   for (const filename of [
     '',
     '....',
@@ -54,5 +55,5 @@ test('a name of any length or kind makes terms in no time', () => {
     '🦓'.repeat(9),
   ])
     searchedTerms(chunk, { title: null, filename });
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(processorMilliseconds() - started).toBeLessThan(1_000);
 });

@@ -136,15 +136,15 @@ test('of several callers the one who has the fewest goes first, then the one who
   expect(order.slice(2)).toEqual(['long', 'holding']);
 });
 
-test('a million callers who come once leave nothing behind, and one who stays is not forgotten', () => {
+test('hundreds of thousands of callers who come once leave nothing behind, and one who stays is not forgotten', () => {
   const { usage, pass } = withClock();
   const before = heldMemory();
   usage.begin('stays');
-  for (let n = 0; n < 1_000_000; n += 1) {
+  for (let n = 0; n < 300_000; n += 1) {
     const end = usage.begin(`caller ${String(n)}`);
     pass(10);
     end();
   }
-  expect(usage.used('stays')).toBe(10_000);
-  expect(heldMemory() - before).toBeLessThan(20 * 1024 ** 2);
+  expect(usage.used('stays')).toBe(3_000);
+  expect(heldMemory() - before).toBeLessThan(6 * 1024 ** 2);
 });

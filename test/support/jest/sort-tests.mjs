@@ -3,6 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** The seconds that files take, of those that take two or more (scripts/ci/keep-seconds.mjs). */
+export const secondsOfFiles = JSON.parse(readFileSync(new URL('seconds.json', import.meta.url), 'utf8'));
+
 const tests = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Folders of tests that are about the whole service, and what starts its processes. */
@@ -10,33 +13,15 @@ const WHOLE =
   /^(?:e2e|chaos|hostile|generated|cli|containers)\/|^support\/(?:service|shared\/use-service)\.ts$/;
 const REDIS = /^support\/(?:use-test-)?redis\.ts$/;
 
-/** Tests of one part that take more than some ten seconds by what they are about: only the whole run has them. */
-const LONG = [
-  'api/body-claims.test.ts',
-  'api/documents.test.ts',
-  'api/main.test.ts',
-  'api/parser-budgets.test.ts',
-  'api/context/reconnect-silent-redis.test.ts',
-  'api/stalled.test.ts',
-  'api/upload-stream.test.ts',
-  'shared/adapters/exact-index/exact-index.test.ts',
-  'shared/adapters/exact-index/recall.test.ts',
-  'index/masks/masks.test.ts',
-  'shared/adapters/query-engine-index/changes.test.ts',
-  'shared/adapters/query-engine-index/extremes.test.ts',
-  'shared/adapters/query-engine-index/failover.test.ts',
-  'shared/adapters/query-engine-index/lifecycle.test.ts',
-  'shared/adapters/query-engine-index/recall.test.ts',
-  'shared/adapters/query-engine-index/trouble.test.ts',
-  'shared/adapters/s3-storage/s3-storage.test.ts',
-  'shared/patterns.test.ts',
-  'shared/storage/marker.test.ts',
-  'workers/interrupted.test.ts',
-  'workers/maintenance/sweep/sweep.test.ts',
-  'workers/parse/confinement/confinement.test.ts',
-  'readers/formats/quick.test.ts',
-  'workers/parse/pool.test.ts',
-  'workers/parse/confinement/workspace.test.ts',
+/** Minutes of attacks and kills: `npm run test:trials`. */
+const TRIALS = ['chaos/chaos.test.ts', 'hostile/hostile.test.ts'];
+
+/** Files that failed beside others on a full machine, since they hold the service to limits of time. */
+const ALONE = [
+  'api/giving-way.test.ts',
+  'e2e/hostile.test.ts',
+  'models/giving-way.test.ts',
+  'workers/parse/pool-pdf.test.ts',
 ];
 
 /** Absolute paths of the test files of each project. */
@@ -45,19 +30,22 @@ export function sortTests() {
   const sources = new Map(
     names.filter((name) => name.endsWith('.ts')).map((name) => [name, importsOf(name)]),
   );
-  const sorted = { pure: [], redis: [], long: [], e2e: [] };
+  const sorted = { pure: [], redis: [], long: [], e2e: [], alone: [], aloneE2e: [], trials: [] };
   for (const name of sources.keys()) {
     if (name.endsWith('.test.ts')) sorted[projectOf(name, sources)].push(join(tests, name));
   }
-  const missing = LONG.filter((name) => !sources.has(name));
+  const missing = [...TRIALS, ...ALONE].filter((name) => !sources.has(name));
   if (missing.length > 0) throw new Error(`no such test files: ${missing.join(', ')}`);
   return sorted;
 }
 
 function projectOf(name, sources) {
+  if (TRIALS.includes(name)) return 'trials';
   const reached = [...reach(name, sources)];
-  if (reached.some((each) => WHOLE.test(each))) return 'e2e';
-  if (LONG.includes(name)) return 'long';
+  const isWhole = reached.some((each) => WHOLE.test(each));
+  if (ALONE.includes(name)) return isWhole ? 'aloneE2e' : 'alone';
+  if (isWhole) return 'e2e';
+  if (Object.hasOwn(secondsOfFiles, name)) return 'long';
   return reached.some((each) => REDIS.test(each)) ? 'redis' : 'pure';
 }
 

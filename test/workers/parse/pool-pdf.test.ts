@@ -8,6 +8,9 @@ import { until } from '../../support/until.js';
 
 const { startPool, file } = useParserPool();
 
+/** On a full machine the same takes several times as long. */
+const PATIENT = { timeoutMilliseconds: 120_000 };
+
 function crashChildren(): void {
   for (const id of parserChildren()) process.kill(id, 'SIGSEGV');
 }
@@ -15,7 +18,7 @@ function crashChildren(): void {
 describe('the parser pool, with PDFs', () => {
   test('reads a PDF again when compiled code crashes, last without it, and gives up after that', async () => {
     const warnings: unknown[] = [];
-    const parser = startPool({ logger: { warn: (fields) => warnings.push(fields) } });
+    const parser = startPool({ ...PATIENT, logger: { warn: (fields) => warnings.push(fields) } });
     const read = parser.parse({ path: await file(pagesPdf(manyPages(1_500))), format: 'pdf' });
     await until(() => parserChildren().length > 0);
     crashChildren();
@@ -36,7 +39,7 @@ describe('the parser pool, with PDFs', () => {
   });
 
   test('fails a PDF alone that takes more memory than there is, with compiled code and without', async () => {
-    const parser = startPool();
+    const parser = startPool(PATIENT);
     await expect(parser.parse({ path: await file(hungryPdf()), format: 'pdf' })).rejects.toMatchObject({
       code: 'too_large',
     });

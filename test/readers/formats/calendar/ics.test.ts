@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import iconv from 'iconv-lite';
 import { detectFileType } from '../../../../src/readers/detection/detect.js';
 import { mailLines } from '../../../support/mail-headers.js';
-import { processorTimeOf } from '../../../support/processor-time.js';
+import { processorMilliseconds, processorTimeOf } from '../../../support/processor-time.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 
 const entry = (kind: string, ...lines: readonly string[]): string =>
@@ -51,11 +51,11 @@ test('a calendar is known by its first line, and a file that is none fails', asy
 });
 
 test('a calendar of many entries within each other is read in a time that grows with its length', async () => {
-  const started = performance.now();
+  const started = processorMilliseconds();
   await readBlocks('ics', 'BEGIN:VEVENT\n'.repeat(100_000));
   await readBlocks('ics', calendar(...Array.from({ length: 20_000 }, () => entry('VEVENT', 'SUMMARY:x'))));
   await readBlocks('ics', `BEGIN:VEVENT\nSUMMARY${';A=B'.repeat(100_000)}\n`);
-  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(processorMilliseconds() - started).toBeLessThan(20_000);
 });
 
 test('a value over many lines is read in a time that grows with its length', async () => {

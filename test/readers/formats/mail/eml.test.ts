@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { MAIL_HEADERS, mailLines } from '../../../support/mail-headers.js';
+import { processorMilliseconds } from '../../../support/processor-time.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 
 const part = (headers: readonly string[], body: string): string => mailLines('--b', ...headers, '', body);
@@ -197,9 +198,9 @@ describe('a hostile message', () => {
     const parts = mail('multipart/mixed', ...Array.from({ length: 20_000 }, () => part([], 'x')));
     const dashes = mail('multipart/mixed', part([], `${'-'.repeat(70)}\n`.repeat(50_000)));
     const comments = mailLines(`Subject: ${'('.repeat(100_000)}`, `To: ${'<('.repeat(50_000)}`, '', 'x');
-    const started = performance.now();
+    const started = processorMilliseconds();
     for (const raw of [parts, dashes, comments]) await readBlocks('eml', raw);
-    expect(performance.now() - started).toBeLessThan(30_000);
+    expect(processorMilliseconds() - started).toBeLessThan(30_000);
   });
 });
 

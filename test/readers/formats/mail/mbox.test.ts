@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { processorMilliseconds } from '../../../support/processor-time.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 
 const message = (number: number, body: string, end = '\n'): string =>
@@ -59,9 +60,9 @@ describe('a mailbox', () => {
 
   test('takes a time that grows with the number of its messages', async () => {
     const raw = Array.from({ length: 20_000 }, (_, index) => message(index, 'x')).join('');
-    const started = performance.now();
+    const started = processorMilliseconds();
     const { receipt } = await readBlocks('mbox', raw);
     expect(receipt.parts_read).toBe(20_000);
-    expect(performance.now() - started).toBeLessThan(30_000);
+    expect(processorMilliseconds() - started).toBeLessThan(30_000);
   });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
+import { processorMilliseconds } from '../../../support/processor-time.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 
 const SPACES =
@@ -20,9 +21,9 @@ function sheetWith(hiddenColumns: number): Uint8Array {
 }
 
 async function timeOf(file: Uint8Array): Promise<number> {
-  const started = performance.now();
+  const started = processorMilliseconds();
   await readBlocks('ods', file);
-  return performance.now() - started;
+  return processorMilliseconds() - started;
 }
 
 test('many hidden columns do not slow down each cell', async () => {

@@ -25,6 +25,7 @@ import {
   odp,
   animated,
 } from '../../../support/open-document-looks.js';
+import { processorMilliseconds } from '../../../support/processor-time.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 
 const HIDDEN: readonly (readonly [FileFormat, string, Parts])[] = [
@@ -202,8 +203,8 @@ describe('text of an OpenDocument file that nobody sees', () => {
 
   test('is found in a time that grows with the number of shapes', async () => {
     const many = slide(textBox().repeat(30_000));
-    const started = performance.now();
+    const started = processorMilliseconds();
     await readBlocks('odp', file('odp', odp(many)));
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(processorMilliseconds() - started).toBeLessThan(15_000);
   });
 });

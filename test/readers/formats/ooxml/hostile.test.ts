@@ -147,24 +147,24 @@ test('a damaged part beside the text is named, and the text is read', async () =
   expect(gaps).toEqual(['unreadable: The part docProps/core.xml is damaged.']);
 });
 
-test('a million shared strings and a million cells are read within bounds', async () => {
-  const strings = Array.from({ length: 1_000_000 }, (_, index) => `<si><t>s${String(index)}</t></si>`);
-  const cells = '<c t="s"><v>999999</v></c><c><v>1</v></c>'.repeat(5);
+test('hundreds of thousands of shared strings and cells are read within bounds', async () => {
+  const strings = Array.from({ length: 300_000 }, (_, index) => `<si><t>s${String(index)}</t></si>`);
+  const cells = '<c t="s"><v>299999</v></c><c><v>1</v></c>'.repeat(5);
   const bytes = officePackage({
     parts: {
       'xl/workbook.xml': root('workbook', '', SPACE),
       'xl/sharedStrings.xml': root('sst', strings.join(''), SPACE),
       'xl/worksheets/sheet1.xml': root(
         'worksheet',
-        `<sheetData>${`<row>${cells}</row>`.repeat(100_000)}</sheetData>`,
+        `<sheetData>${`<row>${cells}</row>`.repeat(30_000)}</sheetData>`,
         SPACE,
       ),
     },
   });
   const { blocks } = await readBlocks(parseXlsx, bytes);
-  expect(blocks).toHaveLength(100_001);
-  expect(blocks.at(-1)).toMatchObject({ place: { sheet: 'Sheet1', row: 100_000 } });
-  expect(blocks.at(-1)?.text).toContain('| s999999 | 1 |');
+  expect(blocks).toHaveLength(30_001);
+  expect(blocks.at(-1)).toMatchObject({ place: { sheet: 'Sheet1', row: 30_000 } });
+  expect(blocks.at(-1)?.text).toContain('| s299999 | 1 |');
 }, 60_000);
 
 test('an Excel file of millions of empty shared strings is too large', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { parsePptx } from '../../../../src/readers/formats/ooxml/pptx.js';
+import { processorMilliseconds } from '../../../support/processor-time.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 import { rgb, shape, slideFile, type SlideParts } from '../../../support/slide-file.js';
 
@@ -20,7 +21,7 @@ test('text on slides that nobody sees is looked for up to a number of comparison
 
 test('text on slides that nobody sees is found in a time that grows with the number of shapes', async () => {
   const many = Array.from({ length: 20_000 }, () => shape('words', white)).join('');
-  const started = performance.now();
+  const started = processorMilliseconds();
   await read({ shapes: many });
-  expect(performance.now() - started).toBeLessThan(15_000);
+  expect(processorMilliseconds() - started).toBeLessThan(15_000);
 });

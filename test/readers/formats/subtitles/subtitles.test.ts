@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { processorMilliseconds } from '../../../support/processor-time.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 
 const time = (seconds: number): string =>
@@ -68,9 +69,9 @@ describe('WebVTT', () => {
       '{\\'.repeat(100_000),
       '&#'.repeat(100_000),
     );
-    const started = performance.now();
+    const started = processorMilliseconds();
     await readBlocks('vtt', `WEBVTT\n\n${many.join('')}`);
     await readBlocks('vtt', `WEBVTT\n\n${tags}`);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(processorMilliseconds() - started).toBeLessThan(20_000);
   });
 });
