@@ -129,7 +129,7 @@ function cpuMilliseconds(): number {
 }
 
 function search(vector: Float32Array, limit: number): Promise<Candidate[]> {
-  return index.vectors.search({ vector, callerId: 'reader', filter: null, limit });
+  return index.vectors.search({ vector, principal: { id: 'reader' }, filter: null, limit });
 }
 
 /** Fills `into` row by row. @returns the row of each chunk */

@@ -25,7 +25,7 @@ const context = await createApiContext({
 while ((await context.index.state()) !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
 
 process.stdout.write(`On ${url.replace(/\/\/[^/]*@/, '//')}: ${Object.keys(context).sort().join(', ')}
-For example: await search({ callerId: 'dev_user', query: 'words', filter: null, k: 4, minScore: 0, per: 'chunk' })
+For example: await search({ principal: { id: 'dev_user' }, query: 'words', filter: null, k: 4, minScore: 0, per: 'chunk' })
 `);
 const repl = start({ prompt: 'quire> ', useGlobal: true });
 Object.assign(repl.context, context, { context });

@@ -55,7 +55,7 @@ export const makePostings: MakeEngine<string> = () => {
     search: (query) =>
       hits(
         mirror.searchWords({
-          callerId: CALLER,
+          principal: { id: CALLER },
           query: toWordQuery(query),
           minScore: 0,
           limit: K,
@@ -73,10 +73,10 @@ export const makeMirror: MakeEngine<Float32Array> = () => {
   return {
     add: (vectors) => add(vectors.map((vector) => ({ vector: bytesOf(vector), terms }))),
     search: async (vector) => {
-      const readMask = await mirror.prepare({ callerId: CALLER, filter: null }, always);
+      const readMask = await mirror.prepare({ principal: { id: CALLER }, filter: null }, always);
       const mask = readMask?.();
       if (!mask) throw new Error('the mirror made no mask');
-      return hits(mirror.searchVectors({ callerId: CALLER, vector, limit: K, mask }));
+      return hits(mirror.searchVectors({ principal: { id: CALLER }, vector, limit: K, mask }));
     },
   };
 };

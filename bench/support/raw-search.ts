@@ -36,7 +36,7 @@ export async function createRawSearch(options: {
   const index = (await first.ft._list()).find((name) => name.startsWith('quire:chunks:')) ?? '';
   const embedder = createBuiltinEmbedder();
   const statistics = createTermStatistics(first);
-  const within = compileClause(callerTags(options.owner, []), null)?.text ?? '';
+  const within = compileClause(callerTags({ id: options.owner }, []), null)?.text ?? '';
 
   const compose: Record<Exclude<Ranking, 'hybrid'>, (query: string) => Promise<ChunkQuery>> = {
     lexical: async (query) => {

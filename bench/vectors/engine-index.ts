@@ -61,7 +61,7 @@ export async function buildEngineIndex(
     buildSeconds,
     megabytes,
     ask: async (vector, { reader, limit, effort, isEnginesChoice = false }) => {
-      const within = compileClause(callerTags(reader, []), null)?.text ?? '';
+      const within = compileClause(callerTags({ id: reader }, []), null)?.text ?? '';
       const [text, ...rest] = nearestQuery(within, { vector, limit }, { vectorType, effort });
       const query = [
         isEnginesChoice ? String(text).replace(' HYBRID_POLICY BATCHES', '') : String(text),

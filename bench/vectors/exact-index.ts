@@ -34,7 +34,7 @@ export async function openExactIndex(redisUrl: string, vectorType: VectorType): 
     readySeconds,
     ask: async (vector, callerId, limit) => {
       const sent = performance.now();
-      const found = await index.vectors.search({ vector, callerId, filter: null, limit });
+      const found = await index.vectors.search({ vector, principal: { id: callerId }, filter: null, limit });
       const milliseconds = performance.now() - sent;
       const ordered = found.toSorted((a, b) => b.score - a.score);
       return { rows: ordered.map(rowOf), milliseconds };

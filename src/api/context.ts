@@ -218,7 +218,7 @@ function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHi
   const seconds = settings.embedding.rememberQueriesSeconds;
   if (!isRemote || seconds === 0) return createSearch({ ...parts, embedding });
   const queries = rememberQueries(embedding, { seconds });
-  return (request) => createSearch({ ...parts, embedding: queries.of(request.callerId) })(request);
+  return (request) => createSearch({ ...parts, embedding: queries.of(request.principal.id) })(request);
 }
 
 /** The builtin embedder's vectors only represent words, and lexical ranking ranks by words better. */

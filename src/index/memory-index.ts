@@ -40,7 +40,7 @@ import { createKnnCollector, type CompareSlots } from './vectors/knn-collector.j
 import { createVectors } from './vectors/vectors.js';
 
 interface NearestRequest {
-  readonly callerId: string;
+  readonly principal: AppTypes['principal'];
   readonly vector: Float32Array;
   readonly limit: number;
   /** The documents that may be found. */
@@ -72,7 +72,7 @@ export interface Searcher<App extends AppTypes> {
   /** Computes the numbers that searches by vectors need, once. @returns true if that is done */
   prepareVectors(isTimeLeft: () => boolean): boolean;
   /** Tells whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
-  readsWholePartitions(callerId: string): boolean;
+  readsWholePartitions(principal: App['principal']): boolean;
   /** Computes the mask of an answer in slices, between which others are answered. */
   readonly prepare: Masks<App>['prepare'];
   searchVectors(request: NearestRequest): PackedCandidates;
@@ -137,7 +137,7 @@ export function createMemoryIndex<App extends AppTypes>(options: MemoryIndexOpti
     compact: (isTimeLeft) => partitions.compact(isTimeLeft),
     flush: (isTimeLeft) => partitions.flush(isTimeLeft),
     prepareVectors: (isTimeLeft) => vectors.prepare(isTimeLeft),
-    readsWholePartitions: (callerId) => partitions.readableBy(callerId).every(({ isWhole }) => isWhole),
+    readsWholePartitions: (principal) => partitions.readableBy(principal).every(({ isWhole }) => isWhole),
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
     searchVectors: (request) => packCandidates(nearest(request), tables),
     searchWords: (request) => packCandidates(searchWords(tables, request), tables),
@@ -154,9 +154,9 @@ function createNearest(
   vectors: ChunkVectors,
 ): (request: NearestRequest) => ScoredSlots {
   const collector = createKnnCollector(compare);
-  return ({ callerId, vector, mask, limit }) => {
+  return ({ principal, vector, mask, limit }) => {
     collector.begin(Math.min(limit, chunks.count));
-    if (limit > 0) vectors.collectNearest(vector, mask, collector, callerId);
+    if (limit > 0) vectors.collectNearest(vector, mask, collector, principal);
     return collector.take();
   };
 }
@@ -189,7 +189,7 @@ function createTables<App extends AppTypes>({
   const { documents } = store;
   const tables = {
     documents,
-    readableBy: (callerId: string) => documentsOf(partitions.readableBy(callerId)),
+    readableBy: (principal: App['principal']) => documentsOf(partitions.readableBy(principal)),
   };
   const masks = createMasks(() => tables, rules);
   const compare: CompareSlots = (a, b) => compareChunks({ chunks, documents }, a, b);

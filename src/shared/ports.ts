@@ -25,6 +25,7 @@
  * - top k: the best hits, as many as were asked for; with `per` set to `document`, one hit for each document
  * - hit: a candidate that the caller may read and that its document serves, with its score
  * - caller: who makes a request, known after authentication by an entity id and permissions
+ * - principal: a caller, or somebody of whom only the id is known, as the one whose rights to documents count
  * - owner: the caller who put a document in, or owns the document that it was attached to; it stays theirs
  * - quota: how much an owner may have of documents, of bytes of their sources, or of chunks; a limit bounds anything else
  * - operator: who runs the service, and acts on its pages with the permission `admin`
@@ -46,6 +47,7 @@
  *   of the search
  * - named cache: a caller's chosen set of documents, prepared so that questions can be completed over it
  */
+import type { Principal } from './access/access.js';
 import type { ListedPage, ListOrder, ListPosition } from './documents/list-order.js';
 import type { Filter } from './filters/parse.js';
 import type { FinishReason } from './models/finish-reason.js';
@@ -90,7 +92,7 @@ export interface Candidate extends ChunkOfDocument {
 }
 
 interface ChunkSearch extends CallOptions {
-  readonly callerId: string;
+  readonly principal: Principal;
   readonly filter: Filter | null;
   /** The number of best candidates to return. There are more when some are known to be out of date. */
   readonly limit: number;
@@ -107,7 +109,7 @@ export interface VectorIndex {
   /** Returns the score of each chunk; NaN for a chunk that is not there any more. */
   similarities(
     request: CallOptions & {
-      readonly callerId: string;
+      readonly principal: Principal;
       readonly vector: Float32Array;
       readonly chunks: readonly ChunkOfDocument[];
     },
@@ -152,7 +154,7 @@ export interface WordIndex {
   /** Returns the score of each chunk; NaN for a chunk that is not there any more. */
   scores(
     request: CallOptions & {
-      readonly callerId: string;
+      readonly principal: Principal;
       readonly query: string;
       readonly chunks: readonly ChunkOfDocument[];
     },
@@ -161,7 +163,7 @@ export interface WordIndex {
 
 /** The documents that are listed or counted. */
 export interface DocumentSelection extends CallOptions {
-  readonly callerId: string;
+  readonly principal: Principal;
   readonly filter: Filter | null;
   /** Words that the file name must hold, without case and accents; see `nameMatcher`. */
   readonly name?: string | null;

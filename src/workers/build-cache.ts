@@ -1,3 +1,4 @@
+import { principalOf } from '../shared/access/access.js';
 import type { SharedViews } from '../shared/access/sharing.js';
 import type { AuditLog } from '../shared/audit/audit-log.js';
 import { cacheDigest, MAX_DOCUMENTS } from '../shared/audit/notes.js';
@@ -196,7 +197,7 @@ async function readWanted(
 ): Promise<Wanted> {
   const { contextWindow } = engine;
   const shared = (building ?? ready)?.config.shared;
-  const findUsable = () => sharedViews.predicateOf({ callerId: ownerId, shared });
+  const findUsable = () => sharedViews.predicateOf({ principal: principalOf(ownerId), shared });
   const maxCharacters = CHARACTERS_PER_TOKEN * contextWindow;
   if (ready && building?.operation === null) {
     const { members } = ready;

@@ -25,7 +25,7 @@ async function clientAddressOf(
 ): Promise<string | null> {
   const record = await api.records.read(id);
   if (!record) throw new Error('no such document');
-  return links.urlFor(record, { callerId, baseUrl: '' });
+  return links.urlFor(record, { principal: { id: callerId }, baseUrl: '' });
 }
 const open = (address: string | null) => api.request(address ?? '/no-address');
 const refusal = [403, { detail: 'Invalid or expired download address' }];
@@ -130,7 +130,7 @@ describe('a signed address', () => {
     } = Object.fromEntries(new URL(address ?? '', 'http://x').searchParams);
     expect(changing.verify(id, { caller, expires, signature })).toEqual({
       documentId: id,
-      callerId: user.name,
+      principal: { id: user.name },
     });
   });
 

@@ -51,9 +51,9 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
     records,
     chunks: { readTexts: never },
     index: {
-      list: ({ callerId, skip, limit }) =>
+      list: ({ principal: { id }, skip, limit }) =>
         Promise.resolve({
-          ids: (callerId === 'slow' ? large : small).slice(skip, skip + limit).map(({ id }) => id),
+          ids: (id === 'slow' ? large : small).slice(skip, skip + limit).map(({ id }) => id),
           next: null,
         }),
       count: never,
@@ -61,7 +61,7 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
   });
   const open = async (callerId: string) => {
     const { signal } = new AbortController();
-    const listing = { callerId, filter: null, signal, skip: 0, limit: 100 };
+    const listing = { principal: { id: callerId }, filter: null, signal, skip: 0, limit: 100 };
     return (await documents.list(listing)).records[Symbol.asyncIterator]();
   };
   return { open, steps };
@@ -136,7 +136,7 @@ test('searches whose hits turn out large are searched again when there is room',
     downloadUrl: () => null,
   });
   const request = {
-    callerId: 'heavy',
+    principal: { id: 'heavy' },
     baseUrl: '',
     startedAtMs: 0,
     signal: new AbortController().signal,

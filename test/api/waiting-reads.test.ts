@@ -83,6 +83,7 @@ test('so does a wait for a cache', async () => {
   const leaving = new AbortController();
   const context = {
     ownerId: 'alice',
+    principal: { id: 'alice' },
     name: 'all',
     requestId: 'test',
     startedAtMs: Date.now(),

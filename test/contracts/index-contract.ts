@@ -37,7 +37,7 @@ export function describeIndexContract(
     });
     beforeEach(async () => {
       for (const caller of CALLERS) {
-        for (const id of await list({ callerId: caller })) await data.remove(id);
+        for (const id of await list({ principal: { id: caller } })) await data.remove(id);
       }
     });
     afterAll(async () => {
@@ -47,10 +47,17 @@ export function describeIndexContract(
     });
 
     const search = (vector: readonly number[], request: Partial<VectorSearch> = {}) =>
-      index.vectors.search({ vector: unit(vector), callerId: 'owner', filter: null, limit: ALL, ...request });
+      index.vectors.search({
+        vector: unit(vector),
+        principal: { id: 'owner' },
+        filter: null,
+        limit: ALL,
+        ...request,
+      });
     const list = async (request: Partial<Parameters<Index['list']>[0]> = {}) =>
-      (await index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL, ...request })).ids;
-    const count = (callerId = 'owner', filter: Filter | null = null) => index.count({ callerId, filter });
+      (await index.list({ principal: { id: 'owner' }, filter: null, skip: 0, limit: ALL, ...request })).ids;
+    const count = (callerId = 'owner', filter: Filter | null = null) =>
+      index.count({ principal: { id: callerId }, filter });
     /** A document with these vectors, published. */
     const ingest = async (
       vectors: readonly (readonly number[])[],
@@ -105,12 +112,12 @@ export function describeIndexContract(
 
     test('a grant lets a caller in and a revocation shuts them out', async () => {
       const { id } = await ingest([X]);
-      expect(await search(X, { callerId: 'alice' })).toEqual([]);
+      expect(await search(X, { principal: { id: 'alice' } })).toEqual([]);
       await data.patch(id, { readers: ['owner', 'alice'] });
-      expect(await search(X, { callerId: 'alice' })).toHaveLength(1);
-      expect(await list({ callerId: 'alice' })).toEqual([id]);
+      expect(await search(X, { principal: { id: 'alice' } })).toHaveLength(1);
+      expect(await list({ principal: { id: 'alice' } })).toEqual([id]);
       await data.patch(id, { readers: ['owner'] });
-      expect(await list({ callerId: 'alice' })).toEqual([]);
+      expect(await list({ principal: { id: 'alice' } })).toEqual([]);
       expect(await count('alice')).toBe(0);
       await data.patch(id, { readers: [], writers: ['alice'], admins: ['bob'] });
       expect([await count('owner'), await count('alice'), await count('bob')]).toEqual([0, 1, 1]);
@@ -119,7 +126,7 @@ export function describeIndexContract(
     test('gives each caller as many chunks as asked for, also where others have better ones', async () => {
       for (let i = 0; i < 5; i += 1) await ingest([X, X, X, X]);
       const { id } = await ingest([Y, Z], { ownerId: 'alice' });
-      const found = await search(X, { callerId: 'alice', limit: 2 });
+      const found = await search(X, { principal: { id: 'alice' }, limit: 2 });
       expect(found.map(({ documentId }) => documentId)).toEqual([id, id]);
     });
 
@@ -201,22 +208,22 @@ export function describeIndexContract(
       const changing = (async () => {
         for (const readers of changes) {
           await data.patch(id, { readers });
-          expect(await list({ callerId: 'alice' })).toEqual([id]);
+          expect(await list({ principal: { id: 'alice' } })).toEqual([id]);
         }
       })().finally(() => {
         done.abort();
       });
       while (!done.signal.aborted) {
-        const found = await search(X, { callerId: 'alice' });
+        const found = await search(X, { principal: { id: 'alice' } });
         expect(found.map(({ number }) => number).sort()).toEqual([0, 1]);
         expect(await count('alice')).toBe(1);
-        expect(await list({ callerId: 'bob' })).toEqual([]);
+        expect(await list({ principal: { id: 'bob' } })).toEqual([]);
       }
       await changing;
       await data.patch(id, { readers: crowdOf(100) });
       expect([await count('user-99'), await count('user-100'), await count('alice')]).toEqual([1, 0, 0]);
-      expect(await search(X, { callerId: 'user-99' })).toHaveLength(2);
-      expect(await search(X, { callerId: 'user-100' })).toEqual([]);
+      expect(await search(X, { principal: { id: 'user-99' } })).toHaveLength(2);
+      expect(await search(X, { principal: { id: 'user-100' } })).toEqual([]);
     });
 
     test('answers as a plain scan over the records does, whatever the documents, callers and filters', async () => {

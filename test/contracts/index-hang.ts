@@ -19,16 +19,17 @@ export async function expectGivenUpWhileHung(
   { pid, vector }: { pid: number; vector: Float32Array },
 ): Promise<void> {
   const limited = limitIndexTime(index, { milliseconds: 500 });
-  const selection = { callerId: 'owner', filter: null, limit: 1_000 };
+  const selection = { principal: { id: 'owner' }, filter: null, limit: 1_000 };
   const words = { ...selection, query: 'harbour', minScore: 0 };
   const chunks = await index.vectors.search({ ...selection, vector });
   expect(chunks).not.toEqual([]);
   // By the port's own type: a method that it gets one day has to stand here.
   const ask: Readonly<Record<Asking, () => Promise<unknown>>> = {
     'vectors.search': () => limited.vectors.search({ ...selection, vector }),
-    'vectors.similarities': () => limited.vectors.similarities({ callerId: 'owner', vector, chunks }),
+    'vectors.similarities': () =>
+      limited.vectors.similarities({ principal: { id: 'owner' }, vector, chunks }),
     'words.search': () => limited.words.search(words),
-    'words.scores': () => limited.words.scores({ callerId: 'owner', query: 'harbour', chunks }),
+    'words.scores': () => limited.words.scores({ principal: { id: 'owner' }, query: 'harbour', chunks }),
     list: () => limited.list({ ...selection, skip: 0 }),
     count: () => limited.count(selection),
   };

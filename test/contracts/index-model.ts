@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import type { Index } from '../../src/shared/ports.js';
+import { isNamed } from '../support/access-oracle.js';
 import { filter, metadata } from '../support/filter-arbitraries.js';
 import { oracle } from '../support/filter-oracle.js';
 import { innerProduct, parsed, unit, type IndexData } from './index-data.js';
@@ -59,11 +60,7 @@ export function createIndexModel(data: IndexData) {
 
   const readableBy = async ({ callerId, filter: json }: Question) => {
     const records = await Promise.all([...vectorsOf.keys()].map(data.current));
-    return records.filter(({ readers, writers, admins }, i) => {
-      const record = records[i];
-      const isReadable = [readers, writers, admins].flat().includes(callerId);
-      return isReadable && record !== undefined && (json === null || oracle(record, json));
-    });
+    return records.filter((record) => isNamed(callerId, record) && (json === null || oracle(record, json)));
   };
 
   return {
@@ -78,7 +75,7 @@ export function createIndexModel(data: IndexData) {
     },
 
     compare: async (index: Index, asked: Question): Promise<void> => {
-      const request = { callerId: asked.callerId, filter: asked.filter && parsed(asked.filter) };
+      const request = { principal: { id: asked.callerId }, filter: asked.filter && parsed(asked.filter) };
       const ids = (await readableBy(asked)).map(({ id }) => id).sort();
       expect(await index.count(request)).toBe(ids.length);
       expect((await index.list({ ...request, skip: 0, limit: 100 })).ids).toEqual(ids);

@@ -43,7 +43,7 @@ export function describeLeastScore(open: () => { readonly world: SearchWorld; re
     test.each(['chunk', 'document'] as const)(
       'a least score that the first candidates do not reach leaves no place free: %s',
       async (per) => {
-        const asked = { callerId: CALLER, query, filter: null, k, minScore, per };
+        const asked = { principal: { id: CALLER }, query, filter: null, k, minScore, per };
         const hits = await world().createSearch(index(), ranker)(asked);
         expect(hits).toHaveLength(per === 'chunk' ? k : 3);
         expectWords(hits, scored, asked);
@@ -51,7 +51,7 @@ export function describeLeastScore(open: () => { readonly world: SearchWorld; re
     );
 
     test('all that reach it are found while there are fewer than the limit', async () => {
-      const asked = { callerId: CALLER, query, filter: null, minScore };
+      const asked = { principal: { id: CALLER }, query, filter: null, minScore };
       expect(await index().words.search({ ...asked, limit: 30 })).toHaveLength(24);
       expect(await index().words.search({ ...asked, limit: 20 })).toHaveLength(20);
       expect((await index().words.search({ ...asked, limit: 26, enough: 1 })).length).toBeGreaterThan(0);

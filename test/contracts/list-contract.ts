@@ -14,7 +14,7 @@ type Listing = Partial<Parameters<Index['list']>[0]>;
 /** The contract of the lists of every Index. */
 export function testLists(open: () => { readonly index: Index; readonly data: IndexData }): void {
   const page = (request: Listing = {}) =>
-    open().index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL, ...request });
+    open().index.list({ principal: { id: 'owner' }, filter: null, skip: 0, limit: ALL, ...request });
   const list = async (request: Listing = {}) => (await page(request)).ids;
 
   test('lists in each order, ties by id, whatever the content was published', async () => {
@@ -53,7 +53,9 @@ export function testLists(open: () => { readonly index: Index; readonly data: In
     for (const filename of names) ids.push(await open().data.create({ pending: makeContent({ filename }) }));
     const found = async (name: string) => {
       const listed = await list({ name });
-      expect(await open().index.count({ callerId: 'owner', filter: null, name })).toBe(listed.length);
+      expect(await open().index.count({ principal: { id: 'owner' }, filter: null, name })).toBe(
+        listed.length,
+      );
       expect((await list({ name, skip: 1 })).length).toBe(Math.max(0, listed.length - 1));
       return listed.map((each) => ids.indexOf(each)).sort();
     };

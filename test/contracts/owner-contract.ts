@@ -16,7 +16,7 @@ export function testOwners(open: () => { readonly index: Index; readonly data: I
   };
   const of = async (filter: Filter) => {
     const { index } = open();
-    const asked = { callerId: 'owner', filter };
+    const asked = { principal: { id: 'owner' }, filter };
     const found = await index.vectors.search({ ...asked, vector: unit(X), limit: ALL });
     return {
       found: new Set(found.map(({ documentId }) => documentId)),

@@ -5,6 +5,7 @@ import {
   createLexicalRanker,
   createSemanticRanker,
 } from '../../src/shared/search/ranking.js';
+import { isNamed } from '../support/access-oracle.js';
 import { oracle } from '../support/filter-oracle.js';
 import { fillWorld, FILTERS, hideInWorld, OTHERS, OWNER, QUERIES } from '../support/recall-data.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
@@ -64,9 +65,7 @@ export function describeRecall(
 
     const isFor = (callerId: string, filter: Record<string, unknown> | null) => {
       return ({ record, texts }: WorldDocument) =>
-        texts.length > 0 &&
-        [record.readers, record.writers, record.admins].flat().includes(callerId) &&
-        (filter === null || oracle(record, filter));
+        texts.length > 0 && isNamed(callerId, record) && (filter === null || oracle(record, filter));
     };
 
     const recallOf = async (
@@ -81,7 +80,13 @@ export function describeRecall(
       for (const [engine, index] of Object.entries(indexes)) {
         const search = world.createSearch(index, ranker);
         for (const { k } of PAGES) {
-          const asked = { callerId, query, filter: filter && parsed(filter), k, minScore: 0 };
+          const asked = {
+            principal: { id: callerId },
+            query,
+            filter: filter && parsed(filter),
+            k,
+            minScore: 0,
+          };
           const hits = await search({ ...asked, per: 'chunk' });
           const ranked = ranking === 'lexical' ? searchByScan(all, { k, minScore: 0, per: 'chunk' }) : all;
           const best = ranked.map(({ score }) => score).sort((a, b) => b - a);

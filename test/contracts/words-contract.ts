@@ -53,7 +53,7 @@ export function describeWordIndex(
 
       const ask = (query: string, more: Partial<WordSearch> = {}): Promise<Candidate[]> =>
         index.words.search({
-          callerId: CALLER,
+          principal: { id: CALLER },
           filter: null,
           limit: 100,
           minScore: Number.MIN_VALUE,
@@ -97,7 +97,7 @@ export function describeWordIndex(
         expect(numbers(found)).toEqual([1, 0, 2, 3]);
         const gone = { documentId: id, generation: `${id}.9.9`, number: 0 };
         const scores = await index.words.scores({
-          callerId: CALLER,
+          principal: { id: CALLER },
           query: 'harbour crane',
           chunks: [...found, gone],
         });
@@ -121,22 +121,27 @@ export function describeWordIndex(
 
       test('tells similarities of named chunks like the search by vectors', async () => {
         const vector = await vectorOf('harbour crane ledger');
-        const nearest = await index.vectors.search({ vector, callerId: CALLER, filter: null, limit: 3 });
+        const nearest = await index.vectors.search({
+          vector,
+          principal: { id: CALLER },
+          filter: null,
+          limit: 3,
+        });
         const gone = { documentId: id, generation: `${id}.9.9`, number: 0 };
         const chunks = [...nearest, gone];
-        const similarities = await index.vectors.similarities({ vector, callerId: CALLER, chunks });
+        const similarities = await index.vectors.similarities({ vector, principal: { id: CALLER }, chunks });
         expect(similarities).toHaveLength(4);
         for (const [i, { score }] of nearest.entries()) expect(similarities[i]).toBeCloseTo(score, 6);
         expect(similarities[3]).toBeNaN();
       });
 
       test('finds nothing of others, and only what the filter lets through', async () => {
-        expect(await ask('harbour', { callerId: 'somebody' })).toEqual([]);
+        expect(await ask('harbour', { principal: { id: 'somebody' } })).toEqual([]);
         const filter = (colour: string) => ({ filter: parsed({ colour }) });
         expect(numbers(await ask('harbour', filter('red')))).toHaveLength(2);
         expect(await ask('harbour', filter('blue'))).toEqual([]);
         await world.patch(id, { readers: ['friend'] });
-        expect(numbers(await ask('harbour', { callerId: 'friend' }))).toHaveLength(2);
+        expect(numbers(await ask('harbour', { principal: { id: 'friend' } }))).toHaveLength(2);
       });
 
       test('finds nothing of what is not published yet, and the new once it is', async () => {
@@ -161,7 +166,14 @@ export function describeWordIndex(
         const hits = await world.createSearch(
           index,
           createLexicalRanker(),
-        )({ callerId: CALLER, query: 'xylophone zebra ledger', filter, k: 10, minScore: 0.01, per: 'chunk' });
+        )({
+          principal: { id: CALLER },
+          query: 'xylophone zebra ledger',
+          filter,
+          k: 10,
+          minScore: 0.01,
+          per: 'chunk',
+        });
         expect(hits.map(({ content }) => content)).toEqual(['a ledger']);
       });
 
@@ -171,7 +183,12 @@ export function describeWordIndex(
           `xylophone ${long}`,
           ...Array.from({ length: 230 }, (_, i) => `${i < 125 ? 'harbour' : 'ledger'} ${String(i)}`),
         ]);
-        const asked = { callerId: CALLER, query: 'harbour xylophone', filter: null, per: 'chunk' as const };
+        const asked = {
+          principal: { id: CALLER },
+          query: 'harbour xylophone',
+          filter: null,
+          per: 'chunk' as const,
+        };
         const search = world.createSearch(index, ranker);
         const all = await world.scores(asked.query, { ranker, callerId: CALLER, isWanted: () => true });
         for (const k of [1, 10]) {
@@ -186,7 +203,13 @@ export function describeWordIndex(
         async (name) => {
           const ranker = name === 'lexical' ? createLexicalRanker() : createHybridRanker(0.5);
           const search = world.createSearch(index, ranker);
-          const asked = { callerId: CALLER, query: 'ledger', filter: null, k: 10, per: 'chunk' as const };
+          const asked = {
+            principal: { id: CALLER },
+            query: 'ledger',
+            filter: null,
+            k: 10,
+            per: 'chunk' as const,
+          };
           const all = await search({ ...asked, minScore: 0 });
           expect(all).toHaveLength(4);
           expect(all[0]?.content).toBe('a ledger');
@@ -220,7 +243,14 @@ export function describeWordIndex(
 
       const query = 'harbour crane ledger xylophone';
       const answerOf = async (ranker: Ranker, k: number) => {
-        const asked = { callerId: CALLER, query, filter: null, k, minScore: 0, per: 'chunk' as const };
+        const asked = {
+          principal: { id: CALLER },
+          query,
+          filter: null,
+          k,
+          minScore: 0,
+          per: 'chunk' as const,
+        };
         const hits = await world.createSearch(index, ranker)(asked);
         const all = await world.scores(query, { ranker, callerId: CALLER, isWanted: () => true });
         return { hits, all, asked };
@@ -228,14 +258,19 @@ export function describeWordIndex(
 
       test('by vector the one with the rare word is not among them', async () => {
         const vector = await vectorOf(query);
-        const nearest = await index.vectors.search({ vector, callerId: CALLER, filter: null, limit: 400 });
+        const nearest = await index.vectors.search({
+          vector,
+          principal: { id: CALLER },
+          filter: null,
+          limit: 400,
+        });
         expect(nearest).toHaveLength(400);
         expect(nearest.every(({ documentId }) => documentId !== rare)).toBe(true);
       });
 
       test('who may read one document of many finds its chunks, and nothing of the others', async () => {
         await world.patch(rare, { readers: ['friend'] });
-        const asked = { callerId: 'friend', query, filter: null, limit: 100, minScore: 0 };
+        const asked = { principal: { id: 'friend' }, query, filter: null, limit: 100, minScore: 0 };
         const found = await index.words.search(asked);
         expect(found.map(({ documentId, number }) => [documentId, number])).toEqual([[rare, 0]]);
         const isWanted = ({ record }: WorldDocument) => record.id === rare;

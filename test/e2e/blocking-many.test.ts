@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createWithCallerTags } from '../../src/shared/adapters/query-engine-index/with-caller-tags.js';
+import { createWithCallerTags } from '../../src/shared/access/with-caller-tags.js';
 import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
 import { createSharedViews } from '../../src/shared/access/sharing.js';
@@ -65,7 +65,7 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
       const index = await openIndex();
       await until(async () => (await index.state()) === 'ready', 120);
       for (const skip of [0, 50_000, 99_900]) {
-        const { ids } = await index.list({ callerId: 'owner', filter, skip, limit: 100 });
+        const { ids } = await index.list({ principal: { id: 'owner' }, filter, skip, limit: 100 });
         expect(ids).toHaveLength(100);
         expect(await records.readMany(ids)).toHaveLength(100);
       }
@@ -111,7 +111,8 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
       for await (const { ownerId } of caches.list('hoarder')) listed += ownerId === 'hoarder' ? 1 : 0;
       expect(listed).toBe(CACHES);
       await groups.collect(Date.now());
-      expect(await withCallerTags('member', ({ tags }) => Promise.resolve(tags.length))).toBeGreaterThan(500);
+      const tagsAsked = await withCallerTags({ id: 'member' }, ({ tags }) => Promise.resolve(tags.length));
+      expect(tagsAsked).toBeGreaterThan(500);
       await dirty(redis);
       await aggregateUsage(redis)({ keepDays: 90, keepRecords: 10_000 });
     });

@@ -41,7 +41,8 @@ function statisticsOf(rows: World['rows'], callerId: string, query: string) {
   };
 }
 
-const mayRead = ({ entry: { access } }: Row, callerId: string): boolean => access.readers.includes(callerId);
+const mayRead = ({ entry: { access } }: Row, { principal }: Asked): boolean =>
+  access.readers.includes(principal.id);
 
 function fits({ entry: { fields } }: Row, filter: Filter | null): boolean {
   const isRed = fields.metadata['colour'] === 'red';
@@ -49,16 +50,17 @@ function fits({ entry: { fields } }: Row, filter: Filter | null): boolean {
 }
 
 interface Asked {
-  readonly callerId: string;
+  readonly principal: { readonly id: string };
   readonly filter: Filter | null;
   readonly query: string;
 }
 
 /** Every chunk that may be found, with its score. */
-function scored(rows: World['rows'], { callerId, filter, query }: Asked) {
-  const weights = weighQuery(query, statisticsOf(rows, callerId, query));
+function scored(rows: World['rows'], asked: Asked) {
+  const { principal, filter, query } = asked;
+  const weights = weighQuery(query, statisticsOf(rows, principal.id, query));
   return [...rows]
-    .filter(([, row]) => mayRead(row, callerId) && fits(row, filter))
+    .filter(([, row]) => mayRead(row, asked) && fits(row, filter))
     .flatMap(([documentId, { attempt, texts }]) => {
       const packed = texts.map(packedOf);
       return scoresOfDocument(packed, weights).map((scores, number) => {
@@ -87,8 +89,8 @@ function answerOf(rows: World['rows'], asked: WordsAsked) {
   }));
 }
 
-async function maskOf(mirror: Mirror, { callerId, filter }: Asked): Promise<Mask> {
-  const read = await mirror.prepare({ callerId, filter }, () => true);
+async function maskOf(mirror: Mirror, { principal, filter }: Asked): Promise<Mask> {
+  const read = await mirror.prepare({ principal, filter }, () => true);
   if (!read) throw new Error('nobody waits');
   return read();
 }
@@ -96,16 +98,16 @@ async function maskOf(mirror: Mirror, { callerId, filter }: Asked): Promise<Mask
 const unpacked = (found: PackedCandidates) => unpackCandidates(found);
 
 async function expectWords({ mirror, rows }: World, asked: WordsAsked) {
-  const { callerId, filter } = asked;
+  const { principal, filter } = asked;
   const query = toWordQuery(asked.query);
-  const needsNoMask = filter === null && mirror.readsWholePartitions(callerId);
+  const needsNoMask = filter === null && mirror.readsWholePartitions(principal);
   const mask = await maskOf(mirror, asked);
   const expected = answerOf(rows, asked);
   expect(unpacked(mirror.searchWords({ ...asked, query, mask }))).toEqual(expected);
   if (needsNoMask) expect(unpacked(mirror.searchWords({ ...asked, query, mask: null }))).toEqual(expected);
   const all = scored(rows, asked);
   const gone = { documentId: 'gone', generation: 'gone.1', number: 0 };
-  expect([...mirror.wordScores({ callerId, query }, [...all, gone])]).toEqual([
+  expect([...mirror.wordScores({ principal, query }, [...all, gone])]).toEqual([
     ...all.map(({ score }) => score),
     Number.NaN,
   ]);
@@ -134,7 +136,7 @@ async function expectNearest({ mirror, rows }: World, asked: Asked & { limit: nu
 
 async function expectList({ mirror, rows }: World, asked: Asked & { limit: number; skip: number }) {
   const listed = [...rows.values()]
-    .filter((row) => mayRead(row, asked.callerId) && fits(row, asked.filter))
+    .filter((row) => mayRead(row, asked) && fits(row, asked.filter))
     .map(({ entry }) => entry.fields)
     .sort((a, b) => compareTexts(b.createdAt, a.createdAt) || compareTexts(a.id, b.id))
     .map(({ id }) => id);
@@ -145,7 +147,7 @@ async function expectList({ mirror, rows }: World, asked: Asked & { limit: numbe
 }
 
 const question = fc.record({
-  callerId: fc.constantFrom(...USERS, 'nobody'),
+  principal: fc.constantFrom(...USERS, 'nobody').map((id) => ({ id })),
   filter: fc.constantFrom(...FILTERS),
   query: fc.array(fc.constantFrom(...WORDS, 'unknown'), { maxLength: 5 }).map((words) => words.join(' ')),
   limit: fc.constantFrom(0, 1, 5, 60, 5_000),

@@ -21,7 +21,7 @@ export function useAccessGroupWorld() {
   });
   const records = createRecords(redis);
   const membersOf = (callerId: string) => redis.zRange(keys.accessGroupsOf(readerTag(callerId)), 0, -1);
-  const tagsOf = async (callerId: string) => callerTags(callerId, await membersOf(callerId));
+  const tagsOf = async (callerId: string) => callerTags({ id: callerId }, await membersOf(callerId));
   return {
     redis,
     records,

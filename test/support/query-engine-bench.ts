@@ -56,12 +56,18 @@ export const isReady = (index: Index) => async () => (await index.state()) === '
 
 /** Chunks that an index over four dimensions has of `owner`, whose documents it lists and counts. */
 export const chunkCount = async (index: Index): Promise<number> =>
-  (await index.vectors.search({ vector: unit([1, 0, 0, 0]), callerId: 'owner', filter: null, limit: ALL }))
-    .length;
+  (
+    await index.vectors.search({
+      vector: unit([1, 0, 0, 0]),
+      principal: { id: 'owner' },
+      filter: null,
+      limit: ALL,
+    })
+  ).length;
 export const documentCount = (index: Index): Promise<number> =>
-  index.count({ callerId: 'owner', filter: null });
+  index.count({ principal: { id: 'owner' }, filter: null });
 export const listCount = async (index: Index): Promise<number> =>
-  (await index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL })).ids.length;
+  (await index.list({ principal: { id: 'owner' }, filter: null, skip: 0, limit: ALL })).ids.length;
 
 /** The space that `open` opens, unless told otherwise. */
 export const SPACE: Parameters<typeof chunkIndex>[0] = {

@@ -6,6 +6,7 @@ import {
   createSemanticRanker,
 } from '../../src/shared/search/ranking.js';
 import { parsed } from '../contracts/index-data.js';
+import { isNamed } from './access-oracle.js';
 import { oracle } from './filter-oracle.js';
 import { EXACT_SCORES, expectAnswer, expectWords, type Tolerance } from './search-answers.js';
 import type { RandomQuestion } from './search-arbitraries.js';
@@ -31,23 +32,23 @@ export async function compareEngines(
   { tolerance = EXACT_SCORES, ...asked }: Question & { readonly tolerance?: Tolerance },
 ): Promise<number> {
   const { callerId, filter: json, skip, k } = asked;
+  const principal = { id: callerId };
   const filter = json && parsed(json);
   const isWanted = ({ record }: WorldDocument) =>
-    [record.readers, record.writers, record.admins].flat().includes(callerId) &&
-    (json === null || oracle(record, json));
+    isNamed(callerId, record) && (json === null || oracle(record, json));
   const records = [...world.documents.values()].filter(isWanted).map(({ record }) => record);
   const ids = records.sort(newestFirst).map(({ id }) => id);
   try {
     for (const engine of engines) {
-      expect(await engine.count({ callerId, filter })).toBe(ids.length);
-      const { ids: listed } = await engine.list({ callerId, filter, skip, limit: k });
+      expect(await engine.count({ principal, filter })).toBe(ids.length);
+      const { ids: listed } = await engine.list({ principal, filter, skip, limit: k });
       expect(listed).toEqual(ids.slice(skip, skip + k));
     }
     for (const { ranker, isOfVectors } of rankers) {
       for (const engine of engines) {
         const counts = engine.name === 'exact' ? 'served' : 'stored';
         const all = await world.scores(asked.query, { ranker, callerId, isWanted, counts });
-        const hits = await world.createSearch(engine, ranker)({ ...asked, filter });
+        const hits = await world.createSearch(engine, ranker)({ ...asked, principal, filter });
         if (ranker.ranking === 'lexical') expectWords(hits, all, asked);
         else expectAnswer(hits, all, { ...asked, tolerance: isOfVectors ? tolerance : EXACT_SCORES });
       }

@@ -1,5 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, Response } from 'express';
+import { PERMISSIONS } from '../../shared/access/access-token.js';
+import { principalOf } from '../../shared/access/access.js';
 import type { Authenticate, Caller } from '../auth/authentication.js';
 import { HttpError } from '../http/http-error.js';
 import type { Session, Sessions } from './sessions.js';
@@ -135,7 +137,8 @@ function writeCookie(
 
 /** Only callers with the permission `admin` can log in. */
 function adminOf(id: string): Caller {
-  return { id, permissions: new Set(['read', 'write', 'admin']), type: 'user', expiresAtMs: Infinity };
+  const permissions = new Set(PERMISSIONS);
+  return { id, principal: principalOf(id), permissions, type: 'user', expiresAtMs: Infinity };
 }
 
 /** The browser's `Origin` header counts as well, because a proxy may end TLS without telling us. */

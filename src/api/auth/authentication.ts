@@ -1,6 +1,7 @@
 import { createHash, createSecretKey, timingSafeEqual } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
+import { principalOf, type Principal } from '../../shared/access/access.js';
 import {
   isCallerId,
   PERMISSIONS,
@@ -16,6 +17,8 @@ export type { Permission } from '../../shared/access/access-token.js';
 /** An authenticated caller. */
 export interface Caller {
   readonly id: string;
+  /** Decides which documents they may read and change. */
+  readonly principal: Principal;
   readonly permissions: ReadonlySet<Permission>;
   readonly type: TokenType;
   /** The claim `jti` of the token, if it has one. */
@@ -25,10 +28,17 @@ export interface Caller {
 }
 
 /** The caller of an open route without a token. No access list contains an empty id. */
-export const anonymous: Caller = { id: '', permissions: new Set(), type: 'user', expiresAtMs: Infinity };
+export const anonymous: Caller = {
+  id: '',
+  principal: principalOf(''),
+  permissions: new Set(),
+  type: 'user',
+  expiresAtMs: Infinity,
+};
 
 const devUser: Caller = {
   id: 'dev_user',
+  principal: principalOf('dev_user'),
   permissions: new Set(PERMISSIONS),
   type: 'developer',
   expiresAtMs: Infinity,
@@ -57,7 +67,9 @@ const claimsSchema = z
       return z.NEVER;
     }
     const tokenId = jti;
-    const holder = { id, type, permissions: withImplied(permissions), expiresAtMs: exp * 1_000, tokenId };
+    const principal = principalOf(id);
+    const granted = withImplied(permissions);
+    const holder = { id, principal, type, permissions: granted, expiresAtMs: exp * 1_000, tokenId };
     return { holder, expiresAt: exp };
   });
 

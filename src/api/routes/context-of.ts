@@ -5,8 +5,8 @@ import type { RequestContext } from '../services/request-context.js';
 export function contextOf(request: ApiRequest<unknown, unknown, unknown>): RequestContext {
   const { caller, requestId, startedAtMs, prefer, precondition, signal, arrival, reservation } = request;
   const waitSeconds = waitSecondsOf(prefer);
-  const { id: callerId, expiresAtMs } = caller;
-  const asked = { callerId, expiresAtMs, requestId, startedAtMs, waitSeconds, precondition };
+  const { id: callerId, principal, expiresAtMs } = caller;
+  const asked = { callerId, principal, expiresAtMs, requestId, startedAtMs, waitSeconds, precondition };
   return { ...asked, signal, arrival, reservation };
 }
 

@@ -122,7 +122,7 @@ const readerRoute = (openDownload: OpenDownload) =>
     examples: downloadExamples,
     handle: async ({ caller, path }) => ({
       type: 'download',
-      ...(await openDownload({ documentId: path.document_id, callerId: caller.id })),
+      ...(await openDownload({ documentId: path.document_id, principal: caller.principal })),
     }),
   });
 
@@ -140,7 +140,7 @@ const linkRoute = (openDownload: OpenDownload, links: DownloadLinks) =>
     examples: signedDownloadExamples,
     handle: async ({ path, query }) => {
       const opened = links.verify(path.document_id, query);
-      noteUser(opened.callerId);
+      noteUser(opened.principal.id);
       return { type: 'download', ...(await openDownload(opened)) };
     },
   });
@@ -190,7 +190,7 @@ export function createPageRoutes({ readPage }: PageRouteDependencies): Route[] {
         headers: PAGE_HEADERS,
         ...(await readPage({
           documentId: path.document_id,
-          callerId: caller.id,
+          principal: caller.principal,
           page: path.page,
           highlight: query.highlight ?? null,
           requestId,

@@ -121,7 +121,11 @@ export const listRoute = ({
     examples: listDocumentsExamples,
     handle: async ({ caller, query, baseUrl, signal }, reply) => {
       const { listing, digest } = toListing(query);
-      const { records, next, total } = await documents.list({ ...listing, callerId: caller.id, signal });
+      const { records, next, total } = await documents.list({
+        ...listing,
+        principal: caller.principal,
+        signal,
+      });
       const headers = {
         ...(next && {
           Link: `<${baseUrl}/documents?${nextQuery(listing, query.filters.json, { position: next, digest })}>; rel="next"`,

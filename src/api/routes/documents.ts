@@ -78,7 +78,7 @@ const getRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
     responses: { 200: documentView, 404: errorBody },
     examples: getDocumentExamples,
     handle: async ({ caller, path }, reply) => {
-      const record = await documents.get({ documentId: path.document_id, callerId: caller.id });
+      const record = await documents.get({ documentId: path.document_id, principal: caller.principal });
       return reply.json(200, viewDocument(record, bucket), tagged(record));
     },
   });
@@ -94,7 +94,7 @@ const statusRoute = ({ documents }: DocumentRouteDependencies) =>
     responses: { 200: documentStatusView, 404: errorBody },
     examples: documentStatusExamples,
     handle: async ({ caller, path }, reply) => {
-      const record = await documents.get({ documentId: path.document_id, callerId: caller.id });
+      const record = await documents.get({ documentId: path.document_id, principal: caller.principal });
       return reply.json(200, viewStatus(record));
     },
   });
@@ -110,7 +110,7 @@ const chunksRoute = ({ documents }: DocumentRouteDependencies) =>
     responses: { 200: z.array(chunkView), 404: errorBody },
     examples: documentChunksExamples,
     handle: async ({ caller, path, query, signal }, reply) => {
-      const request = { documentId: path.document_id, callerId: caller.id, signal };
+      const request = { documentId: path.document_id, principal: caller.principal, signal };
       return reply.items(await documents.chunks(request, query), viewChunk);
     },
   });
@@ -142,7 +142,7 @@ const extractionRoute = ({ readExtraction }: DocumentRouteDependencies) =>
     responses: { 200: extractionView, 404: errorBody, 409: errorBody },
     examples: extractionExamples,
     handle: async ({ caller, path }, reply) => {
-      const extraction = await readExtraction({ documentId: path.document_id, callerId: caller.id });
+      const extraction = await readExtraction({ documentId: path.document_id, principal: caller.principal });
       return reply.json(200, viewExtraction(extraction));
     },
   });

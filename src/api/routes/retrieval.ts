@@ -68,7 +68,7 @@ function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBo
   const { body, caller, baseUrl, startedAtMs, signal } = request;
   const { query, filters, k, min_score: minScore, ranking, rerank, shared } = body;
   const asked = { query, filter: filters.filter, k, minScore, ranking, rerank, shared };
-  return { callerId: caller.id, baseUrl, startedAtMs, signal, ...asked };
+  return { principal: caller.principal, baseUrl, startedAtMs, signal, ...asked };
 }
 
 interface RetrievalRouteDependencies {

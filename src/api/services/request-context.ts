@@ -1,3 +1,4 @@
+import type { Principal } from '../../shared/access/access.js';
 import type { Precondition } from '../../shared/documents/entity-tag.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
 import type { Arrival } from './ingest/admission/arriving.js';
@@ -7,7 +8,10 @@ import type { Arrival } from './ingest/admission/arriving.js';
  * request's body.
  */
 export interface RequestContext {
+  /** Whose account it is: their turns, limits and usage count. */
   readonly callerId: string;
+  /** Whose rights to documents count. */
+  readonly principal: Principal;
   readonly requestId: string;
   readonly startedAtMs: number;
   /** Null when the caller did not state it; the service's default then applies. */

@@ -56,7 +56,7 @@ export function createMasks<App extends AppTypes>(
       const current = createCurrentMask(shared, selector);
       // When nobody waits for the mask any more, nothing is left to do.
       const advance = (isTimeLeft: () => boolean) => !isWanted() || current.advance(isTimeLeft);
-      if (!current.isMade() || !advance(() => false)) await slices.run(selector.callerId, advance);
+      if (!current.isMade() || !advance(() => false)) await slices.run(selector.principal.id, advance);
       return isWanted() ? current.read : null;
     },
     get held() {
@@ -83,9 +83,9 @@ function clear<App extends AppTypes>(shared: Shared<App>): void {
  * meanwhile.
  */
 function createCurrentMask<App extends AppTypes>(shared: Shared<App>, selector: Selector<App>) {
-  const { callerId, filter } = selector;
+  const { principal, filter } = selector;
   // The key is a digest, since filters of a quarter of a megabyte would otherwise be kept as keys.
-  const key = hash('sha256', JSON.stringify([callerId, filter]), 'base64');
+  const key = hash('sha256', JSON.stringify([principal, filter]), 'base64');
   let [mask, begun] = [shared.kept.get(key), shared.epoch];
   /** @returns true if the mask is up to date */
   const advance = (isTimeLeft: () => boolean): boolean => {

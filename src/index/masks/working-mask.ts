@@ -21,7 +21,7 @@ export interface Tables<App extends AppTypes> {
   /** By document slot. */
   readonly documents: readonly (IndexedDocument<App> | undefined)[];
   /** The slots of all documents that a caller may perhaps read. */
-  readonly readableBy: (callerId: string) => Int32Array;
+  readonly readableBy: (principal: App['principal']) => Int32Array;
 }
 
 /** A mask that is being computed or brought up to date. Repeating a step does no harm. */
@@ -63,7 +63,7 @@ interface Decision<App extends AppTypes> {
 }
 
 export interface Selector<App extends AppTypes> {
-  readonly callerId: string;
+  readonly principal: App['principal'];
   readonly filter: App['filter'] | null;
 }
 
@@ -81,12 +81,12 @@ interface Decisions<App extends AppTypes> {
 }
 
 function createDecisions<App extends AppTypes>(
-  { callerId, filter }: Selector<App>,
+  { principal, filter }: Selector<App>,
   { mayRead, compile }: MaskRules<App>,
 ): Decisions<App> {
   const { matches, conditions, bytes } = filter === null ? EVERYTHING : compile(filter);
   const readable = new Map<number, boolean>();
-  const decide = ({ access }: AccessClass<App>) => mayRead(callerId, access);
+  const decide = ({ access }: AccessClass<App>) => mayRead(principal, access);
   const first: Decision<App> = {
     isReadable: (accessClass) => remembered(readable, accessClass, decide),
     matches,
@@ -124,7 +124,7 @@ export function createWorkingMask<App extends AppTypes>(
     },
     advance: (tables, changes, steps) => {
       resize(mask, tables);
-      if (!mask.isBegun) begin(mask, tables.readableBy(selector.callerId), changes.length);
+      if (!mask.isBegun) begin(mask, tables.readableBy(selector.principal), changes.length);
       const left = lookAtDocuments(mask, tables, { decision: first, steps });
       if (!mask.candidates) readable.clear();
       return applyChanges(mask, tables, { changes, decision: later, steps: left });

@@ -1,4 +1,5 @@
 import type { Mask } from '../masks/working-mask.js';
+import type { AppTypes } from '../tables/app.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { KnnCollector } from '../vectors/knn-collector.js';
 
@@ -8,8 +9,13 @@ export interface ChunkVectors {
   prepare(isTimeLeft: () => boolean): boolean;
   /** Returns a function that computes the inner product with the vector of a slot. */
   similarityTo(vector: Float32Array): (slot: number) => number;
-  /** Collects all chunks of the mask's documents that may be among the nearest. @param callerId whose mask it is */
-  collectNearest(vector: Float32Array, mask: Mask, collector: KnnCollector, callerId: string): void;
+  /** Collects all chunks of the mask's documents that may be among the nearest. @param principal whose mask it is */
+  collectNearest(
+    vector: Float32Array,
+    mask: Mask,
+    collector: KnnCollector,
+    principal: AppTypes['principal'],
+  ): void;
 }
 
 /** Reads the vectors that chunks were stored with. */

@@ -24,7 +24,7 @@ interface Tables {
 }
 
 export interface WordsQuery {
-  readonly callerId: string;
+  readonly principal: AppTypes['principal'];
   readonly query: WordQuery;
 }
 
@@ -43,7 +43,7 @@ export interface WordsRequest extends WordsQuery {
  * `minScore` of 0, chunks that hold none of the words follow while there is room, by document id and number.
  */
 export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots {
-  const readable = tables.partitions.readableBy(request.callerId).map(({ partition }) => partition);
+  const readable = tables.partitions.readableBy(request.principal).map(({ partition }) => partition);
   const query = weigh(tables, request);
   const among: Among = {
     readable,
@@ -130,8 +130,8 @@ export function scoreWords(tables: Tables, asked: WordsQuery): (slot: number) =>
 }
 
 /** Weighs the words of a query by the statistics of the documents that the caller owns. */
-function weigh({ partitions }: Tables, { callerId, query }: WordsQuery): TermWeights {
-  return query.weigh(statisticsOf(partitions.of(callerId), query));
+function weigh({ partitions }: Tables, { principal, query }: WordsQuery): TermWeights {
+  return query.weigh(statisticsOf(partitions.of(principal.id), query));
 }
 
 function statisticsOf(own: Partition | undefined, { terms }: WordQuery): TermStatistics {

@@ -36,8 +36,8 @@ export function createTermVectors(tables: Tables, embedding: TermEmbedding): Chu
   return {
     prepare: createPrepareDivisors(tables, embedding),
     similarityTo,
-    collectNearest: (vector, mask, collector, callerId) => {
-      const readable = tables.partitions.readableBy(callerId).map(({ partition }) => partition);
+    collectNearest: (vector, mask, collector, principal) => {
+      const readable = tables.partitions.readableBy(principal).map(({ partition }) => partition);
       const available = readable.reduce((sum, { shard }) => sum + shard.chunks, 0);
       const few = fewSlots(tables, mask, available);
       if (few) {

@@ -1,8 +1,10 @@
 /**
- * The types of the app that the index holds and hands back without looking inside: the readers of a document (`access`),
- * the properties that filters and orders look at (`fields`), and a filter.
+ * The types of the app that the index holds and hands back without looking inside: who asks (`principal`), who may read a
+ * document (`access`), the properties that filters and orders look at (`fields`), and a filter.
  */
 export interface AppTypes {
+  /** The id is among the readers of a document, and is that of the owner by whose statistics terms are weighed. */
+  readonly principal: { readonly id: string };
   readonly access: unknown;
   readonly fields: unknown;
   readonly filter: unknown;
@@ -11,8 +13,8 @@ export interface AppTypes {
 /** The decisions of the app. None of them may change while an index is open. */
 export interface AppRules<App extends AppTypes> {
   /** Called once for each access class and mask, and for changes. */
-  readonly mayRead: (callerId: string, access: App['access']) => boolean;
-  /** Everybody for whom `mayRead` is true, each once. */
+  readonly mayRead: (principal: App['principal'], access: App['access']) => boolean;
+  /** The ids of everybody for whom `mayRead` may be true, each once. */
   readonly readersOf: (access: App['access']) => Iterable<string>;
   /** Called once for each mask. A filter is known by its JSON. */
   readonly compile: (filter: App['filter']) => CompiledFilter<App['fields']>;

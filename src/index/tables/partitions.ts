@@ -24,7 +24,7 @@ export interface ReadablePartition {
 export interface Partitions<App extends AppTypes> {
   /** The documents that count for the statistics of an owner; undefined without any. */
   of(owner: string | null): Partition | undefined;
-  readableBy(callerId: string): ReadablePartition[];
+  readableBy(principal: App['principal']): ReadablePartition[];
   /** Adds a document with this access to the partition of an owner. */
   enter(owner: string | null, accessClass: AccessClass<App>, documentSlot: number): Partition;
   /**
@@ -73,8 +73,8 @@ export function createPartitions<App extends AppTypes>(parts: PartitionParts<App
   };
   return {
     of: (owner) => state.all.get(owner),
-    readableBy: (callerId) => {
-      const named = state.readers.get(callerId) ?? [];
+    readableBy: ({ id }) => {
+      const named = state.readers.get(id) ?? [];
       return Array.from(named, ([partition, classes]) => ({
         partition,
         isWhole: classes === partition.classes.size,

@@ -1,6 +1,6 @@
 import type { DocumentRecord } from '../document.js';
 import { tag } from '../filters/index-tags.js';
-import { readersOf, type AccessLists } from './access.js';
+import { readersOf, type AccessLists, type Principal } from './access.js';
 
 /** The tag of a user who may read the document. */
 export function readerTag(userId: string): string {
@@ -61,7 +61,7 @@ export function accessTags(document: Readable): string[] {
   return [id, owner, everyAccessGroupTag, ...(ownCaller === null ? [] : [ownCaller])];
 }
 
-/** The tags that a caller's queries name: every document that the caller may read has one of them. */
+/** The tags that a caller's queries name: every document that the caller can read has one of them. */
 export interface CallerTags {
   readonly tags: readonly string[];
   /** True if only documents that the caller may read have one of them. */
@@ -72,7 +72,7 @@ export interface CallerTags {
 const ANY = '*';
 
 /** @param members the members of the caller's set: `owner:group`, `owner:*`, or `*` */
-export function callerTags(callerId: string, members: readonly string[]): CallerTags {
+export function callerTags({ id: callerId }: Principal, members: readonly string[]): CallerTags {
   const direct = readerTag(callerId);
   if (members.includes(ANY)) return { tags: [direct, everyAccessGroupTag], areExact: false };
   const pairs = members.map((member) => member.split(':'));

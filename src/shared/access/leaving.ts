@@ -1,6 +1,6 @@
 import type { DocumentRecord } from '../document.js';
 import { ConflictError } from '../errors.js';
-import type { AccessLists } from './access.js';
+import { canRead, requireRight, type AccessLists, type Principal } from './access.js';
 
 /*
  * The record of a document keeps who has left it, with the lists that would name them now. Nobody but themselves can bring
@@ -23,6 +23,17 @@ const MAX_LEFT = 3_000;
 
 export const hasLeft = (callerId: string, { left }: Pick<DocumentRecord, 'left'>): boolean =>
   left?.some(({ id }) => id === callerId) ?? false;
+
+/** @throws ForbiddenError for somebody who may neither read the document nor has left it */
+export function requireMembership(principal: Principal, record: DocumentRecord): void {
+  if (!hasLeft(principal.id, record)) requireRight(principal, record, 'read');
+}
+
+/** Tells whether somebody can leave a document of others, which `withoutCaller` refuses to its owner and its only admin. */
+export const canLeave = (principal: Principal, record: DocumentRecord): boolean =>
+  record.ownerId !== principal.id &&
+  canRead(principal, record) &&
+  record.admins.some((id) => id !== principal.id);
 
 /** Returns the leavers of an attachment, including the leavers of the document around it, whose lists it gets. */
 export function leftWith(attachment: Leaving, around: Leaving): Leaving {

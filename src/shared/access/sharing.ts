@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { MatchableDocument } from '../document.js';
 import { TooManyError } from '../errors.js';
-import { matches } from '../filters/match.js';
 import type { Filter } from '../filters/parse.js';
 import { ID_PATH, OWNER_PATH } from '../filters/paths.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { declareScript } from '../redis/script.js';
+import { canFind, type Principal } from './access.js';
 
 /** The documents of others that are found: all that name the caller, those that the caller has accepted, or none. */
 export const SHARED = ['all', 'accepted', 'own'] as const;
@@ -59,9 +59,9 @@ function both(one: Filter | null, other: Filter | null): Filter | null {
   return one && other ? { type: 'and', filters: [one, other] } : (one ?? other);
 }
 
-/** A caller who looks for documents, and their choice about documents of others; the setting holds where they make none. */
+/** Who looks for documents, and their choice about documents of others; the setting holds where they make none. */
 export interface Looking {
-  readonly callerId: string;
+  readonly principal: Principal;
   readonly shared?: Shared | undefined;
   readonly filter: Filter | null;
 }
@@ -106,15 +106,15 @@ export function createSharedViews(
 ): SharedViews {
   const known = createKnownLists();
   const read = (callerId: string) => readNow(redis, known, callerId);
-  const ruleOf = async ({ callerId, shared = standard }: Omit<Looking, 'filter'>) =>
-    sharingRule(callerId, shared, shared === 'own' ? NO_LISTS : (await read(callerId)).lists);
+  const ruleOf = async ({ principal: { id }, shared = standard }: Omit<Looking, 'filter'>) =>
+    sharingRule(id, shared, shared === 'own' ? NO_LISTS : (await read(id)).lists);
   return {
     standard,
     within: (looking, run) => within(known, read, { shared: standard, ...present(looking) }, run),
     filterOf: async (looking) => both(looking.filter, await ruleOf(looking)),
     predicateOf: async (looking) => {
       const rule = await ruleOf(looking);
-      return (record) => matches(record, looking.callerId, rule);
+      return (record) => canFind(looking.principal, record, rule);
     },
     read: async (callerId) => (await read(callerId)).lists,
     change: async (callerId, change) => {
@@ -129,14 +129,19 @@ export function createSharedViews(
 }
 
 /** Leaves out undefined fields, so that another value can stand for them. */
-const present = ({ callerId, shared, filter }: Looking) => ({ callerId, filter, ...(shared && { shared }) });
+const present = ({ principal, shared, filter }: Looking) => ({
+  principal,
+  filter,
+  ...(shared && { shared }),
+});
 
 async function within<Result>(
   known: KnownLists,
   read: (callerId: string) => Promise<Sharing>,
-  { callerId, shared, filter }: Required<Looking> & { readonly shared: Shared },
+  { principal, shared, filter }: Required<Looking> & { readonly shared: Shared },
   run: (view: View) => Promise<Result>,
 ): Promise<Result> {
+  const { id: callerId } = principal;
   if (shared === 'own')
     return run({ filter: both(filter, sharingRule(callerId, shared, NO_LISTS)), guard: null });
   for (let sharing = known.get(callerId) ?? NOTHING; ;) {

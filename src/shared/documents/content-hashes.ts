@@ -1,4 +1,4 @@
-import { canRead } from '../access/access.js';
+import { isReader } from '../access/access.js';
 import type { DocumentRecord } from '../document.js';
 import type { Change } from './change.js';
 import { ANSWER } from './commit/answers.js';
@@ -33,7 +33,7 @@ export function contentMember(record: DocumentRecord): string | null {
   const { id, ownerId, status, pending, published } = record;
   const newest = pending ?? published;
   const hasEnded = status === 'failed' || status === 'cancelled';
-  return newest && !hasEnded && canRead(ownerId, record) ? `${beginning(newest.sha256)}${id}` : null;
+  return newest && !hasEnded && isReader(ownerId, record) ? `${beginning(newest.sha256)}${id}` : null;
 }
 
 /** Returns the fields of `change` that the two parts below read. An empty text stands for nothing. */

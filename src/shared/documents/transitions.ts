@@ -1,4 +1,4 @@
-import { canRead } from '../access/access.js';
+import { isReader } from '../access/access.js';
 import { hasLeft, withCaller, withoutCaller, withoutLeft } from '../access/leaving.js';
 import {
   callerOf,
@@ -252,7 +252,7 @@ export function remove(record: DocumentRecord): Change {
 
 /** The owner whose term statistics count the published generation; null when the owner may not read the document. */
 export function statisticsOwner(record: DocumentRecord): string | null {
-  return canRead(record.ownerId, record) ? record.ownerId : null;
+  return isReader(record.ownerId, record) ? record.ownerId : null;
 }
 
 function finished(record: DocumentRecord, status: 'completed' | 'failed' | 'cancelled'): DocumentRecord {

@@ -1,5 +1,4 @@
-import { canRead } from '../access/access.js';
-import type { FilterableDocument, Json, MatchableDocument } from '../document.js';
+import type { FilterableDocument, Json } from '../document.js';
 import { createInstantMemo } from './instants.js';
 import type { Comparison, Filter, Operand, Scalar } from './parse.js';
 import { createPathReader, MAX_METADATA_DEPTH } from './paths.js';
@@ -8,11 +7,6 @@ export type DocumentPredicate = (document: FilterableDocument) => boolean;
 type ValuePredicate = (value: Json | undefined) => boolean;
 
 const instantsOf = createInstantMemo();
-
-/** Tells whether a search may answer with this document. Every hit of every index goes through this check. */
-export function matches(document: MatchableDocument, callerId: string, filter: Filter | null): boolean {
-  return canRead(callerId, document) && (filter === null || matchesFilter(document, filter));
-}
 
 const compiled = new WeakMap<Filter, DocumentPredicate>();
 

@@ -1,7 +1,6 @@
-import { canRead } from '../access/access.js';
+import { canFind } from '../access/access.js';
 import { at } from '../at.js';
 import type { MatchableDocument } from '../document.js';
-import { compileFilter } from '../filters/match.js';
 import type { Candidate } from '../ports.js';
 import type { Confirmation, ReadHits } from './read-hits.js';
 import type { FoundRecord, Hit, SearchRequest } from './request.js';
@@ -25,15 +24,14 @@ const CHECK_SIZE = 100;
 export function createCheckCandidates(
   readHits: ReadHits,
   {
-    callerId,
+    principal,
     filter,
     guard,
     confirmation,
-  }: Pick<SearchRequest, 'callerId' | 'filter' | 'guard'> & { readonly confirmation?: Confirmation },
+  }: Pick<SearchRequest, 'principal' | 'filter' | 'guard'> & { readonly confirmation?: Confirmation },
 ): CheckCandidates {
-  const fits = filter ? compileFilter(filter) : () => true;
   const keepFound = (record: MatchableDocument) =>
-    canRead(callerId, record) && fits(record) ? withoutLists(record) : null;
+    canFind(principal, record, filter) ? withoutLists(record) : null;
   return async (candidates) => {
     const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
     const { contents, records } = await readHits(candidates, ids, keepFound, { confirmation, guard });

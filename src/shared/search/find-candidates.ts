@@ -26,7 +26,7 @@ interface FindContext {
   readonly ranker: Ranker;
   readonly request: Pick<
     SearchRequest,
-    'callerId' | 'filter' | 'signal' | 'query' | 'k' | 'minScore' | 'per'
+    'principal' | 'filter' | 'signal' | 'query' | 'k' | 'minScore' | 'per'
   >;
   /** Makes the vector of the query. */
   readonly embed: () => Promise<Float32Array>;
@@ -62,12 +62,12 @@ async function findByWords(
   { index, request, confirmation }: FindContext,
   width: number,
 ): Promise<FoundCandidates> {
-  const { callerId, filter, signal, query, k, minScore, per } = request;
+  const { principal, filter, signal, query, k, minScore, per } = request;
   const needed = (per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE;
   const limit = width * needed;
   const enough = per === 'document' ? limit : width * k;
   const { onUnconfirmed } = confirmation;
-  const asked = { query, callerId, filter, minScore, limit, enough, onUnconfirmed, signal };
+  const asked = { query, principal, filter, minScore, limit, enough, onUnconfirmed, signal };
   const candidates = await index.words.search(asked);
   // With a least score, `enough` candidates may be only some of all.
   return { candidates, isCutOff: candidates.length >= (minScore > 0 ? enough : limit), needed, gone: [] };
@@ -77,9 +77,9 @@ async function findNearest(
   { index, ranker, request, embed }: FindContext,
   width: number,
 ): Promise<FoundCandidates> {
-  const { callerId, filter, signal, k } = request;
+  const { principal, filter, signal, k } = request;
   const limit = width * (k + SPARE);
-  const nearest = await index.vectors.search({ vector: await embed(), callerId, filter, limit, signal });
+  const nearest = await index.vectors.search({ vector: await embed(), principal, filter, limit, signal });
   const combine = ranker.combineFor([]);
   return {
     candidates: nearest.map((each) => candidateOf(each, combine(each.score, 0))),
@@ -92,14 +92,14 @@ async function findNearest(
 /** Takes the nearest and the candidates that hold the words, and scores them as far as both scores of all of them say. */
 async function findHybrid(context: FindContext, width: number): Promise<FoundCandidates> {
   const { index, ranker, request, embed } = context;
-  const { callerId, filter, signal, query, k } = request;
+  const { principal, filter, signal, query, k } = request;
   const vector = await embed();
   const nearestLimit = width * Math.max(MIN_HYBRID_NEAREST, 4 * k);
   const wordsLimit = width * Math.max(MIN_HYBRID_WORDS, k + SPARE);
   const [nearest, holding] = await Promise.all([
-    index.vectors.search({ vector, callerId, filter, limit: nearestLimit, signal }),
+    index.vectors.search({ vector, principal, filter, limit: nearestLimit, signal }),
     // Any score above 0 will do.
-    index.words.search({ query, callerId, filter, minScore: Number.MIN_VALUE, limit: wordsLimit, signal }),
+    index.words.search({ query, principal, filter, minScore: Number.MIN_VALUE, limit: wordsLimit, signal }),
   ]);
   const scored = await scoreTwice(context, { vector, nearest, holding });
   const there = scored.filter(isThere);
@@ -122,7 +122,7 @@ const isThere = ({ similarity, share }: Scores) => !Number.isNaN(similarity) && 
 
 /** Adds the missing other score to each of the nearest and of the candidates that hold the words. */
 async function scoreTwice(
-  { index, request: { callerId, query, signal } }: Pick<FindContext, 'index' | 'request'>,
+  { index, request: { principal, query, signal } }: Pick<FindContext, 'index' | 'request'>,
   found: {
     readonly vector: Float32Array;
     readonly nearest: readonly Candidate[];
@@ -135,9 +135,9 @@ async function scoreTwice(
   const onlyNear = nearest.filter((each) => !byWords.has(addressOf(each)));
   const onlyHolding = holding.filter((each) => !byVector.has(addressOf(each)));
   const [shares, similarities] = await Promise.all([
-    onlyNear.length > 0 ? index.words.scores({ query, callerId, chunks: onlyNear, signal }) : [],
+    onlyNear.length > 0 ? index.words.scores({ query, principal, chunks: onlyNear, signal }) : [],
     onlyHolding.length > 0
-      ? index.vectors.similarities({ vector, callerId, chunks: onlyHolding, signal })
+      ? index.vectors.similarities({ vector, principal, chunks: onlyHolding, signal })
       : [],
   ]);
   const both = nearest.flatMap((chunk) => {

@@ -1,4 +1,4 @@
-import type { AccessLists } from '../access/access.js';
+import type { AccessLists, Principal } from '../access/access.js';
 import type { SharingGuard } from '../access/sharing.js';
 import type { Whereabouts } from '../chunks/fields.js';
 import type { MatchableDocument } from '../document.js';
@@ -7,7 +7,7 @@ import type { Ranking } from './ranking.js';
 
 /** The parameters of a search. */
 export interface SearchRequest {
-  readonly callerId: string;
+  readonly principal: Principal;
   readonly query: string;
   readonly filter: Filter | null;
   /** The guard of the lists that the filter heeds. A search throws SharingChangedError where they are others by now. */

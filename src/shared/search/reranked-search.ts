@@ -55,7 +55,7 @@ export function createRerankedSearch(parts: Parts): RerankedSearch {
     hitsHeld: (request) => width(request) + (request.per === 'document' ? request.k : 0),
     search: async ({ rerank, ...asked }) => {
       const request = { ...asked, k: Math.min(asked.k, rerank.topN ?? asked.k) };
-      if (!reranking.mayBegin(request.callerId))
+      if (!reranking.mayBegin(request.principal.id))
         return { hits: await search(request), report: { outcome: 'paused', tokens: 0 } };
       const check = createCheckCandidates(readHits, request);
       let milliseconds = reranking.deadlineMilliseconds;
@@ -87,7 +87,8 @@ async function findScored(
   request: SearchRequest,
   { width, milliseconds }: Limits,
 ): Promise<Scored> {
-  const { callerId, query, signal } = request;
+  const { principal, query, signal } = request;
+  const { id: callerId } = principal;
   const hits = await findWidely(search, request, width);
   if (hits.length === 0)
     return { candidates: [], report: { outcome: 'applied', tokens: 0 }, millisecondsLeft: milliseconds };

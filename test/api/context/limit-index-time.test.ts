@@ -22,7 +22,7 @@ function hang(signal: AbortSignal | undefined): Promise<never> {
   });
 }
 
-const request = { callerId: 'alice', filter: null, skip: 0, limit: 10 };
+const request = { principal: { id: 'alice' }, filter: null, skip: 0, limit: 10 };
 const search = { ...request, vector: new Float32Array(4) };
 const words = { ...request, query: 'harbour', minScore: 0 };
 

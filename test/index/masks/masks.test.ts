@@ -68,7 +68,7 @@ describe('masks', () => {
     const { masks } = open(1_000, (n) => ({ id: n }));
     let peak = 0;
     for (let i = 0; i < 300; i += 1) {
-      await masks.prepare({ callerId: 'alice', filter: largeFilter(i) }, wanted);
+      await masks.prepare({ principal: { id: 'alice' }, filter: largeFilter(i) }, wanted);
       peak = Math.max(peak, masks.held.bytes);
     }
     expect(peak).toBeLessThanOrEqual(MASK_BYTES);
@@ -76,7 +76,7 @@ describe('masks', () => {
     expect(masks.held.masks).toBeLessThan(MASK_BYTES / 250_000);
     expect(masks.held.masks).toBeGreaterThan(20);
     for (let i = 0; i < 3_000; i += 1) {
-      await masks.prepare({ callerId: `caller-${String(i)}`, filter: null }, wanted);
+      await masks.prepare({ principal: { id: `caller-${String(i)}` }, filter: null }, wanted);
     }
     expect(masks.held.bytes).toBeLessThanOrEqual(MASK_BYTES);
     expect(masks.held.masks).toBeGreaterThan(1_000);
@@ -99,7 +99,7 @@ describe('masks', () => {
           ? { $or: listOf(16, (n) => ({ n: { $in: listOf(1000, (i) => 's' + (of * 16000 + n * 1000 + i)) } })) }
           : { id: { $in: listOf(1000, (i) => (of + '-' + i).padStart(250, 'x')) } };
         const { filter } = parseFilter(JSON.parse(JSON.stringify(json)));
-        await masks.prepare({ callerId: 'mallory', filter }, () => true);
+        await masks.prepare({ principal: { id: 'mallory' }, filter }, () => true);
       }
       console.log(JSON.stringify({ taken: memory() - before, held: masks.held }));`;
     const { stdout } = await promisify(execFile)(process.execPath, [
@@ -120,7 +120,7 @@ describe('masks', () => {
     collectGarbage();
     const before = process.memoryUsage();
     for (let n = 0; n < 400; n += 1)
-      await masks.prepare({ callerId: 'alice', filter: parse({ n: { $gte: -1 - n } }) }, wanted);
+      await masks.prepare({ principal: { id: 'alice' }, filter: parse({ n: { $gte: -1 - n } }) }, wanted);
     collectGarbage();
     const after = process.memoryUsage();
     const taken = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers;
@@ -139,7 +139,7 @@ describe('masks', () => {
       });
     const finished: string[] = [];
     const ask = async (callerId: string, filter: Filter | null, name: string) => {
-      const read = await masks.prepare({ callerId, filter }, wanted);
+      const read = await masks.prepare({ principal: { id: callerId }, filter }, wanted);
       finished.push(name);
       return read?.().count;
     };
@@ -163,7 +163,7 @@ describe('masks', () => {
       asked += 1;
       return asked < 3;
     };
-    expect(await masks.prepare({ callerId: 'alice', filter }, isWanted)).toBeNull();
+    expect(await masks.prepare({ principal: { id: 'alice' }, filter }, isWanted)).toBeNull();
     expect(asked).toBeLessThan(10);
   });
 
@@ -172,7 +172,7 @@ describe('masks', () => {
     const filter = parse({ n: { $in: [1, 2] }, m: { $ne: 5 } });
     const holds = filter ? compileFilter(filter) : () => true;
     for (const changed of [100, 30_000]) {
-      const preparing = masks.prepare({ callerId: 'alice', filter }, wanted);
+      const preparing = masks.prepare({ principal: { id: 'alice' }, filter }, wanted);
       for (let i = 0; i < changed; i += 1) {
         const slot = (i * 7_919) % (documents.length + 3);
         const kind = i % 4;

@@ -27,10 +27,11 @@ async function open() {
   publish(['other'], 1);
   while (!mirror.compact(() => true));
   const vector = queryVector(analyzeQuery('the lantern of the harbour'));
-  const searchAs = async (callerId: string) => {
-    const read = await mirror.prepare({ callerId, filter: null }, () => true);
+  const searchAs = async (id: string) => {
+    const principal = { id };
+    const read = await mirror.prepare({ principal, filter: null }, () => true);
     if (!read) throw new Error('nobody waits');
-    return () => unpackCandidates(mirror.searchVectors({ callerId, vector, limit: 5, mask: read() }));
+    return () => unpackCandidates(mirror.searchVectors({ principal, vector, limit: 5, mask: read() }));
   };
   return { owner: await searchAs('owner'), reader: await searchAs('reader'), other: await searchAs('other') };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createWithCallerTags } from '../../../src/shared/adapters/query-engine-index/with-caller-tags.js';
+import { createWithCallerTags } from '../../../src/shared/access/with-caller-tags.js';
 import { documentTags } from '../../../src/shared/documents/record-fields.js';
 import { finishRetag, patch, remove } from '../../../src/shared/documents/transitions.js';
 import { readerTag } from '../../../src/shared/access/access-tags.js';
@@ -203,12 +203,12 @@ describe('an access group of many readers', () => {
   test('that comes while a question is being asked has it asked again', async () => {
     const withCallerTags = createWithCallerTags(redis);
     const asked: number[] = [];
-    await withCallerTags('alice', async ({ tags }) => {
+    await withCallerTags({ id: 'alice' }, async ({ tags }) => {
       asked.push(tags.length);
       if (asked.length === 1) await createShared(['alice', ...users(30)]);
     });
     expect(asked).toEqual([1, 2]);
-    await withCallerTags('alice', ({ tags }) => Promise.resolve(asked.push(tags.length)));
+    await withCallerTags({ id: 'alice' }, ({ tags }) => Promise.resolve(asked.push(tags.length)));
     expect(asked).toEqual([1, 2, 2]);
   });
 });

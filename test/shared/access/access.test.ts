@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import {
   accessOfAttachments,
-  canChangeAccess,
   canRead,
-  canWrite,
+  hasRight,
+  mayRead,
+  readersOf,
 } from '../../../src/shared/access/access.js';
 import {
   accessGroupOf,
@@ -21,7 +22,7 @@ const users = (count: number, prefix = 'user') =>
   Array.from({ length: count }, (_, n) => `${prefix}-${String(n)}`);
 
 describe('a caller', () => {
-  const lists = { readers: ['reader'], writers: ['writer'], admins: ['admin'] };
+  const document = makeDocument({ readers: ['reader'], writers: ['writer'], admins: ['admin'] });
 
   test.each([
     ['reader', true, false, false],
@@ -30,9 +31,13 @@ describe('a caller', () => {
     ['nobody', false, false, false],
     ['read', false, false, false],
   ])('who is %s may read: %s, write: %s, change access: %s', (caller, reads, writes, changes) => {
-    expect(canRead(caller, lists)).toBe(reads);
-    expect(canWrite(caller, lists)).toBe(writes);
-    expect(canChangeAccess(caller, lists)).toBe(changes);
+    const principal = { id: caller };
+    expect(canRead(principal, document)).toBe(reads);
+    expect(mayRead(principal, document)).toBe(reads);
+    expect(readersOf(document).has(caller)).toBe(reads);
+    expect(hasRight(principal, document, 'read')).toBe(reads);
+    expect(hasRight(principal, document, 'write')).toBe(writes);
+    expect(hasRight(principal, document, 'change access')).toBe(changes);
   });
 });
 
@@ -113,15 +118,21 @@ describe('the tags that a caller asks for', () => {
   const own = readerTag('ann');
 
   test('are their own and those of their groups, which only documents have that they may read', () => {
-    expect(callerTags('ann', [])).toEqual({ tags: [own], areExact: true });
-    expect(callerTags('ann', ['bob:g1', 'eve:g2'])).toEqual({ tags: [own, 'g1', 'g2'], areExact: true });
+    expect(callerTags({ id: 'ann' }, [])).toEqual({ tags: [own], areExact: true });
+    expect(callerTags({ id: 'ann' }, ['bob:g1', 'eve:g2'])).toEqual({
+      tags: [own, 'g1', 'g2'],
+      areExact: true,
+    });
   });
 
   test('are wider than that while data of earlier versions stands for all groups of an owner, or for all', () => {
-    expect(callerTags('ann', ['bob:*', 'bob:g1', 'eve:g2'])).toEqual({
+    expect(callerTags({ id: 'ann' }, ['bob:*', 'bob:g1', 'eve:g2'])).toEqual({
       tags: [own, 'bob', 'g2'],
       areExact: false,
     });
-    expect(callerTags('ann', ['*', 'bob:g1'])).toEqual({ tags: [own, everyAccessGroupTag], areExact: false });
+    expect(callerTags({ id: 'ann' }, ['*', 'bob:g1'])).toEqual({
+      tags: [own, everyAccessGroupTag],
+      areExact: false,
+    });
   });
 });

@@ -22,7 +22,7 @@ const { redis } = useTestRedis();
 beforeEach(() => redis.flushAll());
 
 const ID = '0b7a4c1e-0000-4000-8000-00000000000a';
-const looking = { callerId: 'ann', filter: null };
+const looking = { principal: { id: 'ann' }, filter: null };
 const viewOf = (views: ReturnType<typeof createSharedViews>, shared?: 'all' | 'accepted' | 'own') =>
   views.within({ ...looking, shared }, (view: View) => Promise.resolve(view.filter));
 
@@ -227,12 +227,12 @@ test('a list of documents and a look at one heed the lists of now, and what the 
   const filter: Filter = { type: 'exists', path: 'a' };
   const rule = sharingRule('ann', 'all', { ...NO_LISTS, blockedOwners: ['bob'] });
   expect(await views.filterOf({ ...looking, filter })).toEqual({ type: 'and', filters: [filter, rule] });
-  const sees = await views.predicateOf({ callerId: 'ann' });
+  const sees = await views.predicateOf({ principal: { id: 'ann' } });
   const lists = { readers: ['ann'], writers: [], admins: [] };
   expect(sees(matchable({}, { ownerId: 'eve', ...lists }))).toBe(true);
   expect(sees(matchable({}, { ownerId: 'bob', ...lists }))).toBe(false);
   expect(sees(matchable({}, { ownerId: 'eve', ...lists, readers: ['dan'] }))).toBe(false);
-  const own = await views.predicateOf({ callerId: 'ann', shared: 'own' });
+  const own = await views.predicateOf({ principal: { id: 'ann' }, shared: 'own' });
   expect(own(matchable({}, { ownerId: 'eve', ...lists }))).toBe(false);
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createInstantMemo } from '../../../src/shared/filters/instants.js';
-import { matches, matchesFilter } from '../../../src/shared/filters/match.js';
+import { canFind } from '../../../src/shared/access/access.js';
+import { matchesFilter } from '../../../src/shared/filters/match.js';
 import { parseFilter } from '../../../src/shared/filters/parse.js';
 import { matchable } from '../../support/matchable.js';
 
@@ -55,9 +56,13 @@ describe('an operator', () => {
 test('a filter is held against each document anew, and opens none that the caller may not read', () => {
   const parsed = parseFilter({ a: 1 });
   const filter = 'filter' in parsed ? parsed.filter : null;
-  expect([1, 2, 1].map((a) => matches(matchable({ a }), 'alice', filter))).toEqual([true, false, true]);
-  expect(matches(matchable({ a: 1 }), 'mallory', filter)).toBe(false);
-  expect(matches(matchable({ a: 2 }), 'alice', null)).toBe(true);
+  expect([1, 2, 1].map((a) => canFind({ id: 'alice' }, matchable({ a }), filter))).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(canFind({ id: 'mallory' }, matchable({ a: 1 }), filter)).toBe(false);
+  expect(canFind({ id: 'alice' }, matchable({ a: 2 }), null)).toBe(true);
 });
 
 test('dates that are remembered of a document are its own, and are read once', () => {

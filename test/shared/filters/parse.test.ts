@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { MatchableDocument } from '../../../src/shared/document.js';
-import { compileFilter, matches, matchesFilter } from '../../../src/shared/filters/match.js';
+import { canFind } from '../../../src/shared/access/access.js';
+import { compileFilter, matchesFilter } from '../../../src/shared/filters/match.js';
 import { parseFilter, type Filter } from '../../../src/shared/filters/parse.js';
 import { filter as anyFilter, metadata as anyMetadata } from '../../support/filter-arbitraries.js';
 import { oracle } from '../../support/filter-oracle.js';
@@ -23,7 +24,7 @@ function holds(
   metadata: MatchableDocument['metadata'],
   changes: Partial<MatchableDocument> = {},
 ) {
-  return matches(matchable(metadata, changes), 'alice', parse(json));
+  return canFind({ id: 'alice' }, matchable(metadata, changes), parse(json));
 }
 
 /** Tells whether a filter with one operator on `n` holds for the value `n`. */
@@ -38,7 +39,7 @@ describe('a filter', () => {
         const parsed = parseFilter(json);
         fc.pre('filter' in parsed);
         const document = matchable(metadata);
-        expect(matches(document, 'alice', parsed.filter)).toBe(oracle(document, json));
+        expect(canFind({ id: 'alice' }, document, parsed.filter)).toBe(oracle(document, json));
       }),
       { numRuns: 3000 },
     );
@@ -68,11 +69,11 @@ describe('a filter', () => {
   });
 
   test('never opens a document to a caller who may not read it', () => {
-    expect(matches(matchable({ a: 1 }), 'mallory', null)).toBe(false);
-    expect(matches(matchable({ a: 1 }), 'mallory', parse({ $or: [{ a: 1 }, { $not: { a: 1 } }] }))).toBe(
-      false,
-    );
-    expect(matches(matchable({ a: 1 }, { writers: ['bob'] }), 'bob', null)).toBe(true);
+    expect(canFind({ id: 'mallory' }, matchable({ a: 1 }), null)).toBe(false);
+    expect(
+      canFind({ id: 'mallory' }, matchable({ a: 1 }), parse({ $or: [{ a: 1 }, { $not: { a: 1 } }] })),
+    ).toBe(false);
+    expect(canFind({ id: 'bob' }, matchable({ a: 1 }, { writers: ['bob'] }), null)).toBe(true);
   });
 });
 

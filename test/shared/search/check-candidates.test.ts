@@ -36,7 +36,8 @@ const reading =
       }),
     });
   };
-const checking = (readHits: ReadHits) => createCheckCandidates(readHits, { callerId: 'alice', filter: null });
+const checking = (readHits: ReadHits) =>
+  createCheckCandidates(readHits, { principal: { id: 'alice' }, filter: null });
 
 describe('a candidate', () => {
   test('is a hit where its document serves it and the caller may read that, without the lists of who may', async () => {
@@ -86,7 +87,7 @@ describe('a candidate', () => {
   test('is dropped where the filter of the search does not let its document pass', async () => {
     const filter = { type: 'exists', path: 'k' } as const;
     const check = createCheckCandidates(reading([serving('a', { metadata: { k: 1 } }), serving('b')]), {
-      callerId: 'alice',
+      principal: { id: 'alice' },
       filter,
     });
     const [one, other] = await check([candidate('a'), candidate('b')]);
@@ -112,7 +113,12 @@ describe('a candidate', () => {
       given.push(options);
       return reading([serving('a')])(chunks, ids, keep, options);
     };
-    const check = createCheckCandidates(readHits, { callerId: 'alice', filter: null, guard, confirmation });
+    const check = createCheckCandidates(readHits, {
+      principal: { id: 'alice' },
+      filter: null,
+      guard,
+      confirmation,
+    });
     await check([candidate('a')]);
     expect(given).toEqual([{ confirmation, guard }]);
   });

@@ -21,7 +21,14 @@ async function find(minScore: number, count: number) {
     vectors: { search: unused, similarities: unused },
     words: { search: ({ limit }) => Promise.resolve(candidates.slice(0, limit)), scores: unused },
   };
-  const request = { callerId: 'caller', filter: null, query: 'crane', k: K, minScore, per: 'chunk' } as const;
+  const request = {
+    principal: { id: 'caller' },
+    filter: null,
+    query: 'crane',
+    k: K,
+    minScore,
+    per: 'chunk',
+  } as const;
   const confirmation = { onUnconfirmed: undefined };
   return createFindCandidates({
     index,
@@ -86,7 +93,7 @@ async function weigh(chunks: readonly Chunk[]) {
   const found = await createFindCandidates({
     index: createIndex(chunks),
     ranker,
-    request: { callerId: 'caller', filter: null, query: 'crane', k: K, minScore: 0, per: 'chunk' },
+    request: { principal: { id: 'caller' }, filter: null, query: 'crane', k: K, minScore: 0, per: 'chunk' },
     embed: () => Promise.resolve(new Float32Array(1)),
     confirmation: { onUnconfirmed: undefined },
   })(1);
@@ -149,7 +156,7 @@ test.each([
   const found = await createFindCandidates({
     index: createIndex(Array.from({ length: count }, () => ({ similarity: 0.5, share: 0 }))),
     ranker: createSemanticRanker(),
-    request: { callerId: 'caller', filter: null, query: 'crane', k: K, minScore: 0, per: 'chunk' },
+    request: { principal: { id: 'caller' }, filter: null, query: 'crane', k: K, minScore: 0, per: 'chunk' },
     embed: () => Promise.resolve(new Float32Array(1)),
     confirmation: { onUnconfirmed: undefined },
   })(1);
@@ -159,7 +166,7 @@ test.each([
 describe('candidates are asked for', () => {
   const { signal } = new AbortController();
   const request = {
-    callerId: 'caller',
+    principal: { id: 'caller' },
     filter: { type: 'exists', path: 'a' },
     query: 'crane',
     k: K,
@@ -167,7 +174,7 @@ describe('candidates are asked for', () => {
     per: 'chunk',
     signal,
   } as const;
-  const who = { callerId: 'caller', filter: request.filter, signal };
+  const who = { principal: { id: 'caller' }, filter: request.filter, signal };
   const vector = Float32Array.of(1);
 
   /** Returns the questions to the index, in order. */
@@ -225,8 +232,8 @@ describe('candidates are asked for', () => {
     expect(asked).toEqual([
       { ...who, vector, limit: 400 },
       { ...who, query: 'crane', minScore: Number.MIN_VALUE, limit: 50 },
-      { callerId: 'caller', query: 'crane', signal, chunks: [{ ...one, number: 1 }] },
-      { callerId: 'caller', vector, signal, chunks: [{ ...one, number: 2 }] },
+      { principal: { id: 'caller' }, query: 'crane', signal, chunks: [{ ...one, number: 1 }] },
+      { principal: { id: 'caller' }, vector, signal, chunks: [{ ...one, number: 2 }] },
     ]);
     const large = await ask(createHybridRanker(0.5), { k: 200 }, 2);
     expect(large.asked.slice(0, 2)).toMatchObject([{ limit: 1_600 }, { limit: 432 }]);

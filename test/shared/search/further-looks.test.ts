@@ -74,7 +74,7 @@ function open({
   });
   const find = async (changes: Partial<SearchRequest> = {}) => {
     const hits = await search({
-      callerId: 'alice',
+      principal: { id: 'alice' },
       query: 'crane',
       filter: null,
       k: 10,

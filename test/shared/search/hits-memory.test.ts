@@ -39,7 +39,7 @@ test('hits hold nothing of access lists, and no more than a few records are held
     redis.evalSha = (...call) => { peak = Math.max(peak, memory() - before); return run(...call); };
     const candidates = Array.from({ length: ${String(DOCUMENTS)} }, (_, n) =>
       ({ documentId: 'd' + n, generation: 'g', number: n, score: 1 }));
-    const check = createCheckCandidates(createReadHits(redis), { callerId: 'alice', filter: null });
+    const check = createCheckCandidates(createReadHits(redis), { principal: { id: 'alice' }, filter: null });
     const { hits } = await takeHits(candidates.values(), check, { k: ${String(DOCUMENTS)}, per: 'chunk' });
     console.log(JSON.stringify({ hits: hits.length, peak, held: memory() - before, last: [hits.at(-1).content, hits.at(-1).record.metadata] }));
     redis.destroy();`;

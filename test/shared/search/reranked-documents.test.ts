@@ -84,7 +84,7 @@ function setUp({
   });
   const find = async (more: Partial<SearchRequest> = {}) => {
     const request = {
-      callerId: 'alice',
+      principal: { id: 'alice' },
       query: 'crane',
       filter: null,
       k: 3,

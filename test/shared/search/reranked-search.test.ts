@@ -57,7 +57,7 @@ function setUp({ candidates = 5, deadlineMilliseconds = 2_000 } = {}) {
   const find = async (more: Partial<SearchRequest & RerankWish> = {}) => {
     const { topN = null, ...request } = more;
     const found = await search.search({
-      callerId: 'ann',
+      principal: { id: 'ann' },
       query: 'heron',
       filter: null,
       k: 3,

@@ -171,7 +171,7 @@ describe('a search', () => {
       fc.asyncProperty(world, question, async (made, { colour, ...asked }) => {
         const { search, scan: scanAll, size } = openWorld(made);
         const filter = colour === null ? null : parsed({ colour });
-        const hits = await search({ callerId: 'caller', filter, ...asked }, colour);
+        const hits = await search({ principal: { id: 'caller' }, filter, ...asked }, colour);
         // An order by a part of the scores is not the order of the scores where limits cut candidates off.
         const isCertain = () => made.ranking !== 'hybrid' || size < 400;
         expectAnswer(hits, scanAll(asked.query, colour), { ...asked, tolerance: EXACT_SCORES, isCertain });
@@ -193,7 +193,7 @@ describe('a search', () => {
     colour: 'red',
   });
   const request = {
-    callerId: 'caller',
+    principal: { id: 'caller' },
     query: 'crane',
     filter: null,
     k: 10,

@@ -55,7 +55,7 @@ async function stepsOf(reranked: Reranked) {
   };
   const { hits } = await tracedBy(beginTrace('request', { from: null }), () =>
     createRerankedSearch({ search, reranking, readHits }).search({
-      callerId: 'alice',
+      principal: { id: 'alice' },
       query: 'secret query',
       filter: null,
       k: 5,

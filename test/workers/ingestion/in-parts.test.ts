@@ -102,7 +102,7 @@ describe.each(Object.entries(ways))('a text that is embedded in parts, ingested 
     if (!record) throw new Error('not found');
     expect(record).toMatchObject({ status: 'completed', published: { gaps: 1 } });
     const readExtraction = createReadExtraction({ records, chunks });
-    const { receipt } = await readExtraction({ documentId: id, callerId: ownerId });
+    const { receipt } = await readExtraction({ documentId: id, principal: { id: ownerId } });
     expect(receipt).toMatchObject({ gap_count: 1, gap_counts: { limit: 1 }, gaps: [{ reason: 'limit' }] });
     const chunk = await redis.hGetAll(keys.chunk(generationId(record), 0));
     expect(chunk).toMatchObject({ in_parts: '1', tags: documentTags(record) });

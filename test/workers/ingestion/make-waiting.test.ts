@@ -198,17 +198,17 @@ test('a file that takes too long is tried again, and given up in the end', async
 });
 
 test('no document is made for a mail that is removed in the last moment', async () => {
-  const change = createChangeDocuments({ records, jobs: { addCleans: () => Promise.resolve() } }, () => true);
+  const change = createChangeDocuments({ records, jobs: { addCleans: () => Promise.resolve() } }, null);
   onCreating = () => {
     onCreating = () => Promise.resolve();
-    return removeWithAttachments(change, { documentId: PARENT, callerId: 'owner' });
+    return removeWithAttachments(change, { documentId: PARENT, principal: { id: 'owner' } });
   };
   await makeWaiting();
   expect(await records.readMany([PARENT, ...IDS])).toEqual([null, null, null, null]);
 });
 
 test('no document is made between those that are removed and the mail that carried them', async () => {
-  const change = createChangeDocuments({ records, jobs: { addCleans: () => Promise.resolve() } }, () => true);
+  const change = createChangeDocuments({ records, jobs: { addCleans: () => Promise.resolve() } }, null);
   let hasBegun = false;
   const removing = removeWithAttachments(
     async (removal, transition) => {
@@ -216,7 +216,7 @@ test('no document is made between those that are removed and the mail that carri
       else if (hasBegun) await makeWaiting();
       return change(removal, transition);
     },
-    { documentId: PARENT, callerId: 'owner' },
+    { documentId: PARENT, principal: { id: 'owner' } },
   );
   await removing;
   expect(hasBegun).toBe(true);

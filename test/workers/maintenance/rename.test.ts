@@ -150,7 +150,7 @@ test('the index in memory finds a renamed document by its new name', async () =>
   try {
     await until(async () => (await index.state()) === 'ready');
     const found = async (query: string) => {
-      const request = { callerId: 'owner', query, filter: null, limit: 3, minScore: 0.1 };
+      const request = { principal: { id: 'owner' }, query, filter: null, limit: 3, minScore: 0.1 };
       return (await index.words.search(request)).length;
     };
     expect([await found('zebra'), await found('lion')]).toEqual([3, 0]);

@@ -217,7 +217,7 @@ const queryRoute = (caches: CacheService) =>
     events: answerEvent,
     handle: async ({ caller, path, body, startedAtMs, signal, whileValid }, reply) => {
       const { query, max_tokens: maxTokens, temperature, stream } = body;
-      const named = { ownerId: caller.id, name: path.name, startedAtMs, signal };
+      const named = { ownerId: caller.id, principal: caller.principal, name: path.name, startedAtMs, signal };
       const asked = { ...named, query, maxTokens, temperature };
       if (stream) return reply.events(caches.stream({ ...asked, signal: whileValid() }), viewAnswerEvent);
       return reply.json(200, viewAnswer(await caches.query(asked)));

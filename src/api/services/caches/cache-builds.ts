@@ -64,7 +64,7 @@ export async function createCache(
   const filter = filters.json === null ? undefined : filters.filter;
   const engine = await parts.engines.choose(ggufFile, request, request);
   const maxTokens = selectableTokens(parts, engine);
-  const documentIds = await parts.selection.select(request.ownerId, { docs, filter, maxTokens, shared });
+  const documentIds = await parts.selection.select(request.principal, { docs, filter, maxTokens, shared });
   if (documentIds.length === 0) throw new ImpossibleError('No documents to add to cache');
   const config = { model, ggufFile, engine, shared, filters: jsonSchema.parse(filters.json) };
   return startAndWait(parts, request, { type: 'create_cache', next: () => ({ config, documentIds }) });
@@ -75,7 +75,7 @@ export async function updateCache(parts: CacheBuildParts, request: CacheRequest)
   const cache = await findCache(parts.caches, request);
   const { filters, engine, shared } = shownConfig(cache);
   const maxTokens = selectableTokens(parts, engine);
-  const added = await parts.selection.matching(request.ownerId, filters, { maxTokens, shared });
+  const added = await parts.selection.matching(request.principal, filters, { maxTokens, shared });
   return startAndWait(parts, request, { type: 'update_cache', next: (current) => extend(current, added) });
 }
 
@@ -86,7 +86,7 @@ export async function addCacheDocuments(
 ): Promise<BuildResult> {
   const { engine, shared } = shownConfig(await findCache(parts.caches, request));
   const maxTokens = selectableTokens(parts, engine);
-  const added = await parts.selection.select(request.ownerId, { docs, maxTokens, shared });
+  const added = await parts.selection.select(request.principal, { docs, maxTokens, shared });
   return startAndWait(parts, request, {
     type: 'add_docs_to_cache',
     next: (current) => extend(current, added),

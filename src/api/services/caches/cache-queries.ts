@@ -1,4 +1,5 @@
 import { noteDocuments } from '../../../shared/audit/notes.js';
+import type { Principal } from '../../../shared/access/access.js';
 import type { SharedViews } from '../../../shared/access/sharing.js';
 import { fenceOfCache, type CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { BuiltCache } from '../../../shared/caches/cache-record.js';
@@ -17,6 +18,7 @@ import type { RenewalPause } from './renewal-pause.js';
 
 export interface CacheQueryRequest {
   readonly ownerId: string;
+  readonly principal: Principal;
   readonly name: string;
   readonly startedAtMs: number;
   readonly signal: AbortSignal;
@@ -168,13 +170,13 @@ async function readCurrent(
   parts: CacheQueryParts & CacheBuildParts,
   request: CacheQueryRequest,
 ): Promise<CurrentCache> {
-  const { ownerId, name } = request;
+  const { principal, name } = request;
   for (let renewals = 0; ; renewals += 1) {
     const { ready, building } = await findCache(parts.caches, request);
     if (!ready) throw notReady(name, building !== null);
     // The limit was checked when the cache was built, and its texts do not change.
     const { shared } = ready.config;
-    const findUsable = () => parts.sharedViews.predicateOf({ callerId: ownerId, shared });
+    const findUsable = () => parts.sharedViews.predicateOf({ principal, shared });
     const texts = { findUsable, members: ready.members, maxCharacters: Infinity };
     const passages = await readCachePassages(parts, texts);
     const isCurrent =

@@ -1,10 +1,9 @@
-import { canRead } from '../../../shared/access/access.js';
+import { canFind, canRead, type Principal } from '../../../shared/access/access.js';
 import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, ImpossibleError } from '../../../shared/errors.js';
 import type { ListedPage, ListPosition } from '../../../shared/documents/list-order.js';
-import { matches } from '../../../shared/filters/match.js';
 import { parseFilter, type Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
 import { documentNotFound, isDocumentId } from '../documents/document-access.js';
@@ -24,10 +23,10 @@ export interface CacheSelection {
    * @throws NotFoundError for an unknown or unreadable id, ConflictError for a listed document that is not completed, or that
    *   the cache does not take
    */
-  select(callerId: string, selected: Selected): Promise<string[]>;
+  select(principal: Principal, selected: Selected): Promise<string[]>;
   /** Selects the documents that match a cache's stored filters; none when there are no filters. */
   matching(
-    callerId: string,
+    principal: Principal,
     filters: unknown,
     limits: Pick<Selected, 'maxTokens' | 'shared'>,
   ): Promise<string[]>;
@@ -46,18 +45,18 @@ interface Dependencies {
 /** Selects the documents of a named cache. */
 export function createCacheSelection(parts: Dependencies): CacheSelection {
   return {
-    select: async (callerId, { docs, filter, ...limits }) => {
-      const named = docs ? await checkListed(parts, { callerId, ...limits }, docs) : [];
-      const found = filter === undefined ? [] : await matching(parts, callerId, { filter, ...limits });
+    select: async (principal, { docs, filter, ...limits }) => {
+      const named = docs ? await checkListed(parts, { principal, ...limits }, docs) : [];
+      const found = filter === undefined ? [] : await matching(parts, principal, { filter, ...limits });
       return [...new Set([...named, ...found])];
     },
-    matching: async (callerId, filters, limits) => {
+    matching: async (principal, filters, limits) => {
       if (filters === null) return [];
       const parsed = parseFilter(filters);
       // The limits for filters may have been higher when these were stored.
       if ('errors' in parsed)
         throw new ImpossibleError(`The filters of this cache are refused today: ${reasonOf(parsed.errors)}`);
-      return matching(parts, callerId, { filter: parsed.filter, ...limits });
+      return matching(parts, principal, { filter: parsed.filter, ...limits });
     },
   };
 }
@@ -65,10 +64,10 @@ export function createCacheSelection(parts: Dependencies): CacheSelection {
 /** Returns the listed ids, each once. They are checked in pages, because there may be 100,000. */
 async function checkListed(
   { records, sharedViews }: Dependencies,
-  { callerId, shared }: { readonly callerId: string; readonly shared: Shared },
+  { principal, shared }: { readonly principal: Principal; readonly shared: Shared },
   docs: readonly string[],
 ): Promise<string[]> {
-  const isTaken = await sharedViews.predicateOf({ callerId, shared });
+  const isTaken = await sharedViews.predicateOf({ principal, shared });
   const ids = new Set<string>();
   let unfinished: DocumentRecord | null = null;
   for (let first = 0; first < docs.length; first += PAGE) {
@@ -78,7 +77,7 @@ async function checkListed(
       ids.add(id);
     }
     for (const record of await records.readMany([...page])) {
-      if (!record || !canRead(callerId, record)) throw documentNotFound();
+      if (!record || !canRead(principal, record)) throw documentNotFound();
       if (!isTaken(record)) throw new ConflictError(notTaken(record));
       if (record.status !== 'completed') unfinished ??= record;
     }
@@ -94,20 +93,20 @@ const reasonOf = (errors: readonly { readonly msg: string }[]) => errors.map(({ 
 
 async function matching(
   { index, records, sharedViews, overlap }: Dependencies,
-  callerId: string,
+  principal: Principal,
   {
     filter: asked,
     maxTokens,
     shared,
   }: Pick<Selected, 'maxTokens' | 'shared'> & { readonly filter: Filter | null },
 ): Promise<string[]> {
-  const filter = await sharedViews.filterOf({ callerId, filter: asked, shared });
+  const filter = await sharedViews.filterOf({ principal, filter: asked, shared });
   const selected: string[] = [];
   let leastTokens = 0;
   for (let after: ListPosition | null = null; ;) {
-    const page: ListedPage = await index.list({ callerId, filter, after, skip: 0, limit: PAGE });
+    const page: ListedPage = await index.list({ principal, filter, after, skip: 0, limit: PAGE });
     for (const record of await records.readMany(page.ids)) {
-      if (record?.status !== 'completed' || !matches(record, callerId, filter)) continue;
+      if (record?.status !== 'completed' || !canFind(principal, record, filter)) continue;
       selected.push(record.id);
       const { tokenCount, chunkCount } = shownContent(record);
       leastTokens += tokenCount - overlap * Math.max(0, chunkCount - 1);

@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { canChangeAccess, canRead, type AccessLists } from '../../../shared/access/access.js';
-import { ACCESS_LISTS, hasLeft, leftWith, withoutUnnoted } from '../../../shared/access/leaving.js';
+import { hasRight, type AccessLists, type Principal } from '../../../shared/access/access.js';
+import {
+  ACCESS_LISTS,
+  canLeave,
+  leftWith,
+  requireMembership,
+  withoutUnnoted,
+} from '../../../shared/access/leaving.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Change } from '../../../shared/documents/change.js';
 import { comeBack, leave, patch, type Patch } from '../../../shared/documents/transitions.js';
-import { ForbiddenError, NotFoundError, TooManyError } from '../../../shared/errors.js';
+import { NotFoundError, TooManyError } from '../../../shared/errors.js';
 import { grows } from '../ingest/admission/memory-growth.js';
 import type { ChangeDocument, ChangeRequest } from './commit-change.js';
 
@@ -41,7 +47,7 @@ export const changeAccess = (
 ): ReturnType<ChangeDocument> =>
   changeWithAttachments(parts, asked, {
     apply: (now) => patchedBy(fieldsOf(now))(now),
-    ofAttachments: (before) => inheriting(asked.callerId, { before, lists: listsOf(fieldsOf(before)) }),
+    ofAttachments: (before) => inheriting(asked.principal, { before, lists: listsOf(fieldsOf(before)) }),
   });
 
 /**
@@ -50,18 +56,17 @@ export const changeAccess = (
  *   TooManyError
  */
 export function leaveWithAttachments(parts: Parts, asked: ChangeRequest): ReturnType<ChangeDocument> {
-  const { callerId } = asked;
+  const { principal } = asked;
   const ofAttachments = () => inAttachments;
   // A caller need not leave attachments that they own or alone have charge of.
   const inAttachments: Changes = {
-    apply: (now) => (mayLeave(now, callerId) ? leave(now, callerId) : null),
+    apply: (now) => (canLeave(principal, now) ? leave(now, principal.id) : null),
     ofAttachments,
   };
   return changeWithAttachments(parts, asked, {
     apply: (now) => {
-      if (!canRead(callerId, now) && !hasLeft(callerId, now))
-        throw new ForbiddenError('Insufficient permissions');
-      return leave(now, callerId);
+      requireMembership(principal, now);
+      return leave(now, principal.id);
     },
     ofAttachments,
   });
@@ -73,14 +78,11 @@ export function leaveWithAttachments(parts: Parts, asked: ChangeRequest): Return
  */
 export function comeBackWithAttachments(parts: Parts, asked: ChangeRequest): ReturnType<ChangeDocument> {
   const changes: Changes = {
-    apply: (now) => comeBack(now, asked.callerId),
+    apply: (now) => comeBack(now, asked.principal.id),
     ofAttachments: () => changes,
   };
   return changeWithAttachments(parts, asked, changes);
 }
-
-const mayLeave = ({ ownerId, admins, ...lists }: DocumentRecord, callerId: string): boolean =>
-  ownerId !== callerId && canRead(callerId, { admins, ...lists }) && admins.some((id) => id !== callerId);
 
 /** The patch of a document's fields, by the document as it is now. */
 export type FieldsOf = (now: DocumentRecord) => Patch;
@@ -100,11 +102,11 @@ interface Given {
   readonly lists: Partial<AccessLists>;
 }
 
-function inheriting(callerId: string, given: Given): Changes {
+function inheriting(principal: Principal, given: Given): Changes {
   const changes: Changes = {
     apply: (attachment) => {
       const now: DocumentRecord = { ...attachment, ...leftWith(attachment, given.before) };
-      return patchedBy(withoutUnnoted(now, inherited(now, callerId, given)))(now);
+      return patchedBy(withoutUnnoted(now, inherited(now, principal, given)))(now);
     },
     ofAttachments: () => changes,
   };
@@ -152,12 +154,12 @@ const finish = (change: Change | null): Change | null =>
 /** @returns the attachments that were there */
 async function giveToAttachments(
   parts: Parts,
-  { callerId }: ChangeRequest,
+  { principal }: ChangeRequest,
   { parent, changes }: { parent: DocumentRecord; changes: Changes },
 ): Promise<ReadonlySet<string>> {
   const reached = new Set<string>();
   for (const documentId of parent.attachments ?? []) {
-    const asked = { documentId, callerId, right: null };
+    const asked = { documentId, principal, right: null };
     const changed = await ifThere(async () => {
       if (!(await isAttachment(parts, asked, parent))) return null;
       reached.add(documentId);
@@ -171,12 +173,12 @@ async function giveToAttachments(
 /** Tells whether there is an attachment by now that a change has not reached. */
 async function hasUnreached(
   parts: Parts,
-  { callerId }: ChangeRequest,
+  { principal }: ChangeRequest,
   { parent, reached }: { parent: DocumentRecord | null; reached: ReadonlySet<string> },
 ): Promise<boolean> {
   for (const documentId of parent?.attachments ?? []) {
     if (!parent || reached.has(documentId)) continue;
-    const asked = { documentId, callerId, right: null };
+    const asked = { documentId, principal, right: null };
     if (await ifThere(() => isAttachment(parts, asked, parent))) return true;
   }
   return false;
@@ -207,10 +209,10 @@ async function ifThere<Result>(use: () => Promise<Result>): Promise<Result | nul
  */
 function inherited(
   attachment: DocumentRecord,
-  callerId: string,
+  principal: Principal,
   { before, lists }: Given,
 ): Partial<AccessLists> {
-  if (canChangeAccess(callerId, attachment)) return lists;
+  if (hasRight(principal, attachment, 'change access')) return lists;
   const left: Partial<Record<(typeof ACCESS_LISTS)[number], string[]>> = {};
   for (const name of ACCESS_LISTS) {
     const wanted = lists[name];

@@ -1,3 +1,4 @@
+import { requireRight, type DocumentRight, type Principal } from '../../../shared/access/access.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Transition } from '../../../shared/documents/change.js';
 import { fulfils, type Precondition } from '../../../shared/documents/entity-tag.js';
@@ -5,11 +6,11 @@ import { ChangedError } from '../../../shared/errors.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { isCurrent } from '../../../shared/documents/transitions.js';
 import type { JobRequests } from '../ingest/job-requests.js';
-import { requireRight, documentNotFound, type DocumentRight } from './document-access.js';
+import { documentNotFound } from './document-access.js';
 
 export interface ChangeRequest {
   readonly documentId: string;
-  readonly callerId: string;
+  readonly principal: Principal;
   /** Null where the right to change another document decides about the change. */
   readonly right: DocumentRight | null;
   /** The states in which alone the document may be changed; null or absent for any. */
@@ -27,10 +28,10 @@ export type ChangeDocument = (
  * @throws ForbiddenError, NotFoundError, ChangedError
  */
 export function createCommitChange(records: Records, jobs: JobRequests): ChangeDocument {
-  return async ({ documentId, callerId, right, precondition }, transition) => {
+  return async ({ documentId, principal, right, precondition }, transition) => {
     const last: { before: DocumentRecord | null } = { before: null };
     const checked: Transition = (record) => {
-      if (right) requireRight(record, callerId, right);
+      if (right) requireRight(principal, record, right);
       if (precondition && !fulfils(record, precondition)) throw new ChangedError();
       last.before = record;
       return transition(record);
@@ -38,7 +39,7 @@ export function createCommitChange(records: Records, jobs: JobRequests): ChangeD
     const result = await records.update(documentId, checked);
     if (!result.record && !result.changed) throw documentNotFound();
     await Promise.all([
-      jobs.clean(result.discarded, callerId),
+      jobs.clean(result.discarded, principal.id),
       last.before && endsAttempt(last.before, result.record) ? jobs.forgetIngest(last.before) : null,
     ]);
     return result;

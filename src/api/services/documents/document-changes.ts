@@ -59,23 +59,23 @@ export function createDocumentChanges(parts: Dependencies): DocumentChanges {
   return {
     patch: (documentId, changes, context) => patchDocument(parts, { documentId, changes, context }),
     retry: (documentId, context) => retryDocument(parts, documentId, context),
-    cancel: async (documentId, { callerId }) => {
-      const { record } = await changeAsWriter({ documentId, callerId }, (current) => {
-        const cancelling = cancel(current, callerId);
+    cancel: async (documentId, { principal }) => {
+      const { record } = await changeAsWriter({ documentId, principal }, (current) => {
+        const cancelling = cancel(current, principal.id);
         return cancelling && { ...cancelling, evenWhenFull: true };
       });
       // Nothing of it is found after the response. When this is interrupted, the sweep has the rest removed.
       if (record?.status === 'cancelled') await removeReplaced(parts.records, changeAsWriter, documentId);
       return record;
     },
-    remove: (documentId, { callerId, precondition }) =>
+    remove: (documentId, { principal, precondition }) =>
       removeWithAttachments(
         (removal, transition) => {
           const isAsked = removal.documentId === documentId;
           const asked = { ...removal, right: 'write', precondition: isAsked ? precondition : null } as const;
           return parts.change(asked, transition);
         },
-        { documentId, callerId },
+        { documentId, principal },
       ),
   };
 }
@@ -90,10 +90,10 @@ async function patchDocument(
   { change, room, jobs, waitForDocument }: Dependencies,
   { documentId, changes, context }: PatchRequest,
 ): Promise<AwaitedDocument> {
-  const { callerId, waitSeconds, expiresAtMs, signal, precondition } = context;
+  const { principal, waitSeconds, expiresAtMs, signal, precondition } = context;
   const fieldsOf = definedFields(changes);
   const right = changes.accessControl ? 'change access' : 'write';
-  const asked = { documentId, callerId, right, precondition } as const;
+  const asked = { documentId, principal, right, precondition } as const;
   const apply = (now: DocumentRecord) => {
     const fields = fieldsOf(now);
     return Object.keys(fields).length === 0 ? null : patchedBy(fields)(now);
@@ -117,8 +117,8 @@ async function retryDocument(
   context: RequestContext,
 ): Promise<DocumentRecord | null> {
   const { change, admit, jobs, waitForDocument } = parts;
-  const { callerId, startedAtMs } = context;
-  const asked = { documentId, callerId, right: 'write' } as const;
+  const { callerId, principal, startedAtMs } = context;
+  const asked = { documentId, principal, right: 'write' } as const;
   const again = (current: DocumentRecord) => {
     const { pending } = current;
     if (!pending) return null;

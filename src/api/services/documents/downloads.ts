@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { principalOf, type Principal } from '../../../shared/access/access.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ForbiddenError, NotFoundError } from '../../../shared/errors.js';
@@ -18,7 +19,7 @@ export interface DownloadTicket {
 /** Makes the signed address of a document's source file; null for ingested text. `baseUrl` has no trailing slash. */
 export type DownloadUrl = (
   record: Pick<DocumentRecord, 'id' | 'published' | 'pending'>,
-  request: { readonly callerId: string; readonly baseUrl: string },
+  request: { readonly principal: Principal; readonly baseUrl: string },
 ) => string | null;
 
 export interface DownloadLinks {
@@ -49,7 +50,7 @@ export function createDownloadLinks({
       .digest();
 
   return {
-    urlFor: (record, { callerId, baseUrl }) => {
+    urlFor: (record, { principal: { id: callerId }, baseUrl }) => {
       if (shownContent(record).kind === 'text') return null;
       const expires = String(Math.floor(Date.now() / 1000) + validSeconds);
       const signature = digest(current, record.id, callerId, expires).toString('base64url');
@@ -63,7 +64,7 @@ export function createDownloadLinks({
         return given.length === expected.length && timingSafeEqual(given, expected);
       });
       if (!fits || !(Number(expires) * 1000 > Date.now())) throw refused();
-      return { documentId, callerId: caller };
+      return { documentId, principal: principalOf(caller) };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { principalOf } from '../../../shared/access/access.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { RequestContext } from '../request-context.js';
@@ -33,14 +34,18 @@ export function createOperatorChanges({ records, change, changesBy }: Dependenci
     changesBy((asked, transition) =>
       change(asked.documentId === documentId ? { ...asked, right: null } : asked, transition),
     );
-  const contextOf = async (documentId: string, requestId: string): Promise<RequestContext> => ({
-    callerId: await ownerOf(documentId),
-    requestId,
-    startedAtMs: Date.now(),
-    // Nobody waits for the document.
-    waitSeconds: 0,
-    signal: new AbortController().signal,
-  });
+  const contextOf = async (documentId: string, requestId: string): Promise<RequestContext> => {
+    const callerId = await ownerOf(documentId);
+    return {
+      callerId,
+      principal: principalOf(callerId),
+      requestId,
+      startedAtMs: Date.now(),
+      // Nobody waits for the document.
+      waitSeconds: 0,
+      signal: new AbortController().signal,
+    };
+  };
   return {
     retry: async (id, requestId) => changesOf(id).retry(id, await contextOf(id, requestId)),
     cancel: async (id, requestId) => changesOf(id).cancel(id, await contextOf(id, requestId)),

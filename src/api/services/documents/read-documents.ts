@@ -1,10 +1,10 @@
+import { canFind, type Principal } from '../../../shared/access/access.js';
 import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { StoredChunk } from '../../../shared/chunks/fields.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import { nameMatcher, type ListOrder, type ListPosition } from '../../../shared/documents/list-order.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
 import {
@@ -22,7 +22,7 @@ export interface Page {
 }
 
 export interface DocumentListing extends Page {
-  readonly callerId: string;
+  readonly principal: Principal;
   readonly filter: Filter | null;
   /** The documents of others that are listed; the setting holds where it is undefined. */
   readonly shared?: Shared | undefined;
@@ -85,7 +85,7 @@ export function createReadDocuments(parts: Dependencies): Documents {
     get: (request) => readDocument(records, request, 'read'),
     chunks: async ({ signal, ...request }, page) => {
       const bytes = page.limit * CHUNK_BYTES;
-      const lease = await memory.reserve({ callerId: request.callerId, bytes, signal });
+      const lease = await memory.reserve({ callerId: request.principal.id, bytes, signal });
       try {
         const texts = await readWithinMemory(lease, {
           read: () => readTexts(parts, request, page),
@@ -120,9 +120,9 @@ async function* readListed(
   ids: readonly string[],
   listing: DocumentListing,
 ): AsyncGenerator<DocumentRecord> {
-  const { callerId, signal } = listing;
+  const { principal, signal } = listing;
   const bytes = Math.min(listing.limit * RECORD_BYTES, STEP_BYTES);
-  const lease = await memory.reserve({ callerId, bytes, signal });
+  const lease = await memory.reserve({ callerId: principal.id, bytes, signal });
   try {
     // Documents that are gone are not replaced by documents from further down, which are on the next page.
     yield* check(records, ids, { listing, lease, stepBytes: bytes });
@@ -143,12 +143,12 @@ async function* check(
   ids: readonly string[],
   { listing, lease, stepBytes }: Checking,
 ): AsyncGenerator<DocumentRecord> {
-  const { callerId, filter, name = null, signal } = listing;
+  const { principal, filter, name = null, signal } = listing;
   const isNamed = nameMatcher(name);
   const readFound = async (wanted: readonly string[], enoughBytes: number): Promise<Step> => {
     const read = await records.readSome(wanted, enoughBytes);
     const found = read.filter(
-      (record) => record !== null && matches(record, callerId, filter) && isNamed(record),
+      (record) => record !== null && canFind(principal, record, filter) && isNamed(record),
     );
     return { count: read.length, found };
   };

@@ -112,7 +112,7 @@ interface Finding {
 
 async function findPicture(parts: Dependencies, { request, generation, end }: Finding): Promise<Found> {
   const { pictures, renderPage, memory } = parts;
-  const { callerId, signal } = request;
+  const { principal, signal } = request;
   const chunk = await chunkOnPage(parts, request, generation);
   if (chunk === undefined) {
     const error = new NotFoundError(`The document has no chunk ${String(request.highlight)}`);
@@ -122,7 +122,7 @@ async function findPicture(parts: Dependencies, { request, generation, end }: Fi
   const outcome = (await pictures.outcome(id)) ?? (await renderPage(id, { ...request, end }));
   if (outcome.type === 'failed')
     return outcome.code === 'stale' ? { type: 'gone' } : { type: 'refused', error: failureOf(outcome) };
-  const lease = await memory.reserve({ callerId, bytes: outcome.bytes, signal });
+  const lease = await memory.reserve({ callerId: principal.id, bytes: outcome.bytes, signal });
   try {
     const png = await pictures.read(id);
     if (png?.length === outcome.bytes) return { type: 'picture', png, lease };
@@ -190,7 +190,7 @@ interface RenderRequest extends DocumentRequest {
 const late = () => new TryLaterError('The page was not rendered in time', { retryAfterSeconds: 5 });
 
 export function createRenderPage({ pictures, waits, jobs, waiter, room }: RenderDependencies): RenderPage {
-  return async (id, { documentId, callerId, requestId, signal, end }) => {
+  return async (id, { documentId, principal: { id: callerId }, requestId, signal, end }) => {
     const milliseconds = Math.ceil(end - performance.now());
     if (milliseconds <= 0) throw late();
     await room.forGrowth('pictures of pages');

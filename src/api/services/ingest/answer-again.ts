@@ -23,8 +23,8 @@ interface Dependencies {
 
 export function createAnswerAgain({ records, beginAgain, waitForDocument }: Dependencies): AnswerAgain {
   return async (documentId, context) => {
-    const { callerId, waitSeconds, expiresAtMs, signal } = context;
-    const known = await readDocument(records, { documentId, callerId }, 'read');
+    const { principal, waitSeconds, expiresAtMs, signal } = context;
+    const known = await readDocument(records, { documentId, principal }, 'read');
     const record = await beginAgain(known, context);
     return beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, expiresAtMs, signal });
   };
@@ -40,9 +40,9 @@ export type BeginAgain = (record: DocumentRecord, context: RequestContext) => Pr
 export function createBeginAgain(change: ChangeDocument, jobs: JobRequests): BeginAgain {
   return async (record, context) => {
     if (!isOurFailure(record)) return record;
-    const { callerId, startedAtMs } = context;
+    const { callerId, principal, startedAtMs } = context;
     const documentId = record.id;
-    const begun = await change({ documentId, callerId, right: 'write' }, (current) => {
+    const begun = await change({ documentId, principal, right: 'write' }, (current) => {
       const { pending } = current;
       if (!pending || !isOurFailure(current)) return null;
       return retry(current, newOperation(pending, { documentId, userId: callerId, startedAtMs }));

@@ -77,9 +77,9 @@ export function createContentUpdates(parts: Dependencies): ContentUpdates {
 async function openVersion(
   records: Records,
   documentId: string,
-  { callerId, precondition }: RequestContext,
+  { principal, precondition }: RequestContext,
 ): Promise<SourceOwner> {
-  const record = await readDocument(records, { documentId, callerId }, 'write');
+  const record = await readDocument(records, { documentId, principal }, 'write');
   if (precondition && !fulfils(record, precondition)) throw new ChangedError();
   const { ownerId, version } = record;
   return { documentId, version: version + 1, ownerId, counted: ownedWith(record).bytes };
@@ -119,10 +119,10 @@ async function put(
 async function replace(
   { records, sources, change }: Dependencies,
   { documentId, name, content, ocr, source, lost }: Replacement,
-  { callerId, startedAtMs, precondition }: RequestContext,
+  { callerId, principal, startedAtMs, precondition }: RequestContext,
 ) {
   try {
-    return await change({ documentId, callerId, right: 'write', precondition }, (record) => {
+    return await change({ documentId, principal, right: 'write', precondition }, (record) => {
       const named = withOcr({ ...content, filename: name(record) }, ocr ?? newestContent(record)?.ocr);
       if (hasContent(record, named) && newestContent(record)?.storageKey !== lost) return null;
       const operation = newOperation(named, { documentId, userId: callerId, startedAtMs });

@@ -98,8 +98,8 @@ async function completeWhole(parts: Dependencies, request: QueryRequest): Promis
 }
 
 function accounted(request: QueryRequest): AccountedRequest {
-  const { callerId: userId, startedAtMs, signal } = request;
-  return { operation: 'query', userId, startedAtMs, signal, metadata: searchMetadata(request) };
+  const { principal, startedAtMs, signal } = request;
+  return { operation: 'query', userId: principal.id, startedAtMs, signal, metadata: searchMetadata(request) };
 }
 
 const tokensOf = ({ promptTokens, completionTokens }: QueryEnd) => promptTokens + completionTokens;
@@ -136,7 +136,7 @@ function generate(parts: Dependencies, request: QueryRequest, prepared: Prepared
 
 async function* completePrompt(
   { completer, countTokens }: Dependencies,
-  { callerId, temperature, signal }: QueryRequest,
+  { principal: { id: callerId }, temperature, signal }: QueryRequest,
   { prompt: first, maxTokens: firstMaxTokens, sources }: Prepared,
 ): AsyncGenerator<QueryEvent> {
   let fitted = { prompt: first, maxTokens: firstMaxTokens };

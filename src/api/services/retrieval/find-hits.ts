@@ -29,8 +29,8 @@ export interface SearchResult {
 
 /** Memory for the hits of a search. @throws ImpossibleError when the request wants reranking and there is none */
 export function hitsWanted(parts: FindHitsParts, request: HitsRequest): Wanted {
-  const { callerId, signal } = request;
-  return { callerId, signal, bytes: bytesOf(expectedOf(parts, request)) };
+  const { principal, signal } = request;
+  return { callerId: principal.id, signal, bytes: bytesOf(expectedOf(parts, request)) };
 }
 
 /** Searches within a lease of the size that `hitsWanted` returns, and reranks where that is asked for. */

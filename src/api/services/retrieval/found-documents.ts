@@ -1,8 +1,8 @@
+import { canFind, type Principal } from '../../../shared/access/access.js';
 import { at } from '../../../shared/at.js';
 import type { Content, DocumentRecord, Metadata } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { UnavailableError } from '../../../shared/errors.js';
-import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import { MissingObjectError } from '../../../shared/ports.js';
 import { StreamedText, MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
@@ -31,7 +31,7 @@ type FoundContent =
   | { readonly type: 'url'; readonly value: string; readonly filename: string | null };
 
 interface ReadRequest {
-  readonly callerId: string;
+  readonly principal: Principal;
   readonly baseUrl: string;
   readonly filter: Filter | null;
 }
@@ -75,7 +75,7 @@ async function readCurrent(
     const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
     // A document that cannot be read is left out, like one that is gone.
     const record: DocumentRecord | null = at(await parts.records.readMany([found.id]), 0);
-    if (!record || !matches(record, request.callerId, request.filter)) return null;
+    if (!record || !canFind(request.principal, record, request.filter)) return null;
     if (record.published?.storageKey !== published.storageKey) {
       published = record.published;
       continue;
@@ -107,7 +107,7 @@ async function* whileReadable(
   for await (const part of text.parts) {
     if (performance.now() - checkedAt > CHECK_MILLISECONDS) {
       const record = await records.read(id);
-      if (!record || !matches(record, request.callerId, request.filter)) throw new UnavailableError(CHANGED);
+      if (!record || !canFind(request.principal, record, request.filter)) throw new UnavailableError(CHANGED);
       checkedAt = performance.now();
     }
     yield part;

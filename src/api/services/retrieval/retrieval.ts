@@ -1,3 +1,4 @@
+import type { Principal } from '../../../shared/access/access.js';
 import type { Shared } from '../../../shared/access/sharing.js';
 import type { Metadata } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
@@ -16,7 +17,7 @@ import { onStreamEnd } from '../stream-end.js';
 
 /** A validated search and its caller. */
 export interface RetrievalRequest {
-  readonly callerId: string;
+  readonly principal: Principal;
   readonly baseUrl: string;
   readonly startedAtMs: number;
   readonly signal: AbortSignal;
@@ -89,8 +90,8 @@ function accountedSearch(
   operation: 'retrieve_chunks' | 'retrieve_docs',
   request: RetrievalRequest,
 ): AccountedRequest {
-  const { callerId: userId, startedAtMs, signal } = request;
-  return { operation, userId, startedAtMs, signal, metadata: searchMetadata(request) };
+  const { principal, startedAtMs, signal } = request;
+  return { operation, userId: principal.id, startedAtMs, signal, metadata: searchMetadata(request) };
 }
 
 /** Few chunks hold no memory any more: less of them is sent at once than a connection may hold unsent. */

@@ -1,4 +1,4 @@
-import { canRead } from '../../../shared/access/access.js';
+import { canRead, type Principal } from '../../../shared/access/access.js';
 import {
   MAX_SHARING_ENTRIES,
   type Shared,
@@ -26,7 +26,7 @@ export interface CallerLists {
   /** Accepts all documents of an owner, future ones included. */
   acceptOwner(callerId: string, owner: string): Promise<CallerView>;
   forgetOwner(callerId: string, owner: string): Promise<CallerView>;
-  acceptDocument(callerId: string, documentId: string): Promise<void>;
+  acceptDocument(principal: Principal, documentId: string): Promise<void>;
   forgetDocument(callerId: string, documentId: string): Promise<void>;
 }
 
@@ -58,11 +58,12 @@ export function createCallerLists({ sharedViews, records }: Dependencies): Calle
       );
     },
     forgetOwner: (callerId, owner) => change(callerId, (lists) => removed(lists, 'acceptedOwners', owner)),
-    acceptDocument: async (callerId, documentId) => {
+    acceptDocument: async (principal, documentId) => {
+      const { id: callerId } = principal;
       const { acceptedDocuments: before } = await sharedViews.read(callerId);
       const isFull = before.length >= MAX_SHARING_ENTRIES && !before.includes(documentId);
       // Documents that were deleted or closed meanwhile make room.
-      const kept = new Set(isFull ? await readableOf(records, callerId, before) : before);
+      const kept = new Set(isFull ? await readableOf(records, principal, before) : before);
       await change(callerId, (lists) => {
         const left = lists.acceptedDocuments.filter((id) => kept.has(id) || !before.includes(id));
         const isSame = left.length === lists.acceptedDocuments.length;
@@ -94,12 +95,12 @@ const RECORDS_AT_ONCE = 200;
 
 async function readableOf(
   records: Pick<Records, 'readMany'>,
-  callerId: string,
+  principal: Principal,
   ids: readonly string[],
 ): Promise<string[]> {
   const readable: string[] = [];
   for (let first = 0; first < ids.length; first += RECORDS_AT_ONCE)
     for (const record of await records.readMany(ids.slice(first, first + RECORDS_AT_ONCE)))
-      if (record && canRead(callerId, record)) readable.push(record.id);
+      if (record && canRead(principal, record)) readable.push(record.id);
   return readable;
 }

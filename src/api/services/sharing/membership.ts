@@ -1,9 +1,9 @@
-import { hasLeft } from '../../../shared/access/leaving.js';
+import { requireMembership } from '../../../shared/access/leaving.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import { comeBack, leave } from '../../../shared/documents/transitions.js';
 import { comeBackWithAttachments, leaveWithAttachments } from '../documents/change-access.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
-import { documentNotFound, isDocumentId, requireRight } from '../documents/document-access.js';
+import { documentNotFound, isDocumentId } from '../documents/document-access.js';
 import { requireRoomFor } from '../ingest/admission/memory-growth.js';
 import type { RequireRoom } from '../ingest/admission/require-room.js';
 import type { JobRequests } from '../ingest/job-requests.js';
@@ -47,7 +47,7 @@ export function createMembership(parts: MembershipParts): Membership {
     },
     accept: async (documentId, context) => {
       const { asked, isOwn } = await prepare(parts, { documentId, context, apply: comeBack });
-      if (!isOwn) await lists.acceptDocument(context.callerId, documentId);
+      if (!isOwn) await lists.acceptDocument(context.principal, documentId);
       const retag = retagIn(context);
       const { record, changed } = await comeBackWithAttachments({ change, retag }, asked);
       if (record && changed && record.retag > 0) await retag(record);
@@ -66,11 +66,11 @@ interface Preparation {
 
 /** Checks that the caller is or was named by a list of the document, and that there is room for the change. */
 async function prepare({ change, room }: MembershipParts, { documentId, context, apply }: Preparation) {
-  const { callerId } = context;
+  const { callerId, principal } = context;
   if (!isDocumentId(documentId)) throw documentNotFound();
-  const asked = { documentId, callerId, right: null };
+  const asked = { documentId, principal, right: null };
   const { record } = await change(asked, (now) => {
-    if (!hasLeft(callerId, now)) requireRight(now, callerId, 'read');
+    requireMembership(principal, now);
     return null;
   });
   const after = record && apply(record, callerId)?.record;

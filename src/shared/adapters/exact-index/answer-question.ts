@@ -1,5 +1,5 @@
 import type { Mask, Slices, Searcher, Sort } from '../../../index/index.js';
-import { canRead } from '../../access/access.js';
+import { mayRead } from '../../access/access.js';
 import {
   comparePlaces,
   listValue,
@@ -98,10 +98,10 @@ function presentState({ follower: { head, missing }, runId }: AnswerParts): Data
 const readsChunks = ({ type }: Question): boolean => type === 'vectors' || type === 'words';
 
 async function prepareVectors({ mirror, slices }: AnswerParts, { question, isWanted }: Asked): Promise<void> {
-  const { type, callerId } = question;
+  const { type, principal } = question;
   if (type !== 'vectors' && type !== 'similarities') return;
   const prepare = (isTimeLeft: () => boolean) => !isWanted() || mirror.prepareVectors(isTimeLeft);
-  if (!prepare(() => false)) await slices.run(callerId, prepare);
+  if (!prepare(() => false)) await slices.run(principal.id, prepare);
 }
 
 /** The mask is null for a question that needs none. @returns null when nobody waits for the answer any more */
@@ -117,7 +117,7 @@ async function prepareMask(
 
 /** Tells whether a search by words may find everything that the partitions hold in which the caller reads. */
 const needsNoMask = (mirror: Mirror, question: Question): boolean =>
-  question.type === 'words' && question.filter === null && mirror.readsWholePartitions(question.callerId);
+  question.type === 'words' && question.filter === null && mirror.readsWholePartitions(question.principal);
 
 function mayBeFound(
   mirror: Mirror,
@@ -126,7 +126,9 @@ function mayBeFound(
 ): boolean {
   const document = mirror.get(documentId);
   if (!document) return false;
-  return mask ? mask.documents[document.slot] === 1 : canRead(question.callerId, document.accessClass.access);
+  return mask
+    ? mask.documents[document.slot] === 1
+    : mayRead(question.principal, document.accessClass.access);
 }
 
 const sumOf = (missing: readonly MissingChunks[]): number =>

@@ -48,13 +48,13 @@ export function createExactIndex({
     vectors: createVectorIndex(ask),
     words: createWordIndex(ask),
     list: async ({ name = null, order = NEWEST_FIRST, after = null, ...request }) => {
-      const { callerId, filter, skip, limit, signal } = request;
-      const asked = { callerId, filter, name, order, after, skip, limit };
+      const { principal, filter, skip, limit, signal } = request;
+      const asked = { principal, filter, name, order, after, skip, limit };
       const answer = await ask({ type: 'list', ...asked }, signal);
       return answer.type === 'list' ? answer.page : mismatch();
     },
-    count: async ({ callerId, filter, name = null, signal }) => {
-      const answer = await ask({ type: 'count', callerId, filter, name }, signal);
+    count: async ({ principal, filter, name = null, signal }) => {
+      const answer = await ask({ type: 'count', principal, filter, name }, signal);
       return answer.type === 'count' ? answer.count : mismatch();
     },
     state: () => Promise.resolve(thread.state),
@@ -86,14 +86,14 @@ type Ask = (question: Question, signal: AbortSignal | undefined) => Promise<Repl
 
 function createVectorIndex(ask: Ask): VectorIndex {
   return {
-    search: async ({ vector, callerId, filter, limit, signal }) => {
+    search: async ({ vector, principal, filter, limit, signal }) => {
       // The copy is needed, since sending a view would send the whole buffer behind it.
-      const question = { type: 'vectors', vector: vector.slice(), callerId, filter, limit } as const;
+      const question = { type: 'vectors', vector: vector.slice(), principal, filter, limit } as const;
       const answer = await ask(question, signal);
       return answer.type === 'candidates' ? answer.candidates : mismatch();
     },
-    similarities: async ({ vector, callerId, chunks, signal }) => {
-      const question = { type: 'similarities', vector: vector.slice(), callerId, chunks } as const;
+    similarities: async ({ vector, principal, chunks, signal }) => {
+      const question = { type: 'similarities', vector: vector.slice(), principal, chunks } as const;
       const answer = await ask(question, signal);
       return answer.type === 'scores' ? answer.scores : mismatch();
     },
@@ -102,8 +102,8 @@ function createVectorIndex(ask: Ask): VectorIndex {
 
 function createWordIndex(ask: Ask): WordIndex {
   return {
-    search: async ({ query, callerId, filter, minScore, limit, enough = limit, onUnconfirmed, signal }) => {
-      const asked = { query, callerId, filter, minScore, limit, enough };
+    search: async ({ query, principal, filter, minScore, limit, enough = limit, onUnconfirmed, signal }) => {
+      const asked = { query, principal, filter, minScore, limit, enough };
       const answer = await ask(
         { type: 'words', ...asked, mayBeUnconfirmed: onUnconfirmed !== undefined },
         signal,
@@ -112,8 +112,8 @@ function createWordIndex(ask: Ask): WordIndex {
       if (answer.state) onUnconfirmed?.(answer.state);
       return answer.candidates;
     },
-    scores: async ({ query, callerId, chunks, signal }) => {
-      const answer = await ask({ type: 'word-scores', query, callerId, chunks }, signal);
+    scores: async ({ query, principal, chunks, signal }) => {
+      const answer = await ask({ type: 'word-scores', query, principal, chunks }, signal);
       return answer.type === 'scores' ? answer.scores : mismatch();
     },
   };
@@ -131,7 +131,7 @@ function createAskInTurn(thread: MirrorThread): Ask {
   });
   return async (question, signal) => {
     const ask = (hasWaited: boolean) =>
-      turns.run(() => thread.ask(question, { hasWaited, signal }), { by: question.callerId, signal });
+      turns.run(() => thread.ask(question, { hasWaited, signal }), { by: question.principal.id, signal });
     const answer = await ask(false);
     if (answer.type !== 'missing') return answer;
     await thread.untilLoaded(answer.missing, { signal });

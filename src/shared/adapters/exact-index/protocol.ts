@@ -1,4 +1,5 @@
 import type { PackedCandidates } from '../../../index/index.js';
+import type { Principal } from '../../access/access.js';
 import type { ListedPage, ListOrder, ListPosition } from '../../documents/list-order.js';
 import type { Filter } from '../../filters/parse.js';
 import type { ChunkOfDocument, DataState } from '../../ports.js';
@@ -7,14 +8,14 @@ import type { ChunkOfDocument, DataState } from '../../ports.js';
 export type Question =
   | {
       readonly type: 'vectors';
-      readonly callerId: string;
+      readonly principal: Principal;
       readonly filter: Filter | null;
       readonly vector: Float32Array;
       readonly limit: number;
     }
   | {
       readonly type: 'words';
-      readonly callerId: string;
+      readonly principal: Principal;
       readonly filter: Filter | null;
       readonly query: string;
       readonly minScore: number;
@@ -25,19 +26,19 @@ export type Question =
     }
   | {
       readonly type: 'similarities';
-      readonly callerId: string;
+      readonly principal: Principal;
       readonly vector: Float32Array;
       readonly chunks: readonly ChunkOfDocument[];
     }
   | {
       readonly type: 'word-scores';
-      readonly callerId: string;
+      readonly principal: Principal;
       readonly query: string;
       readonly chunks: readonly ChunkOfDocument[];
     }
   | {
       readonly type: 'list';
-      readonly callerId: string;
+      readonly principal: Principal;
       readonly filter: Filter | null;
       readonly name: string | null;
       readonly order: ListOrder;
@@ -47,7 +48,7 @@ export type Question =
     }
   | {
       readonly type: 'count';
-      readonly callerId: string;
+      readonly principal: Principal;
       readonly filter: Filter | null;
       readonly name: string | null;
     };

@@ -1,5 +1,6 @@
 import { RESP_TYPES } from 'redis';
 import type { TermWeights } from '../../../index/index.js';
+import type { WithCallerTags } from '../../access/with-caller-tags.js';
 import type { VectorType } from '../../data-set/stored-vectors.js';
 import type { VectorSearch } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
@@ -20,7 +21,6 @@ import {
 } from './chunk-query.js';
 import { compileClause } from './clause.js';
 import type { AreOwnersTagged } from './owner-tags.js';
-import type { WithCallerTags } from './with-caller-tags.js';
 
 /**
  * A query excludes up to this many hidden generations. Beyond that it excludes none: it finds their chunks too, which the
@@ -50,7 +50,7 @@ export interface ChunkSearchOptions {
 export type EffortOptions =
   { readonly type: 'flat' | 'all' } | { readonly type: 'graph'; readonly efRuntime: number };
 
-type Selection = Pick<VectorSearch, 'callerId' | 'filter' | 'limit'>;
+type Selection = Pick<VectorSearch, 'principal' | 'filter' | 'limit'>;
 
 /** The candidates that were found, and the generations among them that are known to be hidden. */
 export interface FoundChunks {
@@ -71,7 +71,7 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
   const state: HiddenState = { client, sawHidden: false };
 
   const search = (selection: Selection, maxHidden: number, prepare: Prepare) =>
-    options.withCallerTags(selection.callerId, async (caller) => {
+    options.withCallerTags(selection.principal, async (caller) => {
       const { filter, limit } = selection;
       const clause = compileClause(caller, filter, await options.areOwnersTagged(filter));
       if (!clause) return NOTHING;

@@ -1,4 +1,5 @@
 import { FURTHER_LOOK, leastOwnShare, type TermStatistics, type TermWeights } from '../../../index/index.js';
+import type { Principal } from '../../access/access.js';
 import { slicesOf } from '../../batches.js';
 import type { Candidate, WordIndex, WordSearch, CallOptions } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
@@ -34,7 +35,7 @@ export function createEngineWords(parts: Parts): WordIndex {
   const { client, readStatistics, search, inTurn } = parts;
   return {
     search: async (request) => {
-      const statistics = await readStatistics(request.callerId, termsOf(request.query));
+      const statistics = await readStatistics(request.principal.id, termsOf(request.query));
       const weights = weighQuery(request.query, statistics);
       const { best, stale } = await findBest(parts, request, { statistics, weights });
       const room = request.limit - best.length;
@@ -46,8 +47,8 @@ export function createEngineWords(parts: Parts): WordIndex {
       silent.sort(compareAddresses);
       return [...best, ...stale, ...silent.slice(0, room).map((each) => candidateOf(each, 0))];
     },
-    scores: async ({ callerId, query, chunks, signal }) => {
-      const weights = weighQuery(query, await readStatistics(callerId, termsOf(query)));
+    scores: async ({ principal, query, chunks, signal }) => {
+      const weights = weighQuery(query, await readStatistics(principal.id, termsOf(query)));
       const counts = new Uint8Array(weights.terms.length);
       const read = await readField(client, { chunks, field: 'terms', signal });
       const named = chunks.map(({ generation, number }, i) => {
@@ -119,7 +120,7 @@ interface PassParts {
   /** Asks the engine in the caller's turn. */
   readonly inTurn: <Answer>(
     query: () => Promise<Answer>,
-    options: CallOptions & { readonly callerId: string },
+    options: CallOptions & { readonly principal: Principal },
   ) => Promise<Answer>;
 }
 

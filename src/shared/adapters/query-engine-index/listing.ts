@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallerTags } from '../../access/access-tags.js';
+import { canFind } from '../../access/access.js';
+import type { WithCallerTags } from '../../access/with-caller-tags.js';
 import type { DocumentRecord } from '../../document.js';
 import {
   comparePlaces,
@@ -12,7 +14,6 @@ import {
   type Placed,
 } from '../../documents/list-order.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
-import { matches } from '../../filters/match.js';
 import type { DocumentSelection, IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { sortInSlices } from '../../tools/time-slices.js';
@@ -20,7 +21,6 @@ import { compileClause } from './clause.js';
 import { documentIndex } from './definition.js';
 import { refuseWarnings } from './engine.js';
 import type { AreOwnersTagged } from './owner-tags.js';
-import type { WithCallerTags } from './with-caller-tags.js';
 
 /** Reads as many of the first of these as are wise to hold at once; at least one. */
 type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
@@ -66,13 +66,13 @@ export function createListing(client: Redis, options: ListingOptions) {
     readRecords,
     furthestSkip,
     areOwnersTagged,
-    takeTurn: (walk, { callerId, signal }) => walks.run(walk, { by: callerId, signal }),
+    takeTurn: (walk, { principal, signal }) => walks.run(walk, { by: principal.id, signal }),
   };
   return {
     list: (listing: IndexListing) =>
-      withCallerTags(listing.callerId, (caller) => listAs(caller, listing, parts)),
+      withCallerTags(listing.principal, (caller) => listAs(caller, listing, parts)),
     count: (selection: Selection) =>
-      withCallerTags(selection.callerId, (caller) => countAs(caller, selection, parts)),
+      withCallerTags(selection.principal, (caller) => countAs(caller, selection, parts)),
   };
 }
 
@@ -215,7 +215,7 @@ const NEWEST_OF_ENGINE: EngineOrder = { by: 'created', isDescending: true };
 
 /** Returns the documents whose records match, a slice of time after the other. */
 async function comparedWith(
-  { callerId, filter, name = null, order = NEWEST_FIRST }: Walk,
+  { principal, filter, name = null, order = NEWEST_FIRST }: Walk,
   places: readonly Placed[],
   records: readonly (DocumentRecord | null)[],
 ): Promise<Placed[]> {
@@ -224,7 +224,7 @@ async function comparedWith(
   let sliceEnd = performance.now() + SLICE_MILLISECONDS;
   for (const [i, record] of records.entries()) {
     const place = places[i];
-    if (record && place && matches(record, callerId, filter) && isNamed(record))
+    if (record && place && canFind(principal, record, filter) && isNamed(record))
       found.push(isOfEngine(order) ? place : { id: record.id, value: listValue(record, order.by) });
     if (performance.now() < sliceEnd) continue;
     await nextTurn();

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Principal } from '../../access/access.js';
+import { createWithCallerTags } from '../../access/with-caller-tags.js';
 import { decodeVector, innerProduct, type VectorSet } from '../../data-set/stored-vectors.js';
 import type { DocumentRecord } from '../../document.js';
 import { UnavailableError } from '../../errors.js';
@@ -13,7 +15,6 @@ import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { createListing } from './listing.js';
 import { createAreOwnersTagged } from './owner-tags.js';
 import { measureField } from './read-field.js';
-import { createWithCallerTags } from './with-caller-tags.js';
 import { createEngineWords, type ReadStatistics } from './engine-words.js';
 
 export type { VectorAlgorithm };
@@ -47,7 +48,7 @@ const MAX_ALONE = 32;
 const MAX_WAITING = 1_000;
 
 interface AskOptions extends CallOptions {
-  readonly callerId: string;
+  readonly principal: Principal;
 }
 
 /** The start waits this long for a provider to tell its dimensions, so that it does not hang with the provider. */
@@ -117,9 +118,9 @@ function createAskInTurn(lifecycle: Lifecycle) {
     name: 'index',
   });
   // A question whose asker has left runs on in the engine until its time limit, and keeps its turn that long.
-  return <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: AskOptions): Promise<Answer> =>
+  return <Answer>(query: () => Promise<Answer>, { principal, signal }: AskOptions): Promise<Answer> =>
     untilAborted(
-      turns.run(() => lifecycle.ask(query), { by, signal }),
+      turns.run(() => lifecycle.ask(query), { by: principal.id, signal }),
       signal,
     );
 }
@@ -158,7 +159,7 @@ interface Parts {
   /** Asks the engine in the caller's turn. */
   readonly inTurn: <Answer>(
     query: () => Promise<Answer>,
-    options: CallOptions & { readonly callerId: string },
+    options: CallOptions & { readonly principal: Principal },
   ) => Promise<Answer>;
 }
 

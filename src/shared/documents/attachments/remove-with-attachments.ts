@@ -1,3 +1,4 @@
+import { principalOf, type Principal } from '../../access/access.js';
 import type { DocumentRecord } from '../../document.js';
 import { ForbiddenError, NotFoundError } from '../../errors.js';
 import type { Change, Transition } from '../change.js';
@@ -7,7 +8,7 @@ import { stopWaiting, waitingOf, endRemovals, removalsOf } from './attachment-ch
 
 export interface Removal {
   readonly documentId: string;
-  readonly callerId: string;
+  readonly principal: Principal;
 }
 
 /**
@@ -26,7 +27,7 @@ export type ChangeAsWriter = (
  */
 export async function removeWithAttachments(change: ChangeAsWriter, asked: Removal): Promise<void> {
   for (;;) {
-    const { record } = await change(asked, (now) => stopAttempt(now, asked.callerId));
+    const { record } = await change(asked, (now) => stopAttempt(now, asked.principal.id));
     if (record && waitingOf(record).length > 0) await change(asked, stopWaiting);
     const known = namesOf(record);
     for (const documentId of record?.attachments ?? [])
@@ -81,7 +82,8 @@ export async function removeReplaced(
     if (removals.length === 0) return wereAny;
     const kept: string[] = [];
     for (const { id, callerId } of removals)
-      if (await removeAttachment(change, { documentId: id, callerId }, documentId)) kept.push(id);
+      if (await removeAttachment(change, { documentId: id, principal: principalOf(callerId) }, documentId))
+        kept.push(id);
     const ended = removals.map(({ id }) => id);
     await records.update(documentId, (each) => endRemovals(each, { ended, kept }));
   }

@@ -6,6 +6,7 @@ import {
   type Gap,
   type AttachmentLimits,
 } from '../../../readers/index.js';
+import { principalOf } from '../../../shared/access/access.js';
 import { callerOf, type DocumentRecord } from '../../../shared/document.js';
 import { noteCarried } from '../../../shared/documents/attachments/attachment-changes.js';
 import { removeAttachment } from '../../../shared/documents/attachments/remove-with-attachments.js';
@@ -63,8 +64,9 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
     }
     // A document that was removed meanwhile could not remove attachments that were not there yet.
     if (!(await parts.records.read(record.id))) {
-      const change = createChangeDocuments(parts, () => true);
-      for (const id of ids) await removeAttachment(change, { documentId: id, callerId }, record.id);
+      const change = createChangeDocuments(parts, null);
+      const principal = principalOf(callerId);
+      for (const id of ids) await removeAttachment(change, { documentId: id, principal }, record.id);
       return null;
     }
     const left = await note(parts, parent, { run, ids, waiting });

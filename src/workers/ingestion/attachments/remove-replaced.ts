@@ -1,11 +1,10 @@
-import { canWrite } from '../../../shared/access/access.js';
-import type { DocumentRecord } from '../../../shared/document.js';
+import { requireRight, type DocumentRight } from '../../../shared/access/access.js';
 import {
   removeReplaced,
   type ChangeAsWriter,
 } from '../../../shared/documents/attachments/remove-with-attachments.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { ForbiddenError, NotFoundError } from '../../../shared/errors.js';
+import { NotFoundError } from '../../../shared/errors.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Outcome } from '../../lane-worker.js';
 
@@ -17,7 +16,7 @@ export function createRemoveReplaced({
   readonly records: Records;
   readonly jobs: Pick<Jobs, 'addCleans'>;
 }) {
-  const change = createChangeDocuments({ records, jobs }, canWrite);
+  const change = createChangeDocuments({ records, jobs }, 'write');
   return async ({ documentId }: { documentId: string }): Promise<Outcome> =>
     (await removeReplaced(records, change, documentId)) ? 'done' : 'stale';
 }
@@ -27,18 +26,18 @@ interface ChangeParts {
   readonly jobs: Pick<Jobs, 'addCleans'>;
 }
 
-/** Changes documents on behalf of callers, outside of their requests. @param mayChange checked on the revision that is changed */
+/** Changes documents on behalf of callers, outside of their requests. @param right checked on the revision that is changed */
 export function createChangeDocuments(
   { records, jobs }: ChangeParts,
-  mayChange: (callerId: string, record: DocumentRecord) => boolean,
+  right: DocumentRight | null,
 ): ChangeAsWriter {
-  return async ({ documentId, callerId }, transition) => {
+  return async ({ documentId, principal }, transition) => {
     const { record, changed, discarded } = await records.update(documentId, (each) => {
-      if (!mayChange(callerId, each)) throw new ForbiddenError('Insufficient permissions');
+      if (right) requireRight(principal, each, right);
       return transition(each);
     });
     if (!record && !changed) throw new NotFoundError('Document not found');
-    if (discarded.length > 0) await jobs.addCleans(discarded, callerId);
+    if (discarded.length > 0) await jobs.addCleans(discarded, principal.id);
     return { record, changed };
   };
 }

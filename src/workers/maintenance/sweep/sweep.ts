@@ -1,4 +1,5 @@
 import { createAccessGroups } from '../../../shared/access/access-groups.js';
+import { principalOf } from '../../../shared/access/access.js';
 import { at } from '../../../shared/at.js';
 import { isUpToDate, startRenewal } from '../../../shared/caches/passages.js';
 import { latestAttempts } from '../../../shared/documents/transitions.js';
@@ -210,7 +211,7 @@ async function checkState(parts: SweepParts, id: CacheBuildId): Promise<void> {
   if (cache?.building?.build === build) return;
   if (cache?.ready?.build !== build) return cacheEngines.forget(id);
   const { shared } = cache.ready.config;
-  const findUsable = () => sharedViews.predicateOf({ callerId: ownerId, shared });
+  const findUsable = () => sharedViews.predicateOf({ principal: principalOf(ownerId), shared });
   if (cache.building || (await isUpToDate(records, findUsable, cache.ready))) return;
   await startRenewal({ caches, jobs }, { ownerId, name, requestId: 'sweep' });
 }

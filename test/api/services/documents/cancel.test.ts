@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from '@jest/globals';
 import { createCommitChange } from '../../../../src/api/services/documents/commit-change.js';
 import { createDocumentChanges } from '../../../../src/api/services/documents/document-changes.js';
-import { canWrite } from '../../../../src/shared/access/access.js';
 import { noteCarried } from '../../../../src/shared/documents/attachments/attachment-changes.js';
 import { removeWithAttachments } from '../../../../src/shared/documents/attachments/remove-with-attachments.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
@@ -65,6 +64,7 @@ const cancelBy = (by: Records, callerId = 'owner') =>
     waitForDocument: (record) => Promise.resolve(record),
   }).cancel(mail.id, {
     callerId,
+    principal: { id: callerId },
     requestId: 'r',
     startedAtMs: 0,
     waitSeconds: null,
@@ -168,10 +168,10 @@ test('content that is replaced while it is read for the first time leaves nothin
 test('a mail can be deleted while what was cancelled is being removed', async () => {
   await cancelBy(dyingAfter(2)).catch(() => undefined);
   expect((await records.read(mail.id))?.status).toBe('cancelled');
-  const change = createChangeDocuments({ records, jobs: { addCleans: nothing } }, canWrite);
+  const change = createChangeDocuments({ records, jobs: { addCleans: nothing } }, 'write');
   await Promise.all([
     removeReplaced(),
-    removeWithAttachments(change, { documentId: mail.id, callerId: 'owner' }),
+    removeWithAttachments(change, { documentId: mail.id, principal: { id: 'owner' } }),
   ]);
   expect(await records.readMany([mail.id, ...ALL])).toEqual([null, null, null, null]);
 });

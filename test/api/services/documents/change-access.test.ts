@@ -66,7 +66,7 @@ const patchAccess = (fields: Patch, { callerId = 'owner', documentId = MAIL, by 
       change: createCommitChange(by, jobs),
       retag: (record) => Promise.resolve(void retagged.push(record.id)),
     },
-    { documentId, callerId, right: 'change access' },
+    { documentId, principal: { id: callerId }, right: 'change access' },
     () => fields,
   );
 };
@@ -76,7 +76,8 @@ async function read(documentId: string): Promise<DocumentRecord> {
   if (!record) throw new Error('not there');
   return record;
 }
-const isOpenTo = async (caller: string, documentId: string) => canRead(caller, await read(documentId));
+const isOpenTo = async (caller: string, documentId: string) =>
+  canRead({ id: caller }, await read(documentId));
 
 test('attachments and theirs get the lists that change, and keep the others', async () => {
   await records.update(INNER, (now) => ({ record: { ...now, writers: ['owner', 'carl'] } }));
@@ -121,7 +122,7 @@ test('a caller who takes himself off the admins can repeat it after it was inter
 test('who leaves a mail leaves its attachments, whoever is named later, and comes back to all of them', async () => {
   const tree = await Promise.all([MAIL, FIRST, SECOND, INNER].map(read));
   const partsBy = (by: Records) => ({ change: createCommitChange(by, jobs), retag: () => Promise.resolve() });
-  const asked = { documentId: MAIL, callerId: 'bob', right: null };
+  const asked = { documentId: MAIL, principal: { id: 'bob' }, right: null };
   let kills = 0;
   for (let steps = 0; ; steps += 1) {
     await redis.flushAll();
@@ -213,7 +214,7 @@ test('removing a mail ends the attempt that makes documents of its attachments',
       return records.update(documentId, ...change);
     },
   };
-  const removal = { documentId: MAIL, callerId: 'owner' };
+  const removal = { documentId: MAIL, principal: { id: 'owner' } };
   const change = createCommitChange(watching, jobs);
   await removeWithAttachments((asked, apply) => change({ ...asked, right: 'write' }, apply), removal);
   expect(new Set(seen)).toEqual(new Set(['cancelled']));

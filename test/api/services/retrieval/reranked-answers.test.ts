@@ -84,7 +84,7 @@ function setUp({ length = 100, limitBytes = 64 * MEGABYTE, isHeld = false } = {}
   };
   const controller = new AbortController();
   const request = {
-    callerId: 'ann',
+    principal: { id: 'ann' },
     baseUrl: '',
     startedAtMs: Date.now(),
     signal: controller.signal,

@@ -43,7 +43,7 @@ function setUp() {
   });
   const find = (more: Partial<RetrievalRequest> = {}) =>
     retrieval.chunks({
-      callerId: 'ann',
+      principal: { id: 'ann' },
       baseUrl: '',
       startedAtMs: Date.now(),
       signal: new AbortController().signal,
@@ -93,7 +93,7 @@ test('what a caller has said of others costs a search nothing, and holds with it
   const { find, stats } = setUp();
   const elsewhere = createSharedViews(world.redis);
   const found = async (more: Partial<RetrievalRequest> = {}) => {
-    const answer = await find({ callerId: 'cat', ...more });
+    const answer = await find({ principal: { id: 'cat' }, ...more });
     if (answer.type !== 'whole') throw new Error('it is small');
     return answer.items.map(({ documentId }) => documentId).sort();
   };

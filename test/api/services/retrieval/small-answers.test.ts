@@ -43,7 +43,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
   });
   const controller = new AbortController();
   const request: RetrievalRequest = {
-    callerId: 'ann',
+    principal: { id: 'ann' },
     baseUrl: '',
     startedAtMs: Date.now(),
     signal: controller.signal,

@@ -26,7 +26,7 @@ function open({ runId = 'server', head = HEAD }: { runId?: string; head?: Head |
   });
   const question = {
     type: 'words',
-    callerId: 'alice',
+    principal: { id: 'alice' },
     filter: null,
     query: 'heron',
     minScore: 0,

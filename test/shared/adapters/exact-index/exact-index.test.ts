@@ -25,7 +25,7 @@ describe('the exact index', () => {
       onProblem: (message, fields) => problems.push({ message, fields }),
     });
   const search = (vector: Float32Array, limit = 10) =>
-    index.vectors.search({ vector, callerId: 'owner', filter: null, limit });
+    index.vectors.search({ vector, principal: { id: 'owner' }, filter: null, limit });
   const ingest = async (vectors: readonly (readonly number[])[]) => {
     const id = await data.create();
     return { id, generation: await data.publish(id, vectors) };
@@ -45,7 +45,7 @@ describe('the exact index', () => {
   /** It may say that it is ready until it sees that the data are others. */
   const untilEmptied = () =>
     until(async () => {
-      const count = await index.count({ callerId: 'owner', filter: null }).catch(() => null);
+      const count = await index.count({ principal: { id: 'owner' }, filter: null }).catch(() => null);
       return count === 0;
     });
 
@@ -80,7 +80,7 @@ describe('the exact index', () => {
     const other = await open();
     await other.close();
     expect(
-      await rejection(other.list({ callerId: 'owner', filter: null, skip: 0, limit: 1 })),
+      await rejection(other.list({ principal: { id: 'owner' }, filter: null, skip: 0, limit: 1 })),
     ).toBeInstanceOf(UnavailableError);
   });
 
@@ -137,7 +137,7 @@ describe('the exact index', () => {
     index = await open();
     await untilReady();
     expect((await search(unit(X))).map(({ documentId }) => documentId)).toEqual([other]);
-    expect(await index.count({ callerId: 'owner', filter: null })).toBe(2);
+    expect(await index.count({ principal: { id: 'owner' }, filter: null })).toBe(2);
     expect(problems).toEqual([
       { message: expect.stringContaining('missing'), fields: { level: 'error', documentId: id, generation } },
     ]);
@@ -187,7 +187,9 @@ describe('the exact index', () => {
     const found = await search(unit(Array.from({ length: 1_024 }, () => 1)), 1_000);
     expect(new Set(found.map(addressOf)).size).toBe(702);
     expect(new Set(found.map(({ documentId }) => documentId))).toEqual(new Set([id]));
-    expect(await index.count({ callerId: 'owner', filter: parsed({ number: { $gte: 2 } }) })).toBe(3);
+    expect(await index.count({ principal: { id: 'owner' }, filter: parsed({ number: { $gte: 2 } }) })).toBe(
+      3,
+    );
     expect(problems).toEqual([]);
   });
 
@@ -247,6 +249,6 @@ describe('the exact index', () => {
     for (const id of ids.slice(25, 35)) await data.patch(id, { readers: ['alice'], writers: ['alice'] });
     for (let i = 0; i < 30; i += 1) await ingest([X, X]);
     expect(await search(unit(X), 100)).toHaveLength(25 + 60);
-    expect(await index.count({ callerId: 'owner', filter: null })).toBe(25 + 30);
+    expect(await index.count({ principal: { id: 'owner' }, filter: null })).toBe(25 + 30);
   });
 });

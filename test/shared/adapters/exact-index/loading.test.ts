@@ -22,7 +22,7 @@ test('a document whose terms cannot be read is left out and reported, all others
   });
   try {
     await until(async () => (await index.state()) === 'ready');
-    const asked = { vector: unit([1, 0, 0]), callerId: 'owner', filter: null, limit: 10 };
+    const asked = { vector: unit([1, 0, 0]), principal: { id: 'owner' }, filter: null, limit: 10 };
     expect((await index.vectors.search(asked)).map(({ documentId }) => documentId)).toEqual([whole.id]);
     expect(problems).toEqual([
       { message: expect.stringContaining('terms'), fields: expect.objectContaining({ documentId: id }) },

@@ -42,9 +42,9 @@ describe('while a long document is published, the exact index', () => {
   });
 
   const search = (callerId: string, limit = 10) =>
-    index.vectors.search({ vector: unit(X), callerId, filter: null, limit });
+    index.vectors.search({ vector: unit(X), principal: { id: callerId }, filter: null, limit });
   const list = async (callerId: string) =>
-    (await index.list({ callerId, filter: null, skip: 0, limit: 10 })).ids;
+    (await index.list({ principal: { id: callerId }, filter: null, skip: 0, limit: 10 })).ids;
   const createFor = (readers: readonly string[]) =>
     data.create({ readers: [...readers], writers: [], admins: [] });
   const long = async (readers: readonly string[], chunks = LONG) => {

@@ -43,7 +43,7 @@ describe('a generation that is prepared before it is published', () => {
   });
 
   const search = (vector: readonly number[] = X, limit = LONG) =>
-    index.vectors.search({ vector: unit(vector), callerId: 'owner', filter: null, limit });
+    index.vectors.search({ vector: unit(vector), principal: { id: 'owner' }, filter: null, limit });
   const alive = () => data.redis.zRange(keys.mirrors, 0, -1);
   const isAlive = async () => (await alive()).length > 0;
   /** A long document, prepared in all mirrors. */

@@ -20,7 +20,7 @@ let index: Index;
 let id: string;
 
 const QUERY = 'where does the heron stand';
-const asked = { query: QUERY, callerId: 'owner', filter: null, minScore: 0.01, limit: 10 };
+const asked = { query: QUERY, principal: { id: 'owner' }, filter: null, minScore: 0.01, limit: 10 };
 
 beforeAll(async () => {
   redis = await startTestRedis();
@@ -72,7 +72,7 @@ const searchWhole = () =>
   world.createSearch(
     index,
     RANKERS.lexical,
-  )({ callerId: 'owner', query: QUERY, filter: null, k: 10, minScore: 0.01, per: 'chunk' });
+  )({ principal: { id: 'owner' }, query: QUERY, filter: null, k: 10, minScore: 0.01, per: 'chunk' });
 
 test('an index that saw no change for a while answers without asking, and says what it has seen', async () => {
   await quiet();

@@ -5,6 +5,7 @@ import { createLexicalRanker } from '../../../../src/shared/search/ranking.js';
 import type { Index } from '../../../../src/shared/ports.js';
 import type { Search } from '../../../../src/shared/search/search.js';
 import { parsed } from '../../../contracts/index-data.js';
+import { isNamed } from '../../../support/access-oracle.js';
 import { startQueryEngine } from '../../../support/query-engine-server.js';
 import { describeWithQueryEngine, openQueryEngineIndex } from '../../../support/query-engine.js';
 import { startRedisProxy } from '../../../support/redis-proxy.js';
@@ -33,8 +34,7 @@ const change = fc.record({
 });
 type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never;
 
-const isReadable = (callerId: string, { record }: WorldDocument) =>
-  [record.readers, record.writers, record.admins].flat().includes(callerId);
+const isReadable = (callerId: string, { record }: WorldDocument) => isNamed(callerId, record);
 
 describeWithQueryEngine('changes that searches come between', (engine) => {
   const closing: (() => Promise<void> | void)[] = [];
@@ -73,7 +73,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
     const isReadableOrWaiting = (document: WorldDocument) =>
       isWanted(document) || waiting.has(document.record.id);
     // Only the index can tell whether the tags that these wait for let the caller find them.
-    const found = await index.words.search({ ...ALL, callerId, query, limit: 1_000 });
+    const found = await index.words.search({ ...ALL, principal: { id: callerId }, query, limit: 1_000 });
     const late = new Set(found.map(({ generation, number }) => `${generation}:${String(number)}`));
     const all = await world.scores(query, { ranker, callerId, isWanted: isReadableOrWaiting });
     const indexed = all.filter(({ documentId, number }) => {
@@ -82,7 +82,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
     });
     const readable = new Set([...world.documents.values()].filter(isWanted).map(({ record }) => record.id));
     for (const k of [3, 1_000]) {
-      const request = { ...ALL, callerId, query, k };
+      const request = { ...ALL, principal: { id: callerId }, query, k };
       expectWords(await search(request), indexed, request, ({ documentId }) => readable.has(documentId));
     }
   };
@@ -150,7 +150,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
         const before = new Map(world.documents);
         const changes = new Map(begun);
         const inMotion = changing;
-        const hits = await search({ ...ALL, callerId });
+        const hits = await search({ ...ALL, principal: { id: callerId } });
         searches += 1;
         for (const [id, document] of before) {
           if (id === inMotion || changes.get(id) !== begun.get(id) || world.untagged.includes(id)) continue;
@@ -188,7 +188,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
     };
     let answers = 0;
     const asking = async (json: Record<string, unknown>) => {
-      const asked = { callerId: 'owner', filter: parsed(json) };
+      const asked = { principal: { id: 'owner' }, filter: parsed(json) };
       while (!done.signal.aborted) {
         const [listed, count] = [
           (await index.list({ ...asked, skip: 0, limit: 1_000 })).ids,
@@ -211,7 +211,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
     await world.publish(id, ['harbour crane']);
     await world.abandon(id, ['harbour ledger'], false);
     const held = proxy.hold('FT.SEARCH');
-    const searching = search({ ...ALL, callerId: 'owner' });
+    const searching = search({ ...ALL, principal: { id: 'owner' } });
     await held.held;
     await world.publish(id, ['harbour ledger']);
     held.release();

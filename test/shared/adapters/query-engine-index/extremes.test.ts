@@ -109,7 +109,7 @@ describeWithQueryEngine('the largest filters that the API lets through', (engine
     });
     try {
       await until(async () => (await few.state()) === 'ready');
-      const selection = { callerId: 'owner', filter: parsed({ n: { $gte: 20 } }) };
+      const selection = { principal: { id: 'owner' }, filter: parsed({ n: { $gte: 20 } }) };
       expect(await few.count(selection)).toBe(40);
       expect((await few.list({ ...selection, skip: 0, limit: 100 })).ids).toHaveLength(40);
     } finally {

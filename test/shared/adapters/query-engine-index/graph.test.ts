@@ -77,7 +77,12 @@ describeWithQueryEngine('an HNSW index of the Query Engine', (engine) => {
         mayRead[callerId](number) ? [innerProduct(vector, each)] : [],
       );
       const least = all.sort((a, b) => b - a)[limit - 1] ?? Number.NaN;
-      const candidates = await index.vectors.search({ vector, callerId, filter: null, limit });
+      const candidates = await index.vectors.search({
+        vector,
+        principal: { id: callerId },
+        filter: null,
+        limit,
+      });
       found += candidates.filter(({ score }) => score >= least - TOLERANCE).length;
     }
     return found / (limit * queries.length);

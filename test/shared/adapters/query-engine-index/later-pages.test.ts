@@ -31,7 +31,13 @@ describeWithQueryEngine('the next page of a Query Engine list', (engine) => {
       },
       page: async (after: ListPosition | null) => {
         const before = await asked();
-        const listed = await index.list({ callerId: 'owner', filter: null, skip: 0, limit: 1, after });
+        const listed = await index.list({
+          principal: { id: 'owner' },
+          filter: null,
+          skip: 0,
+          limit: 1,
+          after,
+        });
         return { ...listed, requests: (await asked()) - before };
       },
     };

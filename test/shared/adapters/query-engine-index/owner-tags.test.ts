@@ -27,10 +27,10 @@ describeWithQueryEngine('documents of an earlier version, whose tags do not name
       for (const key of [chunk, keys.document(id)]) await data.redis.hSet(key, 'tags', old ?? '');
       await data.redis.del(keys.filterTagsRenewed);
       const of = async (filter: Filter) => ({
-        found: (await index.vectors.search({ vector: unit(X), callerId: 'owner', filter, limit: 9 })).map(
-          ({ documentId }) => documentId,
-        ),
-        listed: (await index.list({ callerId: 'owner', filter, skip: 0, limit: 9 })).ids,
+        found: (
+          await index.vectors.search({ vector: unit(X), principal: { id: 'owner' }, filter, limit: 9 })
+        ).map(({ documentId }) => documentId),
+        listed: (await index.list({ principal: { id: 'owner' }, filter, skip: 0, limit: 9 })).ids,
       });
       const bobs: Filter = { type: 'equals', path: OWNER_PATH, values: ['bob'] };
       const named: Filter = { type: 'equals', path: ID_PATH, values: [id] };

@@ -75,7 +75,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
   });
 
   test.each(FILTERS)('are those of the words, whatever the filter: %s', async (_name, filter) => {
-    const clause = compileClause(callerTags(OWNER, []), filter && parsed(filter));
+    const clause = compileClause(callerTags({ id: OWNER }, []), filter && parsed(filter));
     for (const without of hidden) {
       const { min, max, count, scores } = await factors(`${clause?.text ?? ''}${without}`);
       expect(count).toBeGreaterThan(20);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { createWithCallerTags } from '../../../../src/shared/adapters/query-engine-index/with-caller-tags.js';
+import { createWithCallerTags } from '../../../../src/shared/access/with-caller-tags.js';
 import { documentIndex } from '../../../../src/shared/adapters/query-engine-index/definition.js';
 import { createListing } from '../../../../src/shared/adapters/query-engine-index/listing.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';
@@ -137,14 +137,14 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
       };
       for (let tries = 0; tries < 6; tries += 1) {
         const found = index.vectors
-          .search({ vector, callerId: 'owner', filter, limit: 1_000_000 })
+          .search({ vector, principal: { id: 'owner' }, filter, limit: 1_000_000 })
           .then(({ length }) => length);
         await expectWholeOrRefused(found, 48_000);
         await expectWholeOrRefused(listCount(index), 6_000);
         await expectWholeOrRefused(documentCount(index), 6_000);
-        await expectWholeOrRefused(index.count({ callerId: 'owner', filter }), 6_000);
+        await expectWholeOrRefused(index.count({ principal: { id: 'owner' }, filter }), 6_000);
         const listed = index
-          .list({ callerId: 'owner', filter, skip: 0, limit: 1_000_000 })
+          .list({ principal: { id: 'owner' }, filter, skip: 0, limit: 1_000_000 })
           .then(({ ids }) => ids.length);
         await expectWholeOrRefused(listed, 6_000);
       }
@@ -167,7 +167,7 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
       furthestSkip: 100,
     });
     for (const skip of [0, 100, 101, 499, 500, 501, 1_000, 1_299, 1_300, 10_000_000, 1e21]) {
-      const listing = { callerId: 'owner', filter: null, skip, limit: 100 };
+      const listing = { principal: { id: 'owner' }, filter: null, skip, limit: 100 };
       const { ids } = await walking.list(listing);
       expect(ids).toHaveLength(Math.max(0, Math.min(100, 1_300 - skip)));
       expect(ids).toEqual((await index.list(listing)).ids);
@@ -184,7 +184,7 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
     await until(isReady(index));
     const filter = parsed({ n: { $gte: 0 } });
     const lists = Array.from({ length: limit + 22 }, () =>
-      index.list({ callerId: 'owner', filter, skip: 450, limit: 100 }).then(({ ids }) => ids.length),
+      index.list({ principal: { id: 'owner' }, filter, skip: 450, limit: 100 }).then(({ ids }) => ids.length),
     );
     expect(await Promise.all(lists)).toEqual(lists.map(() => 100));
     const client = await connect(redis);

@@ -40,7 +40,7 @@ function library(documents: readonly DocumentRecord[], locked: readonly string[]
 }
 const attached = (id: string, parent: string, changes: Partial<DocumentRecord> = {}) =>
   makeDocument({ id, attachmentOf: { documentId: parent, depth: 1 }, ...changes });
-const asked = { documentId: 'mail', callerId: 'ann' };
+const asked = { documentId: 'mail', principal: { id: 'ann' } };
 
 describe('a document that is removed', () => {
   test('takes with it what was made of its attachments, and of theirs, before it goes itself', async () => {

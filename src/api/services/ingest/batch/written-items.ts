@@ -1,8 +1,8 @@
+import { requireRight } from '../../../../shared/access/access.js';
 import { at } from '../../../../shared/at.js';
 import type { DocumentRecord } from '../../../../shared/document.js';
 import { OtherLineError } from '../../../../shared/errors.js';
 import { itemIdOf } from '../../../../shared/idempotency/reservation.js';
-import { requireRight } from '../../documents/document-access.js';
 import type { RequestContext } from '../../request-context.js';
 import type { BeginAgain } from '../answer-again.js';
 import type { IngestParts } from '../ingest.js';
@@ -60,7 +60,7 @@ async function answer(
   { record, context }: { readonly record: DocumentRecord; readonly context: RequestContext },
 ): Promise<StoredItem> {
   try {
-    requireRight(record, context.callerId, 'read');
+    requireRight(context.principal, record, 'read');
     const begun = await beginAgain(record, context);
     if (!begun) return { index, documentId: record.id, status: record.status };
     wait.addKnown([begun.id]);

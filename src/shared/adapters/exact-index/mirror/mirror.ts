@@ -5,7 +5,7 @@ import {
   type Searcher,
   type TermEmbedding,
 } from '../../../../index/index.js';
-import { canRead, readersOf, type AccessLists } from '../../../access/access.js';
+import { mayRead, readersOf, type AccessLists, type Principal } from '../../../access/access.js';
 import type { DocumentRecord, FilterableDocument } from '../../../document.js';
 import { bytesOfFilter, conditionsOf, compileFilter } from '../../../filters/match.js';
 import type { Filter } from '../../../filters/parse.js';
@@ -18,6 +18,7 @@ import { divisorOf, saturated, termProduct } from '../../../text/term-vectors.js
 export type MirroredFields = FilterableDocument & Pick<DocumentRecord, 'updatedAt'>;
 
 export interface Mirrored {
+  readonly principal: Principal;
   readonly access: AccessLists;
   readonly fields: MirroredFields;
   readonly filter: Filter;
@@ -47,7 +48,7 @@ export async function loadMirror(): Promise<(options: MirrorOptions) => Mirror> 
 
 /** The rules that the index asks for. */
 export const RULES: AppRules<Mirrored> = {
-  mayRead: canRead,
+  mayRead,
   readersOf,
   compile: (filter) => ({
     matches: compileFilter(filter),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { DocumentEntry } from '../../../../index/index.js';
 import { mailHeadersSchema } from '../../../../readers/index.js';
-import { canRead, type AccessLists } from '../../../access/access.js';
+import { isReader, type AccessLists } from '../../../access/access.js';
 import {
   programmingLanguage,
   documentSchema,
@@ -76,7 +76,7 @@ export function createRecordParser(): ParseRecord {
       fields: { id, ownerId, createdAt, updatedAt, metadata, ...shown },
       access: lists,
       accessKey,
-      statisticsOwner: canRead(ownerId, lists) ? ownerId : null,
+      statisticsOwner: isReader(ownerId, lists) ? ownerId : null,
       published: shared(published && parseGeneration(id, published, nameOf(shown.published))),
       prepared: shared(prepared && parseGeneration(id, prepared, nameOf(shown.pending))),
     };

@@ -1,14 +1,15 @@
-import { readerTag, callerTags, type CallerTags } from '../../access/access-tags.js';
-import type { Redis } from '../../redis/client.js';
-import { keys } from '../../redis/keys.js';
-import { dropOldest } from '../../tools/drop-oldest.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { dropOldest } from '../tools/drop-oldest.js';
+import { readerTag, callerTags, type CallerTags } from './access-tags.js';
+import type { Principal } from './access.js';
 
 /** The tags of this many callers are remembered. */
 const MAX_CALLERS_KNOWN = 512;
 
 /** Runs a query with the tags that a caller may read. */
 export type WithCallerTags = <Answer>(
-  callerId: string,
+  principal: Principal,
   ask: (caller: CallerTags) => Promise<Answer>,
 ) => Promise<Answer>;
 
@@ -26,10 +27,10 @@ export function createWithCallerTags(redis: Redis): WithCallerTags {
     dropOldest(known, MAX_CALLERS_KNOWN);
     return members;
   };
-  return async (callerId, ask) => {
-    for (let asked = known.get(callerId) ?? []; ;) {
-      const answer = await ask(callerTags(callerId, asked));
-      const members = await read(callerId);
+  return async (principal, ask) => {
+    for (let asked = known.get(principal.id) ?? []; ;) {
+      const answer = await ask(callerTags(principal, asked));
+      const members = await read(principal.id);
       const had = new Set(asked);
       if (members.every((member) => had.has(member))) return answer;
       asked = members;
