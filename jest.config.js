@@ -8,7 +8,7 @@ const common = {
   testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
   roots: ['<rootDir>/test'],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022' }, module: { type: 'es6' } }] },
+  transform: { '\\.ts$|/dist/.*\\.js$': '<rootDir>/test/support/jest/transform.mjs' },
   moduleNameMapper: {
     '^(?:\\.\\./)+src/(.*)\\.js$': '<rootDir>/dist/$1.js',
     '^(\\.{1,2}/(?!.*dist/).*)\\.js$': '$1',

@@ -7,7 +7,7 @@ import { readReport } from './report.mjs';
 
 const MIN_SECONDS = 2;
 
-const { testResults = [] } = readReport(process.argv[2] ?? '') ?? {};
+const { testResults = [] } = readReport(process.argv[2]) ?? {};
 const seconds = testResults
   .map(({ name, startTime, endTime }) => [
     relative(join(root, 'test'), name).replaceAll('\\', '/'),

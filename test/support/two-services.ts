@@ -16,7 +16,7 @@ export interface TwoServices {
   /** Kills the first API where it stands and starts it again. */
   restartFirst(): Promise<void>;
   /** Lets the leases of all requests with a key end, as they would by themselves after ten seconds. */
-  endLeases(): Promise<void>;
+  readonly endLeases: () => Promise<void>;
   stop(): Promise<void>;
 }
 

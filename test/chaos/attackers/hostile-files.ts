@@ -24,7 +24,11 @@ const ENTITIES = `<!DOCTYPE l [<!ENTITY e0 "aaaaaaaaaa">${Array.from(
 const FILES: readonly [HostileFile, ...HostileFile[]] = [
   { extension: 'pdf', weight: 1, write: () => strToU8(endlessPdf()) },
   { extension: 'pdf', weight: 1, write: hungryPdf },
-  { extension: 'docx', weight: 2, write: () => zipBomb(WORD, '<w:document>', 300) },
+  {
+    extension: 'docx',
+    weight: 2,
+    write: () => zipBomb({ name: WORD, start: '<w:document>', megabytes: 300 }),
+  },
   {
     extension: 'docx',
     weight: 4,

@@ -33,7 +33,7 @@ describe('a scan that lies askew', () => {
   });
 
   test.each([-3, -1.5, 0, 2, 3])('has columns that are read one by one at %d degrees', async (degrees) => {
-    const left = Array.from({ length: 2 }, () => PROSE).flatMap((texts) => texts.flatMap(halves));
+    const left = PROSE.flatMap(halves);
     const right = [...left].reverse();
     const style = { size: 10, leading: 15 };
     const page = await scanContent(150, `${lines(60, 700, left, style)}\n${lines(320, 694, right, style)}`);

@@ -54,7 +54,8 @@ describe.each(FORMATS)('a hostile $name file', ({ name, parse, small, mainPart }
 
   test('that claims a kilobyte and inflates to a gigabyte is stopped at its limit', async () => {
     const before = process.memoryUsage().rss;
-    await expect(readBlocks(parse, zipBomb(mainPart, '<a>', 1024))).rejects.toMatchObject({
+    const bomb = zipBomb({ name: mainPart, start: '<a>', megabytes: 1_024 });
+    await expect(readBlocks(parse, bomb)).rejects.toMatchObject({
       code: 'too_large',
       message: `The ${name} file is too large when unpacked: it has more than 256 MB.`,
     });
