@@ -253,7 +253,7 @@ function ofEach(
       slots = isServed ? chunks.slotsFrom(document.firstChunk) : [];
       known.set(generation, slots);
     }
-    const slot = slots[number];
+    const slot = slots.at(number);
     return slot === undefined ? Number.NaN : measure(slot);
   });
 }

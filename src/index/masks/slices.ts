@@ -46,7 +46,7 @@ export function createSlices(
 /** Does one slice of the first work of the owner whose turn it is, who then goes to the end. */
 function takeTurn(queues: Map<string, Waiting[]>, now: () => number): void {
   for (const [whose, queue] of queues) {
-    const [first] = queue;
+    const first = queue.at(0);
     queues.delete(whose);
     if (!first) continue;
     if (doSlice(first, now)) queue.shift();

@@ -50,8 +50,7 @@ export function createSectionShare(query: TermWeights): (chunks: readonly Uint8A
   const counts = new Uint8Array(terms.length);
   const sums = new Uint32Array(terms.length);
   return (chunks) => {
-    const [first] = chunks;
-    if (first && chunks.length === 1) return coveredShare(first, query, counts);
+    if (chunks.length === 1) return coveredShare(chunks[0], query, counts);
     sums.fill(0);
     let length = 0;
     for (const packed of chunks) {

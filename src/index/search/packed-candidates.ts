@@ -74,8 +74,8 @@ export function unpackCandidates({ documentIds, attempts, numbers, scores }: Pac
   const candidates: FoundChunk[] = [];
   for (let at = 0; at < scores.length; at += 1) {
     const line = numbers[2 * at];
+    if (!(line < idLines.length && line < attemptLines.length)) throw new RangeError('malformed candidates');
     const [documentId, attempt] = [idLines[line], attemptLines[line]];
-    if (documentId === undefined || attempt === undefined) throw new RangeError('malformed candidates');
     const number = numbers[2 * at + 1];
     candidates.push({ documentId, generation: documentId + attempt, number, score: scores[at] });
   }

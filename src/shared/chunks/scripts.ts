@@ -126,7 +126,8 @@ redis.call('HSET', generation, unpack(fields))
 return 1`);
 
 /** Notes in a generation that some of its texts were embedded in parts. */
-export const noteInPartsScript = declareScript({ keys: { generation: 'key' }, args: {} }).lua<number>(`${GUARD}
+export const noteInPartsScript = declareScript({ keys: { generation: 'key' }, args: {} })
+  .lua<number>(`${GUARD}
 redis.call('HSET', generation, 'in_parts', '1')
 return 1`);
 

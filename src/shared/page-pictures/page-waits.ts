@@ -72,7 +72,8 @@ redis.call('PEXPIRE', waits, 2 * life)
 return 0
 `);
 
-const lookScript = declareScript({ keys: { waits: 'key' }, args: { member: 'text' } }).lua<number>(`${SERVER_TIME}
+const lookScript = declareScript({ keys: { waits: 'key' }, args: { member: 'text' } })
+  .lua<number>(`${SERVER_TIME}
 local ends = redis.call('ZSCORE', waits, member)
 if ends and tonumber(ends) > serverTime() then return 1 end
 return 0

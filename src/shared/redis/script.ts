@@ -260,7 +260,8 @@ function valueOf<Of>(values: Readonly<Record<string, Of>>, name: string): Of {
 
 function requireOnly(values: object, count: number): void {
   const given = Object.keys(values).length;
-  if (given > count) throw new Error(`a script of ${String(count)} names got ${Object.keys(values).join(', ')}`);
+  if (given > count)
+    throw new Error(`a script of ${String(count)} names got ${Object.keys(values).join(', ')}`);
 }
 
 /** Removes indentation, empty lines and comments of their own lines, which the server would digest each time. */

@@ -18,7 +18,7 @@ export function kindOf({ known, classify }: Kinds, text: string, position: numbe
   const unit = text.charCodeAt(position);
   const codePoint = unit >= 0xd800 && unit < 0xdc00 ? (text.codePointAt(position) ?? unit) : unit;
   const kind = known[codePoint];
-  if (kind !== undefined && kind !== 0) return kind;
+  if (kind !== 0) return kind;
   const found = classify(String.fromCodePoint(codePoint));
   known[codePoint] = found;
   return found;

@@ -115,7 +115,7 @@ export function listQueryTerms(query: string): TermList {
   const before = recentQueries.get(query);
   if (before) return before;
   const list = countQueryTerms(query);
-  const [oldest] = recentQueries.keys();
+  const { value: oldest } = recentQueries.keys().next();
   if (oldest !== undefined && recentQueries.size >= MAX_RECENT_QUERIES) recentQueries.delete(oldest);
   recentQueries.set(query, list);
   return list;

@@ -115,8 +115,9 @@ function splitSpaced(word: string): string[] {
     const parts = word.split(NON_JOINER).filter((part) => part !== '');
     return [...parts, parts.join('')];
   }
-  const [start = '', end] = word.split(/['’]/u);
-  if (end === undefined) return splitCapitals(word);
+  const parts = word.split(/['’]/u);
+  if (parts.length === 1) return splitCapitals(word);
+  const [start, end] = parts;
   const ending = end.toLowerCase();
   if (ending === 't' && /n$/iu.test(start)) return [`${start}'t`];
   return ENGLISH_ENDINGS.has(ending)
@@ -146,8 +147,8 @@ function splitCapitals(word: string): string[] {
 /** Returns the part that a name is also found by. Its query does not ask for it, since the name would count twice. */
 function lonePart(word: string): string | null {
   if (PLAIN.test(word)) return null;
-  const [part = '', other] = partsOf(word);
-  return other === undefined && part.length === LONE_PART ? part : null;
+  const parts = partsOf(word);
+  return parts.length === 1 && parts[0].length === LONE_PART ? parts[0] : null;
 }
 
 const LETTERS = /^[\p{L}\p{M}]+$/u;
@@ -290,7 +291,7 @@ const WITHOUT_SIGNS = /^[\p{L}\p{N}\p{M}]+$/u;
 
 function joinedTerms(whole: string): readonly number[] {
   const grouped = GROUPED.exec(whole);
-  if (grouped) return numberTerms(whole, grouped[2] ?? grouped[3]);
+  if (grouped) return numberTerms(whole, grouped.at(2) ?? grouped.at(3));
   if (FRACTION.test(whole)) return [hashTerm(whole.replace(',', '.'))];
   const undotted = ACRONYM.test(whole) ? whole.replaceAll('.', '') : whole;
   const joined = undotted.replace(HYPHENS, '').replace(VERSION, '');

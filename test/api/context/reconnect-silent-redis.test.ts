@@ -2,12 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { reconnectSilentRedis } from '../../../src/api/context/reconnect-silent-redis.js';
 import { UnavailableError } from '../../../src/shared/errors.js';
 import { createJobs } from '../../../src/shared/queues/jobs.js';
-import {
-  bullConnection,
-  createRedis,
-  toUnavailable,
-  type Redis,
-} from '../../../src/shared/redis/client.js';
+import { bullConnection, createRedis, toUnavailable, type Redis } from '../../../src/shared/redis/client.js';
 import { declareScript } from '../../../src/shared/redis/script.js';
 import { makeDocument } from '../../support/documents.js';
 import { startTestRedis, type TestRedis } from '../../support/redis.js';
@@ -62,7 +57,9 @@ describe('unavailable is', () => {
     await redis.configSet({ maxmemory: '1' });
     expect(await outcome(redis.set('key', 'value'))).toBe('unavailable');
     expect(await outcome(redis.multi().set('key', 'value').exec())).toBe('unavailable');
-    expect(await outcome(set.run(redis, { keys: { key: 'key' }, args: { value: 'value' } }))).toBe('unavailable');
+    expect(await outcome(set.run(redis, { keys: { key: 'key' }, args: { value: 'value' } }))).toBe(
+      'unavailable',
+    );
     expect(await outcome(addJob())).toBe('unavailable');
     await redis.configSet({ maxmemory: '0' });
     expect(await outcome(addJob())).toBe('done');
@@ -80,7 +77,9 @@ describe('unavailable is', () => {
     for (let times = 0; times < 2; times += 1) {
       expect(await outcome(redis.get('key'))).toBe('unavailable');
       expect(await outcome(redis.multi().get('key').exec())).toBe('unavailable');
-      expect(await outcome(set.run(redis, { keys: { key: 'key' }, args: { value: 'value' } }))).toBe('unavailable');
+      expect(await outcome(set.run(redis, { keys: { key: 'key' }, args: { value: 'value' } }))).toBe(
+        'unavailable',
+      );
       const added = jobs.addIngest(makeDocument({ id: 'b' }), { requestId: 'request' });
       expect(await outcome(added)).toBe('unavailable');
     }

@@ -119,7 +119,7 @@ const shortWay = ({ redis, quotas }: CommitParts): Way<ShortWrite> => ({
   send: (writes) => commitShort(redis, writes, quotas),
 });
 
-/** What the script for single records is given, and the access groups among it, whose keys come last. */
+/** The call of the script for single records, and the access groups among its keys, which come last. */
 interface AnyWrite {
   readonly call: ScriptCall;
   readonly groups: readonly string[];

@@ -22,12 +22,7 @@ import { isShortSource } from '../../storage/short-sources.js';
 import { COUNT_FUNCTION } from '../../term-statistics/scripts.js';
 import { hasAttachmentWork } from '../attachments/attachment-changes.js';
 import type { Change } from '../change.js';
-import {
-  contentFields,
-  SameContentError,
-  CHECK_CONTENT_IS_NEW,
-  INDEX_CONTENT,
-} from '../content-hashes.js';
+import { contentFields, SameContentError, CHECK_CONTENT_IS_NEW, INDEX_CONTENT } from '../content-hashes.js';
 import { overQuota, ownedFields, CHECK_QUOTAS, COUNT_OWNED, OWNED_FUNCTIONS, type Quotas } from '../owned.js';
 import { changedFields, GROUP_FIELD, LINE_DIGEST } from '../record-fields.js';
 import { ANSWER } from './answers.js';
