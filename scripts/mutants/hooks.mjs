@@ -25,7 +25,7 @@ export function load(url, context, next) {
   const name = url.slice(compiled.length);
   const path = join(changed, name);
   if (existsSync(path)) return { format: 'module', source: readFileSync(path, 'utf8'), shortCircuit: true };
-  if (name !== 'shared/redis/client.js') return next(url, context);
+  if (name !== 'shared/redis/script.js') return next(url, context);
   return {
     format: 'module',
     source: chooseWhenSent(readFileSync(fileURLToPath(url), 'utf8')),
@@ -36,10 +36,10 @@ export function load(url, context, next) {
 /** The module that sends scripts, which chooses the mutant when it does. */
 function chooseWhenSent(source) {
   const chosen = source
-    .replaceAll(/\.eval\(script,/g, '.eval(globalThis.__lua(script),')
+    .replaceAll(/\.eval\(source,/g, '.eval(globalThis.__lua(source),')
     .replace(
-      /const digest = ([^;]*)\.update\(script\)([^;]*);/,
-      'const digest = () => $1.update(globalThis.__lua(script))$2;',
+      /const digest = ([^;]*)\.update\(source\)([^;]*);/,
+      'const digest = () => $1.update(globalThis.__lua(source))$2;',
     )
     .replace('evalSha(digest,', 'evalSha(digest(),');
   if (chosen.split('__lua').length !== 4)
