@@ -6,7 +6,7 @@ import { modelsDirectoryOf } from '../shared/local-models/model-files.js';
 import { embedderOf } from '../shared/settings/chosen-adapters.js';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
 import { audited } from './audited.js';
-import { reachRedis } from './redis/reach-own-data.js';
+import { reachOwnData } from './redis/reach-own-data.js';
 import { findDescription } from './models/ask-models.js';
 import { withModelsProcess } from './models/with-models-process.js';
 import { say, UserError } from './user-messages.js';
@@ -18,7 +18,7 @@ import { say, UserError } from './user-messages.js';
 export async function reindex(env: Environment): Promise<void> {
   const settings = loadSettings(env, []);
   await audited('command.reindex', settings, async () => {
-    const { url, stop } = await reachRedis(settings, env);
+    const { url, stop } = await reachOwnData(settings, env);
     try {
       const { QUIRE_REDIS_URL: _, ...others } = env;
       await withLocalModels(settings, env, (variables, signal) =>

@@ -5,7 +5,7 @@ import { loadSettings, type Environment, type Settings } from '../../shared/sett
 import { audited } from '../audited.js';
 import { createLogger } from '../../shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
-import { reachRedis } from '../redis/reach-own-data.js';
+import { reachOwnData } from '../redis/reach-own-data.js';
 import { say, UserError } from '../user-messages.js';
 import { connect, type Client } from './connect.js';
 import { allKeys, dumpKeys, type Dumped } from './dump-keys.js';
@@ -31,7 +31,7 @@ async function copyTo(place: string, settings: Settings, env: Environment): Prom
   const to = await openPlace(place, settings, { logger, isNew: true });
   if (await findManifest(to))
     throw new UserError(`There is a backup in ${place} already. Name another place.`);
-  const { url, stop } = await reachRedis(settings, env);
+  const { url, stop } = await reachOwnData(settings, env);
   try {
     const manifest = await copyAll({ url, from: await openStorage(settings, logger), to });
     await writeManifest(to, manifest);

@@ -9,7 +9,7 @@ import { QUEUES } from '../../shared/queues/lanes.js';
 import { keys, KEY_PREFIX } from '../../shared/redis/keys.js';
 import { loadSettings, type Environment } from '../../shared/settings/load.js';
 import { audited } from '../audited.js';
-import { reachRedis } from '../redis/reach-own-data.js';
+import { reachOwnData } from '../redis/reach-own-data.js';
 import { UserError, say } from '../user-messages.js';
 import { connect, type Client } from './connect.js';
 import { allKeys } from './dump-keys.js';
@@ -46,7 +46,7 @@ export async function restore(
     return `${told(manifest)} can be restored from ${place}: each part has the bytes that were written.`;
   }
   await audited('command.restore', settings, async () => {
-    const { url, stop } = await reachRedis(settings, env);
+    const { url, stop } = await reachOwnData(settings, env);
     try {
       const to = await openStorage(settings, logger);
       await write({ url, from, to, manifest, sources, place, largest, signal });

@@ -12,7 +12,7 @@ const STOP_MILLISECONDS = 3_000;
  * Finds the Redis with the data of a service: the Redis that the settings name, or the one of a running service. If none
  * runs, the service's own Redis is started until `stop`.
  */
-export async function reachRedis(
+export async function reachOwnData(
   settings: Settings,
   env: Environment,
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {

@@ -5,9 +5,14 @@ import { declareScript, evenWhenFull, SERVER_TIME } from '../../../shared/redis/
 /*
  * The memory of a request is a hash: `id` of the object that it creates, `run` that is at it, `until` when that run's lease
  * ends (Redis' time in ms), `fingerprint` of the request, `created` once something has the id, `answer` at the end, and
- * `hour` in whose sum of bytes it counts. Beside it, each caller has the sums of the last 25 hours, which end together with
+ * `hour` in whose sum of bytes it counts. Beside it, each caller has the sums of the last hours, which end together with
  * the keys that they count.
  */
+
+/** The hours for which a key is remembered, from its first request on. `src/api/pages/openapi.ts` and `docs/` promise them. */
+const LIFE_HOURS = 24;
+/** The sum of an hour counts until the last key of that hour has ended. */
+const SUMMED_HOURS = LIFE_HOURS + 1;
 
 /** The bytes that Redis needs for a key, measured without its name and its answer. */
 const KEY_BYTES = 400;
@@ -18,7 +23,6 @@ export interface ClaimRequest {
   readonly id: string;
   readonly fingerprint: string | null;
   readonly lease: number;
-  readonly life: number;
   readonly limitBytes: number;
 }
 
@@ -38,7 +42,7 @@ export type ClaimReply =
 export async function claimReservation(
   redis: Redis,
   { key, bytes }: { readonly key: string; readonly bytes: string },
-  { run, id, fingerprint, lease, life, limitBytes }: ClaimRequest,
+  { run, id, fingerprint, lease, limitBytes }: ClaimRequest,
 ): Promise<ClaimReply> {
   // Answers are binary, and so everything is read as bytes.
   const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
@@ -49,7 +53,6 @@ export async function claimReservation(
       id,
       fingerprint: fingerprint ?? '',
       lease,
-      life,
       limit: limitBytes,
       size: KEY_BYTES + key.length,
     },
@@ -81,7 +84,6 @@ const claimScript = declareScript({
     id: 'text',
     fingerprint: 'text',
     lease: 'number',
-    life: 'number',
     limit: 'number',
     size: 'number',
   },
@@ -100,20 +102,20 @@ local hour = math.floor(now / 3600000)
 local total, oldest, counted = 0, hour, redis.call('HGETALL', sums)
 for i = 1, #counted, 2 do
   local of, bytes = tonumber(counted[i]), tonumber(counted[i + 1])
-  if of <= hour - 25 then redis.call('HDEL', sums, counted[i])
+  if of <= hour - ${String(SUMMED_HOURS)} then redis.call('HDEL', sums, counted[i])
   elseif bytes > 0 then
     total = total + bytes
     if of < oldest then oldest = of end
   end
 end
 if total + size > limit then
-  return {'full', string.format('%d', (oldest + 25) * 3600000 - now)}
+  return {'full', string.format('%d', (oldest + ${String(SUMMED_HOURS)}) * 3600000 - now)}
 end
 redis.call('HINCRBY', sums, string.format('%d', hour), string.format('%d', size))
-redis.call('PEXPIRE', sums, 26 * 3600000)
+redis.call('PEXPIRE', sums, ${String(SUMMED_HOURS + 1)} * 3600000)
 redis.call('HSET', memory, 'id', id, 'run', run, 'until', ends, 'hour', string.format('%d', hour), 'size', string.format('%d', size))
 if fingerprint ~= '' then redis.call('HSET', memory, 'fingerprint', fingerprint) end
-redis.call('PEXPIRE', memory, life)
+redis.call('PEXPIRE', memory, ${String(LIFE_HOURS)} * 3600000)
 return {'claimed', id, '', ''}
 `);
 

@@ -9,9 +9,6 @@ import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
 import { claimReservation, releaseScript, rememberScript, renewScript } from './claim-script.js';
 
-/** The time for which a key is remembered, from its first request on. */
-const LIFE_MILLISECONDS = 86_400_000;
-
 export interface KeyedRequest {
   readonly callerId: string;
   readonly key: string;
@@ -73,7 +70,6 @@ export function createIdempotency({ redis, logger, limitBytes }: IdempotencyPart
       };
       const limits = {
         lease: LEASE_MILLISECONDS,
-        life: LIFE_MILLISECONDS,
         limitBytes,
       };
       const reply = await claimReservation(redis, places, { run, id, fingerprint: fingerprint(), ...limits });
