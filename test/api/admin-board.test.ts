@@ -171,11 +171,8 @@ describe('the page of a document', () => {
       generations: [{ id: expect.stringMatching(`^${id}\\.1\\.1\\.[0-9a-f]{8}$`), chunk_count: 1 }],
       jobs: [
         // Quick texts have a lane of their own.
-        {
-          queue: 'ingestion-quick',
-          id: `ingest-${id}-1-1`,
-          state: expect.stringMatching(/active|completed/),
-        },
+        { queue: 'ingestion-quick', id: `ingest-${id}-1-1`, state: 'completed' },
+        { queue: 'embedding', id: `embed-${id}-1-1-0`, state: expect.stringMatching(/active|completed/) },
       ],
     });
     const shown = await get(`/admin/documents/${id}`, { ...bearer(adminToken()), ...page });
