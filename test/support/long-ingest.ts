@@ -2,7 +2,7 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedde
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
-import { createRecords, type Records } from '../../src/shared/documents/records.js';
+import { createRecords } from '../../src/shared/documents/records.js';
 import { unpackReceipt } from '../../src/shared/chunks/stored-receipt.js';
 import { createMirrorPreparation } from '../../src/shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding, type Embedding } from '../../src/shared/models/embedding.js';
@@ -25,7 +25,6 @@ const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 
 interface Options {
   readonly embedding?: Embedding;
   readonly metrics?: WorkerMetrics;
-  readonly records?: Records;
   /** The share of the memory of Redis that is used when it is nearly short of it. */
   readonly memoryShare?: number;
   /** From how many chunks on mirrors are told of a document before it is published. */
@@ -36,10 +35,10 @@ interface Options {
 export function useLongIngest(server: { readonly url: string; readonly redis: Redis }) {
   const { redis } = server;
   const jobs = useJobs(server);
+  const records = createRecords(redis);
   const chunks = createChunks(redis);
   /** Does the first job of a document of these texts. Returns the second one, which embeds them, and how many it has. */
   return async (document: DocumentRecord, texts: readonly string[], options: Options = {}) => {
-    const { records = createRecords(redis) } = options;
     const { embedding = builtin, metrics = unseen, memoryShare = 0.5, mirroredFrom } = options;
     const failDocument = createFailDocument({ records, jobs, metrics });
     const made = { texts: 0 };
@@ -54,7 +53,7 @@ export function useLongIngest(server: { readonly url: string; readonly redis: Re
       readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}'), attachments: [] }),
       room: ENDLESS_ROOM,
       attachments: null,
-      embedHere: null,
+      ingestShort: null,
     })(fence, { requestId: 'r', signal });
     const embed = createEmbedJob({
       room: ENDLESS_ROOM,

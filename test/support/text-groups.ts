@@ -4,7 +4,7 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedde
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
 import { documentTags } from '../../src/shared/documents/record-fields.js';
-import { createRecords, type Records } from '../../src/shared/documents/records.js';
+import { createRecords } from '../../src/shared/documents/records.js';
 import { createTurns, type Turns } from '../../src/shared/fair-scheduling/turns.js';
 import { createEmbedding, type Embedding } from '../../src/shared/models/embedding.js';
 import type { WorkerMetrics } from '../../src/shared/observability/worker-metrics.js';
@@ -13,7 +13,7 @@ import type { Redis } from '../../src/shared/redis/client.js';
 import { keys, queueKeys } from '../../src/shared/redis/keys.js';
 import { shortSourceKey } from '../../src/shared/storage/short-sources.js';
 import { embedPieces } from '../../src/workers/ingestion/embed-pieces.js';
-import { createIngestGroup, createIngestShort } from '../../src/workers/ingestion/group-job.js';
+import { createIngestGroup } from '../../src/workers/ingestion/group-job.js';
 import { parseAndChunk } from '../../src/workers/parse/parse-and-chunk.js';
 import { makeContent, makeDocument, makeOperation } from './documents.js';
 import { statisticsDifferences } from './recount-statistics.js';
@@ -26,9 +26,6 @@ export const LIMITS = { chunks: 64, bytes: 2 ** 20, terms: 2_000 };
 
 interface Options {
   readonly seen?: Redis;
-  readonly records?: Records;
-  /** The tokens of a chunk. */
-  readonly chunkSize?: number;
   readonly limits?: typeof LIMITS;
   readonly isFirst?: boolean;
   readonly turns?: Turns;
@@ -41,34 +38,6 @@ interface Options {
 const { signal } = new AbortController();
 const unseen = { add: () => undefined };
 const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
-
-function openIngestShort(redis: Redis, options: Options) {
-  const {
-    records = createRecords(redis),
-    limits = LIMITS,
-    meanwhile = () => null,
-    chunkSize = 512,
-  } = options;
-  const { embedding = builtin, metrics = unseen } = options;
-  const parts = { embedding, metrics, checkDimensions: () => Promise.resolve() };
-  return createIngestShort({
-    redis,
-    records,
-    metrics,
-    logger: { warn: () => undefined },
-    limits,
-    embeddedAtOnce: 8,
-    requireMemory: () => Promise.resolve(),
-    chunkText: async (text) => {
-      const chunk = { size: chunkSize, overlap: chunkSize / 8 };
-      return (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks;
-    },
-    embedPieces: async (pieces, aborting) => {
-      await meanwhile(pieces[0]?.text ?? '');
-      return embedPieces(parts, pieces, aborting);
-    },
-  });
-}
 
 /** Groups of short texts of one owner in a Redis. */
 export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jobs: Jobs }) {
@@ -91,14 +60,30 @@ export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jo
     },
     /** Does the work of a worker on a group. */
     run: (ids: readonly string[], options: Options = {}) => {
-      const { seen = redis, isFirst = true, turns = createTurns(3) } = options;
-      const ingestShort = openIngestShort(seen, options);
-      const ingest = createIngestGroup({ records: createRecords(seen), jobs, turns, ingestShort });
+      const { seen = redis, limits = LIMITS, isFirst = true, meanwhile = () => null } = options;
+      const { turns = createTurns(3), embedding = builtin, metrics = unseen } = options;
+      const parts = { embedding, metrics, checkDimensions: () => Promise.resolve() };
+      const ingest = createIngestGroup({
+        redis: seen,
+        records: createRecords(seen),
+        jobs,
+        metrics,
+        logger: { warn: () => undefined },
+        limits,
+        embeddedAtOnce: 8,
+        turns,
+        requireMemory: () => Promise.resolve(),
+        chunkText: async (text) => {
+          const chunk = { size: 512, overlap: 64 };
+          return (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks;
+        },
+        embedPieces: async (pieces, aborting) => {
+          await meanwhile(pieces[0]?.text ?? '');
+          return embedPieces(parts, pieces, aborting);
+        },
+      });
       return ingest({ documentIds: ids, callerId: 'owner', requestId: 'request' }, { signal, isFirst });
     },
-    /** Does the work of a worker on a text that has a job of its own. */
-    ingestAlone: ({ id }: DocumentRecord, options: Options = {}) =>
-      openIngestShort(options.seen ?? redis, options)([id], { signal, inTurn: (work) => work() }),
     /** The documents that have a job of their own. */
     alone: async (): Promise<string[]> => {
       const found = await redis.zRange(queueKeys.prioritizedJobs('ingestion-quick'), 0, -1);

@@ -43,8 +43,6 @@ interface Dependencies extends EmbedPiecesParts {
   readonly room: Pick<Room, 'spend'>;
 }
 
-export type EmbedJob = ReturnType<typeof createEmbedJob>;
-
 /** Embeds one batch of an attempt's chunks and counts its terms. The job that finishes the last batch publishes. */
 export function createEmbedJob(parts: Dependencies) {
   const { records, chunks, statistics, failDocument } = parts;

@@ -23,12 +23,16 @@ import type { Outcome } from '../lane-worker.js';
 import { countLaterGaps, gapsOf, wholeChunks } from './embed-pieces.js';
 import { tagsWhenPublished } from './write-tags.js';
 
-interface GroupParts {
-  readonly records: Pick<Records, 'readMany'>;
+export interface GroupParts extends PrepareParts {
+  readonly redis: Redis;
+  readonly records: Pick<Records, 'readMany' | 'publishGroup'>;
   readonly jobs: Pick<Jobs, 'addIngests'>;
-  readonly ingestShort: IngestShort;
-  /** Groups that come back from a provider at once take turns. */
+  readonly metrics: Pick<WorkerMetrics, 'add'>;
+  readonly limits: StepLimits;
+  /** Work for the processor or Redis is done in turns, so that groups which come back from a provider at once take turns. */
   readonly turns: Pick<Turns, 'run'>;
+  /** @throws UnavailableError while Redis is short of memory */
+  readonly requireMemory: () => Promise<void>;
 }
 
 interface Group {
@@ -46,19 +50,24 @@ interface Run {
 export type IngestGroup = (group: Group, run: Run) => Promise<Outcome>;
 
 /**
- * Ingests new short texts of one caller together. An unusual document gets a job of its own. All documents do when the group
- * has failed, or a worker has died while it ran: a fault of one text never keeps the others from being ingested.
+ * Ingests new short texts of one caller together: reads, chunks and embeds all of them, and publishes them in as few steps
+ * as Redis can do quickly. An unusual document gets a job of its own. All documents do when the group has failed, or a
+ * worker has died while it ran: a fault of one text never keeps the others from being ingested.
  */
 export function createIngestGroup(parts: GroupParts): IngestGroup {
   return async ({ documentIds, callerId, requestId }, { signal, isFirst }) => {
     if (!isFirst) {
-      await addSingles(parts, documentIds, requestId);
+      const known = await parts.records.readMany(documentIds);
+      await addSingles(
+        parts,
+        known.filter((record) => record !== null),
+        requestId,
+      );
       return 'done';
     }
-    const inTurn: ShortRun['inTurn'] = (work) => parts.turns.run(work, { by: callerId, signal });
     let published = 0;
     for (let left = documentIds; left.length > 0;) {
-      const done = await parts.ingestShort(left, { signal, inTurn });
+      const done = await ingestFirst(parts, { ids: left, callerId }, signal);
       await addSingles(parts, done.others, requestId);
       published += done.published;
       left = left.slice(done.count);
@@ -67,63 +76,42 @@ export function createIngestGroup(parts: GroupParts): IngestGroup {
   };
 }
 
-export interface ShortParts extends PrepareParts {
-  readonly redis: Redis;
-  readonly records: Pick<Records, 'publishGroup'>;
-  readonly metrics: Pick<WorkerMetrics, 'add'>;
-  readonly limits: StepLimits;
-  /** @throws UnavailableError while Redis is short of memory */
-  readonly requireMemory: () => Promise<void>;
-}
-
-export interface ShortRun {
-  readonly signal: AbortSignal;
-  /** Does work for the processor or Redis when it is its turn. A turn ends while a provider is asked. */
-  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
-}
-
 interface Done {
-  /** The number of documents that were read, from the first on. */
+  /** The number of documents that were read. */
   readonly count: number;
   readonly published: number;
-  /** Documents among these that take the way of files, each alone. */
-  readonly others: readonly string[];
+  /** Documents that are still to be ingested, each alone. */
+  readonly others: readonly DocumentRecord[];
 }
 
-/** Ingests the first of some new short texts, as many as are read at once. */
-export type IngestShort = (documentIds: readonly string[], run: ShortRun) => Promise<Done>;
-
-/**
- * Ingests new short texts, one or many: reads, chunks and embeds them, and publishes them in as few steps as Redis can do
- * quickly. Everything is computed first, and then written in the step that publishes it, so that a record stays queued until
- * then, even if the process dies. Unusual documents are left to the way of files: texts of many chunks, patched documents,
- * later attempts, and texts that are refused.
- */
-export function createIngestShort(parts: ShortParts): IngestShort {
-  return async (ids, { signal, inTurn }) => {
-    const { others, leave } = createLeaving(parts, signal);
-    const read = async () => {
-      const found = await readGroup(parts.redis, ids);
-      const waiting = found.filter((each) => each !== null).filter(({ record }) => isWaiting(record));
-      return {
-        found,
-        chunked: await traced('chunk', {}, () => chunkTexts(parts, waiting, { signal, leave })),
-      };
-    };
-    const { found, chunked } = await inTurn(read);
-    const embedded = await embedTexts(parts, chunked, { signal, leave });
-    const finish = async () => {
-      const texts = await prepareTexts(embedded, { signal, leave });
-      const attributes = { 'quire.documents': texts.prepared.length };
-      const changed = await traced('publish', { attributes }, () => publishAll(parts, texts.prepared));
-      return { ...texts, changed };
-    };
-    const { prepared, others: odd, changed } = await inTurn(finish);
-    return {
-      count: found.length,
-      published: prepared.length - changed.length,
-      others: [...missing(ids, found), ...others, ...odd, ...changed],
-    };
+/** Ingests the first of some texts, as many as are read at once. A turn ends while the provider is asked. */
+async function ingestFirst(
+  parts: GroupParts,
+  { ids, callerId }: { readonly ids: readonly string[]; readonly callerId: string },
+  signal: AbortSignal,
+): Promise<Done> {
+  const turn = { by: callerId, signal };
+  const { others, leave } = createLeaving(parts, signal);
+  const read = async () => {
+    const found = await readGroup(parts.redis, ids);
+    const waiting = found.filter((each) => each !== null).filter(({ record }) => isWaiting(record));
+    return { found, chunked: await traced('chunk', {}, () => chunkTexts(parts, waiting, { signal, leave })) };
+  };
+  const { found, chunked } = await parts.turns.run(read, turn);
+  const embedded = await embedTexts(parts, chunked, { signal, leave });
+  const finish = async () => {
+    const texts = await prepareTexts(embedded, { signal, leave });
+    const attributes = { 'quire.documents': texts.prepared.length };
+    const changed = await traced('publish', { attributes }, () => publishAll(parts, texts.prepared));
+    return { ...texts, changed };
+  };
+  const { prepared, others: odd, changed } = await parts.turns.run(finish, turn);
+  const again = [...missing(ids, found), ...others, ...odd, ...changed];
+  const records = again.length > 0 ? await parts.records.readMany(again) : [];
+  return {
+    count: found.length,
+    published: prepared.length - changed.length,
+    others: records.filter((record) => record !== null),
   };
 }
 
@@ -132,7 +120,7 @@ const missing = (ids: readonly string[], found: readonly (FoundText | null)[]): 
   ids.slice(0, found.length).filter((_, i) => found[i] === null);
 
 /** Publishes texts, and resolves with the ids of documents that have changed since they were read. */
-async function publishAll(parts: ShortParts, prepared: readonly PreparedText[]): Promise<string[]> {
+async function publishAll(parts: GroupParts, prepared: readonly PreparedText[]): Promise<string[]> {
   const { records, metrics, limits, requireMemory } = parts;
   const changed: string[] = [];
   for (let left = prepared; left.length > 0;) {
@@ -166,20 +154,17 @@ async function publishAll(parts: ShortParts, prepared: readonly PreparedText[]):
   return changed;
 }
 
-/** Tells whether a document is as it was made: later attempts take the way of files. */
+/** Tells whether a document is as its group was made: later attempts have jobs of their own. */
 const isWaiting = (record: DocumentRecord): boolean =>
   record.status === 'queued' && isCurrent(record, { documentId: record.id, version: 1, attempt: 1 });
 
 /** Adds the jobs of documents that are ingested alone from now on. One that has its job already gets no other. */
 async function addSingles(
-  { records, jobs }: GroupParts,
-  documentIds: readonly string[],
+  { jobs }: GroupParts,
+  records: readonly DocumentRecord[],
   requestId: string,
 ): Promise<void> {
-  if (documentIds.length === 0) return;
-  const known = await records.readMany(documentIds);
-  const waiting = known.filter((record) => record !== null).filter(isWaiting);
-  const queued = waiting.map((record) => ({ record }));
+  const queued = records.filter(isWaiting).map((record) => ({ record }));
   if (queued.length > 0) await jobs.addIngests(queued, { requestId });
 }
 
@@ -256,19 +241,19 @@ interface PrepareParts {
 
 interface PrepareRun {
   readonly signal: AbortSignal;
-  /** Called for a document that is left to the way of files. It throws errors that all of them wait for. */
+  /** Called for a document that is left to a job of its own. It throws errors that the whole group waits for. */
   readonly leave: (record: DocumentRecord, error: unknown) => void;
 }
 
 /**
- * Notes which documents are left to the way of files. Errors that say nothing of a text are thrown: the absence of the
+ * Notes which documents are left to jobs of their own. Errors that say nothing of a text are thrown: the absence of the
  * provider or of Redis, and the reason of the signal.
  */
 function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: AbortSignal) {
   const others: string[] = [];
   const leave = (record: DocumentRecord, error: unknown) => {
     if (error instanceof UnavailableError || signal.aborted) throw error;
-    logger.warn({ documentId: record.id, err: error }, 'a short text is ingested the long way');
+    logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
     others.push(record.id);
   };
   return { others, leave };

@@ -27,8 +27,8 @@ import type { Outcome } from '../lane-worker.js';
 import type { ParsedDocument } from '../parse/parse-and-chunk.js';
 import { removeAttachments } from '../parse/take-attachments.js';
 import type { MakeAttachments } from './attachments/make-attachments.js';
-import type { EmbedJob } from './embed-job.js';
 import type { FailDocument } from './fail-document.js';
+import type { IngestShort } from './ingest-short.js';
 import type { ReadContent } from './read-source.js';
 import type { Room } from './room/room.js';
 import { marksOf, shownWhenPublished, writeAllTags } from './write-tags.js';
@@ -48,8 +48,8 @@ interface IngestParts {
   readonly failDocument: FailDocument;
   /** Null where files that a document carries are never read. */
   readonly attachments: Attachments | null;
-  /** Embeds a batch in the job of its document; null where a provider makes the vectors, which may be slow or away. */
-  readonly embedHere: EmbedJob | null;
+  /** Null when embedding depends on a provider, which may be slow or unavailable. */
+  readonly ingestShort: IngestShort | null;
 }
 
 /** One attempt at ingesting a version, with its generation. */
@@ -64,11 +64,16 @@ interface Call {
 
 /** Parses and chunks a document's pending content, then hands its chunks to embedding in batches. */
 export function createIngestJob(parts: IngestParts) {
-  const { records } = parts;
+  const { records, ingestShort } = parts;
   return async (fence: Fence, { requestId, signal, givesWayAfter }: Call): Promise<Outcome> => {
     const known = await records.read(fence.documentId);
+    if (!known) return 'stale';
+    // A short text in place of a mail still has to remove the attachments of the mail.
+    const isShort = (known.attachments ?? []).length === 0;
+    const outcome = isShort ? await ingestShort?.(fence, known, { signal }) : null;
+    if (outcome) return outcome;
     // A run that is over must not reserve room for a run that is still to come.
-    if (!known || !isCurrent(known, fence)) return 'stale';
+    if (!isCurrent(known, fence)) return 'stale';
     const refused = await refuseAgain(parts, known, fence);
     if (refused) return refused;
     const start = (each: DocumentRecord) => startAttempt(each, fence);
@@ -79,7 +84,7 @@ export function createIngestJob(parts: IngestParts) {
     const read = await readDocument(parts, reading, signal);
     if (typeof read === 'string') return read;
     try {
-      return await writeDocument(parts, record, { run, read, requestId, signal });
+      return await writeDocument(parts, record, { run, read, requestId });
     } finally {
       await removeAttachments(read.attachments);
     }
@@ -90,7 +95,7 @@ export function createIngestJob(parts: IngestParts) {
 async function writeDocument(
   parts: IngestParts,
   record: DocumentRecord,
-  { run, read, requestId, signal }: Pick<Call, 'requestId' | 'signal'> & { run: Run; read: ParsedDocument },
+  { run, read, requestId }: { run: Run; read: ParsedDocument; requestId: string },
 ): Promise<Outcome> {
   const receipt = parts.attachments
     ? await parts.attachments.make(record, { ...read, run, requestId })
@@ -100,7 +105,8 @@ async function writeDocument(
   const write = () => writeTexts(parts, noted, { run, read: { ...read, receipt } });
   if (!(await traced('write texts', {}, write))) return 'stale';
   await parts.room.spend(noted, 1);
-  return embed(parts, noted, { run, batches: batchCount(read.chunks.length), requestId, signal });
+  await addEmbeds(parts, noted, { run, batches: batchCount(read.chunks.length), requestId });
+  return 'done';
 }
 
 /** A document that waits for room stays queued meanwhile. Resolves with null once it may be read. */
@@ -178,20 +184,17 @@ function summaryOf(receipt: Receipt): Extraction {
   return mail ? { ...summary, mail } : summary;
 }
 
-/** Embeds the texts in this job if they are one batch, and else has each batch embedded by a job of its own. */
-async function embed(
-  { records, jobs, embedHere }: IngestParts,
+async function addEmbeds(
+  { records, jobs }: IngestParts,
   record: DocumentRecord,
-  { run, batches, requestId, signal }: Pick<Call, 'requestId' | 'signal'> & { run: Run; batches: number },
-): Promise<Outcome> {
-  if (embedHere && batches === 1) return embedHere({ ...run, batch: 0, batches }, { signal });
+  { run, batches, requestId }: { run: Run; batches: number; requestId: string },
+): Promise<void> {
   if (batches > 1) {
     const progress = { ...run, stage: 'embedding', progress: READING_SHARE };
     await records.update(run.documentId, (each) => reportProgress(each, progress));
   }
   const numbers = Array.from({ length: batches }, (_, batch) => batch);
   await jobs.addEmbeds(run, numbers, { total: batches, callerId: callerOf(record), requestId });
-  return 'done';
 }
 
 /** Resolves with false when the attempt was superseded in the meantime. */

@@ -2,7 +2,6 @@ import { formatOf, type AttachmentLimits } from '../../readers/index.js';
 import type { Content } from '../../shared/document.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ObjectStorage } from '../../shared/ports.js';
-import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
 import { parseAndChunk, type ParsedDocument } from '../parse/parse-and-chunk.js';
 import type { ParserPool } from '../parse/pool.js';
@@ -21,23 +20,18 @@ export type ReadContent = (
   },
 ) => Promise<ParsedDocument>;
 
-interface ReadParts {
-  readonly storage: ObjectStorage;
-  readonly parser: ParserPool;
-  readonly chunk: ChunkOptions;
-}
-
-/**
- * Passes a content's source to the parser: long text directly, files as a temporary copy. A short text is cut in this
- * process, whose event loop it does not block.
- */
-export function createReadContent({ storage, parser, chunk }: ReadParts): ReadContent {
+/** Passes a content's source to the parser: text directly, files as a temporary copy. */
+export function createReadContent({
+  storage,
+  parser,
+}: {
+  storage: ObjectStorage;
+  parser: ParserPool;
+}): ReadContent {
   return async (content, { callerId, signal, onProgress, attachments, givesWayAfter }) => {
     const source = await storage.open(content.storageKey);
     if (content.kind === 'text') {
       const text = await decode(source);
-      if (content.sizeBytes <= MAX_SHORT_BYTES)
-        return await parseAndChunk({ format: 'text', source: { text }, chunk });
       return await parser.parse({ text, format: 'text', callerId, signal });
     }
     const format = formatOf(content.contentType);
@@ -55,6 +49,15 @@ export function createReadContent({ storage, parser, chunk }: ReadParts): ReadCo
         givesWayAfter,
       }),
     );
+  };
+}
+
+/** Reads and chunks text in this process. The text must be so short that it does not block the event loop. */
+export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
+  return async ({ storageKey }: Content) => {
+    const text = await decode(await storage.open(storageKey));
+    const { chunks } = await parseAndChunk({ format: 'text', source: { text }, chunk });
+    return chunks;
   };
 }
 

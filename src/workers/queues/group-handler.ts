@@ -4,10 +4,9 @@ import { INDEXED_AT_ONCE } from '../../shared/batches.js';
 import type { WorkerContext } from '../context.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
 import { embedPieces } from '../ingestion/embed-pieces.js';
-import { createIngestGroup, createIngestShort, type IngestShort } from '../ingestion/group-job.js';
+import { createIngestGroup } from '../ingestion/group-job.js';
 import { requireMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
-import type { ChunkOptions } from '../chunking/chunk.js';
 import { parseAndChunk } from '../parse/parse-and-chunk.js';
 
 /** The size of one step of publishing, which takes Redis some milliseconds, also where each vector enters an index. */
@@ -26,37 +25,22 @@ const MAX_BEGINNINGS = 5;
 /** While one waits for Redis, another has the processor. More of them would only hold up single texts. */
 export const GROUPS_AT_ONCE = 3;
 
-/** How texts are cut into chunks. */
-export const chunkOptions = ({ settings }: Pick<WorkerContext, 'settings'>): ChunkOptions => ({
-  ...settings.chunk,
-  maxChunks: settings.ingest.maxChunks,
-});
-
-/** Ingests short texts in this process, of groups and alone. */
-export function openIngestShort(context: WorkerContext): IngestShort {
-  const { dataSet, isEmbeddingRemote } = context;
-  const chunk = chunkOptions(context);
-  return createIngestShort({
+/** Runs the jobs of groups. A group that has failed is split into jobs of single documents, so that it never fails for good. */
+export function groupHandler(context: WorkerContext): JobHandler {
+  const { settings, dataSet, isEmbeddingRemote } = context;
+  const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
+  const run = createIngestGroup({
     ...context,
     chunkText: async (text) => (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks,
     embedPieces: (pieces, signal) => embedPieces(context, pieces, signal),
     embeddedAtOnce: isEmbeddingRemote ? SENT_AT_ONCE : EMBEDDED_AT_ONCE,
+    turns: createTurns(GROUPS_AT_ONCE),
     requireMemory: () => requireMemory(context.memory),
     limits: {
       chunks: dataSet.index === null ? STEP_CHUNKS : INDEXED_AT_ONCE,
       bytes: STEP_BYTES,
       terms: TERMS_AT_ONCE,
     },
-  });
-}
-
-/** Runs the jobs of groups. A group that has failed is split into jobs of single documents, so that it never fails for good. */
-export function groupHandler(context: WorkerContext): JobHandler {
-  const { isEmbeddingRemote } = context;
-  const run = createIngestGroup({
-    ...context,
-    ingestShort: openIngestShort(context),
-    turns: createTurns(GROUPS_AT_ONCE),
   });
   return {
     isNews: true,

@@ -10,16 +10,16 @@ import type { WorkerContext } from '../context.js';
 import { attachmentLimits, createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
 import { createRefuseToWait } from '../ingestion/attachments/make-one.js';
 import { createMakeWaiting } from '../ingestion/attachments/make-waiting.js';
-import { createEmbedJob } from '../ingestion/embed-job.js';
 import { createIngestJob } from '../ingestion/ingest-job.js';
-import { createReadContent, type ReadContent } from '../ingestion/read-source.js';
+import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
+import { createReadContent, createReadText, type ReadContent } from '../ingestion/read-source.js';
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
 import { createPageTurns } from '../pages/page-turns.js';
 import { createRenderPage } from '../pages/render-job.js';
 import { startParserPool, type ParserPool } from '../parse/pool.js';
 import { failJob } from './fail-job.js';
-import { chunkOptions, GROUPS_AT_ONCE, groupHandler, openIngestShort } from './group-handler.js';
+import { GROUPS_AT_ONCE, groupHandler } from './group-handler.js';
 import type { LaneService, QueueService } from './queue-service.js';
 import { createSlowFiles } from './slow-files.js';
 
@@ -28,13 +28,21 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   const { ingest } = settings;
   const concurrency = settings.workers.ingestionConcurrency;
   const parser = await startParsers(context);
-  const readContent = createReadContent({ storage, parser, chunk: chunkOptions(context) });
+  const readContent = createReadContent({ storage, parser });
   const attachments = createAttachments(context);
-  const written = { ...context, chunks: writeOnlyWithMemory(context.chunks, context.memory) };
-  const embedHere = context.isEmbeddingRemote ? null : createEmbedJob(written);
-  const run = createIngestJob({ ...written, readContent, attachments, embedHere });
+  const run = createIngestJob({
+    ...context,
+    chunks: writeOnlyWithMemory(context.chunks, context.memory),
+    readContent,
+    ingestShort: createShort(context),
+    attachments,
+  });
   const failJobs = failJob(context, 'parsing');
-  const quick: JobHandler = { isNews: true, run: runQuick(context, run), failJob: failJobs };
+  const quick: JobHandler = {
+    isNews: true,
+    run: (job, signal) => run(...callOf(job, { signal })),
+    failJob: failJobs,
+  };
   const files = createSlowFiles({ ...context, parsers: ingest.parserProcesses, concurrency });
   const slow: JobHandler = {
     isNews: true,
@@ -138,19 +146,16 @@ const passToEmbedding = ({ jobs }: WorkerContext): LaneService['handlers'][strin
   },
 });
 
-/**
- * Runs the jobs of quick documents. A new short text is a group of one, which waits for no other turn, unless a provider
- * makes its vectors: that may be slow or away.
- */
-function runQuick(context: WorkerContext, run: ReturnType<typeof createIngestJob>): JobHandler['run'] {
-  const ingestShort = context.isEmbeddingRemote ? null : openIngestShort(context);
-  return async (job, signal) => {
-    const [fence, call] = callOf(job, { signal });
-    const isNew = fence.version === 1 && fence.attempt === 1;
-    const alone = { signal, inTurn: <Result>(work: () => Promise<Result>) => work() };
-    const done = isNew ? await ingestShort?.([fence.documentId], alone) : null;
-    return done?.published === 1 ? 'published' : await run(fence, call);
-  };
+function createShort(context: WorkerContext): IngestShort | null {
+  const { settings, storage, isEmbeddingRemote } = context;
+  if (isEmbeddingRemote) return null;
+  const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
+  return createIngestShort({
+    ...context,
+    vectors: context.dataSet.vectors,
+    requireMemory: () => requireMemory(context.memory),
+    readText: createReadText({ storage, chunk }),
+  });
 }
 
 /**
