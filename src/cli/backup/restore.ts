@@ -1,7 +1,7 @@
-import { at } from '../../shared/at.js';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorReply } from 'redis';
+import { at } from '../../shared/at.js';
 import { openStorage } from '../../shared/create-storage.js';
 import { createLogger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';

@@ -4,7 +4,7 @@ import { batchCount, batchNumbers, BATCH_SIZE, inGroups } from '../batches.js';
 import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { countFields } from '../term-statistics/scripts.js';
+import { countFieldsOf } from '../term-statistics/scripts.js';
 import type { ChunkAddress, ChunkMarks, ChunkVector, StoredChunk, TextBatch } from './fields.js';
 import {
   binaryClient,
@@ -162,11 +162,6 @@ async function unlinkChunks(
     removed += Math.max(0, done);
   }
   return removed;
-}
-
-function countFieldsOf(batch: number) {
-  const [countedField, partField] = countFields(batch);
-  return { countedField, partField };
 }
 
 async function noteCleaned(redis: Redis, generation: string, batch: number): Promise<boolean> {

@@ -4,7 +4,7 @@ import { BATCH_SIZE } from '../batches.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { isHeld, type CountState } from '../term-statistics/parts.js';
-import { countFields, groupTerms, readState, writeState } from '../term-statistics/scripts.js';
+import { countFields, countFieldsOf, groupTerms, readState, writeState } from '../term-statistics/scripts.js';
 import {
   marksName,
   storedChunk,
@@ -78,7 +78,6 @@ export async function renameGroup(
   // A count that is under way holds only a part of the terms, and whoever counts goes on with it.
   if (isHeld(state) && state.kind !== 'counted') throw new Error('the terms of the batch are being counted');
   const owner = state.kind === 'counted' ? state.owner : null;
-  const [countedField, partField] = countFields(batchOf(group));
   const [counted, part] = writeState(state);
   return renameScript.run(redis, {
     keys: {
@@ -92,8 +91,7 @@ export async function renameGroup(
       tags: marks.tags,
       tagsName: marksName(marks),
       from: at(group, 0),
-      countedField,
-      partField,
+      ...countFieldsOf(batchOf(group)),
       counted,
       part,
       ...(owner === null ? { lengthChange: 0, terms: [] } : changesOf(group, renaming)),

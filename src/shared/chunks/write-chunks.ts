@@ -5,7 +5,7 @@ import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import type { Value } from '../redis/script.js';
 import { settleStep, sumTerms, type BatchTerms } from '../term-statistics/parts.js';
-import { countFields, stepArguments, type StepArguments } from '../term-statistics/scripts.js';
+import { countFieldsOf, stepArguments, type StepArguments } from '../term-statistics/scripts.js';
 import {
   marksName,
   textFields,
@@ -230,13 +230,12 @@ export async function finishBatch(
   { batch, of }: { batch: number; of: number },
 ): Promise<number | null> {
   const [markField, numberField] = embeddedFields(vectors, batch);
-  const [countedField, partField] = countFields(batch);
   const done = await finishScript.run(redis, {
     keys: {
       generation: keys.generation(generation),
       firstChunk: keys.chunk(generation, batch * BATCH_SIZE),
     },
-    args: { markField, numberField, vectorField: vectors.field, countedField, partField },
+    args: { markField, numberField, vectorField: vectors.field, ...countFieldsOf(batch) },
   });
   return done < 0 ? null : of - done;
 }

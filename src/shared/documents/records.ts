@@ -99,7 +99,8 @@ export function createRecords(
       const done = await commit(record.id, null, { record, ...effects });
       if (done !== ANSWER.written) throw new Error('a document with this id exists');
     },
-    createBeside: async (record, beside) => (await commit(record.id, null, { record, beside })) === 1,
+    createBeside: async (record, beside) =>
+      (await commit(record.id, null, { record, beside })) === ANSWER.written,
     update: createUpdate(read, commit),
   };
 }

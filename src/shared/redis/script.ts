@@ -62,72 +62,65 @@ interface Script<Keys extends KeyKinds, Args extends ArgumentKinds, Reply, Clien
   readonly asFunction: (name: string) => string;
 }
 
+/** Sends a script's keys and arguments with its source, or its digest. */
+type Send<Client> = (redis: Client, call: ScriptCall) => Promise<unknown>;
+
 /** Declares the keys and arguments of scripts. */
 export function declareScript<const Keys extends KeyKinds, const Args extends ArgumentKinds>(
   declaration: Declaration<Keys, Args>,
 ) {
   const layout = layoutOf(declaration);
-  const parts = (body: string) => {
+  const define = <Reply, Client>(
+    body: string,
+    sending: (source: string) => Send<Client>,
+  ): Script<Keys, Args, Reply, Client> => {
     const lua = withoutMargins(body);
     if (/\b(?:KEYS|ARGV)\b/.test(lua)) throw new Error('a script finds its keys and arguments by name');
     const source = `${headerOf(layout, 'KEYS', 'ARGV')}\n${lua}`;
+    const pack = (call: NamedCall<Keys, Args>) => packCall(layout, call);
+    const send = sending(source);
     return {
       source,
-      asFunction: (name: string) =>
+      pack,
+      asFunction: (name) =>
         `local function ${name}(keysHere, argsHere)\n${headerOf(layout, 'keysHere', 'argsHere')}\n${lua}\nend\n`,
-      pack: (call: NamedCall<Keys, Args>): ScriptCall => packCall(layout, call),
+      run: async (redis, call) =>
+        // @NOTE the reply's type is what the script returns; Redis does not tell
+        (await send(redis, pack(call))) as Reply,
     };
   };
   return {
-    /**
-     * Defines a script that is always sent whole. A script that is sent by its digest has to be sent again to a server that
-     * has forgotten it, and then comes behind later commands. Sending it whole costs Redis some microseconds for its digest,
-     * and a connection one or two kilobytes.
-     */
-    lua: <Reply>(body: string): Script<Keys, Args, Reply, Pick<Redis, 'eval'>> => {
-      const { source, pack, asFunction } = parts(body);
-      return {
-        source,
-        pack,
-        asFunction,
-        run: async (redis, call) =>
-          // @NOTE the reply's type is what the script returns; Redis does not tell
-          (await redis.eval(source, pack(call))) as Reply,
-      };
-    },
-
-    /**
-     * Defines a script that is sent by its digest, and whole to a server that does not know it. It is for long scripts that
-     * run for each document, where that saves Redis 14 microseconds and the process 12 (4.5 KB). On such a server it comes
-     * behind commands that were sent after it, so no caller may send any before its reply that rely on it.
-     */
-    frequentLua: <Reply>(body: string): Script<Keys, Args, Reply, Pick<Redis, 'eval' | 'evalSha'>> => {
-      const { source, pack, asFunction } = parts(body);
-      const digest = createHash('sha1').update(source).digest('hex');
-      return {
-        source,
-        pack,
-        asFunction,
-        run: async (redis, call) =>
-          // @NOTE the reply's type is what the script returns; Redis does not tell
-          (await sendByDigest(redis, { source, digest }, pack(call))) as Reply,
-      };
-    },
+    lua: <Reply>(body: string) => define<Reply, Pick<Redis, 'eval'>>(body, sendWhole),
+    frequentLua: <Reply>(body: string) => define<Reply, Pick<Redis, 'eval' | 'evalSha'>>(body, sendByDigest),
   };
 }
 
-async function sendByDigest(
-  redis: Pick<Redis, 'eval' | 'evalSha'>,
-  { source, digest }: { readonly source: string; readonly digest: string },
-  call: ScriptCall,
-): Promise<unknown> {
-  try {
-    return await redis.evalSha(digest, call);
-  } catch (error) {
-    // Nothing of it has run then. The error may be one of another realm.
-    if (types.isNativeError(error) && error.message.startsWith('NOSCRIPT')) return redis.eval(source, call);
-    throw error;
-  }
+/**
+ * Sends a script whole each time. A script that is sent by its digest has to be sent again to a server that has forgotten it,
+ * and then comes behind later commands. Sending it whole costs Redis some microseconds for its digest, and a connection one
+ * or two kilobytes.
+ */
+const sendWhole =
+  (source: string): Send<Pick<Redis, 'eval'>> =>
+  (redis, call) =>
+    redis.eval(source, call);
+
+/**
+ * Sends a script by its digest, and whole to a server that does not know it. It is for long scripts that run for each
+ * document, where that saves Redis 14 microseconds and the process 12 (4.5 KB). On such a server it comes behind commands that
+ * were sent after it, so no caller may send any before its reply that rely on it.
+ */
+function sendByDigest(source: string): Send<Pick<Redis, 'eval' | 'evalSha'>> {
+  const digest = createHash('sha1').update(source).digest('hex');
+  return async (redis, call) => {
+    try {
+      return await redis.evalSha(digest, call);
+    } catch (error) {
+      // Nothing of it has run then. The error may be one of another realm.
+      if (types.isNativeError(error) && error.message.startsWith('NOSCRIPT')) return redis.eval(source, call);
+      throw error;
+    }
+  };
 }
 
 /** The names of a script in the order in which they are sent. */
@@ -218,17 +211,17 @@ function packCall({ keys, keyLists, args, argLists }: Layout, call: AnyCall): Sc
   requireOnly(call.keys, keys.length + keyLists.length);
   requireOnly(call.args, args.length + argLists.length);
   const sent: ScriptCall = { keys: [], arguments: [] };
-  for (const name of keys) appendKeys(sent.keys, valueOf(call.keys, name));
+  for (const name of keys) appendKeys(sent.keys, givenAs(call.keys, name));
   for (const [i, name] of keyLists.entries()) {
-    const list = valueOf(call.keys, name);
+    const list = givenAs(call.keys, name);
     if (i < keyLists.length - 1) sent.arguments.push(String(list.length));
     appendKeys(sent.keys, list);
   }
-  for (const { name } of args) append(sent.arguments, valueOf(call.args, name));
+  for (const { name } of args) append(sent.arguments, givenAs(call.args, name));
   for (const [i, { name }] of argLists.entries()) {
     const start = sent.arguments.length;
     if (i < argLists.length - 1) sent.arguments.push('');
-    append(sent.arguments, valueOf(call.args, name));
+    append(sent.arguments, givenAs(call.args, name));
     if (i < argLists.length - 1) sent.arguments[start] = String(sent.arguments.length - start - 1);
   }
   return sent;
@@ -252,7 +245,7 @@ function append(to: Value[], value: ArgumentValues[keyof ArgumentValues]): void 
       }
 }
 
-function valueOf<Of>(values: Readonly<Record<string, Of>>, name: string): Of {
+function givenAs<Of>(values: Readonly<Record<string, Of>>, name: string): Of {
   const value = values[name];
   if (value === undefined) throw new Error(`a script needs ${name}`);
   return value;

@@ -15,6 +15,12 @@ export const countFields = (batch: number): [counted: string, part: string] => [
   `counting:${String(batch)}`,
 ];
 
+/** The same fields as arguments of scripts. */
+export function countFieldsOf(batch: number) {
+  const [countedField, partField] = countFields(batch);
+  return { countedField, partField };
+}
+
 const NOBODY = 'nobody';
 
 /** Writes a state into the two fields; an empty text stands for a missing field. */

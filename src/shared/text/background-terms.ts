@@ -10,7 +10,7 @@ function readRates(): ReadonlyMap<number, number> {
   const { buffer, byteOffset, byteLength } = readFileSync(BUILT);
   const numbers = new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT);
   const read = new Map<number, number>();
-  for (let at = 0; at < numbers.length; at += 2) read.set(numbers[at] ?? 0, numbers[at + 1] ?? 0);
+  for (let at = 0; at < numbers.length; at += 2) read.set(numbers[at], numbers[at + 1]);
   return read;
 }
 

@@ -20,6 +20,7 @@ const TRIALS = ['chaos/chaos.test.ts', 'hostile/hostile.test.ts'];
 const ALONE = [
   'api/giving-way.test.ts',
   'e2e/hostile.test.ts',
+  'hostile/few-descriptors.test.ts',
   'models/giving-way.test.ts',
   'workers/parse/pool-pdf.test.ts',
 ];
