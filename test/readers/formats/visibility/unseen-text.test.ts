@@ -57,6 +57,9 @@ const run = (properties: string, content = '<w:t>Canary</w:t>'): string =>
   `<w:r><w:rPr>${properties}</w:rPr>${content}</w:r>`;
 const word = (properties: string, ofParagraph = ''): Uint8Array =>
   docx(`<w:p><w:pPr>${ofParagraph}</w:pPr>${run(properties)}</w:p>`);
+const BOX = '<w:txbxContent><w:p><w:r><w:t>Canary</w:t></w:r></w:p></w:txbxContent>';
+const inDrawing = (properties: string, ofShape = ''): string =>
+  `<w:drawing><wp:inline>${properties}<a:graphic><a:graphicData><wps:wsp>${ofShape}<wps:txbx>${BOX}</wps:txbx></wps:wsp></a:graphicData></a:graphic></wp:inline></w:drawing>`;
 const comment = '<w:comment w:id="1"><w:p><w:r><w:t>Canary</w:t></w:r></w:p></w:comment>';
 
 const pptx = (shapes: string, background = ''): Uint8Array =>
@@ -242,7 +245,16 @@ const UNSEEN: Table = {
   '1 shape under a picture': {
     pptx: [pptx(shape('Canary') + picture('photo', [50, 50, 400, 200]))],
   },
-  '1 hidden shape': { pptx: [pptx(shape('Canary').replace('<p:cNvPr', '<p:cNvPr hidden="1"'))] },
+  '1 hidden shape': {
+    pptx: [pptx(shape('Canary').replace('<p:cNvPr', '<p:cNvPr hidden="1"'))],
+    docx: [
+      docx(`<w:p>${run('', inDrawing('<wp:docPr id="1" hidden="1"/>'))}</w:p>`),
+      docx(`<w:p>${run('', inDrawing('<wp:docPr id="1"/>', '<wps:cNvPr id="2" hidden="true"/>'))}</w:p>`),
+      docx(
+        `<w:p>${run('', `<w:pict><v:shape style="width:90pt;VISIBILITY: hidden"><v:textbox>${BOX}</v:textbox></v:shape></w:pict>`)}</w:p>`,
+      ),
+    ],
+  },
   '6 characters that their boxes cut off': { html: [styled('height:0;overflow:hidden')] },
   '6 characters of tracked deletions': {
     docx: [docx(`<w:p><w:del>${run('', '<w:delText>Canary</w:delText>')}</w:del></w:p>`)],

@@ -87,8 +87,10 @@ export function readParagraphText(paragraph: XmlElement, context: InlineContext)
       else if (name === 'w:del' || name === 'w:moveFrom') read(child, { ...state, hidden: 'deleted' });
       else if (name === 'w:r') read(child, runState(child, state.hidden, context));
       else if (name === 'w:drawing' || name === 'w:pict' || name === 'w:object') {
-        drawings.push(child);
-        readDrawing(child, { boxes, put: (lines) => put(lines, state), gaps: context.gaps });
+        const shown = shownPart(child, context.gaps);
+        if (!shown) continue;
+        drawings.push(shown);
+        readDrawing(shown, { boxes, put: (lines) => put(lines, state), gaps: context.gaps });
       } else if (note) put(context.refer(note, attribute(child.attributes, 'w:id')), state);
       else if (!SKIPPED.has(name) || isOnlyChoice(element)) read(child, state);
     }
@@ -187,6 +189,29 @@ function runState(run: XmlElement | undefined, hidden: Unseen | undefined, conte
   const isToggled = own.isVanished === undefined && style.isVanished === true && outer.isVanished === true;
   const shown = isToggled ? { ...look, isVanished: false } : look;
   return { hidden: reasonUnseen(styleOf(shown, context.ground)), shift, look };
+}
+
+/** Properties of drawings, of shapes and groups in them, and of pictures. */
+const PROPERTIES: ReadonlySet<string> = new Set(['wp:docPr', 'wps:cNvPr', 'wpg:cNvPr', 'pic:cNvPr']);
+
+/** Returns a drawing without what of it is not shown, unless that is read; undefined where all of it is not shown. */
+function shownPart(drawing: XmlElement, gaps: GapCounter): XmlElement | undefined {
+  if (isHidden(drawing) && !gaps.hidden.accepts('off')) return undefined;
+  const children = drawing.children.flatMap((child) => {
+    // The drawings in a text box are read with its paragraphs.
+    const isWhole =
+      typeof child === 'string' || child.name === 'w:txbxContent' || child.name === 'mc:Fallback';
+    return isWhole ? [child] : (shownPart(child, gaps) ?? []);
+  });
+  return { ...drawing, children };
+}
+
+function isHidden(shape: XmlElement): boolean {
+  if (/(?:^|;)\s*visibility\s*:\s*hidden/i.test(attribute(shape.attributes, 'style'))) return true;
+  const own = shape.name === 'pic:pic' ? childOf(shape, 'pic:nvPicPr') : shape;
+  for (const { name, attributes } of childrenOf(own))
+    if (PROPERTIES.has(name) && isTrue(attributes['hidden'])) return true;
+  return false;
 }
 
 interface DrawingTarget {
