@@ -2,7 +2,7 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedde
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
-import { createRecords } from '../../src/shared/documents/records.js';
+import { createRecords, type Records } from '../../src/shared/documents/records.js';
 import { unpackReceipt } from '../../src/shared/chunks/stored-receipt.js';
 import { createMirrorPreparation } from '../../src/shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding, type Embedding } from '../../src/shared/models/embedding.js';
@@ -23,6 +23,7 @@ const unseen = { add: () => undefined, observe: () => undefined };
 const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
 
 interface Options {
+  readonly records?: Records;
   readonly embedding?: Embedding;
   readonly metrics?: WorkerMetrics;
   /** The share of the memory of Redis that is used when it is nearly short of it. */
@@ -35,11 +36,17 @@ interface Options {
 export function useLongIngest(server: { readonly url: string; readonly redis: Redis }) {
   const { redis } = server;
   const jobs = useJobs(server);
-  const records = createRecords(redis);
+  const known = createRecords(redis);
   const chunks = createChunks(redis);
   /** Does the first job of a document of these texts. Returns the second one, which embeds them, and how many it has. */
   return async (document: DocumentRecord, texts: readonly string[], options: Options = {}) => {
-    const { embedding = builtin, metrics = unseen, memoryShare = 0.5, mirroredFrom } = options;
+    const {
+      embedding = builtin,
+      metrics = unseen,
+      memoryShare = 0.5,
+      mirroredFrom,
+      records = known,
+    } = options;
     const failDocument = createFailDocument({ records, jobs, metrics });
     const made = { texts: 0 };
     const pieces = texts.map((text) => ({ text, tokenCount: 4, overlap: 0 }));
@@ -53,7 +60,6 @@ export function useLongIngest(server: { readonly url: string; readonly redis: Re
       readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}'), attachments: [] }),
       room: ENDLESS_ROOM,
       attachments: null,
-      ingestShort: null,
     })(fence, { requestId: 'r', signal });
     const embed = createEmbedJob({
       room: ENDLESS_ROOM,

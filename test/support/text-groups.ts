@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import type { ChunkText } from '../../src/shared/chunks/fields.js';
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
 import { documentTags } from '../../src/shared/documents/record-fields.js';
-import { createRecords } from '../../src/shared/documents/records.js';
+import { createRecords, type Records } from '../../src/shared/documents/records.js';
 import { createTurns, type Turns } from '../../src/shared/fair-scheduling/turns.js';
 import { createEmbedding, type Embedding } from '../../src/shared/models/embedding.js';
 import type { WorkerMetrics } from '../../src/shared/observability/worker-metrics.js';
@@ -13,7 +14,7 @@ import type { Redis } from '../../src/shared/redis/client.js';
 import { keys, queueKeys } from '../../src/shared/redis/keys.js';
 import { shortSourceKey } from '../../src/shared/storage/short-sources.js';
 import { embedPieces } from '../../src/workers/ingestion/embed-pieces.js';
-import { createIngestGroup } from '../../src/workers/ingestion/group-job.js';
+import { createIngestGroup, createIngestShort } from '../../src/workers/ingestion/group-job.js';
 import { parseAndChunk } from '../../src/workers/parse/parse-and-chunk.js';
 import { makeContent, makeDocument, makeOperation } from './documents.js';
 import { statisticsDifferences } from './recount-statistics.js';
@@ -26,6 +27,10 @@ export const LIMITS = { chunks: 64, bytes: 2 ** 20, terms: 2_000 };
 
 interface Options {
   readonly seen?: Redis;
+  readonly records?: Records;
+  readonly chunkText?: (text: string) => Promise<readonly ChunkText[]>;
+  /** The tokens of a chunk. */
+  readonly chunkSize?: number;
   readonly limits?: typeof LIMITS;
   readonly isFirst?: boolean;
   readonly turns?: Turns;
@@ -39,6 +44,44 @@ const { signal } = new AbortController();
 const unseen = { add: () => undefined };
 const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
 
+const cut =
+  (size: number): Options['chunkText'] =>
+  async (text) => {
+    const chunk = { size, overlap: size / 8 };
+    return (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks;
+  };
+
+/** Ingests short texts as a worker does. */
+export function openIngestShort(jobs: Jobs, redis: Redis, options: Options = {}) {
+  const { records = createRecords(redis), limits = LIMITS, meanwhile = () => null } = options;
+  const { embedding = builtin, metrics = unseen, chunkSize = 512, chunkText = cut(chunkSize) } = options;
+  const parts = { embedding, metrics, checkDimensions: () => Promise.resolve() };
+  return createIngestShort({
+    redis,
+    records,
+    jobs,
+    metrics,
+    logger: { warn: () => undefined },
+    limits,
+    embeddedAtOnce: 8,
+    requireMemory: () => Promise.resolve(),
+    chunkText,
+    embedPieces: async (pieces, aborting) => {
+      await meanwhile(pieces[0]?.text ?? '');
+      return embedPieces(parts, pieces, aborting);
+    },
+  });
+}
+
+/** The content of a document that is a short text, with its source. */
+export function shortContent(of: { readonly documentId: string; readonly version: number }, text: string) {
+  const source = { storageKey: shortSourceKey(of), bytes: Buffer.from(text) };
+  return {
+    source,
+    content: makeContent({ storageKey: source.storageKey, sizeBytes: source.bytes.length }),
+  };
+}
+
 /** Groups of short texts of one owner in a Redis. */
 export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jobs: Jobs }) {
   const records = createRecords(redis);
@@ -47,11 +90,7 @@ export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jo
     store: async (texts: readonly string[]): Promise<DocumentRecord[]> => {
       const made = texts.map((text) => {
         const id = randomUUID();
-        const source = {
-          storageKey: shortSourceKey({ documentId: id, version: 1 }),
-          bytes: Buffer.from(text),
-        };
-        const pending = makeContent({ storageKey: source.storageKey, sizeBytes: source.bytes.length });
+        const { source, content: pending } = shortContent({ documentId: id, version: 1 }, text);
         const operation = makeOperation({ metadata: { document_id: id } });
         return { record: makeDocument({ id, pending, operation }), source, group: 'of-the-test' };
       });
@@ -60,29 +99,15 @@ export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jo
     },
     /** Does the work of a worker on a group. */
     run: (ids: readonly string[], options: Options = {}) => {
-      const { seen = redis, limits = LIMITS, isFirst = true, meanwhile = () => null } = options;
-      const { turns = createTurns(3), embedding = builtin, metrics = unseen } = options;
-      const parts = { embedding, metrics, checkDimensions: () => Promise.resolve() };
-      const ingest = createIngestGroup({
-        redis: seen,
-        records: createRecords(seen),
-        jobs,
-        metrics,
-        logger: { warn: () => undefined },
-        limits,
-        embeddedAtOnce: 8,
-        turns,
-        requireMemory: () => Promise.resolve(),
-        chunkText: async (text) => {
-          const chunk = { size: 512, overlap: 64 };
-          return (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks;
-        },
-        embedPieces: async (pieces, aborting) => {
-          await meanwhile(pieces[0]?.text ?? '');
-          return embedPieces(parts, pieces, aborting);
-        },
-      });
+      const { seen = redis, isFirst = true, turns = createTurns(3) } = options;
+      const ingestShort = openIngestShort(jobs, seen, options);
+      const ingest = createIngestGroup({ records: createRecords(seen), jobs, turns, ingestShort });
       return ingest({ documentIds: ids, callerId: 'owner', requestId: 'request' }, { signal, isFirst });
+    },
+    /** Does the work of a worker on a text that has a job of its own. */
+    ingestAlone: ({ id: documentId, version, attempt }: DocumentRecord, options: Options = {}) => {
+      const ingestShort = openIngestShort(jobs, options.seen ?? redis, options);
+      return ingestShort([{ documentId, version, attempt }], { signal, inTurn: (work) => work() });
     },
     /** The documents that have a job of their own. */
     alone: async (): Promise<string[]> => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { unpackReceipt } from '../../src/shared/chunks/stored-receipt.js';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
@@ -6,7 +7,13 @@ import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
 import { documentTags } from '../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../src/shared/documents/records.js';
-import { patch, publish, replaceContent, requeue } from '../../src/shared/documents/transitions.js';
+import {
+  patch,
+  publish,
+  replaceContent,
+  requeue,
+  type Fence,
+} from '../../src/shared/documents/transitions.js';
 import { createMirrorPreparation } from '../../src/shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding } from '../../src/shared/models/embedding.js';
 import { createMetricsBuffer } from '../../src/shared/observability/worker-metrics.js';
@@ -17,15 +24,15 @@ import { createMemoryWatch } from '../../src/shared/redis/memory.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { createEmbedJob } from '../../src/workers/ingestion/embed-job.js';
 import { createFailDocument } from '../../src/workers/ingestion/fail-document.js';
-import { createIngestShort } from '../../src/workers/ingestion/ingest-short.js';
 import { createIngestJob } from '../../src/workers/ingestion/ingest-job.js';
 import { createPrepareMirrors } from '../../src/workers/ingestion/prepare-mirrors.js';
 import { createPublish } from '../../src/workers/ingestion/publish.js';
 import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
 import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
-import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
+import { makeDocument, makeOperation } from '../support/documents.js';
 import { dying, forgetful } from '../support/dying.js';
 import { isAtRest, statisticsDifferences } from '../support/recount-statistics.js';
+import { openIngestShort, shortContent } from '../support/text-groups.js';
 import { useJobs } from '../support/use-jobs.js';
 import { useTestRedis } from '../support/use-test-redis.js';
 import { ENDLESS_ROOM } from '../support/endless-room.js';
@@ -71,8 +78,8 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     publish: createPublish({ records, jobs: kept, metrics, vectors: FIRST_VECTORS }),
     checkDimensions: () => Promise.resolve(),
   };
-  const readText = () => Promise.resolve(texts);
-  const ingest = createIngestJob({
+  const ingestShort = openIngestShort(kept, seen, { chunkText: () => Promise.resolve(texts) });
+  const ingestLong = createIngestJob({
     records,
     chunks,
     failDocument,
@@ -80,18 +87,13 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     readContent: () => Promise.resolve({ chunks: texts, receipt: unpackReceipt('{}'), attachments: [] }),
     room: ENDLESS_ROOM,
     attachments: null,
-    ingestShort: isShort
-      ? createIngestShort({
-          ...common,
-          vectors: FIRST_VECTORS,
-          requireMemory: () => Promise.resolve(),
-          readText,
-        })
-      : null,
   });
   return {
     records,
-    ingest,
+    ingest: async (fence: Fence, call: Parameters<typeof ingestLong>[1]) => {
+      const done = isShort ? await ingestShort([fence], { signal, inTurn: (run) => run() }) : null;
+      return done?.published === 1 ? 'published' : await ingestLong(fence, call);
+    },
     embed: createEmbedJob({ ...common, room: ENDLESS_ROOM }),
     clean: createCleanJob({ chunks, statistics }),
     retag: createRetagJob({ records, chunks, statistics }),
@@ -170,21 +172,34 @@ async function expectWhole(id: string, texts: Texts): Promise<void> {
   expect(await isAtRest(redis)).toBe(true);
 }
 
+async function store(): Promise<DocumentRecord> {
+  const id = randomUUID();
+  const { source, content: pending } = shortContent({ documentId: id, version: 1 }, 'of the test');
+  const document = makeDocument({ id, pending });
+  await createRecords(redis).create(document, { source });
+  return document;
+}
+
+function replace({ id, ownerId }: DocumentRecord) {
+  const { source, content } = shortContent({ documentId: id, version: 2 }, 'of the test, anew');
+  const operation = makeOperation({ userId: ownerId });
+  return createRecords(redis).update(id, (each) => ({
+    ...replaceContent(each, { content, operation }),
+    source,
+  }));
+}
+
 /** A published document that gets new content, and then loses and gets back its owner as a reader. */
 async function live(
   seen: (scripts: number) => Redis,
   { old, texts }: { old: Texts; texts: Texts },
 ): Promise<string> {
   await redis.flushAll();
-  const document = makeDocument();
   const records = createRecords(redis);
-  await records.create(document);
+  const document = await store();
   const calmOld = openWorker(redis, old, old.length < 4);
   await finish(calmOld, calmOld, document.id);
-  const content = makeContent({ storageKey: 'a/2' });
-  await records.update(document.id, (each) =>
-    replaceContent(each, { content, operation: makeOperation({ userId: document.ownerId }) }),
-  );
+  await replace(document);
   const [faulty, calm] = [openWorker(seen(0), texts, texts.length < 4), openWorker(redis, texts, false)];
   await finish(faulty, calm, document.id);
   for (const readers of [['eve'], [document.ownerId]]) {
@@ -221,22 +236,17 @@ describe.each([
 
 test('what was made of a version that Redis has forgotten does not meet other content of that number', async () => {
   await redis.flushAll();
-  const document = makeDocument();
   const records = createRecords(redis);
-  await records.create(document);
+  const document = await store();
   const worker = openWorker(redis, textsOf(3, 'a'), true);
   await finish(worker, worker, document.id);
   const before = await records.read(document.id);
   if (!before) throw new Error('no record');
-  const replaceBy = (storageKey: string) =>
-    records.update(document.id, (each) =>
-      replaceContent(each, { content: makeContent({ storageKey }), operation: makeOperation() }),
-    );
   const { takeSnapshot } = await import('../support/snapshot.js');
   const putBack = await takeSnapshot(redis);
-  const { record: lost } = await replaceBy('a/lost');
+  const { record: lost } = await replace(document);
   await putBack();
-  const { record: kept } = await replaceBy('a/kept');
+  const { record: kept } = await replace(document);
   expect([lost?.version, lost?.attempt]).toEqual([kept?.version, kept?.attempt]);
   expect(lost?.revision).not.toBe(kept?.revision);
   if (!lost || !kept) throw new Error('not replaced');
@@ -258,5 +268,5 @@ test('what was made of a version that Redis has forgotten does not meet other co
   };
   expect(await chunks.writeTexts(lostTexts, lost.revision)).toBe('refused');
   expect(await worker.ingest(fenceOf(kept), { requestId: 'r', signal })).toBe('published');
-  expect((await records.read(document.id))?.published?.storageKey).toBe('a/kept');
+  expect((await records.read(document.id))?.published?.storageKey).toBe(kept.pending?.storageKey);
 });

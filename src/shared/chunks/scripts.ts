@@ -149,20 +149,6 @@ if #step > 0 then takeStep(generation, statistics, step, terms) end
 for i = others + 1, #chunks do redis.call('HSET', chunks[i], rows()) end
 return 1`);
 
-/** The keys and arguments with which the script that commits a record also writes the generation that it publishes. */
-export const WHOLE_KEYS = { statistics: 'key', chunks: 'keys' } as const;
-export const WHOLE_ARGUMENTS = { fields: 'list', step: 'list', terms: 'rows', rows: 'rows' } as const;
-
-/**
- * A part of that script: writes a generation, whose key is the local `published`, with all its chunks, embedded and closed,
- * and counts them. `COUNT_FUNCTION` comes before.
- */
-export const WRITE_WHOLE = `
-redis.call('HSET', published, unpack(fields))
-if #step > 0 then takeStep(published, statistics, step, terms) end
-${WRITE_CHUNKS}
-`;
-
 /**
  * Marks a batch as embedded. Checks that its parts are there, since a Redis that came
  * back without its last writes may have lost them.

@@ -3,7 +3,6 @@ import { inGroups, BATCH_SIZE } from '../batches.js';
 import type { VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import type { Value } from '../redis/script.js';
 import { settleStep, sumTerms, type BatchTerms } from '../term-statistics/parts.js';
 import { countFieldsOf, stepArguments, type StepArguments } from '../term-statistics/scripts.js';
 import {
@@ -264,40 +263,6 @@ export interface WholeTexts extends Omit<TextBatch, 'first' | 'chunks'> {
   readonly chunks: readonly WholeChunk[];
   /** The tokens of all chunks together. */
   readonly tokens: number;
-}
-
-/** The same, whose terms fit one step. */
-interface WholeGeneration extends WholeTexts {
-  /** The terms of all chunks together. */
-  readonly terms: BatchTerms;
-  /** The owner whose term statistics count the chunks; null for nobody's. */
-  readonly owner: string | null;
-}
-
-/** The keys and arguments with which the step that publishes a generation writes all of it. */
-export interface WholeWrite {
-  readonly generation: string;
-  /** The tags of the record at the revision that the write is for, and of all its chunks. */
-  readonly tags: string;
-  readonly keys: { readonly statistics: string; readonly chunks: readonly string[] };
-  readonly args: StepArguments & {
-    readonly fields: readonly Value[];
-    readonly rows: readonly (readonly Value[])[];
-  };
-}
-
-export function wholeWrite(vectors: VectorSet, { terms, owner, ...whole }: WholeGeneration): WholeWrite {
-  const { generation, tags, chunks } = whole;
-  const { fields, rows } = wholeFields(vectors, whole);
-  return {
-    generation,
-    tags,
-    keys: {
-      statistics: keys.statistics(owner),
-      chunks: chunks.map(({ number }) => keys.chunk(generation, number)),
-    },
-    args: { fields, ...counting({ batch: 0, terms, owner }), rows },
-  };
 }
 
 /** Returns the fields of a generation that is closed and embedded, and the fields of each of its chunks. */

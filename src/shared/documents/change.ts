@@ -1,4 +1,3 @@
-import type { WholeWrite } from '../chunks/write-chunks.js';
 import type { DocumentRecord } from '../document.js';
 import type { Reservation } from '../idempotency/reservation.js';
 import type { ShortSource } from '../storage/short-sources.js';
@@ -16,8 +15,6 @@ export interface Effects {
   /** A generation whose chunks may be written from now on. It is hidden until it is published. */
   readonly open?: string;
   readonly unhide?: string;
-  /** The chunks of the generation that `unhide` names, if they are few enough to be written in the same step. */
-  readonly whole?: WholeWrite;
   /** The fields that must be there by now. They may be missing after Redis came back without its last writes. */
   readonly expected?: readonly ExpectedField[];
   /** Generations that nothing refers to any more. They are hidden at once and unlinked in batches. */

@@ -128,17 +128,12 @@ const TAGGED = ['readers', 'writers', 'admins', 'metadata', 'published', 'pendin
 /**
  * Returns the fields of a record's hash that must be written. The tags cost the most, so they are made only when they may
  * differ.
- * @param tags the tags of `after`, when they are known
  */
-export function changedFields(
-  before: DocumentRecord | null,
-  after: DocumentRecord,
-  tags?: string,
-): Record<string, string> {
+export function changedFields(before: DocumentRecord | null, after: DocumentRecord): Record<string, string> {
   if (!before) return documentFields(after);
   const changed = changedJsonFields(before, after);
   const isTagged = TAGGED.some((name) => name in changed);
-  return { ...changed, ...(isTagged ? { tags: tags ?? documentTags(after) } : {}) };
+  return { ...changed, ...(isTagged ? { tags: documentTags(after) } : {}) };
 }
 
 /** The fields of a record's hash that differ, without its tags. A value that is the very same is not compared as JSON. */

@@ -5,10 +5,17 @@ import { nameMark, type ChunkText, type TextVector, type WholeChunk } from '../.
 import { namingOf } from '../../shared/chunks/searched-text.js';
 import { callerOf, generationId, type DocumentRecord } from '../../shared/document.js';
 import type { GroupTerms, PublishedText } from '../../shared/documents/commit/publish-group.js';
+import { hasAttachmentWork } from '../../shared/documents/attachments/attachment-changes.js';
 import { parseRecordList, RECORD_FIELDS } from '../../shared/documents/record-fields.js';
 import type { Records } from '../../shared/documents/records.js';
-import { isCurrent, publish, statisticsOwner, withLaterGaps } from '../../shared/documents/transitions.js';
-import { UnavailableError, MalformedRecordError } from '../../shared/errors.js';
+import {
+  isCurrent,
+  publish,
+  statisticsOwner,
+  withLaterGaps,
+  type Fence,
+} from '../../shared/documents/transitions.js';
+import { IngestError, MalformedRecordError, UnavailableError } from '../../shared/errors.js';
 import type { Turns } from '../../shared/fair-scheduling/turns.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
@@ -23,16 +30,12 @@ import type { Outcome } from '../lane-worker.js';
 import { countLaterGaps, gapsOf, wholeChunks } from './embed-pieces.js';
 import { tagsWhenPublished } from './write-tags.js';
 
-export interface GroupParts extends PrepareParts {
-  readonly redis: Redis;
-  readonly records: Pick<Records, 'readMany' | 'publishGroup'>;
+interface GroupParts {
+  readonly records: Pick<Records, 'readMany'>;
   readonly jobs: Pick<Jobs, 'addIngests'>;
-  readonly metrics: Pick<WorkerMetrics, 'add'>;
-  readonly limits: StepLimits;
-  /** Work for the processor or Redis is done in turns, so that groups which come back from a provider at once take turns. */
+  readonly ingestShort: IngestShort;
+  /** Groups that come back from a provider at once take turns. */
   readonly turns: Pick<Turns, 'run'>;
-  /** @throws UnavailableError while Redis is short of memory */
-  readonly requireMemory: () => Promise<void>;
 }
 
 interface Group {
@@ -50,24 +53,19 @@ interface Run {
 export type IngestGroup = (group: Group, run: Run) => Promise<Outcome>;
 
 /**
- * Ingests new short texts of one caller together: reads, chunks and embeds all of them, and publishes them in as few steps
- * as Redis can do quickly. An unusual document gets a job of its own. All documents do when the group has failed, or a
- * worker has died while it ran: a fault of one text never keeps the others from being ingested.
+ * Ingests new short texts of one caller together. An unusual document gets a job of its own. All documents do when the group
+ * has failed, or a worker has died while it ran: a fault of one text never keeps the others from being ingested.
  */
 export function createIngestGroup(parts: GroupParts): IngestGroup {
   return async ({ documentIds, callerId, requestId }, { signal, isFirst }) => {
     if (!isFirst) {
-      const known = await parts.records.readMany(documentIds);
-      await addSingles(
-        parts,
-        known.filter((record) => record !== null),
-        requestId,
-      );
+      await addSingles(parts, documentIds, requestId);
       return 'done';
     }
+    const inTurn: ShortRun['inTurn'] = (work) => parts.turns.run(work, { by: callerId, signal });
     let published = 0;
-    for (let left = documentIds; left.length > 0;) {
-      const done = await ingestFirst(parts, { ids: left, callerId }, signal);
+    for (let left = documentIds.map(newest); left.length > 0;) {
+      const done = await parts.ingestShort(left, { signal, inTurn });
       await addSingles(parts, done.others, requestId);
       published += done.published;
       left = left.slice(done.count);
@@ -76,42 +74,63 @@ export function createIngestGroup(parts: GroupParts): IngestGroup {
   };
 }
 
-interface Done {
-  /** The number of documents that were read. */
-  readonly count: number;
-  readonly published: number;
-  /** Documents that are still to be ingested, each alone. */
-  readonly others: readonly DocumentRecord[];
+interface ShortParts extends PrepareParts {
+  readonly redis: Redis;
+  readonly records: Pick<Records, 'publishGroup'>;
+  readonly jobs: Pick<Jobs, 'addCleans'>;
+  readonly metrics: Pick<WorkerMetrics, 'add'>;
+  readonly limits: StepLimits;
+  /** @throws UnavailableError while Redis is short of memory */
+  readonly requireMemory: () => Promise<void>;
 }
 
-/** Ingests the first of some texts, as many as are read at once. A turn ends while the provider is asked. */
-async function ingestFirst(
-  parts: GroupParts,
-  { ids, callerId }: { readonly ids: readonly string[]; readonly callerId: string },
-  signal: AbortSignal,
-): Promise<Done> {
-  const turn = { by: callerId, signal };
-  const { others, leave } = createLeaving(parts, signal);
-  const read = async () => {
-    const found = await readGroup(parts.redis, ids);
-    const waiting = found.filter((each) => each !== null).filter(({ record }) => isWaiting(record));
-    return { found, chunked: await traced('chunk', {}, () => chunkTexts(parts, waiting, { signal, leave })) };
-  };
-  const { found, chunked } = await parts.turns.run(read, turn);
-  const embedded = await embedTexts(parts, chunked, { signal, leave });
-  const finish = async () => {
-    const texts = await prepareTexts(embedded, { signal, leave });
-    const attributes = { 'quire.documents': texts.prepared.length };
-    const changed = await traced('publish', { attributes }, () => publishAll(parts, texts.prepared));
-    return { ...texts, changed };
-  };
-  const { prepared, others: odd, changed } = await parts.turns.run(finish, turn);
-  const again = [...missing(ids, found), ...others, ...odd, ...changed];
-  const records = again.length > 0 ? await parts.records.readMany(again) : [];
-  return {
-    count: found.length,
-    published: prepared.length - changed.length,
-    others: records.filter((record) => record !== null),
+interface ShortRun {
+  readonly signal: AbortSignal;
+  /** Does work for the processor or Redis when it is its turn. A turn ends while a provider is asked. */
+  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+interface Done {
+  /** The number of documents that were read, from the first on. */
+  readonly count: number;
+  readonly published: number;
+  /** Documents among these that take the way of files, each alone. */
+  readonly others: readonly string[];
+}
+
+/** Ingests the first of some short texts, as many as are read at once. */
+export type IngestShort = (fences: readonly Fence[], run: ShortRun) => Promise<Done>;
+
+/**
+ * Ingests short texts, one or many: reads, chunks and embeds them, and publishes them in as few steps as Redis can do
+ * quickly. Everything is computed first, and then written in the step that publishes it, so that a record stays queued until
+ * then, even if the process dies. Unusual documents are left to the way of files: texts of many chunks, patched documents,
+ * and texts that are refused or take the place of a mail with attachments.
+ */
+export function createIngestShort(parts: ShortParts): IngestShort {
+  return async (fences, { signal, inTurn }) => {
+    const { others, leave } = createLeaving(parts, signal);
+    const ids = fences.map(({ documentId }) => documentId);
+    const read = async () => {
+      const found = await readGroup(parts.redis, ids);
+      const waiting = found.flatMap((each, i) =>
+        each && isWaiting(each.record, at(fences, i)) ? [each] : [],
+      );
+      return {
+        found,
+        chunked: await traced('chunk', {}, () => chunkTexts(parts, waiting, { signal, leave })),
+      };
+    };
+    const { found, chunked } = await inTurn(read);
+    const embedded = await embedTexts(parts, chunked, { signal, leave });
+    const finish = async () => {
+      const prepared = await prepareTexts(embedded, { signal, leave });
+      const attributes = { 'quire.documents': prepared.length };
+      const changed = await traced('publish', { attributes }, () => publishAll(parts, prepared));
+      return { published: prepared.length - changed.length, changed };
+    };
+    const { published, changed } = await inTurn(finish);
+    return { count: found.length, published, others: [...missing(ids, found), ...others, ...changed] };
   };
 }
 
@@ -120,7 +139,7 @@ const missing = (ids: readonly string[], found: readonly (FoundText | null)[]): 
   ids.slice(0, found.length).filter((_, i) => found[i] === null);
 
 /** Publishes texts, and resolves with the ids of documents that have changed since they were read. */
-async function publishAll(parts: GroupParts, prepared: readonly PreparedText[]): Promise<string[]> {
+async function publishAll(parts: ShortParts, prepared: readonly PreparedText[]): Promise<string[]> {
   const { records, metrics, limits, requireMemory } = parts;
   const changed: string[] = [];
   for (let left = prepared; left.length > 0;) {
@@ -150,21 +169,30 @@ async function publishAll(parts: GroupParts, prepared: readonly PreparedText[]):
       metrics,
       texts.reduce((sum, { published: { after } }) => sum + (after.published?.gaps ?? 0), 0),
     );
+    const discarded = texts.flatMap(({ published: { effects } }) => effects.discard ?? []);
+    if (discarded.length > 0) await parts.jobs.addCleans(discarded, ownerOf(first));
   }
   return changed;
 }
 
-/** Tells whether a document is as its group was made: later attempts have jobs of their own. */
-const isWaiting = (record: DocumentRecord): boolean =>
-  record.status === 'queued' && isCurrent(record, { documentId: record.id, version: 1, attempt: 1 });
+/** The attempt for which a group is made: later ones have jobs of their own. */
+const newest = (documentId: string): Fence => ({ documentId, version: 1, attempt: 1 });
+
+const isWaiting = (record: DocumentRecord, fence: Fence): boolean =>
+  record.status === 'queued' && isCurrent(record, fence);
 
 /** Adds the jobs of documents that are ingested alone from now on. One that has its job already gets no other. */
 async function addSingles(
-  { jobs }: GroupParts,
-  records: readonly DocumentRecord[],
+  { records, jobs }: GroupParts,
+  documentIds: readonly string[],
   requestId: string,
 ): Promise<void> {
-  const queued = records.filter(isWaiting).map((record) => ({ record }));
+  if (documentIds.length === 0) return;
+  const known = await records.readMany(documentIds);
+  const waiting = known
+    .filter((record) => record !== null)
+    .filter((each) => isWaiting(each, newest(each.id)));
+  const queued = waiting.map((record) => ({ record }));
   if (queued.length > 0) await jobs.addIngests(queued, { requestId });
 }
 
@@ -241,19 +269,21 @@ interface PrepareParts {
 
 interface PrepareRun {
   readonly signal: AbortSignal;
-  /** Called for a document that is left to a job of its own. It throws errors that the whole group waits for. */
-  readonly leave: (record: DocumentRecord, error: unknown) => void;
+  /** Called for a document that is left to the way of files. It throws errors that all of them wait for. */
+  readonly leave: (record: DocumentRecord, error?: unknown) => void;
 }
 
 /**
- * Notes which documents are left to jobs of their own. Errors that say nothing of a text are thrown: the absence of the
+ * Notes which documents are left to the way of files. Errors that say nothing of a text are thrown: the absence of the
  * provider or of Redis, and the reason of the signal.
  */
 function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: AbortSignal) {
   const others: string[] = [];
-  const leave = (record: DocumentRecord, error: unknown) => {
-    if (error instanceof UnavailableError || signal.aborted) throw error;
-    logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
+  const leave: PrepareRun['leave'] = (record, error) => {
+    if (error instanceof UnavailableError) throw error;
+    signal.throwIfAborted();
+    const isFault = error !== undefined && !(error instanceof IngestError);
+    if (isFault) logger.warn({ documentId: record.id, err: error }, 'a short text is ingested as a file is');
     others.push(record.id);
   };
   return { others, leave };
@@ -261,7 +291,7 @@ function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: AbortSi
 
 interface ChunkedText {
   readonly record: DocumentRecord;
-  /** The tags name the content by fields that stay the same when it is published, so that its chunks get them as they are. */
+  /** The tags name new content by fields that stay the same when it is published, so that its chunks get them as they are. */
   readonly tags: string;
   readonly pieces: readonly ChunkText[];
 }
@@ -282,7 +312,10 @@ async function chunkTexts(
     await nextSlice();
     signal.throwIfAborted();
     try {
-      chunked.push({ record, tags, pieces: await chunkText(text) });
+      const pieces = await chunkText(text);
+      // More chunks than a step publishes are not embedded in vain.
+      if (pieces.length > INDEXED_AT_ONCE) leave(record);
+      else chunked.push({ record, tags, pieces });
     } catch (error) {
       leave(record, error);
     }
@@ -310,13 +343,12 @@ async function embedTexts(
   return embedded;
 }
 
-/** Makes all data that publishing the texts writes. `others` are texts that do not fit a step or are not like new ones. */
+/** Makes all data that publishing the texts writes. */
 async function prepareTexts(
   embedded: readonly EmbeddedText[],
   { signal, leave }: PrepareRun,
-): Promise<{ readonly prepared: readonly PreparedText[]; readonly others: readonly string[] }> {
+): Promise<readonly PreparedText[]> {
   const prepared: PreparedText[] = [];
-  const others: string[] = [];
   for (const each of embedded) {
     await nextSlice();
     signal.throwIfAborted();
@@ -326,34 +358,34 @@ async function prepareTexts(
         wholeChunks(each.pieces, { vectors: each.vectors, naming: namingOf(each.record.pending) }),
       );
       if (text) prepared.push(text);
-      else others.push(each.record.id);
+      else leave(each.record);
     } catch (error) {
       leave(each.record, error);
     }
   }
-  return { prepared, others };
+  return prepared;
 }
 
-/** Null for a text that does not fit a step, or a document that is not like a new one. */
+/** Null for a text of more terms than one step counts, or a document that has work left when it is published. */
 function prepareText({ record, ...known }: ChunkedText, chunks: readonly WholeChunk[]): PreparedText | null {
-  if (chunks.length > INDEXED_AT_ONCE) return null;
   const terms = chunks.flatMap((chunk) => packedTerms(chunk.terms));
-  if (terms.length > TERMS_AT_ONCE) return null;
+  if (new Set(terms).size > TERMS_AT_ONCE) return null;
   const { id: documentId, version, attempt } = record;
   const generation = generationId(record);
   const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokenCount, 0);
   const laterGaps = gapsOf(chunks);
-  const newTags = laterGaps > 0 ? tagsWhenPublished(withLaterGaps(record, laterGaps)) : null;
+  const isChanged = laterGaps > 0 || record.published !== null;
+  const newTags = isChanged ? tagsWhenPublished(withLaterGaps(record, laterGaps)) : null;
   const tags = newTags ?? known.tags;
   const counts = { chunkCount: chunks.length, tokenCount: tokens, laterGaps };
   const change = publish(record, { documentId, version, attempt, generation, ...counts });
-  if (!change?.record || record.published !== null || record.retag > 0) return null;
+  if (!change?.record || record.retag > 0 || hasAttachmentWork(change.record)) return null;
   return {
     published: {
       before: record,
       after: change.record,
       newTags,
-      usage: change.usage ?? [],
+      effects: change,
       whole: {
         documentId,
         generation,

@@ -28,7 +28,6 @@ import type { ParsedDocument } from '../parse/parse-and-chunk.js';
 import { removeAttachments } from '../parse/take-attachments.js';
 import type { MakeAttachments } from './attachments/make-attachments.js';
 import type { FailDocument } from './fail-document.js';
-import type { IngestShort } from './ingest-short.js';
 import type { ReadContent } from './read-source.js';
 import type { Room } from './room/room.js';
 import { marksOf, shownWhenPublished, writeAllTags } from './write-tags.js';
@@ -48,8 +47,6 @@ interface IngestParts {
   readonly failDocument: FailDocument;
   /** Null where files that a document carries are never read. */
   readonly attachments: Attachments | null;
-  /** Null when embedding depends on a provider, which may be slow or unavailable. */
-  readonly ingestShort: IngestShort | null;
 }
 
 /** One attempt at ingesting a version, with its generation. */
@@ -64,16 +61,11 @@ interface Call {
 
 /** Parses and chunks a document's pending content, then hands its chunks to embedding in batches. */
 export function createIngestJob(parts: IngestParts) {
-  const { records, ingestShort } = parts;
+  const { records } = parts;
   return async (fence: Fence, { requestId, signal, givesWayAfter }: Call): Promise<Outcome> => {
     const known = await records.read(fence.documentId);
-    if (!known) return 'stale';
-    // A short text in place of a mail still has to remove the attachments of the mail.
-    const isShort = (known.attachments ?? []).length === 0;
-    const outcome = isShort ? await ingestShort?.(fence, known, { signal }) : null;
-    if (outcome) return outcome;
     // A run that is over must not reserve room for a run that is still to come.
-    if (!isCurrent(known, fence)) return 'stale';
+    if (!known || !isCurrent(known, fence)) return 'stale';
     const refused = await refuseAgain(parts, known, fence);
     if (refused) return refused;
     const start = (each: DocumentRecord) => startAttempt(each, fence);

@@ -72,8 +72,7 @@ const onlyWhole =
   (record) => {
     const change = transition(record);
     const { generation = null, chunkCount = 0 } = change?.record?.published ?? {};
-    // Chunks that the same step writes are whole.
-    if (!change?.record || generation === null || change.whole) return change;
+    if (!change?.record || generation === null) return change;
     const expected = [
       { generation, field: 'chunks', value: String(chunkCount) },
       { generation, field: embeddedField(vectors), value: String(batchCount(chunkCount)) },

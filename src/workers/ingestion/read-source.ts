@@ -2,8 +2,7 @@ import { formatOf, type AttachmentLimits } from '../../readers/index.js';
 import type { Content } from '../../shared/document.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ObjectStorage } from '../../shared/ports.js';
-import type { ChunkOptions } from '../chunking/chunk.js';
-import { parseAndChunk, type ParsedDocument } from '../parse/parse-and-chunk.js';
+import type { ParsedDocument } from '../parse/parse-and-chunk.js';
 import type { ParserPool } from '../parse/pool.js';
 import { withSourceCopy } from '../parse/with-source-copy.js';
 
@@ -49,15 +48,6 @@ export function createReadContent({
         givesWayAfter,
       }),
     );
-  };
-}
-
-/** Reads and chunks text in this process. The text must be so short that it does not block the event loop. */
-export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
-  return async ({ storageKey }: Content) => {
-    const text = await decode(await storage.open(storageKey));
-    const { chunks } = await parseAndChunk({ format: 'text', source: { text }, chunk });
-    return chunks;
   };
 }
 

@@ -4,7 +4,7 @@ import { INDEXED_AT_ONCE } from '../../shared/batches.js';
 import type { WorkerContext } from '../context.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
 import { embedPieces } from '../ingestion/embed-pieces.js';
-import { createIngestGroup } from '../ingestion/group-job.js';
+import { createIngestGroup, createIngestShort, type IngestShort } from '../ingestion/group-job.js';
 import { requireMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
 import { parseAndChunk } from '../parse/parse-and-chunk.js';
@@ -25,22 +25,31 @@ const MAX_BEGINNINGS = 5;
 /** While one waits for Redis, another has the processor. More of them would only hold up single texts. */
 export const GROUPS_AT_ONCE = 3;
 
-/** Runs the jobs of groups. A group that has failed is split into jobs of single documents, so that it never fails for good. */
-export function groupHandler(context: WorkerContext): JobHandler {
+/** Ingests short texts in this process, of groups and alone. */
+export function openIngestShort(context: WorkerContext): IngestShort {
   const { settings, dataSet, isEmbeddingRemote } = context;
   const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
-  const run = createIngestGroup({
+  return createIngestShort({
     ...context,
     chunkText: async (text) => (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks,
     embedPieces: (pieces, signal) => embedPieces(context, pieces, signal),
     embeddedAtOnce: isEmbeddingRemote ? SENT_AT_ONCE : EMBEDDED_AT_ONCE,
-    turns: createTurns(GROUPS_AT_ONCE),
     requireMemory: () => requireMemory(context.memory),
     limits: {
       chunks: dataSet.index === null ? STEP_CHUNKS : INDEXED_AT_ONCE,
       bytes: STEP_BYTES,
       terms: TERMS_AT_ONCE,
     },
+  });
+}
+
+/** Runs the jobs of groups. A group that has failed is split into jobs of single documents, so that it never fails for good. */
+export function groupHandler(context: WorkerContext): JobHandler {
+  const { isEmbeddingRemote } = context;
+  const run = createIngestGroup({
+    ...context,
+    ingestShort: openIngestShort(context),
+    turns: createTurns(GROUPS_AT_ONCE),
   });
   return {
     isNews: true,

@@ -11,15 +11,14 @@ import { attachmentLimits, createMakeAttachments } from '../ingestion/attachment
 import { createRefuseToWait } from '../ingestion/attachments/make-one.js';
 import { createMakeWaiting } from '../ingestion/attachments/make-waiting.js';
 import { createIngestJob } from '../ingestion/ingest-job.js';
-import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
-import { createReadContent, createReadText, type ReadContent } from '../ingestion/read-source.js';
+import { createReadContent, type ReadContent } from '../ingestion/read-source.js';
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
 import { createPageTurns } from '../pages/page-turns.js';
 import { createRenderPage } from '../pages/render-job.js';
 import { startParserPool, type ParserPool } from '../parse/pool.js';
 import { failJob } from './fail-job.js';
-import { GROUPS_AT_ONCE, groupHandler } from './group-handler.js';
+import { GROUPS_AT_ONCE, groupHandler, openIngestShort } from './group-handler.js';
 import type { LaneService, QueueService } from './queue-service.js';
 import { createSlowFiles } from './slow-files.js';
 
@@ -30,19 +29,10 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   const parser = await startParsers(context);
   const readContent = createReadContent({ storage, parser });
   const attachments = createAttachments(context);
-  const run = createIngestJob({
-    ...context,
-    chunks: writeOnlyWithMemory(context.chunks, context.memory),
-    readContent,
-    ingestShort: createShort(context),
-    attachments,
-  });
+  const chunks = writeOnlyWithMemory(context.chunks, context.memory);
+  const run = createIngestJob({ ...context, chunks, readContent, attachments });
   const failJobs = failJob(context, 'parsing');
-  const quick: JobHandler = {
-    isNews: true,
-    run: (job, signal) => run(...callOf(job, { signal })),
-    failJob: failJobs,
-  };
+  const quick: JobHandler = { isNews: true, run: runQuick(context, run), failJob: failJobs };
   const files = createSlowFiles({ ...context, parsers: ingest.parserProcesses, concurrency });
   const slow: JobHandler = {
     isNews: true,
@@ -146,16 +136,19 @@ const passToEmbedding = ({ jobs }: WorkerContext): LaneService['handlers'][strin
   },
 });
 
-function createShort(context: WorkerContext): IngestShort | null {
-  const { settings, storage, isEmbeddingRemote } = context;
-  if (isEmbeddingRemote) return null;
-  const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
-  return createIngestShort({
-    ...context,
-    vectors: context.dataSet.vectors,
-    requireMemory: () => requireMemory(context.memory),
-    readText: createReadText({ storage, chunk }),
-  });
+/**
+ * Runs the jobs of quick documents. A short text is a group of one, which waits for no turn, unless a provider makes its
+ * vectors: that may be slow or away. As with groups, a job that has failed or ended its worker tries the way of files.
+ */
+function runQuick(context: WorkerContext, run: ReturnType<typeof createIngestJob>): JobHandler['run'] {
+  const ingestShort = context.isEmbeddingRemote ? null : openIngestShort(context);
+  return async (job, signal) => {
+    const [fence, call] = callOf(job, { signal });
+    const isFirst = job.attemptsMade === 0 && job.stalledCounter === 0;
+    const alone = { signal, inTurn: <Result>(work: () => Promise<Result>) => work() };
+    const done = isFirst ? await ingestShort?.([fence], alone) : null;
+    return done?.published === 1 ? 'published' : await run(fence, call);
+  };
 }
 
 /**

@@ -1,14 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { embeddedFields, inPartsField, maxTagBytes } from '../../../src/shared/chunks/fields.js';
-import { wholeFields, wholeWrite } from '../../../src/shared/chunks/write-chunks.js';
+import { wholeFields } from '../../../src/shared/chunks/write-chunks.js';
 import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { sumTerms } from '../../../src/shared/term-statistics/parts.js';
 import {
   embedded,
   GENERATION,
   generationKey,
-  marks,
   numbersFrom,
   textBatch,
   useChunks,
@@ -41,16 +39,6 @@ test('a generation that is written in one step is the one that its single steps 
 test('a generation that is written in one step says that it was embedded in parts', () => {
   expect(hashOf(wholeFields(FIRST_VECTORS, whole(true)).fields)).toMatchObject({ in_parts: '1' });
   expect(hashOf(wholeFields(FIRST_VECTORS, whole()).fields)).not.toHaveProperty('in_parts');
-});
-
-test('the step that writes a generation is given whose statistics count it and its chunks, in their order', () => {
-  const terms = sumTerms(whole().chunks.map((each) => each.terms));
-  const made = wholeWrite(FIRST_VECTORS, { ...whole(), terms, owner: 'ann' });
-  expect(made).toMatchObject({ generation: GENERATION, tags: marks.tags });
-  expect(made.keys).toEqual({
-    statistics: keys.statistics('ann'),
-    chunks: numbersFrom(0, 3).map((n) => keys.chunk(GENERATION, n)),
-  });
 });
 
 test('the fields of the first vectors are those of earlier versions, and others name their set', () => {

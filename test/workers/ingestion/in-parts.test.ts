@@ -10,7 +10,6 @@ import { createEmbedding, type Embedding } from '../../../src/shared/models/embe
 import { keys } from '../../../src/shared/redis/keys.js';
 import { makeDocument } from '../../support/documents.js';
 import { useLongIngest } from '../../support/long-ingest.js';
-import { useShortIngest } from '../../support/short-ingest.js';
 import { textGroups } from '../../support/text-groups.js';
 import { useJobs } from '../../support/use-jobs.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
@@ -20,9 +19,7 @@ const records = createRecords(redis);
 const chunks = createChunks(redis);
 const groups = textGroups({ redis, jobs: useJobs({ url, redis }) });
 const ingestLong = useLongIngest({ url, redis });
-const ingestShort = useShortIngest({ url, redis });
 const TEXT = 'An otter swims.';
-const piece = { text: TEXT, tokenCount: 4, overlap: 0 };
 
 const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
 let sent: string[];
@@ -68,13 +65,10 @@ const ways = {
     expect(await embed()).toBe('published');
     return document;
   },
-  'in one job': async (meanwhile = nothing) => {
-    const document = await stored();
-    const readText = async () => {
-      await meanwhile(document.id);
-      return [piece];
-    };
-    expect(await ingestShort(document, readText, { embedding, metrics })).toBe('published');
+  'alone in one job': async () => {
+    const [document] = await groups.store([TEXT]);
+    if (!document) throw new Error('nothing stored');
+    expect(await groups.run([document.id], { embedding, metrics })).toBe('published');
     return document;
   },
   'in a group, beside one that is read whole': async () => {
@@ -111,7 +105,7 @@ describe.each(Object.entries(ways))('a text that is embedded in parts, ingested 
   });
 });
 
-describe.each(Object.entries(ways).slice(0, 2))(
+describe.each(Object.entries(ways).slice(0, 1))(
   'one that was changed meanwhile, ingested %s,',
   (_, ingest) => {
     test('is published with what it is now', async () => {

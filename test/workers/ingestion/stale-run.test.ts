@@ -9,7 +9,6 @@ test('a run of content that was replaced while it waited for room takes no room 
     records: { read: () => Promise.resolve(record), update: refuse },
     room: { reserveAgain: refuse, reserve: refuse, spend: refuse },
     attachments: null,
-    ingestShort: null,
   };
   // @NOTE what a run that is over needs is all that is here
   const run = createIngestJob(parts as unknown as Parameters<typeof createIngestJob>[0]);

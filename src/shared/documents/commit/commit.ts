@@ -4,7 +4,6 @@ import {
   type AccessGroups,
 } from '../../access/access-groups.js';
 import { accessGroupOf } from '../../access/access-tags.js';
-import { WHOLE_ARGUMENTS, WHOLE_KEYS, WRITE_WHOLE } from '../../chunks/scripts.js';
 import type { VectorSet } from '../../data-set/stored-vectors.js';
 import { callerOf, isFinal, type DocumentRecord } from '../../document.js';
 import { NotFoundError, TooManyError, UnavailableError } from '../../errors.js';
@@ -19,7 +18,6 @@ import type { Redis } from '../../redis/client.js';
 import { keys, toMember } from '../../redis/keys.js';
 import { declareScript, evenWhenFull, SERVER_TIME, type Value } from '../../redis/script.js';
 import { isShortSource } from '../../storage/short-sources.js';
-import { COUNT_FUNCTION } from '../../term-statistics/scripts.js';
 import { hasAttachmentWork } from '../attachments/attachment-changes.js';
 import type { Change } from '../change.js';
 import { contentFields, SameContentError, CHECK_CONTENT_IS_NEW, INDEX_CONTENT } from '../content-hashes.js';
@@ -49,7 +47,7 @@ export async function commitChange(
 ): Promise<number> {
   let heldGroups: readonly string[] = [];
   const run = () =>
-    runCommit(redis, commitRequest(id, before, { change, vectors, quotas, heldGroups }), change);
+    commitScript.run(redis, commitRequest(id, before, { change, vectors, quotas, heldGroups }));
   let done = await run();
   while (done === ANSWER.unknownAccessGroup || done === ANSWER.otherAccessGroups) {
     if (done === ANSWER.otherAccessGroups) heldGroups = await readHeldGroups(redis, id);
@@ -69,15 +67,6 @@ export async function commitChange(
   if (done === ANSWER.reindexed) throw new UnavailableError('the index that these vectors are for');
   return done;
 }
-
-const runCommit = (
-  redis: Redis,
-  { keys: names, args }: ReturnType<typeof commitRequest>,
-  { whole }: Change,
-): Promise<number> =>
-  whole
-    ? commitWholeScript.run(redis, { keys: { ...names, ...whole.keys }, args: { ...args, ...whole.args } })
-    : commitScript.run(redis, { keys: names, args });
 
 /** Reads the access groups that the tags of a record's chunks may name. */
 async function readHeldGroups(redis: Redis, id: string): Promise<string[]> {
@@ -132,8 +121,8 @@ export function commitRequest(
   { change, vectors, quotas, heldGroups = [] }: Written,
 ) {
   const ownerId = ownerOf(change.record ?? before);
-  const { usage = [], whole } = change;
-  const fields = change.record ? changedFields(before, change.record, whole?.tags) : {};
+  const { usage = [] } = change;
+  const fields = change.record ? changedFields(before, change.record) : {};
   const payload = {
     ...commitPayload(id, before, { change, isTagged: 'tags' in fields }),
     ...ownedFields(before, change, quotas),
@@ -243,42 +232,63 @@ function accessGroupsOf(
   return group ? [group.id] : [];
 }
 
-const COMMIT_KEYS = {
-  record: 'key',
-  sequence: 'key',
-  changes: 'key',
-  tombstones: 'key',
-  unfinished: 'key',
-  hidden: 'key',
-  garbage: 'key',
-  dirty: 'key',
-  objects: 'key',
-  drafts: 'key',
-  schema: 'key',
-  ingests: 'key',
-  callers: 'key',
-  unreferenced: 'key',
-  waiting: 'key',
-  contents: 'key',
-  reservation: 'key',
-  owned: 'key',
-  ownedTotals: 'key',
-  // The lists of the users whose usage the events are.
-  pending: 'keys',
-  touched: 'keys',
-  accessGroups: 'keys',
-} as const;
+/** Functions that note what no record refers to any more: generations, with their keys, and objects. */
+export const DISCARD_FUNCTIONS = `${SERVER_TIME}
+local function discard(discarded, generations, hidden, garbage)
+  for i, id in ipairs(discarded) do
+    redis.call('SADD', hidden, id)
+    redis.call('SADD', garbage, id)
+    if redis.call('EXISTS', generations[i]) == 1 then redis.call('HSET', generations[i], 'discarded', '1') end
+  end
+end
+local function release(released, objects)
+  if #released == 0 then return end
+  -- The time is the server's own, which is also what decides about their removal.
+  local now = string.format('%d', serverTime())
+  for _, object in ipairs(released) do redis.call('ZADD', objects, now, object) end
+end
+`;
 
-const COMMIT_ARGUMENTS = {
-  json: 'text',
-  channel: 'text',
-  users: 'list',
-  events: 'list',
-  // The fields and values of the record.
-  values: 'list',
-} as const;
-
-const BEFORE_PUBLISHING = `${SERVER_TIME}${OWNED_FUNCTIONS}
+/**
+ * The only way in which a record changes. It compares the revision, writes the changed fields with the short source that
+ * belongs to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow
+ * with the number of chunks.
+ */
+export const commitScript = declareScript({
+  keys: {
+    record: 'key',
+    sequence: 'key',
+    changes: 'key',
+    tombstones: 'key',
+    unfinished: 'key',
+    hidden: 'key',
+    garbage: 'key',
+    dirty: 'key',
+    objects: 'key',
+    drafts: 'key',
+    schema: 'key',
+    ingests: 'key',
+    callers: 'key',
+    unreferenced: 'key',
+    waiting: 'key',
+    contents: 'key',
+    reservation: 'key',
+    owned: 'key',
+    ownedTotals: 'key',
+    // The lists of the users whose usage the events are.
+    pending: 'keys',
+    touched: 'keys',
+    accessGroups: 'keys',
+  },
+  args: {
+    json: 'text',
+    channel: 'text',
+    users: 'list',
+    events: 'list',
+    // The fields and values of the record.
+    values: 'list',
+  },
+}).frequentLua<number>(`${OWNED_FUNCTIONS}${DISCARD_FUNCTIONS}
 local change, generations, groups = cjson.decode(json), {}, {}
 for i, generation in ipairs(change.touched) do generations[generation] = touched[i] end
 for i, group in ipairs(change.accessGroups) do groups[group] = accessGroups[i] end
@@ -310,23 +320,12 @@ if change.open ~= '' then
   redis.call('SADD', hidden, change.open)
   redis.call('HSET', generations[change.open], 'document', change.id)
 end
-`;
-
-const FROM_PUBLISHING_ON = `
 if change.unhide ~= '' then redis.call('SREM', hidden, change.unhide) end
-for _, generation in ipairs(change.discard) do
-  redis.call('SADD', hidden, generation)
-  redis.call('SADD', garbage, generation)
-  if redis.call('EXISTS', generations[generation]) == 1 then
-    redis.call('HSET', generations[generation], 'discarded', '1')
-  end
-end
+local discarded = {}
+for i, generation in ipairs(change.discard) do discarded[i] = generations[generation] end
+discard(change.discard, discarded, hidden, garbage)
 if change.referred ~= '' then redis.call('ZREM', drafts, change.referred) end
-if #change.objects > 0 then
-  -- The time is the server's own, which is also what decides about their removal.
-  local now = string.format('%d', serverTime())
-  for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
-end
+release(change.objects, objects)
 for i, list in ipairs(pending) do
   redis.call('RPUSH', list, events[i])
   redis.call('SADD', dirty, users[i])
@@ -349,25 +348,7 @@ else redis.call('ZREM', unfinished, change.id) end
 redis.call('ZADD', changes, redis.call('INCR', sequence), change.id)
 if change.settled then redis.call('PUBLISH', channel, change.id) end
 return ${String(ANSWER.written)}
-`;
-
-/**
- * The only way in which a record changes. It compares the revision, writes the changed fields with the short source that
- * belongs to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow
- * with the number of chunks.
- */
-export const commitScript = declareScript({ keys: COMMIT_KEYS, args: COMMIT_ARGUMENTS }).frequentLua<number>(
-  `${BEFORE_PUBLISHING}${FROM_PUBLISHING_ON}`,
-);
-
-/** The same, which also writes all chunks of the generation that it publishes. */
-const commitWholeScript = declareScript({
-  keys: { ...COMMIT_KEYS, ...WHOLE_KEYS },
-  args: { ...COMMIT_ARGUMENTS, ...WHOLE_ARGUMENTS },
-}).frequentLua<number>(`${COUNT_FUNCTION}${BEFORE_PUBLISHING}
-local published = generations[change.unhide]
-${WRITE_WHOLE}
-${FROM_PUBLISHING_ON}`);
+`);
 
 /**
  * Does the same as the first script for several new records, which saves a script and a round trip for each of them. `shared`

@@ -7,18 +7,20 @@ import type { Redis } from '../../redis/client.js';
 import { keys, toMember } from '../../redis/keys.js';
 import { declareScript } from '../../redis/script.js';
 import { groupTerms, settledField, CHANGE_FUNCTION } from '../../term-statistics/scripts.js';
-import type { UsageEvent } from '../../usage/usage.js';
+import { isShortSource } from '../../storage/short-sources.js';
+import type { Effects } from '../change.js';
 import { OWNED_FIELD, ownedWith, writeOwned, OWNED_FUNCTIONS, type Quotas } from '../owned.js';
 import { changedJsonFields, GROUP_FIELD } from '../record-fields.js';
 import { ANSWER } from './answers.js';
+import { DISCARD_FUNCTIONS } from './commit.js';
 
-/** A new document as it was read, and as it is to be published. */
+/** A document as it was read, and as it is to be published: nothing else is left to do for it. */
 export interface PublishedText {
   readonly before: DocumentRecord;
   readonly after: DocumentRecord;
   /** The tags of the record where publishing changes them, but not who may read it. */
   readonly newTags: string | null;
-  readonly usage: readonly UsageEvent[];
+  readonly effects: Pick<Effects, 'usage' | 'discard' | 'discardObjects'>;
   readonly whole: WholeTexts;
 }
 
@@ -31,7 +33,7 @@ export interface GroupTerms {
   readonly frequencies: ReadonlyMap<number, number>;
 }
 
-/** New documents of one owner that are published together. */
+/** Documents of one owner that are published together. */
 export interface PublishedGroup {
   readonly documents: readonly PublishedText[];
   /** The user whose usage the events are. */
@@ -53,6 +55,7 @@ export async function publishGroup(
   { documents, userId, terms, owner }: PublishedGroup,
 ): Promise<number[]> {
   const rows = documents.map((document) => rowsOf(document, { vectors, owner }));
+  const objects = documents.map(({ effects }) => effects.discardObjects ?? []);
   const refused = await publishGroupScript.run(redis, {
     keys: keysOf(documents, { userId, owner, ownerId: at(documents, 0).before.ownerId }),
     args: {
@@ -69,13 +72,18 @@ export async function publishGroup(
       recordFields: rows.map(({ record }) => record),
       generationFields: rows.map(({ generation }) => generation),
       chunkFields: rows.flatMap(({ chunks }) => chunks),
-      events: documents.flatMap(({ usage }) => usage.map((event) => JSON.stringify(event))),
+      discarded: documents.flatMap(discardedBy),
+      released: objects.flat().filter((key) => !isShortSource(key)),
+      events: documents.flatMap(({ effects: { usage = [] } }) => usage.map((event) => JSON.stringify(event))),
+      dropped: objects.map((names) => [GROUP_FIELD, ...names.filter(isShortSource)]),
       terms: owner === null ? [] : groupTerms(terms.frequencies),
     },
   });
   if (refused[0] === ANSWER.reindexed) throw new UnavailableError('the index that these vectors are for');
   return refused;
 }
+
+const discardedBy = ({ effects }: PublishedText): readonly string[] => effects.discard ?? [];
 
 function keysOf(
   documents: readonly PublishedText[],
@@ -86,6 +94,8 @@ function keysOf(
     changes: keys.changes,
     unfinished: keys.unfinished,
     hidden: keys.hidden,
+    garbage: keys.garbage,
+    objects: keys.unreferencedObjects,
     dirty: keys.usageDirty,
     schema: keys.schema,
     ingests: keys.ingests,
@@ -96,6 +106,7 @@ function keysOf(
     ownedTotals: keys.ownedTotals,
     records: documents.map(({ before }) => keys.document(before.id)),
     hashes: documents.map(({ whole }) => keys.generation(whole.generation)),
+    replaced: documents.flatMap(discardedBy).map(keys.generation),
     chunks: documents.flatMap(({ whole: { generation, chunks } }) =>
       chunks.map(({ number }) => keys.chunk(generation, number)),
     ),
@@ -119,13 +130,13 @@ function rowsOf(
 }
 
 /**
- * Does for new documents what the commit script does when it publishes each of them with its chunks, with one command for
+ * Does what the commit script does when it publishes each of these documents, and writes their chunks, with one command for
  * all where Redis has one: the change log, usage events, counts of unfinished ingests and of terms, and the message to
  * waiting requests. First it looks whether all are as they were read. If one is not, it writes nothing and answers which.
  *
- * A new document has nothing that has to be discarded or referred to anew, its access tags stay as they are, and its
- * generation does not exist. Where the owner's quota is too small for all of them, it answers all, and each is published
- * alone. `amounts` are those that the documents are counted with, `hashes` the keys of their generations.
+ * No document refers to sources or access groups anew, and their generations do not exist. Where the owner's quota is too
+ * small for all of them, it answers all, and each is published as a file is. `amounts` are those that the documents are
+ * counted with, `hashes` the keys of their generations, `replaced` of those that they discard.
  */
 const publishGroupScript = declareScript({
   keys: {
@@ -133,6 +144,8 @@ const publishGroupScript = declareScript({
     changes: 'key',
     unfinished: 'key',
     hidden: 'key',
+    garbage: 'key',
+    objects: 'key',
     dirty: 'key',
     schema: 'key',
     ingests: 'key',
@@ -143,6 +156,7 @@ const publishGroupScript = declareScript({
     ownedTotals: 'key',
     records: 'keys',
     hashes: 'keys',
+    replaced: 'keys',
     chunks: 'keys',
   },
   args: {
@@ -156,13 +170,16 @@ const publishGroupScript = declareScript({
     revisions: 'list',
     generations: 'list',
     amounts: 'list',
+    discarded: 'list',
+    released: 'list',
     recordFields: 'rows',
     generationFields: 'rows',
     chunkFields: 'rows',
     events: 'list',
+    dropped: 'rows',
     terms: 'rows',
   },
-}).frequentLua<number[]>(`${CHANGE_FUNCTION}${OWNED_FUNCTIONS}
+}).frequentLua<number[]>(`${CHANGE_FUNCTION}${OWNED_FUNCTIONS}${DISCARD_FUNCTIONS}
 if (redis.call('HGET', schema, 'vectorField') or 'vector') ~= vectorField then return {${String(ANSWER.reindexed)}} end
 local count, refused, all, every = #ids, {}, {0, 0, 0}, {}
 for i = 1, count do
@@ -176,11 +193,13 @@ if overQuota(owned, ownedTotals, all, {-1, -1, maxChunks}) then return every end
 addOwned(owned, ownedTotals, all)
 for i = 1, count do
   redis.call('HSET', records[i], recordFields())
-  redis.call('HDEL', records[i], '${GROUP_FIELD}')
+  redis.call('HDEL', records[i], dropped())
   redis.call('HSET', hashes[i], generationFields())
 end
 for _, chunk in ipairs(chunks) do redis.call('HSET', chunk, chunkFields()) end
 redis.call('SREM', hidden, unpack(generations))
+discard(discarded, replaced, hidden, garbage)
+release(released, objects)
 if #events > 0 then
   redis.call('RPUSH', pending, unpack(events))
   redis.call('SADD', dirty, user)

@@ -3,14 +3,17 @@ import { nameMark, textHash } from '../../../../src/shared/chunks/fields.js';
 import { generationId, type DocumentRecord } from '../../../../src/shared/document.js';
 import type { PublishedText } from '../../../../src/shared/documents/commit/publish-group.js';
 import { createRecords } from '../../../../src/shared/documents/records.js';
-import { publish } from '../../../../src/shared/documents/transitions.js';
+import { documentTags } from '../../../../src/shared/documents/record-fields.js';
+import { publish, replaceContent } from '../../../../src/shared/documents/transitions.js';
 import {
   countIngestingCallers,
   countUnfinishedIngestsOf,
 } from '../../../../src/shared/documents/unfinished-ingests.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
+import { isShortSource } from '../../../../src/shared/storage/short-sources.js';
 import { embedded, sea } from '../../../support/chunk-world.js';
-import { makeDocument } from '../../../support/documents.js';
+import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
+import { takeSnapshot } from '../../../support/snapshot.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 
 const { redis } = useTestRedis({ failFast: false });
@@ -37,7 +40,7 @@ function textOf(before: DocumentRecord): PublishedText {
     named: nameMark(null),
     tokens: 5,
   };
-  return { before, after: change.record, newTags: null, usage: change.usage ?? [], whole };
+  return { before, after: change.record, newTags: null, effects: change, whole };
 }
 
 const publishAll = (documents: readonly DocumentRecord[], owner: string | null = 'owner') =>
@@ -74,6 +77,55 @@ test('where one was changed since, or has chunks, nothing is published, and thei
   expect(await statusesOf(all)).toEqual(['queued', 'queued', 'queued']);
   expect(await countUnfinishedIngestsOf(redis, 'owner')).toBe(3);
 });
+
+/** All that the commit of a record writes beside the parts of its generation. */
+async function writtenOf(first: DocumentRecord) {
+  const { id, ownerId } = first;
+  const { revision, ...record } = await redis.hGetAll(keys.document(id));
+  return {
+    record,
+    isLater: Number(revision) > 1,
+    hidden: (await redis.sMembers(keys.hidden)).sort(),
+    garbage: (await redis.sMembers(keys.garbage)).sort(),
+    discarded: await redis.hGet(keys.generation(generationId(first)), 'discarded'),
+    objects: await redis.zRange(keys.unreferencedObjects, 0, -1),
+    unfinished: await redis.zRange(keys.unfinished, 0, -1),
+    ingests: await redis.hGetAll(keys.ingests),
+    callers: await redis.zRangeWithScores(keys.ingestsByCaller, 0, -1),
+    owned: [await redis.hGetAll(keys.owned(ownerId)), await redis.hGetAll(keys.ownedTotals)],
+    contents: await redis.zRange(keys.contentHashes(ownerId), 0, -1),
+    usage: await redis.lRange(keys.usagePending('owner'), 0, -1),
+    changes: await redis.zRangeWithScores(keys.changes, 0, -1),
+  };
+}
+
+test.each(['file', 'record/short'])(
+  'one that takes the place of a %s leaves what its commit would',
+  async (old) => {
+    const first = makeDocument({ pending: makeContent({ storageKey: old, sha256: 'old' }) });
+    const source = { storageKey: old, bytes: Buffer.from('old') };
+    await records.create(first, isShortSource(old) ? { source } : {});
+    expect(await publishAll([first])).toEqual([]);
+    const content = makeContent({ storageKey: 'record/new', sha256: 'new', sizeBytes: 9 });
+    const { record: before } = await records.update(first.id, (each) => ({
+      ...replaceContent(each, { content, operation: makeOperation() }),
+      source: { storageKey: content.storageKey, bytes: Buffer.from('new') },
+    }));
+    if (!before) throw new Error('not replaced');
+    const text = textOf(before);
+    const putBack = await takeSnapshot(redis);
+    const change = { record: text.after, unhide: generationId(before), ...text.effects };
+    expect((await records.update(first.id, () => change, before)).changed).toBe(true);
+    const expected = await writtenOf(first);
+    await putBack();
+    const newTags = documentTags(text.after);
+    const terms = { chunks: 1, length: 3, frequencies: new Map([[sea, 1]]) };
+    const group = { documents: [{ ...text, newTags }], userId: 'owner', owner: 'owner', terms };
+    expect(await records.publishGroup(group)).toEqual([]);
+    expect(await writtenOf(first)).toEqual(expected);
+    expect(expected).toMatchObject({ garbage: [generationId(first)], discarded: '1', unfinished: [] });
+  },
+);
 
 test('their terms are counted for their owner, once for each chunk, and nothing where they are of nobody', async () => {
   expect(await publishAll([await created(), await created()])).toEqual([]);
