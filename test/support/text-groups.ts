@@ -45,7 +45,7 @@ const unseen = { add: () => undefined };
 const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
 
 const cut =
-  (size: number): Options['chunkText'] =>
+  (size: number): NonNullable<Options['chunkText']> =>
   async (text) => {
     const chunk = { size, overlap: size / 8 };
     return (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks;

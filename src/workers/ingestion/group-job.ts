@@ -113,15 +113,15 @@ export function createIngestShort(parts: ShortParts): IngestShort {
     const ids = fences.map(({ documentId }) => documentId);
     const read = async () => {
       const found = await readGroup(parts.redis, ids);
+      others.push(...missing(ids, found));
       const waiting = found.flatMap((each, i) =>
         each && isWaiting(each.record, at(fences, i)) ? [each] : [],
       );
-      return {
-        found,
-        chunked: await traced('chunk', {}, () => chunkTexts(parts, waiting, { signal, leave })),
-      };
+      const chunk = () => chunkTexts(parts, waiting, { signal, leave });
+      return { found, chunked: waiting.length > 0 ? await traced('chunk', {}, chunk) : [] };
     };
     const { found, chunked } = await inTurn(read);
+    if (chunked.length === 0) return { count: found.length, published: 0, others };
     const embedded = await embedTexts(parts, chunked, { signal, leave });
     const finish = async () => {
       const prepared = await prepareTexts(embedded, { signal, leave });
@@ -130,7 +130,7 @@ export function createIngestShort(parts: ShortParts): IngestShort {
       return { published: prepared.length - changed.length, changed };
     };
     const { published, changed } = await inTurn(finish);
-    return { count: found.length, published, others: [...missing(ids, found), ...others, ...changed] };
+    return { count: found.length, published, others: [...others, ...changed] };
   };
 }
 
