@@ -55,12 +55,15 @@ return 1`);
 
 /**
  * Writes the texts of consecutive chunks with their tags, and notes in the generation how many texts there are. Refuses
- * texts whose predecessors are missing, which a Redis that came back without its last writes may have lost.
+ * texts whose predecessors are missing, which a Redis that came back without its last writes may have lost, and all texts
+ * of a generation that is closed: their terms may be counted by now.
  */
 export const writeTextsScript = declareScript({
   keys: { generation: 'key', record: 'key', chunks: 'keys' },
   args: { revision: 'text', from: 'number', tagsName: 'text', rows: 'rows' },
-}).lua<number>(`${NOTE_TAGS}${GUARD}${AT_REVISION}
+}).lua<number>(`${NOTE_TAGS}${GUARD}
+if redis.call('HEXISTS', generation, 'chunks') == 1 then return -1 end
+${AT_REVISION}
 local written = tonumber(redis.call('HGET', generation, 'written') or '0')
 if written < from then return redis.error_reply('ERR the texts before these are missing') end
 ${WRITE_CHUNKS}

@@ -21,7 +21,7 @@ import type { TermStatisticsStore } from '../../shared/term-statistics/term-stat
 import type { Outcome } from '../lane-worker.js';
 import { embedMeasured, type EmbedPiecesParts } from './embed-pieces.js';
 import type { FailDocument } from './fail-document.js';
-import { isPrepared, type PrepareMirrors } from './prepare-mirrors.js';
+import type { PrepareMirrors } from './prepare-mirrors.js';
 import type { Publish } from './publish.js';
 import type { Room } from './room/room.js';
 import { updateTermCounts } from './update-term-counts.js';
@@ -51,38 +51,50 @@ export function createEmbedJob(parts: Dependencies) {
     const record = await records.read(job.documentId);
     if (!record || !isCurrent(record, job)) return 'stale';
     const generation = generationId(record);
-    const info = await chunks.generation(generation);
+    const [info, isFinished] = await Promise.all([
+      chunks.generation(generation),
+      chunks.isFinished(generation, job.batch),
+    ]);
     if (!info) return 'stale';
-    if (isPrepared(record) && (await chunks.isFinished(generation, job.batch)))
-      return publishGeneration(parts, record);
     const run = { ...job, generation };
     const numbers = batchNumbers(job.batch, info.chunks);
-    const stored = await chunks.readTexts(generation, at(numbers, 0), numbers.length);
-    // A document must not be published with chunks missing. After this job has given up, the sweep begins another attempt.
-    if (stored.length < numbers.length) throw new Error('texts of a batch are missing');
-    const naming = namingOf(record.pending);
-    const texts = stored.map((chunk) => ({ ...chunk, searched: searchedText(chunk, naming.title) }));
-    let embedded: readonly TextVector[];
     try {
-      embedded = await embedTexts(parts, texts, signal);
+      // What is finished stays: its terms are counted, and may hold another name of the file than the record has by now.
+      if (!isFinished && !(await embedBatch(parts, record, { job, numbers, signal }))) return 'stale';
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(run, { code: error.code, message: error.message, stage: 'embedding' });
     }
-    const rows = texts.map((chunk, i) => ({
-      ...at(embedded, i),
-      number: chunk.number,
-      terms: searchedTerms(chunk, naming),
-    }));
-    const named = nameMark(naming.filename);
-    const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record), named };
-    if (rows.some(({ inParts }) => inParts)) await chunks.noteInParts(generation);
-    if (!(await chunks.writeEmbedded(generation, written))) return 'stale';
     await updateTermCounts({ records, statistics }, run, () => chunks.readTerms(generation, numbers));
     const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
     if (left === null) return 'stale';
     return left === 0 ? publishGeneration(parts, record) : progress(parts, record, { job: run, left });
   };
+}
+
+/** Writes the vectors and terms of a batch. Resolves with false for a generation that was discarded. */
+async function embedBatch(
+  parts: Pick<Dependencies, 'chunks'> & EmbedPiecesParts,
+  record: DocumentRecord,
+  { job, numbers, signal }: { job: Batch; numbers: readonly number[]; signal: AbortSignal },
+): Promise<boolean> {
+  const { chunks } = parts;
+  const generation = generationId(record);
+  const stored = await chunks.readTexts(generation, at(numbers, 0), numbers.length);
+  // A document must not be published with chunks missing. After this job has given up, the sweep begins another attempt.
+  if (stored.length < numbers.length) throw new Error('texts of a batch are missing');
+  const naming = namingOf(record.pending);
+  const texts = stored.map((chunk) => ({ ...chunk, searched: searchedText(chunk, naming.title) }));
+  const embedded = await embedTexts(parts, texts, signal);
+  const rows = texts.map((chunk, i) => ({
+    ...at(embedded, i),
+    number: chunk.number,
+    terms: searchedTerms(chunk, naming),
+  }));
+  const named = nameMark(naming.filename);
+  const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record), named };
+  if (rows.some(({ inParts }) => inParts)) await chunks.noteInParts(generation);
+  return chunks.writeEmbedded(generation, written);
 }
 
 async function progress(

@@ -68,6 +68,15 @@ export function createIngestJob(parts: IngestParts) {
     if (!known || !isCurrent(known, fence)) return 'stale';
     const refused = await refuseAgain(parts, known, fence);
     if (refused) return refused;
+    const written = await writtenBefore(parts, known);
+    if (written > 0) {
+      await handOver(parts, known, {
+        run: { ...fence, generation: generationId(known) },
+        pieces: written,
+        requestId,
+      });
+      return 'done';
+    }
     const start = (each: DocumentRecord) => startAttempt(each, fence);
     const { record, changed } = await records.update(fence.documentId, start, known);
     if (!record?.pending || !changed) return 'stale';
@@ -96,9 +105,17 @@ async function writeDocument(
   if (!noted) return 'stale';
   const write = () => writeTexts(parts, noted, { run, read: { ...read, receipt } });
   if (!(await traced('write texts', {}, write))) return 'stale';
-  await parts.room.spend(noted, 1);
-  await addEmbeds(parts, noted, { run, batches: batchCount(read.chunks.length), requestId });
+  await handOver(parts, noted, { run, pieces: read.chunks.length, requestId });
   return 'done';
+}
+
+/**
+ * Returns the number of chunks whose texts an earlier run of the job has written: all or none. They are neither read nor
+ * written again, since their terms may be counted already, and the file may have another name by now.
+ */
+async function writtenBefore({ chunks }: IngestParts, known: DocumentRecord): Promise<number> {
+  if (known.status !== 'processing') return 0;
+  return (await chunks.generation(generationId(known)))?.chunks ?? 0;
 }
 
 /** A document that waits for room stays queued meanwhile. Resolves with null once it may be read. */
@@ -176,11 +193,14 @@ function summaryOf(receipt: Receipt): Extraction {
   return mail ? { ...summary, mail } : summary;
 }
 
-async function addEmbeds(
-  { records, jobs }: IngestParts,
+/** Has texts that are written embedded. */
+async function handOver(
+  { records, jobs, room }: IngestParts,
   record: DocumentRecord,
-  { run, batches, requestId }: { run: Run; batches: number; requestId: string },
+  { run, pieces, requestId }: { run: Run; pieces: number; requestId: string },
 ): Promise<void> {
+  await room.spend(record, 1);
+  const batches = batchCount(pieces);
   if (batches > 1) {
     const progress = { ...run, stage: 'embedding', progress: READING_SHARE };
     await records.update(run.documentId, (each) => reportProgress(each, progress));

@@ -53,5 +53,4 @@ async function isNearlyShort(memory: Pick<MemoryWatch, 'state'>): Promise<boolea
 }
 
 /** Tells whether the newest attempt is whole, and mirrors were told to load it. */
-export const isPrepared = (record: DocumentRecord): boolean =>
-  record.prepared?.generation === generationId(record);
+const isPrepared = (record: DocumentRecord): boolean => record.prepared?.generation === generationId(record);
