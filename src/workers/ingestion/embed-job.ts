@@ -59,7 +59,7 @@ export function createEmbedJob(parts: Dependencies) {
     const run = { ...job, generation };
     const numbers = batchNumbers(job.batch, info.chunks);
     try {
-      // What is finished stays: its terms are counted, and may hold another name of the file than the record has by now.
+      // A finished batch stays: its terms are counted, and may hold another name of the file than the record has by now.
       if (!isFinished && !(await embedBatch(parts, record, { job, numbers, signal }))) return 'stale';
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;

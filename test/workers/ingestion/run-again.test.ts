@@ -48,7 +48,7 @@ async function retagNow(id: string): Promise<void> {
 }
 
 test.each([
-  ['before it is renamed anew', async () => undefined],
+  ['before it is tagged anew', () => Promise.resolve()],
   ['after that', retagNow],
 ])('a renamed file whose jobs run again is counted by its new name, %s', async (_, first) => {
   const { id, run } = await unpublished();
