@@ -38,7 +38,7 @@ import { announceStorage } from './context/announce-storage.js';
 import { createCompletionLimit, createLocalCompletionLimit } from './context/limit-completions.js';
 import { openIndex } from './context/open-index.js';
 import { reconnectSilentRedis } from './context/reconnect-silent-redis.js';
-import { openChangeWaiter } from './services/ingest/change-waiter.js';
+import { openChangeWaiter } from './services/ingest/waits.js';
 import { watchModels } from './services/models/model-states.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
@@ -158,7 +158,7 @@ async function openQueues(
   redis: Redis,
   onError: (error: Error) => void,
 ) {
-  const { openJobs } = await import('../shared/queues/open-jobs.js');
+  const { openJobs } = await import('../shared/queues/jobs.js');
   const connection = bullConnection(settings.redis.url, { failFast: true });
   const jobs = await openJobs({ connection, redis, onError }, { logger, signal });
   const waiter = await openChangeWaiter(redis, onError, { logger, signal });

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createDuplicates } from '../../src/api/services/ingest/duplicates.js';
 import { createJobRequests } from '../../src/api/services/ingest/job-requests.js';
-import { createStoreTogether } from '../../src/api/services/ingest/store-together.js';
+import { createStoreTogether } from '../../src/api/services/ingest/store-records.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
 import { createRecords, type Records } from '../../src/shared/documents/records.js';
 import { shortSourceKey } from '../../src/shared/storage/short-sources.js';

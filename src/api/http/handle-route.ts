@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { createSharedController } from '../../shared/tools/until-aborted.js';
+import { createSharedController } from '../../shared/tools/aborting.js';
 import { traced } from '../../shared/tracing/tracing.js';
 import {
   anonymous,
@@ -13,18 +13,17 @@ import { AbandonedError } from '../services/abandoned-error.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import type { Idempotency } from '../services/idempotency/idempotency.js';
 import { auditAnswer, auditPath } from './audit/audit-trail.js';
-import { baseUrlOf } from './base-url.js';
+import { baseUrlOf } from './origins.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody, type BodyReading } from './request/body.js';
 import { noteRequest, reasonOfEnd } from './connections/slow-clients.js';
 import { fingerprintBytes, fingerprintLines } from './idempotency/fingerprint.js';
 import { handleOnce } from './idempotency/handle-once.js';
-import { idempotencyKeyOf } from './idempotency/key.js';
-import type { ReadJson } from './json/reader.js';
-import { noteCaller, noteRoute } from './logging/request-facts.js';
+import { idempotencyKeyOf, parseIfMatch, parsePrefer } from './request/headers.js';
+import type { ReadJson } from './json/json.js';
+import { noteCaller, noteRoute } from './logging/access-log.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
 import { createItemsReceiver } from './request/items/receive-items.js';
-import { parseIfMatch, parsePrefer } from './request/headers.js';
 import { parseParts, queryOf, readBody, type RawBody } from './request/read-parts.js';
 import { createFilesReceiver } from './request/upload-files.js';
 import { createUploadReceiver } from './request/upload.js';

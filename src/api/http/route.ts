@@ -1,9 +1,9 @@
 import type { RequestAction } from '../../shared/audit/entry.js';
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/authentication.js';
-import type { Precondition } from '../../shared/documents/entity-tag.js';
+import type { Precondition } from '../../shared/document.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
-import type { Arrival } from '../services/ingest/admission/arriving.js';
+import type { Arrival } from '../services/ingest/admission/admission.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
 import type { IgnoredFields } from './unknown-fields.js';
 import type { ReceiveItems } from './request/items/receive-items.js';

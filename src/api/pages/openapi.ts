@@ -11,8 +11,8 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { isPlainObject } from '../../shared/is-plain-object.js';
-import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
+import { isPlainObject } from '../../shared/json-values.js';
+import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/request/headers.js';
 import { NDJSON } from '../http/request/items/receive-items.js';
 import { MERGE_PATCH } from '../http/request/read-parts.js';
 import { responsesOf, streamError } from '../http/response/declared-responses.js';

@@ -1,21 +1,32 @@
 import { z } from 'zod';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
-import { isFinal, type Metadata } from '../../shared/document.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
+import { isFinal, displayFilename, MAX_FILENAME_CHARACTERS, type Metadata } from '../../shared/document.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { accessControlChange, accessControlMerge } from '../http/validation/access-lists.js';
+import {
+  accessControlChange,
+  accessControlMerge,
+  metadata,
+  metadataMerge,
+  compact,
+} from '../http/validation/document-fields.js';
 import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
 import { page } from '../http/validation/paging.js';
-import { metadata, metadataMerge } from '../http/validation/metadata.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges, DocumentPatch } from '../services/documents/document-changes.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
 import { contextOf } from './context-of.js';
 import { listRoute } from './document-list.js';
-import { preferenceApplied, replyDocument, tagged } from './document-replies.js';
-import { documentStatusView, documentView, viewDocument, viewStatus } from './document-view.js';
+import {
+  preferenceApplied,
+  replyDocument,
+  tagged,
+  documentStatusView,
+  documentView,
+  viewDocument,
+  viewStatus,
+} from './document-view.js';
 import {
   cancelDocumentExamples,
   deleteDocumentExamples,
@@ -27,7 +38,7 @@ import {
   retryDocumentExamples,
 } from './examples/documents.js';
 import { extractionView, viewExtraction, whereaboutsFields } from './extraction-view.js';
-import { compact, LIMITS } from './ingest/upload-fields.js';
+import { LIMITS } from './ingest/upload-fields.js';
 
 export const documentPath = z.object({
   document_id: z.string().describe('The `external_id` of the document.'),

@@ -1,5 +1,5 @@
 import { at } from '../../shared/at.js';
-import type { AccessClass } from '../tables/access-classes.js';
+import type { AccessClass } from '../tables/partitions.js';
 import type { AppRules, AppTypes } from '../tables/app.js';
 import type { IndexedDocument } from '../tables/document.js';
 

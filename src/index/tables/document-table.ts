@@ -1,9 +1,8 @@
-import { createAccessClasses, type AccessClasses } from './access-classes.js';
+import { createAccessClasses, type AccessClasses, type Partition, type Partitions } from './partitions.js';
 import type { AppTypes, Sort } from './app.js';
 import type { ChunkTable } from './chunk-table.js';
 import type { DocumentEntry, IndexedDocument, LoadedChunks } from './document.js';
 import { createListingOrders, type ListingOrders } from './listing-order.js';
-import type { Partition, Partitions } from './partitions.js';
 
 /** The documents by slot, and in the order in which lists show them. */
 export interface DocumentTable<App extends AppTypes> {

@@ -1,6 +1,5 @@
-import type { AccessClass } from './access-classes.js';
+import type { AccessClass, Partition } from './partitions.js';
 import type { AppTypes } from './app.js';
-import type { Partition } from './partitions.js';
 
 /** The properties of a document that the index is told. */
 export interface DocumentEntry<App extends AppTypes> {

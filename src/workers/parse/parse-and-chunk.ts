@@ -16,9 +16,7 @@ import {
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
-import { knownLocation, mostText } from './extraction/chunk-bounds.js';
-import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
-import { locateChunks } from './extraction/locate-chunks.js';
+import { knownLocation, mostText, createBlockCollector, locateChunks, type Extracted } from './extraction.js';
 import type { ParseTask } from './protocol.js';
 
 /** The result of parsing and chunking a document. */

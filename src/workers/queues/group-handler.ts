@@ -1,5 +1,5 @@
-import { ingestGroupJob } from '../../shared/queues/payloads.js';
-import { TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { ingestGroupJob } from '../../shared/queues/job-kinds.js';
+import { TERMS_AT_ONCE } from '../../shared/term-statistics/count-steps.js';
 import { INDEXED_AT_ONCE } from '../../shared/batches.js';
 import type { WorkerContext } from '../context.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { noStatistics, type TermWeights } from '../../../src/index/index.js';
 import { coveredShare } from '../../../src/index/scoring/bm25.js';
-import { weighQuery } from '../../../src/shared/search/query-terms.js';
+import { weighQuery } from '../../../src/shared/search/ranking.js';
 import {
   createSectionShare,
   scoreWithSection,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
-import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { isPlainObject } from '../../../shared/json-values.js';
 import { parseInto } from '../validation/validation-errors.js';
 import { HttpError } from '../http-error.js';
 import type { Route } from '../route.js';

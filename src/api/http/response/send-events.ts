@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { z } from 'zod';
-import { untilAborted } from '../../../shared/tools/until-aborted.js';
+import { untilAborted } from '../../../shared/tools/aborting.js';
 import { describeError } from '../error-handler.js';
 import { abandonIterator } from './reply.js';
 import type { streamError } from './declared-responses.js';

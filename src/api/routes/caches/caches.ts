@@ -16,12 +16,12 @@ import {
   queryFloat,
   queryInteger,
 } from '../../http/validation/field-schemas.js';
-import { bodyFilters, queryFilters, type RequestFilter } from '../../http/validation/filters.js';
+import { bodyFilters, queryFilters, type RequestFilter } from '../../http/validation/search-fields.js';
 import type { BuildResult, CacheRequest } from '../../services/caches/cache-builds.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { RequireRoom } from '../../services/ingest/admission/require-room.js';
 import { contextOf } from '../context-of.js';
-import { preferenceApplied } from '../document-replies.js';
+import { preferenceApplied } from '../document-view.js';
 import {
   addDocumentsExamples,
   createCacheExamples,

@@ -10,7 +10,7 @@ import type { Admit } from '../../services/ingest/admission/admission.js';
 import type { IngestTexts } from '../../services/ingest/batch/ingest-texts.js';
 import { isDone, type ItemOutcome } from '../../services/ingest/batch/items.js';
 import { contextOf } from '../context-of.js';
-import { preferenceApplied } from '../document-replies.js';
+import { preferenceApplied } from '../document-view.js';
 import { ingestBatchExamples } from '../examples/ingest.js';
 import { textBody, toText } from './ingest.js';
 import { onDuplicate } from './upload-fields.js';

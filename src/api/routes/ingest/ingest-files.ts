@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { isPlainObject } from '../../../shared/json-values.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
 import { HttpError } from '../../http/http-error.js';
 import type { ReceiveFiles } from '../../http/request/upload-files.js';

@@ -1,19 +1,16 @@
 import { z } from 'zod';
 import { nonBlankString, optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
-import { metadata } from '../../http/validation/metadata.js';
-import { accessControl } from '../../http/validation/access-lists.js';
+import { metadata, accessControl, compact } from '../../http/validation/document-fields.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/documents/display-filename.js';
+import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/document.js';
 import type { AnswerAgain } from '../../services/ingest/answer-again.js';
 import type { Ingest, TextIngest } from '../../services/ingest/ingest.js';
-import { replyIngest } from '../document-replies.js';
-import { documentView } from '../document-view.js';
+import { replyIngest, documentView } from '../document-view.js';
 import { ingestFileExamples, ingestTextExamples } from '../examples/ingest.js';
 import { contextOf } from '../context-of.js';
 import {
-  compact,
   missingFile,
   OCR_DESCRIPTION,
   ocrMode,

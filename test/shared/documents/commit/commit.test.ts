@@ -8,7 +8,7 @@ import {
   countUnfinishedIngests,
   countUnfinishedIngestsOf,
   readUnfinishedIngests,
-} from '../../../../src/shared/documents/unfinished-ingests.js';
+} from '../../../../src/shared/documents/counts.js';
 import * as transitions from '../../../../src/shared/documents/transitions.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';
 import { UnderWayError } from '../../../../src/shared/idempotency/reservation.js';
