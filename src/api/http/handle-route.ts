@@ -106,6 +106,7 @@ async function runHandler(
 ): Promise<ApiReply | PendingReply> {
   const { request, response, caller, startedAtMs, signal, whileValid, prefer, ignored } = authorized;
   const keyed = keyedRequest(route, request);
+  const requestId = requestIdOf(response);
   const arrival = await route.admit?.(caller.id);
   try {
     const reading = { ...readingOf(route, authorized, options), ...keyed?.watch };
@@ -121,14 +122,13 @@ async function runHandler(
       receiveFiles: raw.type === 'upload' ? createFilesReceiver(request, reading) : null,
       receiveItems: raw.type === 'items' ? createItemsReceiver(request, raw.bytes, reading) : null,
       prefer,
-      precondition: parseIfMatch(request.headers['if-match']),
       takeIgnored: ignored.takeItem,
-      requestId: requestIdOf(response),
+      requestId,
       baseUrl: baseUrlOf(request, options.publicUrl),
       startedAtMs,
       signal,
       whileValid,
-      arrival,
+      context: { ...contextOf(authorized), requestId, arrival },
     };
     if (!keyed || !options.idempotency) return await route.handle(apiRequest, reply);
     const { key, place } = keyed;
@@ -163,6 +163,18 @@ function keyedRequest(route: Route, request: Request) {
     },
   };
 }
+
+/** Returns what services need to know of a request, apart from its content. */
+function contextOf({ caller, request, startedAtMs, prefer, signal }: AuthorizedRequest) {
+  const { id: callerId, principal, expiresAtMs } = caller;
+  const waitSeconds = waitSecondsOf(prefer);
+  const precondition = parseIfMatch(request.headers['if-match']);
+  return { callerId, principal, expiresAtMs, startedAtMs, waitSeconds, precondition, signal };
+}
+
+/** A caller who states both preferences waits first, and gets an asynchronous answer only after that. */
+const waitSecondsOf = ({ waitSeconds, respondAsync }: Prefer): number | null =>
+  waitSeconds ?? (respondAsync ? 0 : null);
 
 /** The access log has set this header before any route runs. */
 function requestIdOf(response: Response): string {

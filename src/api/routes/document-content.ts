@@ -8,7 +8,6 @@ import type { DownloadLinks, OpenDownload } from '../services/documents/download
 import type { ReadPage } from '../services/documents/read-page.js';
 import type { Admit } from '../services/ingest/admission/admission.js';
 import type { ContentUpdates } from '../services/ingest/content-updates.js';
-import { contextOf } from './context-of.js';
 import { replyDocument, replyIngest } from './document-view.js';
 import { documentPath } from './documents.js';
 import {
@@ -66,7 +65,7 @@ export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRo
       examples: putContentExamples,
       handle: async (request, reply) => {
         const { path, receiveUpload, prefer } = request;
-        const asked = contextOf(request);
+        const asked = request.context;
         const { changed, ...awaited } = receiveUpload
           ? await contentUpdates.putFile(path.document_id, receiveFile(receiveUpload), asked)
           : await contentUpdates.putText(path.document_id, textOf(request.body), asked);

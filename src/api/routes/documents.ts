@@ -16,7 +16,6 @@ import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges, DocumentPatch } from '../services/documents/document-changes.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
-import { contextOf } from './context-of.js';
 import { listRoute } from './document-list.js';
 import {
   preferenceApplied,
@@ -182,7 +181,7 @@ const patchRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
         accessControl: access_control && compact(access_control),
       };
       const { prefer } = request;
-      const awaited = await changes.patch(request.path.document_id, patch, contextOf(request));
+      const awaited = await changes.patch(request.path.document_id, patch, request.context);
       return reply.pending(awaited, (record) =>
         replyDocument(record, record?.retag === 0, { bucket, prefer }),
       );
@@ -202,7 +201,7 @@ const deleteRoute = ({ changes }: DocumentRouteDependencies) =>
     responses: { 200: z.object({ success: z.literal(true) }), 404: errorBody, 412: errorBody },
     examples: deleteDocumentExamples,
     handle: async (request, reply) => {
-      await changes.remove(request.path.document_id, contextOf(request));
+      await changes.remove(request.path.document_id, request.context);
       return reply.json(200, { success: true });
     },
   });
@@ -221,7 +220,7 @@ const retryRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     responses: { 200: documentView, 202: documentView, 404: errorBody, 507: errorBody },
     examples: retryDocumentExamples,
     handle: async (request) => {
-      const record = await changes.retry(request.path.document_id, contextOf(request));
+      const record = await changes.retry(request.path.document_id, request.context);
       return replyDocument(record, !record || isFinal(record), { bucket, prefer: request.prefer });
     },
   });
@@ -240,7 +239,7 @@ const cancelRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     responses: { 200: documentView, 404: errorBody },
     examples: cancelDocumentExamples,
     handle: async (request, reply) => {
-      const record = await changes.cancel(request.path.document_id, contextOf(request));
+      const record = await changes.cancel(request.path.document_id, request.context);
       // A cancelled document is final, so that the answer never is 202.
       if (!record) throw documentNotFound();
       return reply.json(200, viewDocument(record, bucket), {

@@ -44,7 +44,8 @@ export async function handleOnce(
     return { type: 'json', ...claim.answer, headers: { ...claim.answer.headers, ...REPLAYED } };
   }
   const { reservation } = claim;
-  const asked = { ...request, receiveUpload, receiveFiles, reservation };
+  const context = { ...request.context, reservation };
+  const asked = { ...request, receiveUpload, receiveFiles, context };
   const settle = createSettle(reservation, request.signal);
   return settle(async () => {
     if (!reservation.hasCreated) return route.handle(asked, reply);

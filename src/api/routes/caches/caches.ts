@@ -20,7 +20,6 @@ import { bodyFilters, queryFilters, type RequestFilter } from '../../http/valida
 import type { BuildResult, CacheRequest } from '../../services/caches/cache-builds.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { RequireRoom } from '../../services/ingest/admission/require-room.js';
-import { contextOf } from '../context-of.js';
 import { preferenceApplied } from '../document-view.js';
 import {
   addDocumentsExamples,
@@ -299,7 +298,7 @@ const queryQuery = z.object({
 });
 
 function requestOf(cacheName: string, request: ApiRequest<unknown, unknown, unknown>): CacheRequest {
-  const { callerId: ownerId, ...context } = contextOf(request);
+  const { callerId: ownerId, ...context } = request.context;
   return { ...context, ownerId, name: cacheName };
 }
 

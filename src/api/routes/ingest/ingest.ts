@@ -9,7 +9,6 @@ import type { AnswerAgain } from '../../services/ingest/answer-again.js';
 import type { Ingest, TextIngest } from '../../services/ingest/ingest.js';
 import { replyIngest, documentView } from '../document-view.js';
 import { ingestFileExamples, ingestTextExamples } from '../examples/ingest.js';
-import { contextOf } from '../context-of.js';
 import {
   missingFile,
   OCR_DESCRIPTION,
@@ -121,13 +120,13 @@ const ingestTextRoute = ({ ingest, answerAgain, admit, bucket }: IngestRouteDepe
     idempotency: {
       answerAgain: async (request, id, reply) => {
         const { prefer } = request;
-        const awaited = await answerAgain(id, contextOf(request));
+        const awaited = await answerAgain(id, request.context);
         return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
       },
     },
     handle: async (request, reply) => {
       const { prefer } = request;
-      const awaited = await ingest.ingestText(toText(request.body), contextOf(request));
+      const awaited = await ingest.ingestText(toText(request.body), request.context);
       return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
     },
   });
@@ -146,7 +145,7 @@ const ingestFileRoute = ({ ingest, answerAgain, admit, bucket, maxFileBytes }: I
       skipUpload: (receiveUpload) => skipUpload(receiveUpload, maxFileBytes),
       answerAgain: async (request, id, reply) => {
         const { prefer } = request;
-        const awaited = await answerAgain(id, contextOf(request));
+        const awaited = await answerAgain(id, request.context);
         return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
       },
     },
@@ -154,7 +153,7 @@ const ingestFileRoute = ({ ingest, answerAgain, admit, bucket, maxFileBytes }: I
       const { receiveUpload, prefer } = request;
       if (!receiveUpload) throw missingFile();
       const receive = receiveDescribedFile(receiveUpload);
-      const awaited = await ingest.ingestFile(receive, contextOf(request));
+      const awaited = await ingest.ingestFile(receive, request.context);
       return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
     },
   });
