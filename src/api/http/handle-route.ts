@@ -24,7 +24,7 @@ import type { ReadJson } from './json/json.js';
 import { noteCaller, noteRoute } from './logging/access-log.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
 import { createItemsReceiver } from './request/items/receive-items.js';
-import { parseParts, queryOf, readBody, type RawBody } from './request/read-parts.js';
+import { createParseParts, queryOf, readBody, type ParseParts, type RawBody } from './request/read-parts.js';
 import { createFilesReceiver } from './request/upload-files.js';
 import { createUploadReceiver } from './request/upload.js';
 import { reply, type ApiReply, type PendingReply } from './response/reply.js';
@@ -52,6 +52,7 @@ export interface RouteOptions {
  * order matters: callers without permission learn nothing about the route's input.
  */
 export function handleRoute(route: Route, options: RouteOptions): RequestHandler {
+  const running = { ...options, parseParts: createParseParts(route) };
   return async (request, response) => {
     const startedAtMs = Date.now();
     const caller = authorize(route, request, options.authenticate);
@@ -66,7 +67,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     try {
       const facts = { claim, caller, startedAtMs, signal, whileValid, prefer, ignored };
       const exchange = { request, response, ...facts };
-      const begun = await runHandler(route, exchange, options);
+      const begun = await runHandler(route, exchange, running);
       if (begun.type === 'pending') claim.shrink(begun.heldBytes);
       settled = begun.type === 'pending' ? await begun.settled : begun;
       settled = auditAnswer(request, { ...settled, headers: ignored.addTo(settled.headers ?? {}) });
@@ -102,7 +103,7 @@ interface AuthorizedRequest {
 async function runHandler(
   route: Route,
   authorized: AuthorizedRequest,
-  options: RouteOptions,
+  options: RouteOptions & { readonly parseParts: ParseParts },
 ): Promise<ApiReply | PendingReply> {
   const { request, response, caller, startedAtMs, signal, whileValid, prefer, ignored } = authorized;
   const keyed = keyedRequest(route, request);
@@ -113,7 +114,7 @@ async function runHandler(
     const { raw, parts } = await traced('receive', {}, async () => {
       const body = await readRawBody(route, { caller, request }, reading);
       const given = { path: request.params, query: queryOf(request.url), body };
-      return { raw: body, parts: parseParts(route, given, ignored) };
+      return { raw: body, parts: options.parseParts(given, ignored) };
     });
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {
       caller,
