@@ -46,8 +46,8 @@ export { unpackCandidates } from './search/packed-candidates.js';
 export type { PackedCandidates } from './search/packed-candidates.js';
 export type { TermEmbedding } from './search/term-vectors.js';
 export type { AppRules, Sort } from './tables/app.js';
-export type { DocumentEntry, LoadedChunks } from './tables/document.js';
-export { tieKey } from './tables/document.js';
+export type { DocumentEntry, LoadedChunks } from './tables/document-table.js';
+export { tieKey } from './tables/document-table.js';
 
 type CreateMemoryIndex = <App extends AppTypes>(
   options: Omit<MemoryIndexOptions<App>, 'kernels'>,

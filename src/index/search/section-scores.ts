@@ -1,5 +1,5 @@
 import { placeOf, WINDOW, type Segment } from '../postings/segment.js';
-import type { SlotPositions } from '../postings/shard/slot-positions.js';
+import type { SlotPositions } from '../postings/shard/slots.js';
 import { coveredShare } from '../scoring/bm25.js';
 import { createSectionShare, scoreWithSection, sectionShare } from '../scoring/section-score.js';
 import type { TermWeights } from '../scoring/terms.js';
