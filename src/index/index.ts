@@ -23,7 +23,7 @@ export { createSlices } from './masks/masks.js';
 export type { Slices } from './masks/masks.js';
 export type { Mask } from './masks/working-mask.js';
 export type { IndexWriter, Searcher } from './memory-index.js';
-export { coveredShare, inverseDocumentFrequency, queryTermWeight } from './scoring/bm25.js';
+export { coveredShare, inverseDocumentFrequency, queryTermWeight } from './scoring/score.js';
 export {
   isPacked,
   packedLength,
@@ -39,7 +39,7 @@ export {
   scoreWithSection,
   SECTION_CHUNKS,
   sectionOf,
-} from './scoring/section-score.js';
+} from './scoring/score.js';
 export { noStatistics } from './scoring/terms.js';
 export type { TermCounts, TermList, TermStatistics, TermWeights, WordQuery } from './scoring/terms.js';
 export { unpackCandidates } from './search/packed-candidates.js';

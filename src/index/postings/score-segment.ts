@@ -1,4 +1,4 @@
-import { lengthDamping } from '../scoring/bm25.js';
+import { lengthDamping } from '../scoring/score.js';
 import type { TermWeights } from '../scoring/terms.js';
 import { LIST } from './kernel.js';
 import { MAX_LISTS } from './segment-columns.js';

@@ -1,5 +1,5 @@
 import { noStatistics, type TermStatistics, type TermWeights, type WordQuery } from '../scoring/terms.js';
-import { FURTHER_LOOK, leastOwnShare } from '../scoring/section-score.js';
+import { FURTHER_LOOK, leastOwnShare } from '../scoring/score.js';
 import type { AppTypes } from '../tables/app.js';
 import type { IndexedDocument } from '../tables/document-table.js';
 import { fewSlots, type Mask } from '../masks/working-mask.js';

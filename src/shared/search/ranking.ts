@@ -33,7 +33,7 @@ export function createSemanticRanker(): Ranker {
   return { ranking: 'semantic', combineFor: () => clamp };
 }
 
-/** The score is the share of the query's weight that a chunk and its section cover, see `bm25.ts` and `section-score.ts`. */
+/** The score is the share of the query's weight that a chunk and its section cover, see `score.ts` of src/index/scoring. */
 export function createLexicalRanker(): Ranker {
   return { ranking: 'lexical', combineFor: () => (_similarity, share) => share };
 }

@@ -1,4 +1,4 @@
-import { coveredShare } from '../../scoring/bm25.js';
+import { coveredShare } from '../../scoring/score.js';
 import { packedLength, readTerms } from '../../scoring/packed-terms.js';
 import type { TermWeights } from '../../scoring/terms.js';
 import { buildSegment, type Steps } from '../build-segment.js';

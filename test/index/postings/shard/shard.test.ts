@@ -6,7 +6,7 @@ import { MAX_LISTS } from '../../../../src/index/postings/segment-columns.js';
 import { spareOf } from '../../../../src/index/postings/score-segment.js';
 import { createShard, type ShardParts } from '../../../../src/index/postings/shard/shard.js';
 import { WINDOW } from '../../../../src/index/postings/segment.js';
-import { coveredShare } from '../../../../src/index/scoring/bm25.js';
+import { coveredShare } from '../../../../src/index/scoring/score.js';
 import { packTerms, unpackTerms } from '../../../../src/index/scoring/packed-terms.js';
 import { makeShardParts, noKernel } from '../../support/shard-parts.js';
 
