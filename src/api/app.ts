@@ -3,7 +3,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { Settings } from '../shared/settings/schema.js';
-import { parseTrustedProxies, type TrustedProxies } from '../shared/settings/trusted-proxies.js';
+import { parseTrustedProxies, type TrustedProxies } from '../shared/settings/addresses.js';
 import { loadOnce } from '../shared/tools/coalesce-runs.js';
 import { isTracing } from '../shared/tracing/tracing.js';
 import { createAuthentication, type Authenticate } from './auth/authentication.js';

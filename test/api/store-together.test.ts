@@ -7,7 +7,7 @@ import { createJobRequests } from '../../src/api/services/ingest/job-requests.js
 import { createStoreTogether } from '../../src/api/services/ingest/store-records.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
 import { createRecords, type Records } from '../../src/shared/documents/records.js';
-import { shortSourceKey } from '../../src/shared/storage/short-sources.js';
+import { shortSourceKey } from '../../src/shared/storage/sources.js';
 import { makeContent, makeDocument } from '../support/documents.js';
 import { idsOf } from '../support/text-groups.js';
 import { useJobs } from '../support/use-jobs.js';

@@ -5,7 +5,7 @@ import { NotFoundError } from '../../shared/errors.js';
 import { MAX_DEATHS } from '../../shared/queues/job-kinds.js';
 import { HttpError } from '../http/http-error.js';
 import { noteRoute } from '../http/logging/access-log.js';
-import { sendJson } from '../http/response/send-json.js';
+import { sendJson } from '../http/response/write.js';
 import type { InspectDocument, DocumentInspection } from '../services/documents/document-inspection.js';
 import type { OperatorChanges } from '../services/documents/operator-changes.js';
 import { sendPage, html, type Html } from './html.js';

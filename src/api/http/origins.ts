@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { RequestHandler, Request } from 'express';
-import { isLoopbackHost } from '../../shared/settings/loopback.js';
-import { parseTrustedProxies } from '../../shared/settings/trusted-proxies.js';
+import { isLoopbackHost, parseTrustedProxies } from '../../shared/settings/addresses.js';
 import { HttpError } from './http-error.js';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';

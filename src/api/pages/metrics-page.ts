@@ -5,7 +5,7 @@ import {
   renderOpenMetrics,
   type MetricsSource,
 } from '../../shared/observability/prometheus.js';
-import { isLoopbackHost } from '../../shared/settings/loopback.js';
+import { isLoopbackHost } from '../../shared/settings/addresses.js';
 import {
   isSamePassword,
   notAuthenticated,

@@ -17,7 +17,7 @@ import { NDJSON } from '../http/request/items/receive-items.js';
 import { MERGE_PATCH } from '../http/request/read-parts.js';
 import { responsesOf, streamError } from '../http/response/declared-responses.js';
 import type { ResponseShape } from '../http/response/reply.js';
-import { sendText } from '../http/response/send-json.js';
+import { sendText } from '../http/response/write.js';
 import type { Route } from '../http/route.js';
 import { pagePolicy } from '../http/security-headers.js';
 import { errorDescriptions, errorExample } from './error-examples.js';

@@ -12,7 +12,7 @@ import {
   type Fence,
 } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
-import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
+import { MAX_SHORT_BYTES } from '../../shared/storage/sources.js';
 import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/count-steps.js';
 import { traced } from '../../shared/tracing/tracing.js';
 import type { Outcome } from '../lane-worker.js';

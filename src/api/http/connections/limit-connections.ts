@@ -5,10 +5,10 @@ import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { Settings } from '../../../shared/settings/schema.js';
-import { parseTrustedProxies, trustedProxyTest } from '../../../shared/settings/trusted-proxies.js';
+import { parseTrustedProxies, trustedProxyTest } from '../../../shared/settings/addresses.js';
 import { clientAddressOf } from '../client-address.js';
 import { requestIdOf } from '../logging/access-log.js';
-import { sendJson } from '../response/send-json.js';
+import { sendJson } from '../response/write.js';
 
 const RETRY_SECONDS = 2;
 /** The paths that are served to operators on connections of the reserve. */

@@ -13,7 +13,7 @@ import express, { type Express } from 'express';
 import { KEEP_ALIVE_MILLISECONDS } from '../../../shared/tools/keep-alive.js';
 import { requestIdOf } from '../logging/access-log.js';
 import { hasBody, limitRequestTime, expectContinue } from '../request/body.js';
-import { sendJson } from '../response/send-json.js';
+import { sendJson } from '../response/write.js';
 import { limitConnections, refuseSocket, type ConnectionLimits } from './limit-connections.js';
 import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
 

@@ -4,7 +4,7 @@ import { untilAborted } from '../../../shared/tools/aborting.js';
 import { describeError } from '../error-handler.js';
 import { abandonIterator } from './reply.js';
 import type { streamError } from './declared-responses.js';
-import { writeWithBackpressure } from './write-with-backpressure.js';
+import { writeWithBackpressure } from './write.js';
 
 const HEARTBEAT_MILLISECONDS = 15_000;
 const HEADERS = {

@@ -1,7 +1,7 @@
 import { isFinal, fulfils, type Content, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { replaceContent, newOperation } from '../../../shared/documents/transitions.js';
-import type { ShortSource } from '../../../shared/storage/short-sources.js';
+import type { ShortSource } from '../../../shared/storage/sources.js';
 import type { OcrMode } from '../../../readers/index.js';
 import { ownedWith } from '../../../shared/documents/counts.js';
 import { AppError, ChangedError } from '../../../shared/errors.js';

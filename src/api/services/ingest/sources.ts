@@ -8,10 +8,10 @@ import {
   isShortSource,
   MAX_SHORT_BYTES,
   shortSourceKey,
+  sourceKey,
   type ShortSource,
-} from '../../../shared/storage/short-sources.js';
-import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
-import { sourceKey } from '../../../shared/storage/object-key.js';
+  type DraftObjects,
+} from '../../../shared/storage/sources.js';
 import type { AllowBytes, ByteAllowance, ItemAllowances } from './admission/byte-allowances.js';
 import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming.js';
 

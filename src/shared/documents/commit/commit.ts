@@ -18,7 +18,7 @@ import {
 import type { Redis } from '../../redis/client.js';
 import { keys, toMember } from '../../redis/keys.js';
 import { declareScript, evenWhenFull, SERVER_TIME, type Value } from '../../redis/script.js';
-import { isShortSource } from '../../storage/short-sources.js';
+import { isShortSource } from '../../storage/sources.js';
 import { COUNT_FUNCTION } from '../../term-statistics/count-steps.js';
 import { hasAttachmentWork } from '../attachments/attachment-changes.js';
 import type { Change } from '../change.js';

@@ -12,8 +12,7 @@ import type { ObjectStorage } from '../../../shared/ports.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
-import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
-import { sourceKey } from '../../../shared/storage/object-key.js';
+import { sourceKey, type DraftObjects } from '../../../shared/storage/sources.js';
 
 export interface MakeOneParts {
   readonly records: Records;

@@ -13,7 +13,7 @@ import * as transitions from '../../../../src/shared/documents/transitions.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';
 import { UnderWayError } from '../../../../src/shared/idempotency/reservation.js';
 import { keys, toMember } from '../../../../src/shared/redis/keys.js';
-import { shortSourceKey } from '../../../../src/shared/storage/short-sources.js';
+import { shortSourceKey } from '../../../../src/shared/storage/sources.js';
 import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 
