@@ -1,8 +1,6 @@
 import type { TermStatistics } from '../../src/index/index.js';
-import { coveredShare } from '../../src/index/scoring/bm25.js';
-import { weighQuery } from '../../src/shared/search/query-terms.js';
-import type { Ranker } from '../../src/shared/search/ranking.js';
-import { createSectionShare, scoreWithSection } from '../../src/index/scoring/section-score.js';
+import { coveredShare, createSectionShare, scoreWithSection } from '../../src/index/scoring/score.js';
+import { weighQuery, type Ranker } from '../../src/shared/search/ranking.js';
 
 /** A chunk that is scored from what is stored of it, without an index. */
 export interface RankedCandidate {

@@ -1,5 +1,5 @@
 import type { TermWeights } from '../../src/index/index.js';
-import { coveredShare } from '../../src/index/scoring/bm25.js';
+import { coveredShare } from '../../src/index/scoring/score.js';
 import { packTerms, unpackTerms } from '../../src/index/scoring/packed-terms.js';
 
 /** Chunks of a section. */

@@ -5,7 +5,7 @@ import { anonymous, type Authenticate, type Caller } from '../auth/authenticatio
 import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
-import { noteCaller, noteRoute } from '../http/logging/request-facts.js';
+import { noteCaller, noteRoute } from '../http/logging/access-log.js';
 import { sendPage, html, type Html } from './html.js';
 import type { Visit, Visits } from './page-visitor.js';
 import { readSmallForm, type FormOptions } from './small-form.js';

@@ -11,13 +11,13 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { isPlainObject } from '../../shared/is-plain-object.js';
-import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
+import { isPlainObject } from '../../shared/json-values.js';
+import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/request/headers.js';
 import { NDJSON } from '../http/request/items/receive-items.js';
 import { MERGE_PATCH } from '../http/request/read-parts.js';
 import { responsesOf, streamError } from '../http/response/declared-responses.js';
 import type { ResponseShape } from '../http/response/reply.js';
-import { sendText } from '../http/response/send-json.js';
+import { sendText } from '../http/response/write.js';
 import type { Route } from '../http/route.js';
 import { pagePolicy } from '../http/security-headers.js';
 import { errorDescriptions, errorExample } from './error-examples.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { noteUser } from '../../shared/audit/notes.js';
-import { isFinal } from '../../shared/document.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
+import { isFinal, displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/document.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { nonBlankString, optionalNull, queryInteger } from '../http/validation/field-schemas.js';
@@ -9,8 +8,7 @@ import type { DownloadLinks, OpenDownload } from '../services/documents/download
 import type { ReadPage } from '../services/documents/read-page.js';
 import type { Admit } from '../services/ingest/admission/admission.js';
 import type { ContentUpdates } from '../services/ingest/content-updates.js';
-import { contextOf } from './context-of.js';
-import { replyDocument, replyIngest } from './document-replies.js';
+import { replyDocument, replyIngest } from './document-view.js';
 import { documentPath } from './documents.js';
 import {
   putContentExamples,
@@ -67,7 +65,7 @@ export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRo
       examples: putContentExamples,
       handle: async (request, reply) => {
         const { path, receiveUpload, prefer } = request;
-        const asked = contextOf(request);
+        const asked = request.context;
         const { changed, ...awaited } = receiveUpload
           ? await contentUpdates.putFile(path.document_id, receiveFile(receiveUpload), asked)
           : await contentUpdates.putText(path.document_id, textOf(request.body), asked);

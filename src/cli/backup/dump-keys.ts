@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { KEY_PREFIX, keys } from '../../shared/redis/keys.js';
-import { isShortSource } from '../../shared/storage/short-sources.js';
+import { isShortSource } from '../../shared/storage/sources.js';
 import { inBytes, type Client } from './connect.js';
 import type { KeyRecord } from './key-records.js';
 

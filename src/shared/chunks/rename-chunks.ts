@@ -3,8 +3,15 @@ import { at } from '../at.js';
 import { BATCH_SIZE } from '../batches.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { isHeld, type CountState } from '../term-statistics/parts.js';
-import { countFields, countFieldsOf, groupTerms, readState, writeState } from '../term-statistics/scripts.js';
+import {
+  isHeld,
+  countFields,
+  countFieldsOf,
+  groupTerms,
+  readState,
+  writeState,
+  type CountState,
+} from '../term-statistics/count-steps.js';
 import {
   marksName,
   storedChunk,

@@ -8,7 +8,7 @@ import { keys } from '../redis/keys.js';
 import { sendHeartbeat } from '../redis/lease.js';
 import { declareScript } from '../redis/script.js';
 import { repeat } from '../tools/repeat.js';
-import type { DraftObjects } from './draft-objects.js';
+import type { DraftObjects } from './sources.js';
 
 const ANNOUNCED_MILLISECONDS = 15_000;
 

@@ -5,7 +5,7 @@ import { metadataSchema, type IngestOperation, type Metadata } from '../document
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import { declareScript, evenWhenFull } from '../redis/script.js';
-import { toWellFormed } from '../well-formed.js';
+import { toWellFormed } from '../json-values.js';
 
 export const OPERATIONS = [
   'ingest_text',

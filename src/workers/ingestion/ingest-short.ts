@@ -12,8 +12,8 @@ import {
   type Fence,
 } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
-import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
-import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { MAX_SHORT_BYTES } from '../../shared/storage/sources.js';
+import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/count-steps.js';
 import { traced } from '../../shared/tracing/tracing.js';
 import type { Outcome } from '../lane-worker.js';
 import { embedPieces, countLaterGaps, gapsOf, wholeChunks, type EmbedPiecesParts } from './embed-pieces.js';

@@ -3,7 +3,7 @@ import type { Content } from '../../shared/document.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
-import { parseAndChunk, type ParsedDocument } from '../parse/parse-and-chunk.js';
+import { chunkPlainText, type ParsedDocument } from '../parse/parse-and-chunk.js';
 import type { ParserPool } from '../parse/pool.js';
 import { withSourceCopy } from '../parse/with-source-copy.js';
 
@@ -56,8 +56,7 @@ export function createReadContent({
 export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
   return async ({ storageKey }: Content) => {
     const text = await decode(await storage.open(storageKey));
-    const { chunks } = await parseAndChunk({ format: 'text', source: { text }, chunk });
-    return chunks;
+    return chunkPlainText(text, chunk);
   };
 }
 

@@ -14,8 +14,8 @@ import {
 } from '../../shared/page-pictures/page-pictures.js';
 import type { PageWaits } from '../../shared/page-pictures/page-waits.js';
 import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
-import type { renderJob } from '../../shared/queues/payloads.js';
-import { createDeadline } from '../../shared/tools/deadline.js';
+import type { renderJob } from '../../shared/queues/job-kinds.js';
+import { createDeadline } from '../../shared/tools/aborting.js';
 import type { Outcome } from '../lane-worker.js';
 import type { ParserPool } from '../parse/pool.js';
 import { withSourceCopy } from '../parse/with-source-copy.js';

@@ -5,7 +5,7 @@ import type { Fence } from '../../shared/documents/transitions.js';
 import { wasDeleted } from '../../shared/documents/records.js';
 import { createPagePictures } from '../../shared/page-pictures/page-pictures.js';
 import { createPageWaits, MAX_PAGE_WAITS } from '../../shared/page-pictures/page-waits.js';
-import { attachmentsJob, ingestGroupJob, ingestJob, renderJob } from '../../shared/queues/payloads.js';
+import { attachmentsJob, ingestGroupJob, ingestJob, renderJob } from '../../shared/queues/job-kinds.js';
 import type { WorkerContext } from '../context.js';
 import { attachmentLimits, createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
 import { createRefuseToWait } from '../ingestion/attachments/make-one.js';

@@ -3,7 +3,7 @@ import { embeddedFields, inPartsField, maxTagBytes } from '../../../src/shared/c
 import { wholeFields, wholeWrite } from '../../../src/shared/chunks/write-chunks.js';
 import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { sumTerms } from '../../../src/shared/term-statistics/parts.js';
+import { sumTerms } from '../../../src/shared/term-statistics/count-steps.js';
 import {
   embedded,
   GENERATION,

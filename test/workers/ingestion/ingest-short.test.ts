@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { createChunks } from '../../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
 import { documentTags } from '../../../src/shared/documents/record-fields.js';
-import { NO_QUOTAS, TOO_MANY_CHUNKS } from '../../../src/shared/documents/owned.js';
+import { NO_QUOTAS, TOO_MANY_CHUNKS } from '../../../src/shared/documents/counts.js';
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';
 import { fail, patch, remove, retry, startAttempt } from '../../../src/shared/documents/transitions.js';
 import { IngestError } from '../../../src/shared/errors.js';

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Busboy } from 'busboy';
 import { fileTooLarge, type IncomingFile } from '../../services/ingest/incoming.js';
 import { HttpError, tooManyItems } from '../http-error.js';
-import type { ReadJson } from '../json/reader.js';
+import type { ReadJson } from '../json/json.js';
 import { watchProgress, announcedBytes } from './body.js';
 import { createMultipartParser, malformed } from './multipart-parser.js';
 import { collectField, takeFields, type UploadState } from './multipart-parts.js';

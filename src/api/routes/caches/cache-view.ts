@@ -3,7 +3,7 @@ import { SHARED } from '../../../shared/access/sharing.js';
 import type { CacheRecord } from '../../../shared/caches/cache-record.js';
 import { heldTexts } from '../../../shared/caches/passages.js';
 import { FINISH_REASONS } from '../../../shared/models/finish-reason.js';
-import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { isPlainObject } from '../../../shared/json-values.js';
 import { shownConfig } from '../../services/caches/find-cache.js';
 import type { CacheAnswer, CacheAnswerEnd, CacheAnswerEvent } from '../../services/caches/cache-queries.js';
 import { usageCounts, viewUsage } from '../retrieval-view.js';

@@ -14,7 +14,7 @@ import type { PageWaits } from '../../../shared/page-pictures/page-waits.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { AnswerMemory, MemoryLease } from '../answer-memory/answer-memory.js';
 import type { RequireRoom } from '../ingest/admission/require-room.js';
-import type { ChangeWaiter } from '../ingest/change-waiter.js';
+import type { ChangeWaiter } from '../ingest/waits.js';
 import { onStreamEnd } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 

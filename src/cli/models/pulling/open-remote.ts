@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../../../shared/settings/loopback.js';
+import { isLoopbackHost } from '../../../shared/settings/addresses.js';
 import { systemErrorCode } from '../../../shared/system-error-code.js';
 import { UserError } from '../../user-messages.js';
 import type { Announced } from './drafts.js';

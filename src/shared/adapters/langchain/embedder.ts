@@ -8,7 +8,7 @@ import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
 import { loadOnce, shareResult } from '../../tools/coalesce-runs.js';
-import { untilAborted } from '../../tools/until-aborted.js';
+import { untilAborted } from '../../tools/aborting.js';
 import { createCalls, EMBEDDING_PROVIDER } from './calls.js';
 import { digestOf, withDefaults } from './constructor-options.js';
 import { construct, loadClass, methodOf, UnusableClassError } from './load-class.js';

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { toError, UnavailableError, ImpossibleError } from '../../errors.js';
 import type { ModelsAddress } from '../../local-models/processes/models-address.js';
 import type { CacheBuildId } from '../../ports.js';
-import { createDeadline } from '../../tools/deadline.js';
-import { untilAborted } from '../../tools/until-aborted.js';
+import { createDeadline, untilAborted } from '../../tools/aborting.js';
 
 const TIMEOUT_MILLISECONDS = 10_000;
 const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });

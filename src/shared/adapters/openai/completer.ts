@@ -1,13 +1,13 @@
 import type OpenAI from 'openai';
 import { z } from 'zod';
-import type { Deadline } from '../../tools/deadline.js';
+import type { Deadline } from '../../tools/aborting.js';
 import { ContentFilterError, PromptTooLongError, UnavailableError } from '../../errors.js';
 import { endOfCompletion, type FinishReason } from '../../models/finish-reason.js';
 import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
 import type { Completer, CompletionEvent, CompletionOptions, Prompt } from '../../ports.js';
 import { countLongText } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
-import { toWellFormed } from '../../well-formed.js';
+import { toWellFormed } from '../../json-values.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { createOpenAIClient, type OpenAIConnection } from './client.js';
 import { RefusedError, tooLongOf } from './provider-errors.js';

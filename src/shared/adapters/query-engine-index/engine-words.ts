@@ -4,13 +4,7 @@ import { slicesOf } from '../../batches.js';
 import type { Candidate, WordIndex, WordSearch, CallOptions } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../search/candidates.js';
-import {
-  weighQuery,
-  termWeights,
-  heaviestTerms,
-  weightOf,
-  type WeightedTerm,
-} from '../../search/query-terms.js';
+import { weighQuery, termWeights, heaviestTerms, weightOf, type WeightedTerm } from '../../search/ranking.js';
 import { analyzeQuery } from '../../text/list-terms.js';
 import { nextSlice } from '../../tools/time-slices.js';
 import type { FoundChunk } from './chunk-query.js';

@@ -7,7 +7,7 @@ import { UnavailableError } from '../../errors.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
 import type { CallOptions, Index, OnProblem, VectorIndex } from '../../ports.js';
 import { createRedis, type Redis } from '../../redis/client.js';
-import { untilAborted } from '../../tools/until-aborted.js';
+import { untilAborted } from '../../tools/aborting.js';
 import { createChunkSearch, type EffortOptions, type ChunkSearch } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';
 import { toIndexUnavailable } from './engine.js';

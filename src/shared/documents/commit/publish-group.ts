@@ -6,9 +6,9 @@ import { UnavailableError } from '../../errors.js';
 import type { Redis } from '../../redis/client.js';
 import { keys, toMember } from '../../redis/keys.js';
 import { declareScript } from '../../redis/script.js';
-import { groupTerms, settledField, CHANGE_FUNCTION } from '../../term-statistics/scripts.js';
+import { groupTerms, settledField, CHANGE_FUNCTION } from '../../term-statistics/count-steps.js';
 import type { UsageEvent } from '../../usage/usage.js';
-import { OWNED_FIELD, ownedWith, writeOwned, OWNED_FUNCTIONS, type Quotas } from '../owned.js';
+import { OWNED_FIELD, ownedWith, writeOwned, OWNED_FUNCTIONS, type Quotas } from '../counts.js';
 import { changedJsonFields, GROUP_FIELD } from '../record-fields.js';
 import { ANSWER } from './answers.js';
 

@@ -4,10 +4,7 @@ import { generationId, type DocumentRecord } from '../../../../src/shared/docume
 import type { PublishedText } from '../../../../src/shared/documents/commit/publish-group.js';
 import { createRecords } from '../../../../src/shared/documents/records.js';
 import { publish } from '../../../../src/shared/documents/transitions.js';
-import {
-  countIngestingCallers,
-  countUnfinishedIngestsOf,
-} from '../../../../src/shared/documents/unfinished-ingests.js';
+import { countIngestingCallers, countUnfinishedIngestsOf } from '../../../../src/shared/documents/counts.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
 import { embedded, sea } from '../../../support/chunk-world.js';
 import { makeDocument } from '../../../support/documents.js';

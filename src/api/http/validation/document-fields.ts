@@ -1,12 +1,11 @@
 import { z } from 'zod';
+import type { AccessLists } from '../../../shared/access/access.js';
 import type { Metadata, Json } from '../../../shared/document.js';
 import type { ValidationItem } from '../../../shared/errors.js';
-import { NOT_EXACT } from '../../../shared/exact-numbers.js';
 import { MAX_METADATA_DEPTH } from '../../../shared/filters/paths.js';
-import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { isWellFormed } from '../../../shared/well-formed.js';
+import { NOT_EXACT, isPlainObject, isWellFormed } from '../../../shared/json-values.js';
 import { HttpError } from '../http-error.js';
-import { OBJECT_SCHEMA } from './field-schemas.js';
+import { OBJECT_SCHEMA, isLonger, list, optionalNull } from './field-schemas.js';
 import { addItem, MESSAGES, SURROGATE } from './validation-errors.js';
 
 const MAX_METADATA_BYTES = 16 * 1024;
@@ -92,4 +91,49 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
     else merged.set(key, mergePatch(merged.get(key), value));
   }
   return Object.fromEntries(merged);
+}
+
+/** The maximum number of characters of a user's id. */
+const MAX_ID = 256;
+/** The maximum number of users in each access list. */
+const MAX_USERS = 1_000;
+
+export const userId = z
+  .string()
+  .min(1)
+  .check((context) => {
+    const { value: input, issues } = context;
+    if (isLonger(input, MAX_ID)) {
+      issues.push({ code: 'too_big', origin: 'string', maximum: MAX_ID, inclusive: true, input });
+    } else if (!isWellFormed(input)) issues.push({ code: 'custom', message: MESSAGES.surrogate, input });
+  })
+  .meta({ maxLength: MAX_ID });
+const userIds = optionalNull(list(userId, { max: MAX_USERS }));
+
+/** Access lists in an ingest. */
+export const accessControl = z.object({ readers: userIds, writers: userIds, admins: userIds });
+
+const emptied = list(userId, { max: MAX_USERS })
+  .nullish()
+  .transform((ids) => (ids === null ? [] : ids));
+
+/** Access lists in a change by RFC 7396: null takes all ids out of a list, and none of the lists can be taken away. */
+export const accessControlMerge = z.object({
+  readers: emptied,
+  writers: emptied,
+  admins: list(userId, { min: 1, max: MAX_USERS })
+    .optional()
+    .transform((ids) => ids),
+});
+
+/** Access lists in a change: at least one admin must remain who can change them again. */
+export const accessControlChange = accessControl.extend({
+  admins: optionalNull(list(userId, { min: 1, max: MAX_USERS })),
+});
+
+type StatedLists = { readonly [Name in keyof AccessLists]?: string[] | undefined };
+
+/** Leaves out the lists that the request does not state. */
+export function compact({ readers, writers, admins }: StatedLists): Partial<AccessLists> {
+  return { ...(readers && { readers }), ...(writers && { writers }), ...(admins && { admins }) };
 }

@@ -1,3 +1,38 @@
+import { setMaxListeners } from 'node:events';
+
+/**
+ * Waits for `answer` until the signal aborts, and then rejects with its reason. The work
+ * behind the answer continues, and its outcome is ignored.
+ */
+export async function untilAborted<Answer>(
+  answer: Promise<Answer>,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  if (!signal) return answer;
+  let abort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => {
+      // @NOTE the reason is whatever the caller aborted with, and is passed on unchanged
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([answer, aborted]);
+  } finally {
+    if (abort) signal.removeEventListener('abort', abort);
+    answer.catch(() => undefined);
+  }
+}
+
+/** Makes a controller whose signal any number may listen to at once. Node takes more than ten for a leak and warns of them. */
+export function createSharedController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
+
 /** A signal that aborts when the caller's signal does, or when there was no news for a while. */
 export interface Deadline {
   readonly signal: AbortSignal;

@@ -63,3 +63,11 @@ export const trustProxy = z
       'Reverse proxies before this service, whose X-Forwarded-* headers are trusted: their number, or their networks.',
     allowed: `a number from 0 to ${String(MAX_HOPS)}, or addresses and networks such as "10.0.0.0/8, ::1"; not true: it would believe what anybody writes`,
   });
+
+/** Tells whether a host name or an address (with or without brackets) can only be reached from this machine. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  return (
+    name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name)
+  );
+}
