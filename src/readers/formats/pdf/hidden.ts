@@ -1,6 +1,6 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
-import { sizeOf, turnBack } from '../pages/native-pieces.js';
+import { itemKey, sizeOf, turnBack } from '../pages/native-pieces.js';
 import { rasterPages } from '../pages/page-rasters.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../blocks/location.js';
@@ -245,8 +245,8 @@ async function findCovered(
   const words = await pdfium.readWords(bytes, numbers).catch(() => undefined);
   return new Map(
     [...touched].map(([page, items]) => {
-      const found = new Map((words?.get(page.pageNum) ?? []).map((item) => [keyOf(item), item]));
-      return [page, items.flatMap((each) => coveredWords(each, found.get(keyOf(each[0]))))];
+      const found = new Map((words?.get(page.pageNum) ?? []).map((item) => [itemKey(item), item]));
+      return [page, items.flatMap((each) => coveredWords(each, found.get(itemKey(each[0]))))];
     }),
   );
 }
@@ -283,9 +283,6 @@ function coveredWords(
     }),
   );
 }
-
-/** Texts of the same page that was read twice are the same at the same place. */
-const keyOf = ({ text, x, y }: TextItem): string => `${String(x)} ${String(y)} ${text}`;
 
 const areaOf = ({ width, height }: Rectangle): number => Math.max(0, width) * Math.max(0, height);
 
