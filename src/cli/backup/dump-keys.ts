@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonOrNull } from '../../shared/json-or-null.js';
 import { KEY_PREFIX, keys } from '../../shared/redis/keys.js';
 import { isShortSource } from '../../shared/storage/sources.js';
 import { inBytes, type Client } from './connect.js';
@@ -45,15 +46,7 @@ async function dumpKey(client: Client, key: string): Promise<Dumped> {
 
 /** A record that cannot be read refers to no source that could be known. */
 function sourceOf(state: string | null): readonly string[] {
-  const parsed = state === null ? null : stateSchema.safeParse(parseJson(state));
+  const parsed = state === null ? null : stateSchema.safeParse(jsonOrNull(state));
   const key = parsed?.data?.storageKey;
   return key === undefined || isShortSource(key) ? [] : [key];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -67,11 +67,13 @@ const buildSchema = z.object({
 });
 export type CacheBuild = z.infer<typeof buildSchema>;
 
-/** `internal` is our fault; the other codes refuse the caller's selection. */
+/** The kinds of failures of builds. `internal` is our fault; the others refuse the caller's selection. */
+export const CACHE_FAILURE_CODES = ['empty', 'too_large', 'internal'] as const;
+
 const failureSchema = z.object({
   build: z.string(),
   config: configSchema,
-  code: z.enum(['empty', 'too_large', 'internal']),
+  code: z.enum(CACHE_FAILURE_CODES),
   message: z.string(),
   /** Failures of earlier versions do not have them. */
   documentIds: z.array(z.string()).optional(),

@@ -55,14 +55,14 @@ export function createPagePictures(redis: Redis) {
     /** Null while there is none. */
     outcome: async (id: PageId): Promise<RenderOutcome | null> => {
       const [outcome, isLate] = await Promise.all([
-        readOutcome(redis, keyOf(id)),
+        readOutcome(redis, pictureKey(id)),
         redis.sIsMember(keys.latePages(id.generation), String(id.page)),
       ]);
       return outcome ?? (isLate === 1 ? LATE : null);
     },
     /** Null when it has expired or made room for others. */
     read: async (id: PageId): Promise<Buffer | null> => {
-      const png = await binary.hGet(keyOf(id), 'png');
+      const png = await binary.hGet(pictureKey(id), 'png');
       return png instanceof Buffer ? png : null;
     },
     /** Keeps a picture of at most `MAX_PICTURE_BYTES`, and wakes the requests that wait for it. */
@@ -83,13 +83,13 @@ export function createPagePictures(redis: Redis) {
     noteSlow: (id: Pick<PageId, 'generation' | 'page'>) => notePage(redis, keys.slowPages(id.generation), id),
     /** Wakes the requests that wait for a picture that is there already. */
     announce: async (id: PageId): Promise<void> => {
-      await redis.publish(keys.changed, keyOf(id));
+      await redis.publish(keys.changed, pictureKey(id));
     },
   };
 }
 
 /** Returns the key of a picture, which is also the message that it is there. */
-export const keyOf = ({ generation, page, chunk }: PageId): string =>
+export const pictureKey = ({ generation, page, chunk }: PageId): string =>
   keys.pagePicture(generation, page, chunk);
 
 /** Remembers a page of a version, with whatever chunk marked. */
@@ -114,7 +114,7 @@ interface Writing extends Omit<RenderFailure, 'code'> {
 
 async function write(redis: Redis, id: PageId, { code, message, png, milliseconds }: Writing): Promise<void> {
   await writeScript.run(redis, {
-    keys: { picture: keyOf(id), pictures: keys.pagePictures },
+    keys: { picture: pictureKey(id), pictures: keys.pagePictures },
     args: { channel: keys.changed, life: milliseconds, code, message, png },
   });
 }

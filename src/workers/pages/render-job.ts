@@ -51,7 +51,7 @@ export type RenderJob = z.infer<typeof renderJob>;
  * takes long gives way to others once, and is then left to finish. The API checks that the caller may see it, before it
  * asks and before it sends the picture.
  */
-export function createRenderPage(parts: RenderParts) {
+export function createRenderJob(parts: RenderParts) {
   return async (job: RenderJob, signal: AbortSignal): Promise<Outcome> => {
     const request = { isWanted: () => parts.waits.isWaiting(job.callerId, job.wait), signal };
     if (!(await request.isWanted())) return 'stale';

@@ -16,7 +16,7 @@ import { createReadContent, createReadText, type ReadContent } from '../ingestio
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
 import { createPageTurns } from '../pages/page-turns.js';
-import { createRenderPage } from '../pages/render-job.js';
+import { createRenderJob } from '../pages/render-job.js';
 import { startParserPool, type ParserPool } from '../parse/pool.js';
 import { failJob } from './fail-job.js';
 import { GROUPS_AT_ONCE, groupHandler } from './group-handler.js';
@@ -167,7 +167,7 @@ const JOBS_AT_ONCE = 2 * MAX_PAGE_WAITS;
 /** The lane of pages that callers wait to see. */
 function pageLane(context: WorkerContext, parser: ParserPool): LaneService {
   const pictures = createPagePictures(context.redis);
-  const run = createRenderPage({
+  const run = createRenderJob({
     ...context,
     parser,
     pictures,

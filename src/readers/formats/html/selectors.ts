@@ -48,7 +48,7 @@ function parseSelector(selector: string): Subject | undefined {
 }
 
 /** Returns the part of a selector that finds its rule. */
-export const keyOf = ({ element, id, classes: [name] }: Subject): string => {
+export const subjectKey = ({ element, id, classes: [name] }: Subject): string => {
   if (id !== '') return `#${id}`;
   if (name !== undefined) return `.${name}`;
   return element === '' ? '*' : element;

@@ -49,12 +49,28 @@ export interface Styles extends MarkupHandler {
   numbers(list: string | undefined, level: number): NumberStyle | undefined;
   /** The colour of pages; undefined when it is not known. @param isFurniture whether at the head or foot of pages */
   pageColor(isFurniture?: boolean): Color | undefined;
+  /** Tells whether what is on a layer is not displayed on screens. */
+  hidesLayer(name: string): boolean;
   /** The language of ordinary paragraphs; empty for none. */
   language(): string;
 }
 
 /** Collects the styles of `styles.xml` and `content.xml`. */
 export function createStyles(): Styles {
+  const hiddenLayers = new Set<string>();
+  const looks = createLooks();
+  return {
+    ...looks,
+    open: (name, attributes) => {
+      looks.open(name, attributes);
+      if (name === 'draw:layer' && isOffScreen(attributes))
+        hiddenLayers.add(attribute(attributes, 'draw:name'));
+    },
+    hidesLayer: (name) => hiddenLayers.has(name),
+  };
+}
+
+function createLooks(): Omit<Styles, 'hidesLayer'> {
   const styles = new Map<string, Style>();
   let current: string | undefined;
   let isPage = false;
@@ -93,6 +109,15 @@ export function createStyles(): Styles {
     pageColor: (isFurniture) => pages.color(isFurniture === true),
     language: () => language,
   };
+}
+
+/**
+ * Tells whether a layer or a shape is not displayed on screens (`draw:display` of ODF 1.3: `none`, or `printer` alone).
+ * LibreOffice says it of shapes in a namespace of its own.
+ */
+export function isOffScreen(attributes: Attributes): boolean {
+  const display = attributes['draw:display'] ?? attributes['drawooo:display'];
+  return display === 'none' || display === 'printer';
 }
 
 function parentOf(attributes: Attributes): Style {

@@ -32,6 +32,9 @@ export function sizeOf({ fontHeight, height, width, rotation = 0 }: TextItem): n
   return Math.max(0.1, fontHeight ?? across * 0.85);
 }
 
+/** Texts of the same page that was read twice are the same at the same place. */
+export const itemKey = ({ text, x, y }: TextItem): string => `${String(x)} ${String(y)} ${text}`;
+
 /** Tells whether the text is bold. */
 export function isBold({ fontName = '', fontWeight = 0 }: TextItem): boolean {
   return fontWeight >= 600 || /bold|black|heavy/i.test(fontName);

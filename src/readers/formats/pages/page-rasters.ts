@@ -20,6 +20,8 @@ export interface PagePicture {
   readonly green: Raster;
   /** All colours. */
   decode(): Raster;
+  /** The bytes of the picture as it is packed. */
+  readonly packedBytes: number;
 }
 
 /** Pages with their pictures. Pages that cannot be rendered are left out. */
@@ -69,7 +71,13 @@ async function renderEach(
 
 function open(picture: Uint8Array | undefined): PagePicture | undefined {
   try {
-    return picture && { green: decodeGreen(picture), decode: () => decodePng(picture) };
+    return (
+      picture && {
+        green: decodeGreen(picture),
+        decode: () => decodePng(picture),
+        packedBytes: picture.length,
+      }
+    );
   } catch {
     return undefined;
   }

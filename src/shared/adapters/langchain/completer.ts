@@ -1,9 +1,9 @@
 import { PromptTooLongError } from '../../errors.js';
-import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
+import { sayNothingFound } from '../../models/nothing-found.js';
+import { renderMessages, type ChatMessage } from '../../models/prompt.js';
 import type { ProviderClass } from '../../models/provider-class.js';
 import type { Completer, CompletionEvent, CompletionOptions } from '../../ports.js';
 import type { TooLong } from '../../provider-http/too-long.js';
-import { countTokens } from '../../text/token-count.js';
 import { COMPLETION_PROVIDER, createCalls, type Calls } from './calls.js';
 import { lengthOption, withDefaults } from './constructor-options.js';
 import { describeFailure, namesParameter, tooLongOf } from './failures.js';
@@ -126,12 +126,6 @@ async function tryOpening(
     if (mayRefuse && isRefused && namesParameter(refusal, 'temperature')) return 'refuses-temperature';
     throw error;
   }
-}
-
-/** Answers without the model, which would otherwise answer from elsewhere. */
-function* sayNothingFound(): Iterable<CompletionEvent> {
-  yield { type: 'text', text: NOTHING_FOUND };
-  yield { type: 'end', finishReason: 'stop', promptTokens: 0, completionTokens: countTokens(NOTHING_FOUND) };
 }
 
 /** The part of LangChain's `BaseChatModel` that is used. Its chunks are checked when they are read. */

@@ -1,3 +1,5 @@
+import '../pdfjs/pdf-globals.js';
+import { OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { z } from 'zod';
 import type { Rectangle } from '../../../blocks/location.js';
 import { around } from '../../pages/layout/piece.js';
@@ -22,6 +24,12 @@ export interface DrawnCharacter {
   readonly fillColor: string | undefined;
   /** True if it is on a layer that is off. */
   readonly isOff: boolean;
+}
+
+export interface DrawnCharacters {
+  readonly characters: readonly DrawnCharacter[];
+  /** The operators that were read for them, and the pixels of pictures among them as so many more. */
+  readonly operators: number;
 }
 
 interface DrawnPage extends SignPage {
@@ -67,8 +75,8 @@ interface Known {
 export async function characters(
   page: DrawnPage,
   { texts, known, isVisible }: Known,
-): Promise<DrawnCharacter[]> {
-  if (areAllKnown(texts, known)) return [];
+): Promise<DrawnCharacters> {
+  if (areAllKnown(texts, known)) return { characters: [], operators: 0 };
   const operators = await page.getOperatorList();
   const view = page.getViewport({ scale: 1 }).transform;
   const fontOf = createFonts(page);
@@ -90,8 +98,24 @@ export async function characters(
     }
     return place;
   });
-  return found;
+  return { characters: found, operators: workOf(operators) };
 }
+
+/** The pixels of a picture that take as long as an operator. */
+const PIXELS_OF_OPERATOR = 20;
+
+/** The operators of a page, and as many for its pictures as take the same time. */
+function workOf({ fnArray, argsArray }: Operators): number {
+  let pixels = 0;
+  for (const [at, operator] of fnArray.entries()) {
+    const { data } = operator === OPS.paintImageXObject ? pictureSchema.safeParse(argsArray[at]) : {};
+    if (data) pixels += data[1] * data[2];
+  }
+  return fnArray.length + pixels / PIXELS_OF_OPERATOR;
+}
+
+/** The name of a picture, its width and its height. */
+const pictureSchema = z.tuple([z.unknown(), z.number(), z.number()]).rest(z.unknown());
 
 const BEYOND_ASCII = /[^\0-\x7f\s]/gu;
 

@@ -11,6 +11,7 @@ import type { PageSign } from './page-signs.js';
 import { withPrivateSigns } from './private-signs.js';
 import type { SecondReader } from '../pdfjs/second-reader.js';
 import { withItems, withTexts } from '../with-items.js';
+import { charactersOf, type WorkBudget } from '../work-budgets.js';
 
 /** Fonts whose characters PDFium does not translate; it knows the standard ones, which are not embedded. */
 const NAMES: readonly ObjectName[] = [
@@ -23,10 +24,9 @@ const NAMES: readonly ObjectName[] = [
   '+MonotypeSorts',
   'Marlett',
 ];
-/** Milliseconds for which the second reader is asked for the signs of a file's pages. */
-const MAX_MILLISECONDS = 5_000;
 const NONE: ReadonlySet<number> = new Set();
 const MAX_SIGNS = 2_000;
+const CUT = `The page has more than ${MAX_SIGNS.toLocaleString('en')} texts in symbol fonts; the others may be read as letters.`;
 /** The number of characters around its expected place in which a sign is sought. */
 const AROUND = 4;
 
@@ -42,26 +42,34 @@ interface Source {
   readonly second: Pick<SecondReader, 'signs' | 'object'>;
   readonly objects: Pick<ReturnType<typeof createPageObjects>, 'mayUse'>;
   readonly receipt: ReceiptWriter;
+  readonly budget: WorkBudget;
 }
 
 /**
  * PDFium gives the characters of symbol fonts by their codes, or none, and joins them with the characters around, so that
- * their font is lost. The second reader knows which font each of them is in, but is slow: beyond some seconds, and on pages
+ * their font is lost. The second reader knows which font each of them is in, but is slow: beyond some work, and on pages
  * that are turned, only signs at the beginning of a text are read.
  */
-export function createSignFinder({ bytes, second, objects, receipt }: Source): SignFinder {
+export function createSignFinder({ bytes, second, objects, receipt, budget }: Source): SignFinder {
   const signs = createSignReader(receipt);
   const isNamed = mayName(bytes, NAMES);
-  let left = MAX_MILLISECONDS;
   const mayHoldSigns = async ({ pageNum, textItems }: ParsedPage): Promise<boolean> =>
     textItems.some(isInSymbolFont) ||
     (isNamed && objects.mayUse(await second.object(pageNum), { objects: NONE, names: NAMES }));
+  const askFor = async (page: ParsedPage): Promise<readonly PageSign[] | undefined> => {
+    if (budget.isSpent()) {
+      budget.miss(page.pageNum);
+      return undefined;
+    }
+    budget.spend(charactersOf(page));
+    return await second.signs(page.pageNum);
+  };
   const readPage = async (page: ParsedPage, isTurned: boolean): Promise<ParsedPage> => {
     if (!(await mayHoldSigns(page))) return page;
-    const started = performance.now();
-    const found = left <= 0 || isTurned ? undefined : await second.signs(page.pageNum);
-    left -= performance.now() - started;
+    const found = isTurned ? undefined : await askFor(page);
     if (!found) return withTexts(page, firstSigns(page.textItems, signs));
+    if (found.length > MAX_SIGNS)
+      receipt.addGap('limit', CUT, { pages: { first: page.pageNum, last: page.pageNum } });
     return withSigns(page, found.slice(0, MAX_SIGNS), signs);
   };
   return {

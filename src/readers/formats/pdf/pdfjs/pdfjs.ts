@@ -7,7 +7,7 @@ import type { Rectangle } from '../../../blocks/location.js';
 import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
 import type { ReadError } from '../../../read-error.js';
 import { around } from '../../pages/layout/piece.js';
-import { characters, type DrawnCharacter } from '../fontless/drawn-characters.js';
+import { characters, type DrawnCharacters } from '../fontless/drawn-characters.js';
 import type { Operators } from '../fontless/text-walk.js';
 import { extrasOf, listedFiles, type PageExtras } from '../carried/annotations.js';
 import { passwordNeeded, pdfFailure, unknownEncryption } from '../failures.js';
@@ -63,7 +63,7 @@ export interface PdfjsDocument {
    * @param known the texts that PDFium gives
    * @throws when it cannot be read
    */
-  readonly pageFontless: (page: number, known: readonly string[]) => Promise<readonly DrawnCharacter[]>;
+  readonly pageFontless: (page: number, known: readonly string[]) => Promise<DrawnCharacters>;
   /** Returns the notes and files that people stuck onto a page. @throws when it cannot be read */
   readonly pageExtras: (page: number) => Promise<PageExtras>;
   /** The files that the document carries. @throws when they cannot be read */

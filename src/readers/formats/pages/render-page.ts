@@ -2,11 +2,11 @@ import { ReadError } from '../../read-error.js';
 import { isBmp, readableBmp } from '../ocr/bmp.js';
 import { isTiff, pagesOfTiff } from '../ocr/tiff.js';
 import { pictureOfTiff } from '../ocr/tiff-page.js';
-import { passwordNeeded, pdfFailure } from './failures.js';
+import { passwordNeeded, pdfFailure } from '../pdf/failures.js';
 import type { Rectangle } from '../../blocks/location.js';
-import { bottomOf, rightOf } from '../pages/layout/piece.js';
-import { loadPdfium } from '../pages/pdfium.js';
-import { boundedDpi } from '../pages/page-rasters.js';
+import { bottomOf, rightOf } from './layout/piece.js';
+import { loadPdfium } from './pdfium.js';
+import { boundedDpi } from './page-rasters.js';
 import { decodePng, encodePng, type Raster } from '../pictures/png.js';
 
 const DPI = 110;
