@@ -6,7 +6,7 @@ import { weighQuery, type Ranker } from '../../src/shared/search/ranking.js';
 export interface RankedCandidate {
   /** Packed term counts of the chunk, as `packed-terms.ts` writes them. */
   readonly terms: Uint8Array;
-  /** The terms of all chunks of its section, itself among them; itself alone by default. */
+  /** The terms of all chunks of its section, itself among them; itself alone by default. One list of several is scored once. */
   readonly section?: readonly Uint8Array[];
   readonly similarity: number;
 }
@@ -24,10 +24,19 @@ export function rankCandidates(
   }
   const weights = weighQuery(query, statistics);
   const counts = new Uint8Array(weights.terms.length);
-  const shareOf = createSectionShare(weights);
+  const shareOf = rememberingShares(createSectionShare(weights));
   const scores = candidates.map(({ terms, section = [terms], similarity }) => {
     return { similarity, share: scoreWithSection(coveredShare(terms, weights, counts), shareOf(section)) };
   });
   const combine = ranker.combineFor(scores);
   return Float64Array.from(scores, ({ similarity, share }) => combine(similarity, share));
+}
+
+function rememberingShares(shareOf: (section: readonly Uint8Array[]) => number): typeof shareOf {
+  const shares = new Map<readonly Uint8Array[], number>();
+  return (section) => {
+    const share = shares.get(section) ?? shareOf(section);
+    shares.set(section, share);
+    return share;
+  };
 }

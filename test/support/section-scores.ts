@@ -13,6 +13,13 @@ export function sectionAround<Chunk>(chunks: readonly Chunk[], number: number): 
   return chunks.slice(first, first + SECTION);
 }
 
+/** The sections of a document, one after another. */
+export function sectionsOf<Chunk>(chunks: readonly Chunk[]): Chunk[][] {
+  return Array.from({ length: Math.ceil(chunks.length / SECTION) }, (_, i) =>
+    sectionAround(chunks, i * SECTION),
+  );
+}
+
 /** The scores of a document's chunks, their own and with their sections, from their packed terms, by the definition. */
 export function scoresOfDocument(
   chunks: readonly Uint8Array[],
