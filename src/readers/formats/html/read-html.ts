@@ -12,6 +12,7 @@ import { lookAhead } from './look-ahead.js';
 import { createShifts } from './shifts.js';
 import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
 import { createVisibility, type LoadStyleSheet, type VisibilityTracker } from './visibility.js';
+import { attribute } from '../xml/read-markup.js';
 
 export interface HtmlHead {
   readonly title: string;
@@ -140,7 +141,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   if (state.math.isOpen() && ENDS_FORMULA.has(name)) endFormula(state);
   if (state.math.open(name, attributes)) return;
   separateBlock(state, name);
-  if (name === 'html') state.language ||= (attributes['lang'] ?? attributes['xml:lang'] ?? '').trim();
+  if (name === 'html') state.language ||= attribute(attributes, 'lang', 'xml:lang').trim();
   if (name === 'title') state.isInTitle = true;
   if (name === 'table') flow.cut();
   if (options.hasTables !== false) tables.open(name, attributes);

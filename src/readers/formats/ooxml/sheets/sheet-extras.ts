@@ -25,7 +25,7 @@ export function* extraBlocks(workbook: Workbook, part: string, sheet: string): I
   for (const drawing of targets(part, 'drawing')) {
     const tree = office.tree(drawing);
     for (const shape of findAll(tree, new Set(['xdr:sp']))) {
-      const id = descend(shape, 'xdr:nvSpPr', 'xdr:cNvPr')?.attributes['id'] ?? '';
+      const id = attribute(descend(shape, 'xdr:nvSpPr', 'xdr:cNvPr')?.attributes, 'id');
       const mark = controls.take(id);
       const lines = readTextBody(childOf(shape, 'xdr:txBody'), { signs: gaps.signs });
       if (mark !== undefined) lines.splice(0, 1, `${mark} ${lines[0] ?? ''}`.trim());
