@@ -248,7 +248,8 @@ export const MAX_FILENAME_CHARACTERS = 255;
  * and shortens it to 255 characters with its extension. Null when nothing is left.
  */
 export function displayFilename(name: string | null | undefined): string | null {
-  const base = (name ?? '').replace(/^.*[/\\]/s, '');
+  if (name == null) return null;
+  const base = name.replace(/^.*[/\\]/s, '');
   const visible = toWellFormed(base.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, ''));
   const trimmed = visible.trim();
   return trimmed === '' || trimmed === '.' || trimmed === '..' ? null : shorten(trimmed);

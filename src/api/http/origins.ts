@@ -126,6 +126,7 @@ export function withoutSlashes(path: string): string {
 
 /** Returns the name or address of `name[:port]` in lower case, without brackets; null when it is malformed. */
 function hostName(host: string | undefined): string | null {
-  const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host ?? '') ?? [];
+  if (host === undefined) return null;
+  const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host) ?? [];
   return (address ?? name)?.toLowerCase() ?? null;
 }

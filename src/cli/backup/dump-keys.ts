@@ -29,13 +29,14 @@ export async function* dumpKeys(client: Client, names: Iterable<string>): AsyncI
 
 async function dumpKey(client: Client, key: string): Promise<Dumped> {
   const isDocument = key.startsWith(keys.documentPrefix);
+  const dumped: Promise<unknown> = inBytes(client).dump(key);
   const [expiresAt, value, states] = await Promise.all([
     // The clock of Redis counts, which may differ from this machine's.
     client.pExpireTime(key),
-    // @NOTE the types of the client do not say that its mapping makes bytes of this reply
-    inBytes(client).dump(key) as Promise<Buffer | null>,
+    dumped,
     isDocument ? client.hmGet(key, ['published', 'pending']) : null,
   ]);
+  if (value !== null && !Buffer.isBuffer(value)) throw new TypeError('Redis dumps a key as bytes');
   return {
     key,
     expiresAt: expiresAt < 0 ? null : expiresAt,

@@ -1,5 +1,6 @@
 import type { Shard } from '../postings/shard/shard.js';
 import type { AppRules, AppTypes } from './app.js';
+import { addTo } from '../../shared/at.js';
 
 /**
  * The documents of one owner. What a caller reads is looked for in the partitions that hold something for them, so that its
@@ -116,9 +117,7 @@ function enter<App extends AppTypes>(
     state.all.set(owner, partition);
   }
   partition.documents.add(documentSlot);
-  const users = partition.classes.get(accessClass) ?? 0;
-  partition.classes.set(accessClass, users + 1);
-  if (users === 0)
+  if (addTo(partition.classes, accessClass) === 1)
     for (const reader of state.readersOf(accessClass.access)) count(state, reader, { partition, by: 1 });
   return partition;
 }
@@ -153,9 +152,7 @@ function count<App extends AppTypes>(
   { partition, by }: { readonly partition: OwnPartition<App>; readonly by: 1 | -1 },
 ): void {
   const named = readers.get(reader) ?? new Map<OwnPartition<App>, number>();
-  const classes = (named.get(partition) ?? 0) + by;
-  if (classes > 0) named.set(partition, classes);
-  else named.delete(partition);
+  if (addTo(named, partition, by) <= 0) named.delete(partition);
   if (named.size > 0) readers.set(reader, named);
   else readers.delete(reader);
 }

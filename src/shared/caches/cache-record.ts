@@ -109,7 +109,8 @@ export function parseCache(fields: CacheFields): CacheRecord | null {
   if (fields.every((field) => field === null)) return null;
   const [json, revision] = fields;
   try {
-    const cache = cacheSchema.parse(JSON.parse(json ?? ''));
+    if (json == null) throw new Error('the record has no text');
+    const cache = cacheSchema.parse(JSON.parse(json));
     // With another revision the commit script would never accept a change of this record.
     if (String(cache.revision) !== revision) throw new Error('the revision is not that of the record');
     return cache;

@@ -109,19 +109,22 @@ addOwned(owned, ownedTotals, difference)
 if not change.removed and noted ~= change.owned then redis.call('HSET', record, '${OWNED_FIELD}', change.owned) end
 `;
 
+/** An amount in Redis. One that was never counted is 0. */
+const amountOf = (value: string | null | undefined): number => Number(value ?? 0);
+
 /** Reads the amounts of an owner. */
 export async function readOwned(redis: Redis, ownerId: string): Promise<Owned> {
   const [documents, bytes, chunks] = await redis.hmGet(keys.owned(ownerId), [...QUOTAS]);
-  return { documents: Number(documents ?? 0), bytes: Number(bytes ?? 0), chunks: Number(chunks ?? 0) };
+  return { documents: amountOf(documents), bytes: amountOf(bytes), chunks: amountOf(chunks) };
 }
 
 /** Reads the amounts of all owners, and the number of refusals by each quota. */
 export async function readOwnedTotals(redis: Redis): Promise<{ owned: Owned; refused: Owned }> {
   const totals = new Map(Object.entries(await redis.hGetAll(keys.ownedTotals)));
   const read = (prefix: string): Owned => ({
-    documents: Number(totals.get(`${prefix}documents`) ?? 0),
-    bytes: Number(totals.get(`${prefix}bytes`) ?? 0),
-    chunks: Number(totals.get(`${prefix}chunks`) ?? 0),
+    documents: amountOf(totals.get(`${prefix}documents`)),
+    bytes: amountOf(totals.get(`${prefix}bytes`)),
+    chunks: amountOf(totals.get(`${prefix}chunks`)),
   });
   return { owned: read(''), refused: read('refused:') };
 }

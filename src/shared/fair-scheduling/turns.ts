@@ -1,6 +1,6 @@
 import { at } from '../at.js';
 import { UnavailableError } from '../errors.js';
-import { createDeadline } from '../tools/aborting.js';
+import { createDeadline, reasonOf } from '../tools/aborting.js';
 import { createTally } from '../tools/tally.js';
 import type { DecayedUsage } from './decayed-usage.js';
 
@@ -381,7 +381,7 @@ export function refuseNewest(queues: readonly WaitingLines[], error: Error): voi
   let longest: { readonly size: number; readonly refuse: () => void } | null = null;
   for (const queue of queues)
     for (const [by, line] of queue.lines) {
-      if (line.size < (longest?.size ?? 0)) continue;
+      if (longest && line.size < longest.size) continue;
       const newest = [...line].findLast(({ isKept }) => !isKept);
       if (!newest) continue;
       const refuse = () => {

@@ -31,7 +31,8 @@ export function sourceKey({ documentId, version }: { documentId: string; version
 
 /** The document whose source has this key; null when the key is not one of a source. */
 export function documentOfSource(key: string): string | null {
-  return UUID.exec(/^\d{4}-[^/]*\/(.*)$/.exec(key)?.[1] ?? '')?.[0] ?? null;
+  const name = /^\d{4}-[^/]*\/(.*)$/.exec(key)?.[1];
+  return (name === undefined ? undefined : UUID.exec(name)?.[0]) ?? null;
 }
 
 export type DraftObjects = ReturnType<typeof createDraftObjects>;

@@ -1,5 +1,5 @@
 import { packedLength, packedTerms } from '../../index/index.js';
-import { at, valueOf } from '../at.js';
+import { addTo, at, valueOf } from '../at.js';
 import { fromMember, toMember } from '../redis/keys.js';
 import { declareScript, evenWhenFull } from '../redis/script.js';
 
@@ -60,7 +60,7 @@ export function sumTerms(packed: readonly Uint8Array[]): BatchTerms {
   }
   const counts = new Map<number, number>();
   for (const each of packed) {
-    for (const term of packedTerms(each)) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const term of packedTerms(each)) addTo(counts, term);
   }
   const terms = [...Uint32Array.from(counts.keys()).sort()];
   return { chunks: packed.length, length, terms, frequencies: terms.map((term) => valueOf(counts, term)) };

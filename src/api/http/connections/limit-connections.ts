@@ -49,7 +49,7 @@ export function limitConnections(
     const shortage = begin(line, room, response);
     if (shortage === null) return false;
     response.setHeader('Connection', 'close');
-    if (OPERATORS_PATH.test(request.url ?? '')) {
+    if (request.url !== undefined && OPERATORS_PATH.test(request.url)) {
       room.serveOperator(line.guest);
       return false;
     }

@@ -85,7 +85,8 @@ function toldBy(
   before: Pick<Announced, 'sha256'> & { size: number | null },
 ) {
   const linked = headers.get('x-linked-etag') ?? (tellsHash ? headers.get('etag') : null);
-  const sha256 = SHA256.exec(linked ?? '')?.[1]?.toLowerCase() ?? before.sha256;
+  const told = linked === null ? undefined : SHA256.exec(linked)?.[1];
+  const sha256 = told?.toLowerCase() ?? before.sha256;
   return { sha256, size: toLength(headers.get('x-linked-size')) ?? before.size };
 }
 

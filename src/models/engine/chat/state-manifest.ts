@@ -69,6 +69,8 @@ function encodeTokens(tokens: readonly Token[]): string {
 
 function decodeTokens(text: string): Token[] {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'));
-  // @NOTE Token is a number that the engine's types brand
-  return Array.from(new Uint32Array(bytes.buffer)) as Token[];
+  return Array.from(new Uint32Array(bytes.buffer)).filter(isToken);
 }
+
+/** A token is any whole number, which the engine's types brand. */
+const isToken = (number: number): number is Token => Number.isInteger(number);

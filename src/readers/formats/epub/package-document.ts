@@ -34,12 +34,17 @@ export function readPackageDocument(zip: Zip): PackageDocument {
     throw new ReadError('corrupt', 'The EPUB book has no package document in it.');
   const items = new Map<string, BookItem>();
   const spine: string[] = [];
-  const texts = new Map<string, string>();
-  let current = '';
+  const texts = { title: '', language: '' };
+  const begun = new Set<string>();
+  let current: keyof typeof texts | undefined;
   const cuts: string[] = [];
   const addItem = ({ id, href, properties = '', ...attributes }: Attributes): void => {
     if (id === undefined || href === undefined) return;
-    items.set(id, { path: memberPath(href, path), mediaType: attributes['media-type'] ?? '', properties });
+    items.set(id, {
+      path: memberPath(href, path),
+      mediaType: attribute(attributes, 'media-type'),
+      properties,
+    });
   };
   scanMarkup(zip.pieces(path), {
     open: (name, attributes) => {
@@ -47,20 +52,20 @@ export function readPackageDocument(zip: Zip): PackageDocument {
       if (local === 'item') addItem(attributes);
       if (local === 'itemref') spine.push(attribute(attributes, 'idref'));
       // The first of several titles is the title of the book.
-      current = (local === 'title' || local === 'language') && !texts.has(local) ? local : '';
-      if (current !== '') texts.set(current, '');
+      current = (local === 'title' || local === 'language') && !begun.has(local) ? local : undefined;
+      if (current) begun.add(current);
     },
     close: () => {
-      current = '';
+      current = undefined;
     },
     text: (text) => {
-      if (current !== '') texts.set(current, (texts.get(current) ?? '') + text);
+      if (current) texts[current] += text;
     },
     cut: () => void cuts.push(path),
   });
   return {
-    title: texts.get('title') ?? '',
-    language: texts.get('language') ?? '',
+    title: texts.title,
+    language: texts.language,
     spine: spine.map((id) => items.get(id)),
     contents: [...items.values()].filter(
       ({ mediaType, properties }) => mediaType === NCX || properties.split(' ').includes('nav'),

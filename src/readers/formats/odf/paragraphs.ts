@@ -168,7 +168,7 @@ function createAppend(state: State, options: ParagraphOptions): (written: string
     const { shift = 'none' } = look;
     // A paragraph that is raised as a whole stands above nothing.
     const isRaised = shift !== 'none' && shift !== paragraph.shift;
-    const gap = gapBeside(paragraph.pieces.at(-1)?.text ?? '', text);
+    const gap = gapBeside(paragraph.pieces.at(-1), text);
     paragraph.pieces.push({ text: gap, shifts: [] }, { text, shifts: isRaised ? [shift] : [] });
   };
 }

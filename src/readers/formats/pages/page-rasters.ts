@@ -1,5 +1,6 @@
 import type { ScreenshotResult } from '@llamaindex/liteparse';
-import { decodeGreen, decodePng, type Raster } from '../pictures/png.js';
+import { decodeGreen, decodePng } from '../pictures/png.js';
+import type { Raster } from '../pictures/raster.js';
 import type { Pdfium } from './pdfium.js';
 
 /** Larger pages are looked at with fewer dots to the inch. */

@@ -7,13 +7,14 @@ import type { Rectangle } from '../../blocks/location.js';
 import { bottomOf, rightOf } from './layout/piece.js';
 import { loadPdfium } from './pdfium.js';
 import { boundedDpi } from './page-rasters.js';
-import { decodePng, encodePng, type Raster } from '../pictures/png.js';
+import { decodePng, encodePng } from '../pictures/png.js';
+import { multiply, type Raster } from '../pictures/raster.js';
 
 const DPI = 110;
 const MAX_PIXELS = 4_000_000;
 const MAX_BOXES = 2_000;
-/** The colour of a marker, in red, green and blue. The pixels under it are multiplied by it, so that black stays black. */
-const MARKER = [255, 232, 92];
+/** The colour of a marker, in red, green and blue. The pixels under it are multiplied by it. */
+const MARKER = [255, 232, 92] as const;
 
 /**
  * Renders a page of a PDF, or a picture (a TIFF may hold several), as a PNG with `boxes` marked, which count points from
@@ -57,20 +58,10 @@ function singlePicture(bytes: Uint8Array, page: number): { bytes: Uint8Array; pa
   return { bytes: pictureOfTiff(Buffer.from(file), picture), page: 1 };
 }
 
-function mark(
-  { width, height, channels, pixels }: Raster,
-  box: Rectangle,
-  scale: { x: number; y: number },
-): void {
-  const left = Math.max(0, Math.floor(box.x * scale.x) - 1);
-  const right = Math.min(width, Math.ceil(rightOf(box) * scale.x) + 1);
-  const top = Math.max(0, Math.floor(box.y * scale.y) - 1);
-  const bottom = Math.min(height, Math.ceil(bottomOf(box) * scale.y) + 1);
-  const colors = Math.min(3, channels);
-  for (let y = top; y < bottom; y += 1)
-    for (let x = left; x < right; x += 1)
-      for (let color = 0; color < colors; color += 1) {
-        const at = (y * width + x) * channels + color;
-        pixels[at] = ((pixels[at] ?? 0) * (MARKER[color] ?? 255)) / 255;
-      }
+function mark(raster: Raster, box: Rectangle, scale: { x: number; y: number }): void {
+  const left = Math.floor(box.x * scale.x) - 1;
+  const right = Math.ceil(rightOf(box) * scale.x);
+  const top = Math.floor(box.y * scale.y) - 1;
+  const bottom = Math.ceil(bottomOf(box) * scale.y);
+  multiply(raster, { left, right, top, bottom }, MARKER);
 }

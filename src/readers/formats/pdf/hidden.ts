@@ -7,8 +7,9 @@ import { holds, bottomOf, rightOf } from '../pages/layout/piece.js';
 import { areAlike, hexColor, partsOf, type Color } from '../visibility/colors.js';
 import type { Unseen } from '../visibility/hidden-counter.js';
 import { MAX_UNSEEN_OPACITY, reasonUnseen, type RunStyle } from '../visibility/reason-unseen.js';
-import type { Raster } from '../pictures/png.js';
+import { rangesIn, type Raster } from '../pictures/raster.js';
 import type { WorkBudget } from './work-budgets.js';
+import { at } from '../../../shared/at.js';
 
 export interface SeenPage {
   readonly page: ParsedPage;
@@ -49,7 +50,7 @@ export async function findHidden(
 
 /** The colour that would hide a text whose letters are not in the picture, since the machine has no font for them. */
 function ownColor({ fontName, fillColor }: TextItem, { undrawn }: LookOptions): Pick<Doubt, 'color'> {
-  const color = undrawn.has(fontName ?? '') ? colorOfItem(fillColor) : undefined;
+  const color = fontName !== undefined && undrawn.has(fontName) ? colorOfItem(fillColor) : undefined;
   return color === undefined ? {} : { color };
 }
 
@@ -322,7 +323,7 @@ function isAllOf(
     bottom: Math.floor((y + height) * down) - 1,
   });
   return ranges.every(([darkest, lightest], channel) => {
-    const part = parts[channel] ?? 0;
+    const part = at(parts, channel);
     return darkest <= lightest && part - darkest < MIN_CONTRAST && lightest - part < MIN_CONTRAST;
   });
 }
@@ -333,29 +334,3 @@ const colorOfItem = (digits: string | undefined): Color | undefined => hexColor(
 /** The opacity of such a colour, from 0 to 1. */
 const opacityOfItem = (digits: string | undefined): number | undefined =>
   digits === undefined ? undefined : Number.parseInt(digits.slice(0, 2), 16) / 255;
-
-interface Region {
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
-}
-
-/** The least and the most of each colour's part (red, green, blue, or grey alone) in a region, as far as it is on the page. */
-function rangesIn({ pixels, channels, width, height }: Raster, region: Region) {
-  const ranges: (readonly [number, number])[] = [];
-  const [left, top] = [Math.max(0, region.left), Math.max(0, region.top)];
-  const [right, bottom] = [Math.min(width - 1, region.right), Math.min(height - 1, region.bottom)];
-  for (let channel = 0; channel < Math.min(3, channels); channel += 1) {
-    let darkest = 255;
-    let lightest = 0;
-    for (let y = top; y <= bottom; y += 1)
-      for (let x = left; x <= right; x += 1) {
-        const value = pixels[(y * width + x) * channels + channel] ?? 0;
-        darkest = Math.min(darkest, value);
-        lightest = Math.max(lightest, value);
-      }
-    ranges.push([darkest, lightest]);
-  }
-  return ranges;
-}

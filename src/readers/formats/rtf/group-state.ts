@@ -48,9 +48,10 @@ export function changeState(
   word: string,
   parameter: number | undefined,
 ): GroupState | undefined {
+  const number = parameter ?? 0;
   switch (word) {
     case 'f':
-      return { ...state, font: parameter ?? 0 };
+      return { ...state, font: number };
     case 'uc':
       return { ...state, fallbackLength: Math.min(Math.max(parameter ?? 1, 0), 64) };
     case 'v':
@@ -60,7 +61,7 @@ export function changeState(
     case 'fs':
       return { ...state, size: parameter ?? FIRST_STATE.size };
     case 'cf':
-      return { ...state, color: parameter ?? 0 };
+      return { ...state, color: number };
     case 'cb':
     case 'highlight':
     case 'chcbpat':

@@ -158,7 +158,7 @@ function leaveOut(groups: GroupStack): void {
 function control(reader: Reader, word: string, parameter: number | undefined): void {
   const { state, groups, bytes } = reader;
   if (word === 'u') {
-    addUnicode(reader, parameter ?? 0);
+    addUnicode(reader, parameter);
     return;
   }
   flushBytes(reader);
@@ -180,7 +180,7 @@ function control(reader: Reader, word: string, parameter: number | undefined): v
   if (isIgnored) reader.shape.control(word);
   if (isIgnored || (CHARACTERS.has(word) && bytes.skipsCharacter())) return;
   if (start !== 'none') reader.formula.begin(word);
-  if (!applyToTables(reader, word, parameter ?? 0)) applyControl(reader, word, parameter);
+  if (!applyToTables(reader, word, parameter)) applyControl(reader, word, parameter);
 }
 
 /** Puts the text of a field behind its instruction. */
@@ -198,7 +198,7 @@ function readDestination({ state }: Reader, word: string, isOptional: boolean): 
 }
 
 /** Applies a control word that tells something of the whole file. Returns false for any other. */
-function applyToTables({ groups, tables, receipt, form }: Reader, word: string, number: number): boolean {
+function applyToTables({ groups, tables, receipt, form }: Reader, word: string, number = 0): boolean {
   const { destination } = groups.current;
   if (destination === 'fonts') tables.font(word, number);
   else if (destination === 'colors') tables.color(word, number);
@@ -225,8 +225,9 @@ function applyControl(reader: Reader, word: string, parameter: number | undefine
   else if (word === 'cell') paragraphs.endCell();
   else if (word === 'row') paragraphs.table.endRow();
   else {
-    paragraphs.table.control(word, parameter);
-    paragraphs.control(word, parameter, tables.headingOf(parameter ?? 0));
+    const number = parameter ?? 0;
+    paragraphs.table.control(word, number);
+    paragraphs.control(word, parameter, tables.headingOf(number));
   }
 }
 
@@ -236,7 +237,7 @@ function noteMark({ state, groups }: Reader): string {
   return `[${String(state.notes)}] `;
 }
 
-function addUnicode(reader: Reader, parameter: number): void {
+function addUnicode(reader: Reader, parameter = 0): void {
   flushBytes(reader);
   const { state, groups, bytes } = reader;
   state.start = 'none';

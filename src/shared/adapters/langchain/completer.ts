@@ -136,6 +136,9 @@ export interface ChatModel {
   ): Promise<AsyncIterable<unknown>>;
 }
 
+const canStream = (made: unknown): made is ChatModel =>
+  typeof made === 'object' && made !== null && 'stream' in made && typeof made.stream === 'function';
+
 /** Gives the instance for a length and a temperature. */
 type ChatModels = (call: Pick<CompletionOptions, 'maxTokens' | 'temperature'>) => ChatModel;
 
@@ -170,8 +173,8 @@ async function createChatModels(options: ChatModelsOptions): Promise<ChatModels>
       ...length,
       ...(temperature === undefined ? {} : { temperature }),
     });
-    // @NOTE its class has this method, and its result is checked.
-    return made as ChatModel;
+    if (!canStream(made)) throw new UnusableClassError(`${className} makes no chat models`);
+    return made;
   };
   create({});
   return keepLatest(create);

@@ -57,8 +57,8 @@ export async function createLangChainEmbedder(options: LangChainEmbedderOptions)
   }
   const given = withDefaults(provider.packageName, options.options, { timeoutMilliseconds, maxInputs });
   const made = construct(type, { ...given, model, ...(dimensions === undefined ? {} : { dimensions }) });
-  // @NOTE its class has both methods, and their results are checked.
-  const embedder = createEmbedderOver(made as EmbeddingsInterface, { ...options, name: nameOf(options) });
+  if (!canEmbed(made)) throw new UnusableClassError(`${provider.className} makes no Embeddings`);
+  const embedder = createEmbedderOver(made, { ...options, name: nameOf(options) });
   const start = { signal: AbortSignal.timeout(START_MILLISECONDS) };
   await embedder.dimensions(start).catch((error: unknown) => {
     const cause = error instanceof UnavailableError ? error.cause : null;
@@ -67,6 +67,10 @@ export async function createLangChainEmbedder(options: LangChainEmbedderOptions)
   });
   return embedder;
 }
+
+/** Its class has both methods, and their results are checked. */
+const canEmbed = (made: unknown): made is EmbeddingsInterface =>
+  typeof made === 'object' && made !== null && 'embedDocuments' in made && 'embedQuery' in made;
 
 function nameOf(options: LangChainEmbedderOptions): string {
   const { provider, model, dimensions, writtenOptions, prefixes = NO_PREFIXES } = options;

@@ -30,7 +30,7 @@ export function* extraBlocks(workbook: Workbook, part: string, sheet: string): I
       (id) => controls.has(id) || gaps.hidden.accepts('off', { location: { sheet } }),
     );
     for (const shape of findAll(tree, new Set(['xdr:sp']))) {
-      const id = descend(shape, 'xdr:nvSpPr', 'xdr:cNvPr')?.attributes['id'] ?? '';
+      const id = attribute(descend(shape, 'xdr:nvSpPr', 'xdr:cNvPr')?.attributes, 'id');
       const mark = controls.take(id);
       const lines = readTextBody(childOf(shape, 'xdr:txBody'), { signs: gaps.signs });
       if (mark !== undefined) lines.splice(0, 1, `${mark} ${lines[0] ?? ''}`.trim());

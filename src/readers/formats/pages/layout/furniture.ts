@@ -1,4 +1,6 @@
 import { bottomOf, standsAlone, type Piece } from './piece.js';
+import { addTo, sumOf } from '../../../../shared/at.js';
+import { countMatches } from '../../../blocks/matches.js';
 
 /** The part of a page at its top and bottom where headers and footers stand. */
 const EDGE = 0.12;
@@ -35,7 +37,7 @@ export function createFurniture() {
         ...page,
         pieces: page.pieces.filter((piece) => {
           const keys = keysOfPages[index]?.get(piece) ?? [];
-          const repeated = keys.find((key) => (counts.get(key) ?? 0) >= fewest);
+          const repeated = keys.find((key) => sumOf(counts, key) >= fewest);
           if (repeated === undefined) return !keys.some((key) => known.has(key));
           // The number of a page says nothing even once.
           const isFirst = !shown.has(repeated) && /\p{L}{2}/u.test(piece.text);
@@ -60,8 +62,7 @@ function keysOfPage({ pieces, height }: FurniturePage, index: number): Keys {
 
 function countPages(keysOfPages: readonly Keys[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const keys of keysOfPages)
-    for (const key of new Set([...keys.values()].flat())) counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const keys of keysOfPages) for (const key of new Set([...keys.values()].flat())) addTo(counts, key);
   return counts;
 }
 
@@ -85,7 +86,7 @@ const PAGE =
  */
 function mayHoldPageNumber(before: string, after: string): boolean {
   const rest = `${before} ${after}`;
-  const words = rest.match(/\p{L}{2,}/gu)?.length ?? 0;
+  const words = countMatches(rest, /\p{L}{2,}/gu);
   return words === 0 || PAGE.test(rest) || (words >= 3 && (before.trim() === '' || after.trim() === ''));
 }
 

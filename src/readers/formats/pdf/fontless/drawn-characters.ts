@@ -8,6 +8,7 @@ import type { PlacedText } from '../marks/placed-texts.js';
 import { timesMatrix } from '../shifted/shifted-on-page.js';
 import { inUsualForm } from '../vertical/find-columns.js';
 import { walkTexts, type Operators, type TextState } from './text-walk.js';
+import { addTo } from '../../../../shared/at.js';
 
 /** A character of a page in a font that is not in the file. */
 export interface DrawnCharacter {
@@ -42,7 +43,7 @@ const OUTLINES: ReadonlySet<number> = new Set([1, 5]);
 /** The height of a character's top above its baseline, and of its bottom, in sizes of its font. */
 const [TOP, BOTTOM] = [0.8, -0.2];
 /** The horizontal and the vertical move to the next character, and the place of the origin of vertical text (ISO 32000-1, 9.7.4.3). */
-const VERTICAL_METRICS = [-1_000, 500, 880];
+const VERTICAL_METRICS = [-1_000, 500, 880] as const;
 
 const fontSchema = z.object({
   name: z.string(),
@@ -123,14 +124,10 @@ const BEYOND_ASCII = /[^\0-\x7f\s]/gu;
 function areAllKnown(texts: readonly PlacedText[], known: readonly string[]): boolean {
   const counts = new Map<string, number>();
   for (const text of known)
-    for (const [each] of text.normalize('NFKC').matchAll(BEYOND_ASCII))
-      counts.set(each, (counts.get(each) ?? 0) + 1);
+    for (const [each] of text.normalize('NFKC').matchAll(BEYOND_ASCII)) addTo(counts, each);
   for (const { text } of texts)
-    for (const [each] of text.normalize('NFKC').matchAll(BEYOND_ASCII)) {
-      const count = counts.get(each) ?? 0;
-      if (count === 0) return false;
-      counts.set(each, count - 1);
-    }
+    for (const [each] of text.normalize('NFKC').matchAll(BEYOND_ASCII))
+      if (addTo(counts, each, -1) < 0) return false;
   return true;
 }
 
@@ -155,7 +152,7 @@ function moveOf(
     return isVertical ? { x: 0, y: move } : { x: move * scale, y: 0 };
   }
   const spacing = characterSpacing + (glyph.isSpace ? wordSpacing : 0);
-  const down = glyph.vmetric?.[0] ?? VERTICAL_METRICS[0] ?? 0;
+  const down = glyph.vmetric?.[0] ?? VERTICAL_METRICS[0];
   if (isVertical) return { x: 0, y: (down / 1_000) * size + spacing };
   return { x: ((glyph.width / 1_000) * size + spacing) * scale, y: 0 };
 }

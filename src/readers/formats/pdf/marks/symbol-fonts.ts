@@ -12,6 +12,7 @@ import { withPrivateSigns } from './private-signs.js';
 import type { SecondReader } from '../pdfjs/second-reader.js';
 import { withItems, withTexts } from '../with-items.js';
 import { charactersOf, type WorkBudget } from '../work-budgets.js';
+import { at } from '../../../../shared/at.js';
 
 /** Fonts whose characters PDFium does not translate; it knows the standard ones, which are not embedded. */
 const NAMES: readonly ObjectName[] = [
@@ -147,20 +148,20 @@ function putSign({ item, cells, taken }: Line, sign: PageSign, signs: SignReader
   const codes = codesOf(sign);
   const share = (sign.box.x - item.x) / Math.max(item.width, 0.1);
   const expected = Math.round(Math.min(Math.max(share, 0), 1) * cells.length);
-  for (const at of placesAround(expected, cells.length)) {
-    const character = cells[at] ?? '';
+  for (const place of placesAround(expected, cells.length)) {
+    const character = at(cells, place);
     const code = codes.find((each) => formsOf(each, sign.font).has(character));
-    if (taken.has(at) || (code === undefined && character !== sign.text)) continue;
-    const told = item.charCodes?.[at];
-    cells[at] = shownAs(told !== undefined && codes.includes(told) ? told : code, sign, signs);
-    taken.add(at);
+    if (taken.has(place) || (code === undefined && character !== sign.text)) continue;
+    const told = item.charCodes?.[place];
+    cells[place] = shownAs(told !== undefined && codes.includes(told) ? told : code, sign, signs);
+    taken.add(place);
     return;
   }
-  const space = placesAround(expected, cells.length).find((at) => cells[at] === ' ');
-  const at = space ?? expected - 1;
+  const space = placesAround(expected, cells.length).find((each) => cells[each] === ' ');
+  const place = space ?? expected - 1;
   const shown = shownAs(codes[0], sign, signs);
-  if (at < 0) cells.unshift(shown);
-  else cells[at] = `${cells[at] ?? ''}${shown}`;
+  if (place < 0) cells.unshift(shown);
+  else cells[place] = at(cells, place) + shown;
 }
 
 /** The places of a text that are near to one, the nearest first. */

@@ -90,11 +90,12 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     standardFontDataUrl: join(resources, 'standard_fonts/'),
     wasmUrl: join(resources, 'wasm/'),
   });
-  // @NOTE Its types say less of annotations and operators than is read here.
-  const pdf = (await loading.promise.catch(async (error: unknown) => {
+  const opened: unknown = await loading.promise.catch(async (error: unknown) => {
     await loading.destroy();
     throw openFailure(error);
-  })) as unknown as Opened;
+  });
+  // @NOTE Its types say less of annotations and operators than is read here.
+  const pdf = opened as Opened;
   return {
     ...placedReaders(pdf),
     pages: pdf.numPages,
