@@ -1,4 +1,5 @@
 import type { DecayedUsage } from './decayed-usage.js';
+import { reasonOf } from '../tools/until-aborted.js';
 
 /** The requests of one kind that wait for a turn: one line for each caller, and the callers in turn. */
 export interface WaitingLines {
@@ -54,8 +55,7 @@ export function wait<Turn>(queue: WaitingLines, { by, isKept, signal, begin }: J
     };
     const abort = () => {
       leave(queue, by, waiter);
-      // @NOTE the reason of a signal is whatever was given to abort(), and passed on as it is
-      waiter.refuse(signal?.reason as Error);
+      if (signal) waiter.refuse(reasonOf(signal));
     };
     signal?.addEventListener('abort', abort, { once: true });
     const line = queue.lines.get(by) ?? new Set();
