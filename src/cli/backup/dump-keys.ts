@@ -27,16 +27,21 @@ export async function* dumpKeys(client: Client, names: Iterable<string>): AsyncI
     yield await Promise.all(all.slice(from, from + KEYS_AT_ONCE).map((key) => dumpKey(client, key)));
 }
 
+/** The types of the client do not say that its mapping makes bytes of this reply. */
+async function readDump(client: Client, key: string): Promise<Buffer | null> {
+  const value: unknown = await inBytes(client).dump(key);
+  if (value !== null && !Buffer.isBuffer(value)) throw new TypeError('Redis dumps a key as bytes');
+  return value;
+}
+
 async function dumpKey(client: Client, key: string): Promise<Dumped> {
   const isDocument = key.startsWith(keys.documentPrefix);
-  const dumped: Promise<unknown> = inBytes(client).dump(key);
   const [expiresAt, value, states] = await Promise.all([
     // The clock of Redis counts, which may differ from this machine's.
     client.pExpireTime(key),
-    dumped,
+    readDump(client, key),
     isDocument ? client.hmGet(key, ['published', 'pending']) : null,
   ]);
-  if (value !== null && !Buffer.isBuffer(value)) throw new TypeError('Redis dumps a key as bytes');
   return {
     key,
     expiresAt: expiresAt < 0 ? null : expiresAt,

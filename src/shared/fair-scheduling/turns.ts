@@ -1,6 +1,6 @@
 import { at } from '../at.js';
 import { UnavailableError } from '../errors.js';
-import { createDeadline, reasonOf } from '../tools/aborting.js';
+import { abortReason, createDeadline } from '../tools/aborting.js';
 import { createTally } from '../tools/tally.js';
 import type { DecayedUsage } from './decayed-usage.js';
 

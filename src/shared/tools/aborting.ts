@@ -12,8 +12,7 @@ export async function untilAborted<Answer>(
   let abort: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     abort = () => {
-      // @NOTE the reason is whatever the caller aborted with, and is passed on unchanged
-      reject(signal.reason as Error);
+      reject(abortReason(signal));
     };
     signal.addEventListener('abort', abort, { once: true });
   });
@@ -25,6 +24,10 @@ export async function untilAborted<Answer>(
     answer.catch(() => undefined);
   }
 }
+
+/** The reason with which a signal was aborted. */
+// @NOTE it is whatever was given to abort(), and is passed on unchanged
+export const abortReason = (signal: AbortSignal): Error => signal.reason as Error;
 
 /** Makes a controller whose signal any number may listen to at once. Node takes more than ten for a leak and warns of them. */
 export function createSharedController(): AbortController {

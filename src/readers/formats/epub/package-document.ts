@@ -38,18 +38,10 @@ export function readPackageDocument(zip: Zip): PackageDocument {
   const begun = new Set<string>();
   let current: keyof typeof texts | undefined;
   const cuts: string[] = [];
-  const addItem = ({ id, href, properties = '', ...attributes }: Attributes): void => {
-    if (id === undefined || href === undefined) return;
-    items.set(id, {
-      path: memberPath(href, path),
-      mediaType: attribute(attributes, 'media-type'),
-      properties,
-    });
-  };
   scanMarkup(zip.pieces(path), {
     open: (name, attributes) => {
       const local = localName(name);
-      if (local === 'item') addItem(attributes);
+      if (local === 'item') addItem(items, attributes, path);
       if (local === 'itemref') spine.push(attribute(attributes, 'idref'));
       // The first of several titles is the title of the book.
       current = (local === 'title' || local === 'language') && !begun.has(local) ? local : undefined;
@@ -72,6 +64,14 @@ export function readPackageDocument(zip: Zip): PackageDocument {
     ),
     isCut: cuts.length > 0,
   };
+}
+
+/** @param path of the package document, which items are named beside */
+function addItem(items: Map<string, BookItem>, attributes: Attributes, path: string): void {
+  const { id, href, properties = '' } = attributes;
+  if (id === undefined || href === undefined) return;
+  const mediaType = attribute(attributes, 'media-type');
+  items.set(id, { path: memberPath(href, path), mediaType, properties });
 }
 
 /** Returns the path of the package document as the container gives it; else the first member with such a name. */
