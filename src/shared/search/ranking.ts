@@ -5,7 +5,6 @@ import {
   type TermWeights,
   type WordQuery,
 } from '../../index/index.js';
-import { sumOf } from '../at.js';
 import { innerProduct } from '../data-set/stored-vectors.js';
 import type { Embedding } from '../models/embedding.js';
 import type { CallOptions } from '../ports.js';
@@ -250,7 +249,7 @@ export function weightOf(terms: readonly WeightedTerm[]): number {
 /** Returns the inverse document frequency over the caller's chunks and the background table together. */
 function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {
   const all = chunks + PRIOR_CHUNKS;
-  const holding = Math.min(all, sumOf(frequencies, term) + PRIOR_CHUNKS * backgroundRate(term));
+  const holding = Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term));
   return inverseDocumentFrequency(holding, all);
 }
 
