@@ -8,7 +8,7 @@ const SECTION = 8;
 const SPARE = 16;
 
 /** The chunks of a document that are in the section of one of them, itself among them. */
-export function sectionAround<Chunk>(chunks: readonly Chunk[], number: number): Chunk[] {
+function sectionAround<Chunk>(chunks: readonly Chunk[], number: number): Chunk[] {
   const first = Math.floor(number / SECTION) * SECTION;
   return chunks.slice(first, first + SECTION);
 }

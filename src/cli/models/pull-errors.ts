@@ -22,7 +22,7 @@ export function asUserError(error: unknown, { directory, env, signal }: Circumst
   const code = systemErrorCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new UserError(`${directory} has no room left.`, { cause });
-  if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].some((each) => each === code))
+  if (code !== null && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].includes(code))
     return new UserError(`${directory} cannot be written to, or the file not be read (${code}).`, { cause });
   return error;
 }

@@ -29,7 +29,8 @@ export type SettingsAnswer = { readonly settings: SupervisorSettings } | { reado
 export async function readSupervisorSettings(env: Environment): Promise<SupervisorSettings> {
   const path = fileURLToPath(new URL('./main.js', import.meta.url));
   const child = fork(path, [], { env: { ...env }, stdio: ['ignore', 1, 2, 'ipc'] });
-  const [answer]: unknown[] = await Promise.race([once(child, 'message'), untilSilent(child)]);
+  const messages: readonly unknown[] = await Promise.race([once(child, 'message'), untilSilent(child)]);
+  const [answer] = messages;
   if (!isAnswer(answer)) throw new TypeError('the process of settings gave no answer');
   if ('wrong' in answer) throw new UserError(answer.wrong);
   return answer.settings;

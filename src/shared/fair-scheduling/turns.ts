@@ -337,8 +337,7 @@ export function wait<Turn>(queue: WaitingLines, { by, isKept, signal, begin }: J
     };
     const abort = () => {
       leave(queue, by, waiter);
-      // @NOTE the reason of a signal is whatever was given to abort(), and passed on as it is
-      waiter.refuse(signal?.reason as Error);
+      if (signal) waiter.refuse(abortReason(signal));
     };
     signal?.addEventListener('abort', abort, { once: true });
     const line = queue.lines.get(by) ?? new Set();

@@ -1,4 +1,3 @@
-import { at } from '../../../shared/at.js';
 import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
 import type { ReadContext } from '../../parser.js';

@@ -48,10 +48,9 @@ export function changeState(
   word: string,
   parameter: number | undefined,
 ): GroupState | undefined {
-  const number = parameter ?? 0;
   switch (word) {
     case 'f':
-      return { ...state, font: number };
+      return { ...state, font: parameter ?? 0 };
     case 'uc':
       return { ...state, fallbackLength: Math.min(Math.max(parameter ?? 1, 0), 64) };
     case 'v':
@@ -61,7 +60,7 @@ export function changeState(
     case 'fs':
       return { ...state, size: parameter ?? FIRST_STATE.size };
     case 'cf':
-      return { ...state, color: number };
+      return { ...state, color: parameter ?? 0 };
     case 'cb':
     case 'highlight':
     case 'chcbpat':

@@ -165,7 +165,7 @@ function manyStrings(count: number): Uint8Array {
 
 test('hundreds of thousands of shared strings and cells are read in a time that grows with their number', async () => {
   const [few, many] = [manyStrings(75_000), manyStrings(300_000)];
-  // What is compiled first takes its time.
+  // The first run compiles the code.
   await readBlocks(parseXlsx, few);
   const short = await processorTimeOf(() => readBlocks(parseXlsx, few));
   const before = processorMilliseconds();

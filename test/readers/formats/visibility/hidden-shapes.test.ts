@@ -74,8 +74,21 @@ const UNSEEN: readonly Row[] = [
   ],
   ['xlsx', 'chart', chart('hidden="true"')],
   ['odt', 'frame', odt(inBox('Canary', 'draw:display="none"'))],
-  ['odt', 'table in a frame', odt(inBox('', 'draw:display="none"').replace('<text:p></text:p>', `<table:table><table:table-row>${cell('Canary')}</table:table-row></table:table>`))],
-  ['odt', 'group that is only printed', odt(`<draw:g drawooo:display="printer">${inBox('Canary', '')}</draw:g>`)],
+  [
+    'odt',
+    'table in a frame',
+    odt(
+      inBox('', 'draw:display="none"').replace(
+        '<text:p></text:p>',
+        `<table:table><table:table-row>${cell('Canary')}</table:table-row></table:table>`,
+      ),
+    ),
+  ],
+  [
+    'odt',
+    'group that is only printed',
+    odt(`<draw:g drawooo:display="printer">${inBox('Canary', '')}</draw:g>`),
+  ],
   [
     'odt',
     'shape on a layer that is not displayed',

@@ -1,6 +1,5 @@
 import { bottomOf, standsAlone, type Piece } from './piece.js';
 import { addTo, sumOf } from '../../../../shared/at.js';
-import { countMatches } from '../../../blocks/matches.js';
 
 /** The part of a page at its top and bottom where headers and footers stand. */
 const EDGE = 0.12;
@@ -86,7 +85,7 @@ const PAGE =
  */
 function mayHoldPageNumber(before: string, after: string): boolean {
   const rest = `${before} ${after}`;
-  const words = countMatches(rest, /\p{L}{2,}/gu);
+  const words = rest.match(/\p{L}{2,}/gu)?.length ?? 0;
   return words === 0 || PAGE.test(rest) || (words >= 3 && (before.trim() === '' || after.trim() === ''));
 }
 
