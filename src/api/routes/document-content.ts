@@ -177,7 +177,7 @@ export function createPageRoutes({ readPage }: PageRouteDependencies): Route[] {
         '`highlight` names one. Answers 404 where the document has no such page or chunk, has no pages, or the page ' +
         'cannot be rendered, 409 while nothing is published, 429 while too many pages of the caller wait to be ' +
         'rendered, and 503 while too many of all do, when it is not rendered in time, or gives way to others who wait. ' +
-        'A page that takes too long to render is answered 404 for an hour.',
+        'A page that takes too long to render is answered 404 for a minute, and for up to an hour if it does so again.',
       request: { path: pagePath, query: pageQuery },
       responses: { 200: 'png', 404: errorBody, 409: errorBody },
       examples: pageExamples,

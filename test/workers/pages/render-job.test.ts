@@ -103,7 +103,7 @@ describe('pages that take long', () => {
     expect(rendered).toEqual(['slow', 'slower', 'slow']);
   });
 
-  test('are refused from then on, whatever is marked on them, and no other page of their document is', async () => {
+  test('are refused for a while, whatever is marked on them, and no other page of their document is', async () => {
     const { ask, rendered } = start({ lateAfter: 10 });
     const generation = 'late';
     const { outcome } = await ask('slow', 7, generation);
