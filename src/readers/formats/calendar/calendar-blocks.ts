@@ -134,8 +134,9 @@ function durationOf(property: Property | undefined): string {
   const found = DURATION.exec(trimmed(property));
   if (!found) return '';
   const parts = UNITS.flatMap((unit, index) => {
-    const count = Number(found[index + 1]);
-    return count > 0 ? [`${String(count)} ${count === 1 ? unit.slice(0, -1) : unit}`] : [];
+    const count = found[index + 1]?.replace(/^0+/, '');
+    if (count === undefined || count === '') return [];
+    return [`${count} ${count === '1' ? unit.slice(0, -1) : unit}`];
   });
   return parts.length === 0 ? '' : `for ${parts.join(' ')}`;
 }
