@@ -1,5 +1,5 @@
 import { slicesOf } from '../../src/shared/batches.js';
-import { SECTION_CHUNKS } from '../../src/index/scoring/section-score.js';
+import { SECTION_CHUNKS } from '../../src/index/scoring/score.js';
 
 /** The packed terms of each chunk of a document, with those of its section. */
 export function withSections(

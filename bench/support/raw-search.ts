@@ -1,5 +1,5 @@
 import { RESP_TYPES } from 'redis';
-import { callerTags } from '../../src/shared/access/access-tags.js';
+import { callerTags } from '../../src/shared/access/access.js';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import {
   nearestQuery,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RESP_TYPES } from 'redis';
-import { callerTags } from '../../src/shared/access/access-tags.js';
+import { callerTags } from '../../src/shared/access/access.js';
 import {
   nearestQuery,
   readChunkReply,

@@ -1,4 +1,4 @@
-import { readerTag } from '../../src/shared/access/access-tags.js';
+import { readerTag } from '../../src/shared/access/access.js';
 import { encodeVector, type VectorSet } from '../../src/shared/data-set/stored-vectors.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';

@@ -27,9 +27,8 @@ import { createRerankedSearch } from '../shared/search/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
 import { completerOf, isEmbedderRemote, usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
-import { createDraftObjects } from '../shared/storage/draft-objects.js';
+import { createDraftObjects, withShortSources } from '../shared/storage/sources.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
-import { withShortSources } from '../shared/storage/short-sources.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { loadOnce } from '../shared/tools/coalesce-runs.js';
 import { createUsage } from '../shared/usage/usage.js';
@@ -38,7 +37,7 @@ import { announceStorage } from './context/announce-storage.js';
 import { createCompletionLimit, createLocalCompletionLimit } from './context/limit-completions.js';
 import { openIndex } from './context/open-index.js';
 import { reconnectSilentRedis } from './context/reconnect-silent-redis.js';
-import { openChangeWaiter } from './services/ingest/change-waiter.js';
+import { openChangeWaiter } from './services/ingest/waits.js';
 import { watchModels } from './services/models/model-states.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
@@ -158,7 +157,7 @@ async function openQueues(
   redis: Redis,
   onError: (error: Error) => void,
 ) {
-  const { openJobs } = await import('../shared/queues/open-jobs.js');
+  const { openJobs } = await import('../shared/queues/jobs.js');
   const connection = bullConnection(settings.redis.url, { failFast: true });
   const jobs = await openJobs({ connection, redis, onError }, { logger, signal });
   const waiter = await openChangeWaiter(redis, onError, { logger, signal });

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Index } from '../shared/ports.js';
-import { createSharedController } from '../shared/tools/until-aborted.js';
+import { createSharedController } from '../shared/tools/aborting.js';
 import { createConnectionClose, stopServer } from './http/connections/server.js';
 
 export interface Lifecycle {

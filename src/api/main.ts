@@ -11,9 +11,14 @@ import { appOptionsOf, createStartingApp } from './app.js';
 import { connectionLimitsOf } from './http/connections/limit-connections.js';
 import { untilIndexIsRead, untilWorthListening, createLifecycle, type Lifecycle } from './lifecycle.js';
 import { createApiContext, type OnReranked } from './context.js';
-import { sourceOfBaseUrl } from './http/base-url.js';
-import { createApiServer, listen, ListenError } from './http/connections/server.js';
-import { createMessages, type Messages } from './http/connections/messages.js';
+import { sourceOfBaseUrl } from './http/origins.js';
+import {
+  createApiServer,
+  listen,
+  ListenError,
+  createMessages,
+  type Messages,
+} from './http/connections/server.js';
 import { createProcessMetrics, type ProcessMetrics } from './pages/process-metrics.js';
 import type { Secrets } from './routes.js';
 import { createAnswerMemory, type AnswerMemory } from './services/answer-memory/answer-memory.js';

@@ -18,7 +18,7 @@ import { createIdempotency } from './services/idempotency/idempotency.js';
 import { createAdmission } from './services/ingest/admission/admission.js';
 import { createRequireRoom } from './services/ingest/admission/require-room.js';
 import { createJobRequests } from './services/ingest/job-requests.js';
-import { createWaitForDocument } from './services/ingest/wait-for-document.js';
+import { createWaitForDocument } from './services/ingest/waits.js';
 import { createJobNotes } from './services/jobs/job-notes.js';
 import { createRetryJob } from './services/jobs/retry-job.js';
 import { createServiceMetrics } from './services/service-metrics.js';

@@ -6,6 +6,7 @@ import { readAudit, type AuditFilter } from '../shared/audit/read-audit.js';
 import { loadSettings, type Environment } from '../shared/settings/load.js';
 import { systemErrorCode } from '../shared/system-error-code.js';
 import { say, UserError } from './user-messages.js';
+import { addTo } from '../shared/at.js';
 
 export interface AuditRequest {
   readonly since?: string;
@@ -23,7 +24,7 @@ export async function printAudit(request: AuditRequest, env: Environment, output
   output.on('error', stop).on('close', stop);
   const filter = filterOf(request);
   const unreadable = new Map<string, number>();
-  const onUnreadable = (path: string) => unreadable.set(path, (unreadable.get(path) ?? 0) + 1);
+  const onUnreadable = (path: string) => addTo(unreadable, path);
   const failed = new Map<string, unknown>();
   const onFailed = (path: string, error: unknown) => failed.set(path, error);
   const options = { filter, onUnreadable, onFailed };
@@ -39,8 +40,9 @@ const sentenceOf = ([path, error]: readonly [string, unknown]) =>
   `${path} cannot be read (${systemErrorCode(error) ?? String(error)}): its lines, or the last of them, were left out`;
 
 function filterOf({ since, until, caller, document, action }: AuditRequest): AuditFilter {
-  const isKnown = AUDIT_ACTIONS.some((known) => known === action || known.startsWith(`${action ?? ''}.`));
-  if (action !== undefined && !isKnown)
+  const isOf = (part: string) =>
+    AUDIT_ACTIONS.some((known) => known === part || known.startsWith(`${part}.`));
+  if (action !== undefined && !isOf(action))
     throw new UserError(
       `--action ${action}: allowed: ${AUDIT_ACTIONS.join(', ')}, or what stands before the dot`,
     );

@@ -19,11 +19,11 @@
 import type { MemoryIndex, MemoryIndexOptions } from './memory-index.js';
 import type { AppTypes } from './tables/app.js';
 
-export { createSlices } from './masks/slices.js';
-export type { Slices } from './masks/slices.js';
+export { createSlices } from './masks/masks.js';
+export type { Slices } from './masks/masks.js';
 export type { Mask } from './masks/working-mask.js';
 export type { IndexWriter, Searcher } from './memory-index.js';
-export { coveredShare, inverseDocumentFrequency, queryTermWeight } from './scoring/bm25.js';
+export { coveredShare, inverseDocumentFrequency, queryTermWeight } from './scoring/score.js';
 export {
   isPacked,
   packedLength,
@@ -39,15 +39,15 @@ export {
   scoreWithSection,
   SECTION_CHUNKS,
   sectionOf,
-} from './scoring/section-score.js';
+} from './scoring/score.js';
 export { noStatistics } from './scoring/terms.js';
 export type { TermCounts, TermList, TermStatistics, TermWeights, WordQuery } from './scoring/terms.js';
 export { unpackCandidates } from './search/packed-candidates.js';
 export type { PackedCandidates } from './search/packed-candidates.js';
 export type { TermEmbedding } from './search/term-vectors.js';
 export type { AppRules, Sort } from './tables/app.js';
-export type { DocumentEntry, LoadedChunks } from './tables/document.js';
-export { tieKey } from './tables/document.js';
+export type { DocumentEntry, LoadedChunks } from './tables/document-table.js';
+export { tieKey } from './tables/document-table.js';
 
 type CreateMemoryIndex = <App extends AppTypes>(
   options: Omit<MemoryIndexOptions<App>, 'kernels'>,

@@ -4,7 +4,7 @@ import { at } from '../shared/at.js';
 import { loadPostingsKernel, type MakePostingsKernel } from './postings/kernel.js';
 import { createScratch } from './postings/score-segment.js';
 import { createShard } from './postings/shard/shard.js';
-import { createSlotPositions, type SlotPositions } from './postings/shard/slot-positions.js';
+import { createSlotPositions, type SlotPositions } from './postings/shard/slots.js';
 import { createStoredVectors, type ChunkVectors } from './search/chunk-vectors.js';
 import {
   countDocuments,
@@ -22,13 +22,14 @@ import { scoreWords, searchWords, type WordsQuery, type WordsRequest } from './s
 import { createTermVectors, type TermEmbedding } from './search/term-vectors.js';
 import type { AppRules, AppTypes, Placed } from './tables/app.js';
 import { createChunkTable, type ChunkTable } from './tables/chunk-table.js';
-import { createDocumentTable, type DocumentTable } from './tables/document-table.js';
 import {
+  createDocumentTable,
   compareIds,
+  type DocumentTable,
   type DocumentEntry,
   type IndexedDocument,
   type LoadedChunks,
-} from './tables/document.js';
+} from './tables/document-table.js';
 import {
   createPartitions,
   type OnDirty,

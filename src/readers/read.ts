@@ -1,6 +1,6 @@
 import type { Block } from './blocks/block.js';
 import { factsOf, type FileFormat } from './detection/formats.js';
-import type { renderPage as render } from './formats/pdf/render-page.js';
+import type { renderPage as render } from './formats/pages/render-page.js';
 import { createHiddenCounter, type HiddenCounter } from './formats/visibility/hidden-counter.js';
 import type { ReadContext } from './parser.js';
 import { loadParser } from './parsers.js';
@@ -40,7 +40,7 @@ function isBlank(bytes: Uint8Array): boolean {
 
 /** Renders a page as the renderer does, whose code is loaded when it is first needed. @throws ReadError when it cannot */
 export const renderPage: typeof render = async (file, page, boxes) => {
-  const { renderPage: renderNow } = await import('./formats/pdf/render-page.js');
+  const { renderPage: renderNow } = await import('./formats/pages/render-page.js');
   return await renderNow(file, page, boxes);
 };
 

@@ -20,6 +20,18 @@ export function valueOf<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Val
   return value;
 }
 
+/** The sum of a key in a tally. A key to which nothing was added has the sum 0. */
+export function sumOf<Key>(sums: ReadonlyMap<Key, number>, key: Key): number {
+  return sums.get(key) ?? 0;
+}
+
+/** Adds to the sum of a key in a tally. Returns the new sum. */
+export function addTo<Key>(sums: Map<Key, number>, key: Key, by = 1): number {
+  const sum = sumOf(sums, key) + by;
+  sums.set(key, sum);
+  return sum;
+}
+
 /** The value of a key that may be missing, as an attribute that refers to something may be. Nothing is found without a key. */
 export function lookUp<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key | undefined): Value | undefined {
   return key === undefined ? undefined : map.get(key);

@@ -1,8 +1,8 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
-import { FAILURE_CODES } from './errors.js';
 import { mailHeadersSchema, OCR_MODES, PART_UNITS } from '../readers/index.js';
-import { isPlainObject } from './is-plain-object.js';
+import { FAILURE_CODES } from './errors.js';
+import { isPlainObject, toWellFormed } from './json-values.js';
 
 export const DOCUMENT_STATUSES = ['queued', 'processing', 'completed', 'failed', 'cancelled'] as const;
 
@@ -217,3 +217,47 @@ const MAX_STEP = 2 ** 24;
  * number has room for half a billion changes of a record.
  */
 export const laterRevision = (revision: number): number => revision + randomInt(1, MAX_STEP);
+
+/** States of a document in which alone it may be changed, as `If-Match` names them. */
+export type Precondition =
+  /** Any state of a document that is there. */
+  | { readonly type: 'any' }
+  /** Versions of its content, or states by their entity tags. */
+  | { readonly type: 'tags'; readonly tags: readonly string[] };
+
+/**
+ * Names the state of the parts of a document that callers can change: content, metadata, name and access. It begins with
+ * the version. The progress of an ingest is not a part of it: nobody's change would be lost by that.
+ */
+export function entityTag(record: DocumentRecord): string {
+  const { version, metadata, readers, writers, admins } = record;
+  const state = [version, metadata, shownContent(record).filename, readers, writers, admins];
+  return `${String(version)}-${hash('sha256', JSON.stringify(state), 'hex').slice(0, 16)}`;
+}
+
+/** Tells whether a document is in one of the states; a version alone stands for all states with that content. */
+export const fulfils = (record: DocumentRecord, precondition: Precondition): boolean =>
+  precondition.type === 'any' ||
+  precondition.tags.includes(String(record.version)) ||
+  precondition.tags.includes(entityTag(record));
+
+export const MAX_FILENAME_CHARACTERS = 255;
+
+/**
+ * Makes a file name safe to show: removes folders, control characters and characters that change the direction of text,
+ * and shortens it to 255 characters with its extension. Null when nothing is left.
+ */
+export function displayFilename(name: string | null | undefined): string | null {
+  if (name == null) return null;
+  const base = name.replace(/^.*[/\\]/s, '');
+  const visible = toWellFormed(base.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, ''));
+  const trimmed = visible.trim();
+  return trimmed === '' || trimmed === '.' || trimmed === '..' ? null : shorten(trimmed);
+}
+
+function shorten(name: string): string {
+  const characters = Array.from(name);
+  if (characters.length <= MAX_FILENAME_CHARACTERS) return name;
+  const extension = Array.from(/\.[^.]{1,16}$/.exec(name)?.[0] ?? '');
+  return [...characters.slice(0, MAX_FILENAME_CHARACTERS - extension.length), ...extension].join('');
+}

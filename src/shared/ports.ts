@@ -122,7 +122,7 @@ export interface WordSearch extends ChunkSearch {
   readonly minScore: number;
   /**
    * The number of chunks above `minScore` that is enough. Where fewer reach it, more are looked at (see
-   * `section-score.ts`); `limit` by default.
+   * `score.ts`); `limit` by default.
    */
   readonly enough?: number;
   /**
@@ -142,7 +142,7 @@ export interface DataState {
 }
 
 /**
- * Finds the chunks that score highest by the words of a query, with the score of `section-score.ts` itself: the terms are
+ * Finds the chunks that score highest by the words of a query, with the score of `score.ts` itself: the terms are
  * weighed by the statistics of the documents that the caller owns.
  */
 export interface WordIndex {

@@ -1,4 +1,4 @@
-import { at } from '../shared/at.js';
+import { at, addTo } from '../shared/at.js';
 import type { Redis } from '../shared/redis/client.js';
 import type { WorkOffSet } from './work-off-set.js';
 import { fromMember, keys } from '../shared/redis/keys.js';
@@ -82,7 +82,7 @@ async function moveSome(redis: Redis, { member, userId, limits }: User) {
       moved,
       count: texts.length,
       // Without events nothing is moved, and the script does not compare the last one.
-      last: texts.at(-1) ?? '',
+      last: texts.at(-1) ?? null,
       // The records expire by themselves, since a user without requests never becomes dirty again.
       keepRecords: limits.keepRecords,
       keepSeconds: limits.keepDays * 86_400,
@@ -108,11 +108,9 @@ function firstOf(events: readonly string[]): string[] {
 function counted(events: readonly UsageEvent[]) {
   const counters = new Map<string, number>();
   const totals = new Map<string, number>();
-  const raise = (counts: Map<string, number>, field: string) =>
-    counts.set(field, (counts.get(field) ?? 0) + 1);
   for (const { operation, status } of events) {
-    if (status === 'success') raise(counters, operation);
-    raise(totals, `${operation}|${status}`);
+    if (status === 'success') addTo(counters, operation);
+    addTo(totals, `${operation}|${status}`);
   }
   const flat = (counts: Map<string, number>) => [...counts].flatMap(([field, by]) => [field, String(by)]);
   return { more: flat(counters), moreOfAll: flat(totals) };
@@ -138,7 +136,7 @@ const moveScript = declareScript({
     user: 'text',
     moved: 'text',
     count: 'number',
-    last: 'text',
+    last: 'optional',
     keepRecords: 'number',
     keepSeconds: 'text',
     more: 'list',

@@ -8,14 +8,14 @@ import {
 } from 'bullmq';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
-import { jobMarks } from '../shared/queues/payloads.js';
-import { beginJobSpan } from '../shared/queues/job-traces.js';
+import { jobMarks } from '../shared/queues/job-kinds.js';
+import { beginJobSpan } from '../shared/queues/jobs.js';
 import type { LaneName } from '../shared/queues/lanes.js';
 import { toUnavailable, type Redis } from '../shared/redis/client.js';
 import { QUEUE_PREFIX, queueKeys } from '../shared/redis/keys.js';
 import { declareScript, evenWhenFull } from '../shared/redis/script.js';
 import { systemErrorCode } from '../shared/system-error-code.js';
-import { createSharedController } from '../shared/tools/until-aborted.js';
+import { createSharedController } from '../shared/tools/aborting.js';
 import { tracedBy, type Span } from '../shared/tracing/tracing.js';
 import { TurnOverError, NotYetError } from './job-turn.js';
 import { DeadlyJobError, type PoisonJobs } from './poison-jobs.js';

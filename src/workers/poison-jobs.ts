@@ -1,10 +1,10 @@
 import type { Job } from 'bullmq';
 import type { Logger } from '../shared/observability/logger.js';
-import { jobMarks, MAX_DEATHS } from '../shared/queues/payloads.js';
+import { jobMarks, MAX_DEATHS } from '../shared/queues/job-kinds.js';
 import type { Redis } from '../shared/redis/client.js';
 import { queueKeys } from '../shared/redis/keys.js';
 import { declareScript, evenWhenFull } from '../shared/redis/script.js';
-import { untilAborted } from '../shared/tools/until-aborted.js';
+import { untilAborted } from '../shared/tools/aborting.js';
 
 /** Thrown instead of running a poison job, which has ended too many workers. Logs know it by this name. */
 export class DeadlyJobError extends Error {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createBodyBudget, type BodyBudget } from '../../src/api/http/request/body-budget.js';
-import { countUnfinishedIngests } from '../../src/shared/documents/unfinished-ingests.js';
+import { countUnfinishedIngests } from '../../src/shared/documents/counts.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { jsonBody, makeToken, type ApiAnswer } from '../support/api.js';
 import { inShort, linesOf, ndjson, outcomesOf, type WireOutcome } from '../support/batches.js';

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { metadata } from '../../src/api/http/validation/metadata.js';
-import { accessControl, accessControlChange } from '../../src/api/http/validation/access-lists.js';
+import {
+  metadata,
+  accessControl,
+  accessControlChange,
+} from '../../src/api/http/validation/document-fields.js';
 import { parseRequest } from '../../src/api/http/validation/validation-errors.js';
 import { refusals } from '../support/refusals.js';
 

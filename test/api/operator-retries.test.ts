@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createClient as connect } from 'redis';
-import { jobMarks } from '../../src/shared/queues/payloads.js';
+import { jobMarks } from '../../src/shared/queues/job-kinds.js';
 import { openQueue } from '../../src/shared/queues/lanes.js';
 import { queueKeys } from '../../src/shared/redis/keys.js';
 import { adminToken, bearer, cookieHeader, csrfIn, form, login, page } from '../support/admin.js';

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sourceOfBaseUrl } from '../../src/api/http/base-url.js';
+import { sourceOfBaseUrl } from '../../src/api/http/origins.js';
 import { startApi, type ApiClient } from '../support/api.js';
 import { createTestRoutes } from '../support/test-routes.js';
 

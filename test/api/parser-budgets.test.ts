@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseCookie } from 'cookie';
 import { createAuthentication } from '../../src/api/auth/authentication.js';
-import { bodyFilters, parseFilterText } from '../../src/api/http/validation/filters.js';
+import { bodyFilters, parseFilterText } from '../../src/api/http/validation/search-fields.js';
 import {
   queryInstant,
   nonBlankString,
@@ -9,13 +9,13 @@ import {
   queryInteger,
 } from '../../src/api/http/validation/field-schemas.js';
 import { parsePythonDict } from '../../src/api/http/validation/python-literal.js';
-import { metadata } from '../../src/api/http/validation/metadata.js';
+import { metadata } from '../../src/api/http/validation/document-fields.js';
 import { parseJson } from '../../src/api/http/json/json.js';
 import { requestIdOf } from '../../src/api/http/logging/access-log.js';
 import { isJson } from '../../src/api/http/request/body.js';
 import { queryOf } from '../../src/api/http/request/read-parts.js';
 import { parsePrefer } from '../../src/api/http/request/headers.js';
-import { displayFilename } from '../../src/shared/documents/display-filename.js';
+import { displayFilename } from '../../src/shared/document.js';
 import { entityIdOf } from '../../src/shared/access/access-token.js';
 import { DETECTION_BYTES, detectFileType } from '../../src/readers/detection/detect.js';
 import { parseInstant } from '../../src/shared/filters/instants.js';

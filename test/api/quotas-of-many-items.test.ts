@@ -2,7 +2,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { readOwned } from '../../src/shared/documents/owned.js';
+import { readOwned } from '../../src/shared/documents/counts.js';
 import type { ObjectStorage } from '../../src/shared/ports.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { createUser, type User } from '../support/document-client.js';

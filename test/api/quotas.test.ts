@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { readOwned, type Quotas } from '../../src/shared/documents/owned.js';
+import { readOwned, type Quotas } from '../../src/shared/documents/counts.js';
 import type { ObjectStorage } from '../../src/shared/ports.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { createUser, documentOf, type User } from '../support/document-client.js';

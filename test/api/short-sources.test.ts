@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { isShortSource, MAX_SHORT_BYTES } from '../../src/shared/storage/short-sources.js';
+import { isShortSource, MAX_SHORT_BYTES } from '../../src/shared/storage/sources.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { createUser, documentOf, type User } from '../support/document-client.js';

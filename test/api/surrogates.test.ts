@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { bodyFilters, queryFilters } from '../../src/api/http/validation/filters.js';
+import { bodyFilters, queryFilters } from '../../src/api/http/validation/search-fields.js';
 import { nonBlankString, optionalNull } from '../../src/api/http/validation/field-schemas.js';
-import { metadata } from '../../src/api/http/validation/metadata.js';
-import { accessControl } from '../../src/api/http/validation/access-lists.js';
+import { metadata, accessControl } from '../../src/api/http/validation/document-fields.js';
 import { defineRoute } from '../../src/api/http/route.js';
 import { createUploadFields } from '../../src/api/routes/ingest/upload-fields.js';
-import { displayFilename } from '../../src/shared/documents/display-filename.js';
+import { displayFilename } from '../../src/shared/document.js';
 import { jsonBody, makeToken, startApi, type ApiClient } from '../support/api.js';
 
 const HALF = '\ud800';

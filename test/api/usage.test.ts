@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
-import { readOwned } from '../../src/shared/documents/owned.js';
+import { readOwned } from '../../src/shared/documents/counts.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { makeContent, makeDocument } from '../support/documents.js';
 import { UnavailableError } from '../../src/shared/errors.js';

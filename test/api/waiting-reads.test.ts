@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createCache } from '../../src/api/services/caches/cache-builds.js';
-import { createChangeWaiter } from '../../src/api/services/ingest/change-waiter.js';
+import { createChangeWaiter } from '../../src/api/services/ingest/waits.js';
 import { createBuiltinCompleter } from '../../src/shared/adapters/builtin/completer.js';
 import { createPromptCacheEngine } from '../../src/shared/adapters/prompt-cache/cache-engine.js';
 import { createCacheEngines } from '../../src/shared/caches/cache-engines.js';

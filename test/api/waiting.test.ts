@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createChangeWaiter, type ChangeWaiter } from '../../src/api/services/ingest/change-waiter.js';
+import { createChangeWaiter, type ChangeWaiter } from '../../src/api/services/ingest/waits.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { leastOfThree } from '../support/least-of-three.js';
 import { useTestRedis } from '../support/use-test-redis.js';

@@ -1,9 +1,9 @@
 import type { Arena } from './arena.js';
-import type { Violation } from './history.js';
+import type { HistoryEntry, Violation } from './history.js';
 
 /**
- * Describes the first broken promise with everything that happened to the document or cache that it is about, and the
- * others by name.
+ * Describes the first violation of each promise, with everything that happened to the document or cache that it is about,
+ * and the others by number.
  */
 export function describeViolations(arena: Arena): string {
   const { violations } = arena.history;
@@ -15,28 +15,36 @@ export function describeViolations(arena: Arena): string {
   );
   const others = byPromise.map(([promise, all]) => `  ${String(all.length)} × ${promise}: ${lineOf(all)}`);
   return [
-    `BROKEN: ${first.promise}`,
-    `  ${first.detail}`,
-    `  at ${String(first.at)} ms, about ${first.about ?? 'everything'}`,
-    ...historyOf(arena, first),
+    ...byPromise.flatMap(([, [earliest]]) => (earliest ? describe(arena, earliest) : [])),
     `all broken promises:`,
     ...others,
   ].join('\n');
 }
 
+const describe = (arena: Arena, violation: Violation): string[] => [
+  `BROKEN: ${violation.promise}`,
+  `  ${violation.detail}`,
+  `  at ${String(violation.at)} ms, about ${violation.about ?? 'everything'}`,
+  ...historyOf(arena, violation),
+];
+
 const lineOf = ([first]: readonly Violation[]): string =>
   `${first?.about ?? ''} ${first?.detail ?? ''}`.slice(0, 400);
 
-/** Its own history and the faults of that time; without a document, the faults before it. */
+/** The most lines of a history, of which the latest are shown. */
+const MAX_LINES = 400;
+
+/** Returns what happened to its document or cache, and the faults of that time; without one, those of five seconds. */
 function historyOf({ history, world }: Arena, { about, at }: Violation): string[] {
   const document = about === null ? undefined : world.documents.get(about);
   const names = new Set([about, ...(document?.contents.writes.map(({ value }) => value.marker) ?? [])]);
   const own = history.entries.filter((entry) => entry.about !== null && names.has(entry.about));
-  const since = own[0]?.at ?? Math.max(0, at - 5_000);
+  const since = own[0]?.at ?? at - 5_000;
+  const isOfThatTime = (entry: HistoryEntry) =>
+    entry.about === null && !isTalk(entry.what) && entry.at >= since && entry.at <= at;
   return history.entries
-    .filter(
-      (entry) => own.includes(entry) || (entry.about === null && !isTalk(entry.what) && entry.at >= since),
-    )
+    .filter((entry) => own.includes(entry) || isOfThatTime(entry))
+    .slice(-MAX_LINES)
     .map((entry) => `  ${String(entry.at).padStart(7)} ${entry.what}`);
 }
 

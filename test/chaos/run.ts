@@ -25,7 +25,7 @@ import { checkCounts, checkUsage } from './oracle/usage.js';
 import { watchProgress, type Progress } from './progress.js';
 import { createRandom, type Random } from './random.js';
 import { describeTalk, describeViolations, refusalsOf } from './report.js';
-import { settleAll } from './settle.js';
+import { retryKilled, settleAll } from './settle.js';
 import { createTroubles } from './troubles.js';
 import { loseReads } from './unsure-reads.js';
 import { withRedis } from './with-redis.js';
@@ -64,6 +64,8 @@ export interface Figures {
   readonly refusals: Readonly<Record<string, number>>;
   readonly progress: Progress;
   readonly canary: Canary;
+  /** The number of documents that failed because their workers were killed, and were retried. */
+  readonly killed: number;
 }
 
 const CALLERS = ['ada', 'ben', 'cleo', 'dora'];
@@ -112,8 +114,9 @@ async function runIn(arena: Arena, options: ChaosOptions): Promise<ChaosResult> 
   const watching = watchProgress(arena, new Set(STRANGERS), watched.signal);
   const canary = await disturb(arena, office, options);
   const seconds = Math.round(history.elapsed() / 1_000);
-  await judge(arena, office, watched).catch((error: unknown) => {
+  const killed = await judge(arena, office, watched).catch((error: unknown) => {
     history.violate('everything is answered when all is quiet', String(error));
+    return 0;
   });
   watched.abort();
   const faultsByKind = Object.fromEntries(history.faults);
@@ -124,7 +127,7 @@ async function runIn(arena: Arena, options: ChaosOptions): Promise<ChaosResult> 
     faults: Object.values(faultsByKind).reduce((sum, each) => sum + each, 0),
     documents: world.documents.size + world.retired.size,
     requests: history.entries.length,
-    figures: { seconds, faultsByKind, refusals: refusalsOf(arena), progress: await watching, canary },
+    figures: { seconds, faultsByKind, refusals: refusalsOf(arena), progress: await watching, canary, killed },
   };
 }
 
@@ -181,13 +184,14 @@ async function attackLater(
   if (!signal.aborted) await attack(arena, random, signal);
 }
 
-/** The oracle. */
-async function judge(arena: Arena, office: PostOffice, watched: AbortController): Promise<void> {
+/** The oracle. Resolves with the number of documents that it retried. */
+async function judge(arena: Arena, office: PostOffice, watched: AbortController): Promise<number> {
   await arena.cluster.untilReady();
   for (const stranger of STRANGERS) await confiscate(arena, stranger);
   await settleAll(arena);
   watched.abort();
-  await withRedis(arena.cluster.redis.url, async (redis) => {
+  return withRedis(arena.cluster.redis.url, async (redis) => {
+    const killed = await retryKilled(arena, redis);
     await checkMessages(arena, office, redis);
     const records = await readAllRecords(redis);
     await checkOwned(arena, records);
@@ -203,5 +207,6 @@ async function judge(arena: Arena, office: PostOffice, watched: AbortController)
     await checkLists(arena);
     await removeMessages(arena, redis);
     await checkEmptied(arena, redis);
+    return killed;
   });
 }

@@ -76,10 +76,19 @@ export function describeRecall(
     ): Promise<Recall[]> => {
       const ranker = RANKERS[ranking];
       const all = await world.scores(query, { ranker, callerId, isWanted: isFor(callerId, filter) });
+      const pages = PAGES.map(({ k }) => {
+        const ranked = ranking === 'lexical' ? searchByScan(all, { k, minScore: 0, per: 'chunk' }) : all;
+        return {
+          k,
+          best: Float64Array.from(ranked, ({ score }) => score)
+            .sort()
+            .reverse(),
+        };
+      });
       const recalls: Recall[] = [];
       for (const [engine, index] of Object.entries(indexes)) {
         const search = world.createSearch(index, ranker);
-        for (const { k } of PAGES) {
+        for (const { k, best } of pages) {
           const asked = {
             principal: { id: callerId },
             query,
@@ -88,8 +97,6 @@ export function describeRecall(
             minScore: 0,
           };
           const hits = await search({ ...asked, per: 'chunk' });
-          const ranked = ranking === 'lexical' ? searchByScan(all, { k, minScore: 0, per: 'chunk' }) : all;
-          const best = ranked.map(({ score }) => score).sort((a, b) => b - a);
           const size = Math.min(k, best.length);
           const last = best[size - 1] ?? 0;
           // A generation that is not published yet would score 1.

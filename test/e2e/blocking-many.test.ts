@@ -7,7 +7,7 @@ import { createSharedViews } from '../../src/shared/access/sharing.js';
 import { createCacheStore } from '../../src/shared/caches/cache-store.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { createRecords } from '../../src/shared/documents/records.js';
-import { readerTag } from '../../src/shared/access/access-tags.js';
+import { readerTag } from '../../src/shared/access/access.js';
 import { createLogger } from '../../src/shared/observability/logger.js';
 import type { Index } from '../../src/shared/ports.js';
 import { createJobs, type Jobs } from '../../src/shared/queues/jobs.js';

@@ -112,7 +112,10 @@ describe('what goes into a cache', () => {
     const asked = await client.post('/cache/create', later, { Prefer: 'respond-async' });
     expect([202, 400]).toContain(asked.status);
     await until(async () => (await client.get<CacheConfiguration>('/cache/never')).body.status === 'failed');
-    expect((await client.get('/cache/never')).body).toMatchObject({ error: expect.stringContaining('2048') });
+    expect((await client.get('/cache/never')).body).toMatchObject({
+      error: expect.stringContaining('2048'),
+      error_code: 'too_large',
+    });
     const early = await client.post('/cache/never/query', { query: 'Well?' });
     expect([early.status, early.headers.get('retry-after')]).toEqual([409, expect.stringMatching(/^\d+$/)]);
     const question = `${text} Why?`;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { decodePng, type Raster } from '../../src/readers/formats/pictures/png.js';
+import { decodePng } from '../../src/readers/formats/pictures/png.js';
+import type { Raster } from '../../src/readers/formats/pictures/raster.js';
 import type { Client } from '../support/client.js';
 import { drawPdf } from '../support/drawn-pdf.js';
 import { whilePaused } from '../support/paused-queues.js';

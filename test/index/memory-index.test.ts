@@ -7,7 +7,7 @@ import type { Mask } from '../../src/index/masks/working-mask.js';
 import { innerProduct } from '../../src/shared/data-set/stored-vectors.js';
 import { NEWEST_FIRST } from '../../src/shared/documents/list-order.js';
 import type { Filter } from '../../src/shared/filters/parse.js';
-import { toWordQuery, weighQuery } from '../../src/shared/search/query-terms.js';
+import { toWordQuery, weighQuery } from '../../src/shared/search/ranking.js';
 import { analyzeQuery, analyzeText, listTerms } from '../../src/shared/text/list-terms.js';
 import { documentVector, queryVector } from '../../src/shared/text/term-vectors.js';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadMirror, type Mirror } from '../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { tieKey, type LoadedChunks } from '../../src/index/tables/document.js';
+import { tieKey, type LoadedChunks } from '../../src/index/tables/document-table.js';
 import { analyzeText } from '../../src/shared/text/list-terms.js';
 import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { collectGarbage } from '../support/collect-garbage.js';

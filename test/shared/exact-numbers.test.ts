@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { exactNumber, isExact } from '../../src/shared/exact-numbers.js';
+import { exactNumber, isExact } from '../../src/shared/json-values.js';
 import { processorMilliseconds } from '../support/processor-time.js';
 
 /** The value of a decimal number as a fraction of two whole numbers, which lose nothing. */

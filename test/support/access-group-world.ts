@@ -1,5 +1,5 @@
 import { beforeEach } from '@jest/globals';
-import { callerTags, readerTag } from '../../src/shared/access/access-tags.js';
+import { callerTags, readerTag } from '../../src/shared/access/access.js';
 import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { finishRetag, patch } from '../../src/shared/documents/transitions.js';

@@ -55,40 +55,91 @@ export interface Parser extends Grammar {
   readonly hangs?: number;
 }
 
+/** Inputs that are tried under one guard, which costs as much as most of them take. */
+const TOGETHER = 64;
+
 /** The first input that takes a parser longer than it may, or that grows faster than it does; null where all is well. */
 export function findSlow({ parse, size, hangs = HANGS, ...grammar }: Parser): string | null {
-  const quarter = attacks(grammar, size / 4);
-  for (const [name, text] of attacks(grammar, size)) {
-    const [, smaller = ''] = quarter.next().value ?? [];
-    // A first run may meet the compiler or another process: only what is slow each time is slow.
-    for (let left = 5; ; left -= 1) {
-      const [few, many] = [timeOf(parse, smaller, hangs), timeOf(parse, text, hangs)];
-      if (many <= BUDGET && many <= 8 * few + NOISE) break;
-      if (left > 1 && many < hangs) continue;
-      return `${name}: ${few.toFixed(1)} ms, then ${many.toFixed(1)} ms at four times the size`;
+  let number = 0;
+  for (const some of groupsOf(attacks(grammar, size), TOGETHER)) {
+    const texts = some.map(([, text]) => text);
+    const times = timesOf(parse, texts, hangs);
+    for (const [i, [name, text]] of some.entries()) {
+      const smaller = () => nth(attacks(grammar, size / 4), number + i)?.[1] ?? '';
+      const found = (times?.[i] ?? Infinity) > NOISE && growthOf({ parse, text, smaller, hangs });
+      if (found) return `${name}: ${found}`;
     }
+    number += some.length;
   }
   return null;
+}
+
+interface Attack {
+  readonly parse: (text: string) => unknown;
+  readonly text: string;
+  /** The same input at a quarter of the size. */
+  readonly smaller: () => string;
+  readonly hangs: number;
+}
+
+/** How an input is slow; null where it is not. A first run may meet the compiler or another process: slow is slow each time. */
+function growthOf({ parse, text, smaller, hangs }: Attack): string | null {
+  const timeOf = (one: string) => timesOf(parse, [one], hangs)?.[0] ?? hangs;
+  for (let left = 5; ; left -= 1) {
+    const many = timeOf(text);
+    if (many <= NOISE) return null;
+    const few = timeOf(smaller());
+    if (many <= BUDGET && many <= 8 * few + NOISE) return null;
+    if (left > 1 && many < hangs) continue;
+    return `${few.toFixed(1)} ms, then ${many.toFixed(1)} ms at four times the size`;
+  }
+}
+
+function* groupsOf<Item>(items: Iterable<Item>, length: number): Generator<Item[], undefined> {
+  let group: Item[] = [];
+  for (const item of items) {
+    group.push(item);
+    if (group.length < length) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
+  return undefined;
+}
+
+function nth<Item>(items: Iterable<Item>, wanted: number): Item | undefined {
+  let number = 0;
+  for (const item of items) {
+    if (number === wanted) return item;
+    number += 1;
+  }
+  return undefined;
 }
 
 const running: { run: () => void } = { run: () => undefined };
 createContext(running);
 const script = new Script('run()');
 
-/** Processor time in ms, since a full machine lets everything wait. Ends work that would not end by itself. */
-function timeOf(parse: (text: string) => unknown, text: string, hangs: number): number {
+/** Processor time of each in ms, since a full machine lets everything wait. Ends work that would not end by itself: null. */
+function timesOf(parse: (text: string) => unknown, texts: readonly string[], hangs: number): number[] | null {
+  const times: number[] = [];
   running.run = () => {
-    try {
-      parse(text);
-    } catch {
-      // Refusing is an answer, too.
-    }
+    for (const text of texts) times.push(timeOf(() => parse(text)));
   };
-  const before = process.cpuUsage();
   try {
     script.runInContext(running, { timeout: hangs });
+    return times;
   } catch {
-    return hangs;
+    return null;
+  }
+}
+
+function timeOf(work: () => unknown): number {
+  const before = process.cpuUsage();
+  try {
+    work();
+  } catch {
+    // Refusing is an answer, too.
   }
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;

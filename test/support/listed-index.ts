@@ -1,7 +1,7 @@
 import type { TermStatistics, TermWeights } from '../../src/index/index.js';
 import type { Candidate, Index } from '../../src/shared/ports.js';
-import { coveredShare } from '../../src/index/scoring/bm25.js';
-import { weighQuery } from '../../src/shared/search/query-terms.js';
+import { coveredShare } from '../../src/index/scoring/score.js';
+import { weighQuery } from '../../src/shared/search/ranking.js';
 
 /** A chunk that an index holds, and whether it passes the access lists and the filter that the index knows of. */
 export interface IndexedChunk {

@@ -1,4 +1,4 @@
-import { NO_QUOTAS } from '../../src/shared/documents/owned.js';
+import { NO_QUOTAS } from '../../src/shared/documents/counts.js';
 
 /** For routes that tell what callers own, where nobody owns anything. */
 export const noQuotas = {

@@ -1,14 +1,12 @@
 import type { TermStatistics } from '../../src/index/index.js';
-import { coveredShare } from '../../src/index/scoring/bm25.js';
-import { weighQuery } from '../../src/shared/search/query-terms.js';
-import type { Ranker } from '../../src/shared/search/ranking.js';
-import { createSectionShare, scoreWithSection } from '../../src/index/scoring/section-score.js';
+import { coveredShare, createSectionShare, scoreWithSection } from '../../src/index/scoring/score.js';
+import { weighQuery, type Ranker } from '../../src/shared/search/ranking.js';
 
 /** A chunk that is scored from what is stored of it, without an index. */
 export interface RankedCandidate {
   /** Packed term counts of the chunk, as `packed-terms.ts` writes them. */
   readonly terms: Uint8Array;
-  /** The terms of all chunks of its section, itself among them; itself alone by default. */
+  /** The terms of all chunks of its section, itself among them; itself alone by default. One list of several is scored once. */
   readonly section?: readonly Uint8Array[];
   readonly similarity: number;
 }
@@ -26,10 +24,19 @@ export function rankCandidates(
   }
   const weights = weighQuery(query, statistics);
   const counts = new Uint8Array(weights.terms.length);
-  const shareOf = createSectionShare(weights);
+  const shareOf = rememberingShares(createSectionShare(weights));
   const scores = candidates.map(({ terms, section = [terms], similarity }) => {
     return { similarity, share: scoreWithSection(coveredShare(terms, weights, counts), shareOf(section)) };
   });
   const combine = ranker.combineFor(scores);
   return Float64Array.from(scores, ({ similarity, share }) => combine(similarity, share));
+}
+
+function rememberingShares(shareOf: (section: readonly Uint8Array[]) => number): typeof shareOf {
+  const shares = new Map<readonly Uint8Array[], number>();
+  return (section) => {
+    const share = shares.get(section) ?? shareOf(section);
+    shares.set(section, share);
+    return share;
+  };
 }

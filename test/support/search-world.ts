@@ -29,8 +29,8 @@ import { packTerms } from '../../src/index/scoring/packed-terms.js';
 import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
 import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { makeContent, makeDocument, makeOperation } from './documents.js';
-import { rankCandidates } from './rank-candidates.js';
-import { sectionAround } from './section-scores.js';
+import { rankCandidates, type RankedCandidate } from './rank-candidates.js';
+import { sectionsOf } from './section-scores.js';
 
 /** The state of a document, kept beside Redis: the truth that answers are compared with. */
 export interface WorldDocument {
@@ -51,13 +51,32 @@ interface Analysis {
 const analysed = new Map<string, Analysis>();
 
 /** Vector and terms of a document's text, made once. */
-async function analyse(text: string) {
+async function analyse(text: string): Promise<Analysis> {
   const known = analysed.get(text);
   if (known) return known;
   const [vector = new Float32Array()] = (await embedder.embedDocuments([text])).vectors;
   const made = { vector, terms: packTerms(analyzeText(text)), similarities: new Map<string, number>() };
   analysed.set(text, made);
   return made;
+}
+
+interface AnalysedText extends Analysis {
+  /** The terms of all chunks of its section, in a list that these share. */
+  readonly section: readonly Uint8Array[];
+}
+const analysedDocuments = new WeakMap<readonly string[], readonly AnalysedText[]>();
+
+/** The same of all texts of a document, made once: the same few questions are asked with many filters, by several callers. */
+async function analyseDocument(texts: readonly string[]): Promise<readonly AnalysedText[]> {
+  const known = analysedDocuments.get(texts);
+  if (known) return known;
+  const made = await Promise.all(texts.map(analyse));
+  const document = sectionsOf(made).flatMap((chunks) => {
+    const section = chunks.map(({ terms }) => terms);
+    return chunks.map(({ vector, terms, similarities }) => ({ vector, terms, similarities, section }));
+  });
+  analysedDocuments.set(texts, document);
+  return document;
 }
 
 export const WORLD_MODEL = { model: embedder.model, dimensions: 1024 };
@@ -201,24 +220,19 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
         counts?: 'stored' | 'served';
       },
     ): Promise<ScoredText[]> => {
-      const of = [...documents.values()].filter(isWanted);
-      const texts = of.flatMap(({ record, texts: its }) =>
-        its.map((text, number) => ({
-          documentId: record.id,
-          number,
-          text,
-          around: sectionAround(its, number),
-        })),
-      );
+      const wanted = [...documents.values()].filter(isWanted);
       const [question] = (await embedder.embedQuery(query)).vectors;
-      const made = await Promise.all(texts.map(({ text }) => analyse(text)));
-      const sections = await Promise.all(texts.map(({ around }) => Promise.all(around.map(analyse))));
-      const candidates = made.map(({ vector, terms, similarities }, i) => {
-        const similarity = similarities.get(query) ?? innerProduct(question, vector);
-        // The same few questions are asked with many filters, by several callers.
-        similarities.set(query, similarity);
-        return { similarity, terms, section: (sections[i] ?? []).map((each) => each.terms) };
-      });
+      const texts: Pick<ScoredText, 'documentId' | 'number' | 'text'>[] = [];
+      const candidates: RankedCandidate[] = [];
+      for (const { record, texts: its } of wanted) {
+        const documentId = record.id;
+        its.forEach((text, number) => texts.push({ documentId, number, text }));
+        for (const { vector, terms, similarities, section } of await analyseDocument(its)) {
+          const similarity = similarities.get(query) ?? innerProduct(question, vector);
+          similarities.set(query, similarity);
+          candidates.push({ similarity, terms, section });
+        }
+      }
       const asked = [...analyzeQuery(query).counts.keys()];
       const known =
         counts === 'stored'

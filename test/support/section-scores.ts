@@ -1,5 +1,5 @@
 import type { TermWeights } from '../../src/index/index.js';
-import { coveredShare } from '../../src/index/scoring/bm25.js';
+import { coveredShare } from '../../src/index/scoring/score.js';
 import { packTerms, unpackTerms } from '../../src/index/scoring/packed-terms.js';
 
 /** Chunks of a section. */
@@ -8,9 +8,16 @@ const SECTION = 8;
 const SPARE = 16;
 
 /** The chunks of a document that are in the section of one of them, itself among them. */
-export function sectionAround<Chunk>(chunks: readonly Chunk[], number: number): Chunk[] {
+function sectionAround<Chunk>(chunks: readonly Chunk[], number: number): Chunk[] {
   const first = Math.floor(number / SECTION) * SECTION;
   return chunks.slice(first, first + SECTION);
+}
+
+/** The sections of a document, one after another. */
+export function sectionsOf<Chunk>(chunks: readonly Chunk[]): Chunk[][] {
+  return Array.from({ length: Math.ceil(chunks.length / SECTION) }, (_, i) =>
+    sectionAround(chunks, i * SECTION),
+  );
 }
 
 /** The scores of a document's chunks, their own and with their sections, from their packed terms, by the definition. */

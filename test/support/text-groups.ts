@@ -12,7 +12,7 @@ import type { WorkerMetrics } from '../../src/shared/observability/worker-metric
 import type { Jobs } from '../../src/shared/queues/jobs.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { keys, queueKeys } from '../../src/shared/redis/keys.js';
-import { shortSourceKey } from '../../src/shared/storage/short-sources.js';
+import { shortSourceKey } from '../../src/shared/storage/sources.js';
 import { embedPieces } from '../../src/workers/ingestion/embed-pieces.js';
 import { createIngestGroup, createIngestShort } from '../../src/workers/ingestion/group-job.js';
 import { parseAndChunk } from '../../src/workers/parse/parse-and-chunk.js';

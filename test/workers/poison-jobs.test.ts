@@ -3,7 +3,7 @@ import type { Job, Queue } from 'bullmq';
 import pino from 'pino';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { openQueue } from '../../src/shared/queues/lanes.js';
-import { jobMarks } from '../../src/shared/queues/payloads.js';
+import { jobMarks } from '../../src/shared/queues/job-kinds.js';
 import { bullConnection } from '../../src/shared/redis/client.js';
 import { queueKeys } from '../../src/shared/redis/keys.js';
 import {

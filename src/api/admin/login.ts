@@ -5,7 +5,7 @@ import { anonymous, type Authenticate, type Caller } from '../auth/authenticatio
 import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
-import { noteCaller, noteRoute } from '../http/logging/request-facts.js';
+import { noteCaller, noteRoute } from '../http/logging/access-log.js';
 import { sendPage, html, type Html } from './html.js';
 import type { Visit, Visits } from './page-visitor.js';
 import { readSmallForm, type FormOptions } from './small-form.js';
@@ -103,10 +103,10 @@ function refusalOf(caller: Caller | null): Pick<Shown, 'status' | 'problem'> | n
 const readOwnForm = (request: Request, response: Response, { bodies, bodyGraceSeconds }: LoginOptions) =>
   readSmallForm(request, response, { bodies, bodyGraceSeconds, holder: BODY_HOLDER });
 
-const claimsSchema = z.object({ exp: z.number() });
+const expirySchema = z.object({ exp: z.number() });
 
 function expiryOf(token: string): number {
-  return claimsSchema.parse(jsonwebtoken.decode(token)).exp * 1_000;
+  return expirySchema.parse(jsonwebtoken.decode(token)).exp * 1_000;
 }
 
 /** Returns where to go after the login. Null unless it is a page under /admin, because a link can state any address. */

@@ -20,6 +20,9 @@ export interface BoardOptions {
   readonly adminPath: string;
 }
 
+/** bull-board does not tell the type of its app. */
+const isApp = (value: unknown): value is Express => typeof value === 'function' && 'engine' in value;
+
 /** Bull Board over all queues. It shows ids and file names, no content, and loads nothing from other servers. */
 export function createQueueBoard(options: BoardOptions): Express {
   const { adminPath } = options;
@@ -40,8 +43,8 @@ export function createQueueBoard(options: BoardOptions): Express {
   serverAdapter.setErrorHandler((error) => {
     throw error;
   });
-  // @NOTE bull-board types its express app as `any`.
-  const app = serverAdapter.getRouter() as Express;
+  const app: unknown = serverAdapter.getRouter();
+  if (!isApp(app)) throw new TypeError('the board has no app of express');
   app.disable('x-powered-by');
   app.engine('ejs', (path, values, done) => {
     renderBoard(path, values).then(

@@ -1,7 +1,6 @@
-import { createDeadline } from '../../shared/tools/deadline.js';
+import { createDeadline, untilAborted } from '../../shared/tools/aborting.js';
 import { UnavailableError } from '../../shared/errors.js';
 import type { CallOptions, Index } from '../../shared/ports.js';
-import { untilAborted } from '../../shared/tools/until-aborted.js';
 
 /**
  * Wraps an index with a time limit. A question that takes longer fails with UnavailableError (503), and its late answer is

@@ -14,8 +14,8 @@ import { toUnavailable } from '../../shared/redis/client.js';
 import { tokenEnded } from '../auth/authentication.js';
 import { HttpError } from './http-error.js';
 import { AbandonedError } from '../services/abandoned-error.js';
-import { aboutKey } from './idempotency/key.js';
-import { sendJson } from './response/send-json.js';
+import { aboutKey } from './request/headers.js';
+import { sendJson } from './response/write.js';
 import { requestLogger } from './logging/access-log.js';
 import { ClientGoneError } from './request/body.js';
 

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { createSharedController } from '../../shared/tools/until-aborted.js';
+import { createSharedController } from '../../shared/tools/aborting.js';
 import { traced } from '../../shared/tracing/tracing.js';
 import {
   anonymous,
@@ -13,19 +13,18 @@ import { AbandonedError } from '../services/abandoned-error.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import type { Idempotency } from '../services/idempotency/idempotency.js';
 import { auditAnswer, auditPath } from './audit/audit-trail.js';
-import { baseUrlOf } from './base-url.js';
+import { baseUrlOf } from './origins.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody, type BodyReading } from './request/body.js';
 import { noteRequest, reasonOfEnd } from './connections/slow-clients.js';
 import { fingerprintBytes, fingerprintLines } from './idempotency/fingerprint.js';
 import { handleOnce } from './idempotency/handle-once.js';
-import { idempotencyKeyOf } from './idempotency/key.js';
-import type { ReadJson } from './json/reader.js';
-import { noteCaller, noteRoute } from './logging/request-facts.js';
+import { idempotencyKeyOf, parseIfMatch, parsePrefer } from './request/headers.js';
+import type { ReadJson } from './json/json.js';
+import { noteCaller, noteRoute } from './logging/access-log.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
 import { createItemsReceiver } from './request/items/receive-items.js';
-import { parseIfMatch, parsePrefer } from './request/headers.js';
-import { parseParts, queryOf, readBody, type RawBody } from './request/read-parts.js';
+import { createParseParts, queryOf, readBody, type ParseParts, type RawBody } from './request/read-parts.js';
 import { createFilesReceiver } from './request/upload-files.js';
 import { createUploadReceiver } from './request/upload.js';
 import { reply, type ApiReply, type PendingReply } from './response/reply.js';
@@ -53,6 +52,7 @@ export interface RouteOptions {
  * order matters: callers without permission learn nothing about the route's input.
  */
 export function handleRoute(route: Route, options: RouteOptions): RequestHandler {
+  const running = { ...options, parseParts: createParseParts(route) };
   return async (request, response) => {
     const startedAtMs = Date.now();
     const caller = authorize(route, request, options.authenticate);
@@ -67,7 +67,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     try {
       const facts = { claim, caller, startedAtMs, signal, whileValid, prefer, ignored };
       const exchange = { request, response, ...facts };
-      const begun = await runHandler(route, exchange, options);
+      const begun = await runHandler(route, exchange, running);
       if (begun.type === 'pending') claim.shrink(begun.heldBytes);
       settled = begun.type === 'pending' ? await begun.settled : begun;
       settled = auditAnswer(request, { ...settled, headers: ignored.addTo(settled.headers ?? {}) });
@@ -103,17 +103,18 @@ interface AuthorizedRequest {
 async function runHandler(
   route: Route,
   authorized: AuthorizedRequest,
-  options: RouteOptions,
+  options: RouteOptions & { readonly parseParts: ParseParts },
 ): Promise<ApiReply | PendingReply> {
   const { request, response, caller, startedAtMs, signal, whileValid, prefer, ignored } = authorized;
   const keyed = keyedRequest(route, request);
+  const requestId = requestIdOf(response);
   const arrival = await route.admit?.(caller.id);
   try {
     const reading = { ...readingOf(route, authorized, options), ...keyed?.watch };
     const { raw, parts } = await traced('receive', {}, async () => {
       const body = await readRawBody(route, { caller, request }, reading);
       const given = { path: request.params, query: queryOf(request.url), body };
-      return { raw: body, parts: parseParts(route, given, ignored) };
+      return { raw: body, parts: options.parseParts(given, ignored) };
     });
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {
       caller,
@@ -122,14 +123,13 @@ async function runHandler(
       receiveFiles: raw.type === 'upload' ? createFilesReceiver(request, reading) : null,
       receiveItems: raw.type === 'items' ? createItemsReceiver(request, raw.bytes, reading) : null,
       prefer,
-      precondition: parseIfMatch(request.headers['if-match']),
       takeIgnored: ignored.takeItem,
-      requestId: requestIdOf(response),
+      requestId,
       baseUrl: baseUrlOf(request, options.publicUrl),
       startedAtMs,
       signal,
       whileValid,
-      arrival,
+      context: { ...contextOf(authorized), requestId, arrival },
     };
     if (!keyed || !options.idempotency) return await route.handle(apiRequest, reply);
     const { key, place } = keyed;
@@ -164,6 +164,18 @@ function keyedRequest(route: Route, request: Request) {
     },
   };
 }
+
+/** Returns what services need to know of a request, apart from its content. */
+function contextOf({ caller, request, startedAtMs, prefer, signal }: AuthorizedRequest) {
+  const { id: callerId, principal, expiresAtMs } = caller;
+  const waitSeconds = waitSecondsOf(prefer);
+  const precondition = parseIfMatch(request.headers['if-match']);
+  return { callerId, principal, expiresAtMs, startedAtMs, waitSeconds, precondition, signal };
+}
+
+/** A caller who states both preferences waits first, and gets an asynchronous answer only after that. */
+const waitSecondsOf = ({ waitSeconds, respondAsync }: Prefer): number | null =>
+  waitSeconds ?? (respondAsync ? 0 : null);
 
 /** The access log has set this header before any route runs. */
 function requestIdOf(response: Response): string {

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
-import type { RequestHandler } from 'express';
-import { isLoopbackHost } from '../../shared/settings/loopback.js';
-import { hostName } from './base-url.js';
+import type { RequestHandler, Request } from 'express';
+import { isLoopbackHost, parseTrustedProxies } from '../../shared/settings/addresses.js';
 import { HttpError } from './http-error.js';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
@@ -92,4 +91,42 @@ export function createHostGuard({ devMode, allowRemoteDevMode, names }: HostOpti
     if (devMode && !isOwn(name)) throw new HttpError(403, 'Host not allowed in dev mode');
     next();
   };
+}
+
+/** Returns the public address of the service without a trailing slash: as set, else as this request reached it. */
+export function baseUrlOf(request: Request, publicUrl: string): string {
+  if (publicUrl !== '') return withoutSlashes(publicUrl);
+  const { localAddress = '127.0.0.1', localPort = 80 } = request.socket;
+  const local = `${isIP(localAddress) === 6 ? `[${localAddress}]` : localAddress}:${String(localPort)}`;
+  // @NOTE express's type does not say it: without a `Host` header (HTTP/1.0) `host` is undefined.
+  const place = hostName(request.host) === null ? local : request.host;
+  return `${request.protocol === 'https' ? 'https' : 'http'}://${place}`;
+}
+
+/** Says where `baseUrlOf` takes the address from that links and redirects begin with, for the log. */
+export function sourceOfBaseUrl({
+  publicUrl,
+  trustProxy,
+}: {
+  publicUrl: string;
+  trustProxy: string;
+}): string {
+  if (publicUrl !== '') return 'api.public_url';
+  return parseTrustedProxies(trustProxy) === 0
+    ? 'Host'
+    : 'X-Forwarded-Host and X-Forwarded-Proto of trusted proxies, else Host';
+}
+
+/** Removes slashes at the end. */
+export function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path.charAt(end - 1) === '/') end -= 1;
+  return path.slice(0, end);
+}
+
+/** Returns the name or address of `name[:port]` in lower case, without brackets; null when it is malformed. */
+function hostName(host: string | undefined): string | null {
+  if (host === undefined) return null;
+  const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host) ?? [];
+  return (address ?? name)?.toLowerCase() ?? null;
 }

@@ -1,4 +1,4 @@
-import { toWellFormed } from '../../shared/well-formed.js';
+import { toWellFormed } from '../../shared/json-values.js';
 
 /**
  * Returns a text in UTF-8 as the value of a parameter such as `filename*` has it (RFC 8187): signs that URIs leave as they

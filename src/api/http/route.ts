@@ -1,9 +1,8 @@
 import type { RequestAction } from '../../shared/audit/entry.js';
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/authentication.js';
-import type { Precondition } from '../../shared/documents/entity-tag.js';
-import type { Reservation } from '../../shared/idempotency/reservation.js';
-import type { Arrival } from '../services/ingest/admission/arriving.js';
+import type { Arrival } from '../services/ingest/admission/admission.js';
+import type { RequestContext } from '../services/request-context.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
 import type { IgnoredFields } from './unknown-fields.js';
 import type { ReceiveItems } from './request/items/receive-items.js';
@@ -23,8 +22,6 @@ export interface ApiRequest<Path, Query, Body> {
   /** Null unless the route declares `items`. */
   readonly receiveItems: ReceiveItems | null;
   readonly prefer: Prefer;
-  /** The states in which alone a document may be changed; null where the request does not say. */
-  readonly precondition: Precondition | null;
   /** Returns the names of the fields of an item that were ignored, once; undefined where there are none. */
   readonly takeIgnored: IgnoredFields['takeItem'];
   readonly requestId: string;
@@ -35,10 +32,8 @@ export interface ApiRequest<Path, Query, Body> {
   readonly signal: AbortSignal;
   /** A signal that aborts when the client goes away or its token ends: for streams, which may outlive it. */
   readonly whileValid: () => AbortSignal;
-  /** Undefined unless the route declares `admit`, and that admits one document. */
-  readonly arrival?: Arrival | undefined;
-  /** Undefined unless the route declares `idempotency` and the request has an `Idempotency-Key`. */
-  readonly reservation?: Reservation | undefined;
+  /** The facts about the request that services need, apart from its content. It references nothing of the body. */
+  readonly context: RequestContext;
 }
 
 /** The `Prefer` header (RFC 7240). `waitSeconds` is null when the client did not state it, or not correctly. */
@@ -199,6 +194,7 @@ export function defineRoute<
   const Declared extends Responses,
   Events extends z.ZodType = never,
 >(route: RouteDefinition<Path, Query, Body, Declared, Events>): Route {
+  const untyped: unknown = route;
   // @NOTE dropping the types is safe: the server calls each handler with the output of the route's own schemas.
-  return route as unknown as Route;
+  return untyped as Route;
 }

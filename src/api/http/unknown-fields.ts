@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ValidationItem } from '../../shared/errors.js';
-import { isPlainObject } from '../../shared/is-plain-object.js';
+import { isPlainObject } from '../../shared/json-values.js';
 import { HttpError } from './http-error.js';
 import { MAX_ITEMS } from './validation/validation-errors.js';
 

@@ -5,7 +5,7 @@ import {
   renderOpenMetrics,
   type MetricsSource,
 } from '../../shared/observability/prometheus.js';
-import { isLoopbackHost } from '../../shared/settings/loopback.js';
+import { isLoopbackHost } from '../../shared/settings/addresses.js';
 import {
   isSamePassword,
   notAuthenticated,
@@ -15,7 +15,7 @@ import {
 import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
-import { noteCaller, noteRoute } from '../http/logging/request-facts.js';
+import { noteCaller, noteRoute } from '../http/logging/access-log.js';
 
 export interface MetricsPageOptions {
   /** Each gives a part of the page. */

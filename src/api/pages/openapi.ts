@@ -11,13 +11,13 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { isPlainObject } from '../../shared/is-plain-object.js';
-import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
+import { isPlainObject } from '../../shared/json-values.js';
+import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/request/headers.js';
 import { NDJSON } from '../http/request/items/receive-items.js';
 import { MERGE_PATCH } from '../http/request/read-parts.js';
 import { responsesOf, streamError } from '../http/response/declared-responses.js';
 import type { ResponseShape } from '../http/response/reply.js';
-import { sendText } from '../http/response/send-json.js';
+import { sendText } from '../http/response/write.js';
 import type { Route } from '../http/route.js';
 import { pagePolicy } from '../http/security-headers.js';
 import { errorDescriptions, errorExample } from './error-examples.js';
@@ -176,14 +176,13 @@ const mediaType = (schema: NonNullable<ZodOpenApiMediaTypeObject['schema']>, exa
 
 /** Everything that a route may answer, by status. */
 function responseObjects(route: Route): ZodOpenApiResponsesObject {
-  const responses: ZodOpenApiResponsesObject = {};
+  const responses: Record<string, ZodOpenApiResponseObject> = {};
   for (const [status, shape] of responsesOf(route)) {
     const example = route.examples?.responses[status] ?? errorExample(route, status);
     const response = responseObject(status, shape, example);
     const events = status === 200 && route.events ? eventContent(route.events, route.examples?.events) : {};
     const lines = route.items && status < 300 ? lineContent(shape, example) : {};
-    // @NOTE a status has three digits; the type only accepts literals.
-    responses[String(status) as `2${string}`] = {
+    responses[String(status)] = {
       ...response,
       content: { ...response.content, ...lines, ...events },
     };

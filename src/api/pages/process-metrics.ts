@@ -11,8 +11,8 @@ import type {
 import { DURATION_BUCKETS, bucketOf } from '../../shared/observability/worker-metrics.js';
 import { traceIds } from '../../shared/tracing/tracing.js';
 import type { WriteBehind } from '../../shared/usage/write-behind.js';
-import type { ConnectionRoom, Shortage } from '../http/connections/connection-room.js';
-import { requestFacts } from '../http/logging/request-facts.js';
+import type { ConnectionRoom, Shortage } from '../http/connections/limit-connections.js';
+import { requestFacts } from '../http/logging/access-log.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

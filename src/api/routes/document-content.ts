@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { noteUser } from '../../shared/audit/notes.js';
-import { isFinal } from '../../shared/document.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
+import { isFinal, displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/document.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { nonBlankString, optionalNull, queryInteger } from '../http/validation/field-schemas.js';
@@ -9,8 +8,7 @@ import type { DownloadLinks, OpenDownload } from '../services/documents/download
 import type { ReadPage } from '../services/documents/read-page.js';
 import type { Admit } from '../services/ingest/admission/admission.js';
 import type { ContentUpdates } from '../services/ingest/content-updates.js';
-import { contextOf } from './context-of.js';
-import { replyDocument, replyIngest } from './document-replies.js';
+import { replyDocument, replyIngest } from './document-view.js';
 import { documentPath } from './documents.js';
 import {
   putContentExamples,
@@ -67,7 +65,7 @@ export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRo
       examples: putContentExamples,
       handle: async (request, reply) => {
         const { path, receiveUpload, prefer } = request;
-        const asked = contextOf(request);
+        const asked = request.context;
         const { changed, ...awaited } = receiveUpload
           ? await contentUpdates.putFile(path.document_id, receiveFile(receiveUpload), asked)
           : await contentUpdates.putText(path.document_id, textOf(request.body), asked);
@@ -179,7 +177,7 @@ export function createPageRoutes({ readPage }: PageRouteDependencies): Route[] {
         '`highlight` names one. Answers 404 where the document has no such page or chunk, has no pages, or the page ' +
         'cannot be rendered, 409 while nothing is published, 429 while too many pages of the caller wait to be ' +
         'rendered, and 503 while too many of all do, when it is not rendered in time, or gives way to others who wait. ' +
-        'A page that takes too long to render is answered 404 for an hour.',
+        'A page that takes too long to render is answered 404 for a minute, and for up to an hour if it does so again.',
       request: { path: pagePath, query: pageQuery },
       responses: { 200: 'png', 404: errorBody, 409: errorBody },
       examples: pageExamples,

@@ -3,13 +3,12 @@ import type { DocumentRecord } from '../../shared/document.js';
 import { LIST_KEYS, type ListOrder } from '../../shared/documents/list-order.js';
 import { HttpError } from '../http/http-error.js';
 import { isLonger, optionalOr, queryBoolean } from '../http/validation/field-schemas.js';
-import { queryFilters } from '../http/validation/filters.js';
+import { queryFilters, sharedParameter } from '../http/validation/search-fields.js';
 import { listDigest, readCursor, writeCursor, page, type ListCursor } from '../http/validation/paging.js';
 import { defineRoute } from '../http/route.js';
 import { documentView, viewDocument } from './document-view.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import { listDocumentsExamples } from './examples/documents.js';
-import { sharedParameter } from '../http/validation/search-fields.js';
 
 const MAX_NAME = 256;
 /** Filters that take more characters in an address are no part of one in a header, which clients and proxies bound. */

@@ -1,21 +1,31 @@
 import { z } from 'zod';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
-import { isFinal, type Metadata } from '../../shared/document.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
+import { isFinal, displayFilename, MAX_FILENAME_CHARACTERS, type Metadata } from '../../shared/document.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { accessControlChange, accessControlMerge } from '../http/validation/access-lists.js';
+import {
+  accessControlChange,
+  accessControlMerge,
+  metadata,
+  metadataMerge,
+  compact,
+} from '../http/validation/document-fields.js';
 import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
 import { page } from '../http/validation/paging.js';
-import { metadata, metadataMerge } from '../http/validation/metadata.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges, DocumentPatch } from '../services/documents/document-changes.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
-import { contextOf } from './context-of.js';
 import { listRoute } from './document-list.js';
-import { preferenceApplied, replyDocument, tagged } from './document-replies.js';
-import { documentStatusView, documentView, viewDocument, viewStatus } from './document-view.js';
+import {
+  preferenceApplied,
+  replyDocument,
+  tagged,
+  documentStatusView,
+  documentView,
+  viewDocument,
+  viewStatus,
+} from './document-view.js';
 import {
   cancelDocumentExamples,
   deleteDocumentExamples,
@@ -27,7 +37,7 @@ import {
   retryDocumentExamples,
 } from './examples/documents.js';
 import { extractionView, viewExtraction, whereaboutsFields } from './extraction-view.js';
-import { compact, LIMITS } from './ingest/upload-fields.js';
+import { LIMITS } from './ingest/upload-fields.js';
 
 export const documentPath = z.object({
   document_id: z.string().describe('The `external_id` of the document.'),
@@ -171,7 +181,7 @@ const patchRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
         accessControl: access_control && compact(access_control),
       };
       const { prefer } = request;
-      const awaited = await changes.patch(request.path.document_id, patch, contextOf(request));
+      const awaited = await changes.patch(request.path.document_id, patch, request.context);
       return reply.pending(awaited, (record) =>
         replyDocument(record, record?.retag === 0, { bucket, prefer }),
       );
@@ -191,7 +201,7 @@ const deleteRoute = ({ changes }: DocumentRouteDependencies) =>
     responses: { 200: z.object({ success: z.literal(true) }), 404: errorBody, 412: errorBody },
     examples: deleteDocumentExamples,
     handle: async (request, reply) => {
-      await changes.remove(request.path.document_id, contextOf(request));
+      await changes.remove(request.path.document_id, request.context);
       return reply.json(200, { success: true });
     },
   });
@@ -210,7 +220,7 @@ const retryRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     responses: { 200: documentView, 202: documentView, 404: errorBody, 507: errorBody },
     examples: retryDocumentExamples,
     handle: async (request) => {
-      const record = await changes.retry(request.path.document_id, contextOf(request));
+      const record = await changes.retry(request.path.document_id, request.context);
       return replyDocument(record, !record || isFinal(record), { bucket, prefer: request.prefer });
     },
   });
@@ -229,7 +239,7 @@ const cancelRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     responses: { 200: documentView, 404: errorBody },
     examples: cancelDocumentExamples,
     handle: async (request, reply) => {
-      const record = await changes.cancel(request.path.document_id, contextOf(request));
+      const record = await changes.cancel(request.path.document_id, request.context);
       // A cancelled document is final, so that the answer never is 202.
       if (!record) throw documentNotFound();
       return reply.json(200, viewDocument(record, bucket), {

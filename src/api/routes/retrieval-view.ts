@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { whereaboutsFields } from './extraction-view.js';
 import type { Streamed } from '../http/response/reply.js';
 import { FINISH_REASONS } from '../../shared/models/finish-reason.js';
-import type { FoundChunk } from '../services/retrieval/found-chunks.js';
+import type { FoundChunk } from '../services/retrieval/retrieval.js';
 import type { RerankReport } from '../../shared/search/reranked-search.js';
 import type { FoundDocument } from '../services/retrieval/found-documents.js';
 import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/completions.js';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse.js';
-import { sharedField, rerankWish } from '../http/validation/search-fields.js';
+import { sharedField, rerankWish, bodyFilters } from '../http/validation/search-fields.js';
 import { RANKINGS } from '../../shared/search/ranking.js';
-import { bodyFilters } from '../http/validation/filters.js';
 import {
   jsonFloat,
   jsonInteger,

@@ -3,12 +3,11 @@ import { SHARED } from '../../shared/access/sharing.js';
 import { noteUser } from '../../shared/audit/notes.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { userId } from '../http/validation/access-lists.js';
+import { userId } from '../http/validation/document-fields.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import type { CallerLists, CallerView } from '../services/sharing/caller-lists.js';
 import type { Membership } from '../services/sharing/membership.js';
-import { contextOf } from './context-of.js';
-import { preferenceApplied } from './document-replies.js';
+import { preferenceApplied } from './document-view.js';
 import { documentPath } from './documents.js';
 import { LEASE_ID } from './examples/story.js';
 
@@ -149,7 +148,7 @@ const leaveRoute = ({ membership }: SharingRouteDependencies) =>
     responses: { 200: done, 404: errorBody, 409: errorBody },
     examples: leaveDocumentExamples,
     handle: async (request, reply) => {
-      await membership.leave(request.path.document_id, contextOf(request));
+      await membership.leave(request.path.document_id, request.context);
       return reply.json(200, { success: true });
     },
   });
@@ -170,7 +169,7 @@ const acceptRoute = ({ membership }: SharingRouteDependencies) =>
     examples: acceptDocumentExamples,
     handle: async (request, reply) => {
       const { prefer } = request;
-      const awaited = await membership.accept(request.path.document_id, contextOf(request));
+      const awaited = await membership.accept(request.path.document_id, request.context);
       return reply.pending(awaited, (record) => {
         if (!record) throw documentNotFound();
         const isDone = record.retag === 0;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Owned, Quotas } from '../../shared/documents/owned.js';
+import type { Owned, Quotas } from '../../shared/documents/counts.js';
 import type { Quota } from '../../shared/errors.js';
 import { OPERATIONS, type Usage, type UsageEvent } from '../../shared/usage/usage.js';
 import type { WriteBehind } from '../../shared/usage/write-behind.js';

@@ -1,7 +1,7 @@
 import type { Principal } from '../../shared/access/access.js';
-import type { Precondition } from '../../shared/documents/entity-tag.js';
+import type { Precondition } from '../../shared/document.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
-import type { Arrival } from './ingest/admission/arriving.js';
+import type { Arrival } from './ingest/admission/admission.js';
 
 /**
  * The caller who requests a change, the start of the request, and the time that they wait. It references nothing of the
@@ -26,15 +26,4 @@ export interface RequestContext {
   readonly precondition?: Precondition | null;
   /** Undefined for a request without an `Idempotency-Key`. */
   readonly reservation?: Reservation | undefined;
-}
-
-/** The limits of a caller's wait. */
-export type WaitLimits = Pick<RequestContext, 'waitSeconds' | 'expiresAtMs'>;
-
-/** Returns the time that a caller waits from now on. @param usualSeconds for callers that do not state it */
-export function waitMilliseconds(
-  { waitSeconds, expiresAtMs = Infinity }: WaitLimits,
-  usualSeconds: number,
-): number {
-  return Math.max(0, Math.min((waitSeconds ?? usualSeconds) * 1_000, expiresAtMs - Date.now()));
 }

@@ -1,8 +1,12 @@
 import { valueOf } from '../../shared/at.js';
 import { readReindexing } from '../../shared/data-set/data-set.js';
 import type { DiskState, DiskWatch } from '../../shared/disk/disk-watch.js';
-import { countUnfinishedIngests, countIngestingCallers } from '../../shared/documents/unfinished-ingests.js';
-import { readOwnedTotals, type Owned } from '../../shared/documents/owned.js';
+import {
+  countUnfinishedIngests,
+  countIngestingCallers,
+  readOwnedTotals,
+  type Owned,
+} from '../../shared/documents/counts.js';
 import { QUOTAS } from '../../shared/errors.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { readWorkerMetrics } from '../../shared/observability/worker-metrics.js';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { jsonOrNull } from '../../shared/json-or-null.js';
 import { KEY_PREFIX, keys } from '../../shared/redis/keys.js';
-import { isShortSource } from '../../shared/storage/short-sources.js';
+import { isShortSource } from '../../shared/storage/sources.js';
 import { inBytes, type Client } from './connect.js';
 import type { KeyRecord } from './key-records.js';
 
@@ -26,13 +27,19 @@ export async function* dumpKeys(client: Client, names: Iterable<string>): AsyncI
     yield await Promise.all(all.slice(from, from + KEYS_AT_ONCE).map((key) => dumpKey(client, key)));
 }
 
+/** The types of the client do not say that its mapping makes bytes of this reply. */
+async function readDump(client: Client, key: string): Promise<Buffer | null> {
+  const value: unknown = await inBytes(client).dump(key);
+  if (value !== null && !Buffer.isBuffer(value)) throw new TypeError('Redis dumps a key as bytes');
+  return value;
+}
+
 async function dumpKey(client: Client, key: string): Promise<Dumped> {
   const isDocument = key.startsWith(keys.documentPrefix);
   const [expiresAt, value, states] = await Promise.all([
     // The clock of Redis counts, which may differ from this machine's.
     client.pExpireTime(key),
-    // @NOTE the types of the client do not say that its mapping makes bytes of this reply
-    inBytes(client).dump(key) as Promise<Buffer | null>,
+    readDump(client, key),
     isDocument ? client.hmGet(key, ['published', 'pending']) : null,
   ]);
   return {
@@ -45,15 +52,7 @@ async function dumpKey(client: Client, key: string): Promise<Dumped> {
 
 /** A record that cannot be read refers to no source that could be known. */
 function sourceOf(state: string | null): readonly string[] {
-  const parsed = state === null ? null : stateSchema.safeParse(parseJson(state));
+  const parsed = state === null ? null : stateSchema.safeParse(jsonOrNull(state));
   const key = parsed?.data?.storageKey;
   return key === undefined || isShortSource(key) ? [] : [key];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -12,12 +12,12 @@ const HEAD_BYTES = 16;
 
 /** Writes a record: a head of two lengths (u32) and a time (f64, 0 for never), the key, and the value. */
 export function writeKeyRecord({ key, expiresAt, value }: KeyRecord): Buffer {
-  const name = Buffer.from(key);
+  const [name, content] = [Buffer.from(key), value ?? Buffer.alloc(0)];
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32LE(name.length, 0);
-  head.writeUInt32LE(value?.length ?? 0, 4);
+  head.writeUInt32LE(content.length, 4);
   head.writeDoubleLE(expiresAt ?? 0, 8);
-  return Buffer.concat([head, name, value ?? Buffer.alloc(0)]);
+  return Buffer.concat([head, name, content]);
 }
 
 /** Reads the records of a part. @throws RangeError for a part that ends within a record */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { documentOfSource, isObjectKey } from '../../shared/storage/object-key.js';
+import { documentOfSource, isObjectKey } from '../../shared/storage/sources.js';
 
 /** The version of a backup's form. */
 export const FORMAT = 1;

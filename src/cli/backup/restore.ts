@@ -61,7 +61,8 @@ export async function restore(
 async function readAllKeys(from: ObjectStorage, manifest: Manifest): Promise<number> {
   let largest = 0;
   for (const part of manifest.keys)
-    for (const { value } of await readKeyPart(from, part)) largest = Math.max(largest, value?.length ?? 0);
+    for (const { value } of await readKeyPart(from, part))
+      if (value) largest = Math.max(largest, value.length);
   return largest;
 }
 

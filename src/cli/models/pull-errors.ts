@@ -19,10 +19,10 @@ export function asUserError(error: unknown, { directory, env, signal }: Circumst
     return new UserError(`${error.message}. The same command goes on from here.${proxyAdvice(env)}`, {
       cause,
     });
-  const code = systemErrorCode(error) ?? '';
+  const code = systemErrorCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new UserError(`${directory} has no room left.`, { cause });
-  if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].includes(code))
+  if (code !== null && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].includes(code))
     return new UserError(`${directory} cannot be written to, or the file not be read (${code}).`, { cause });
   return error;
 }
@@ -32,6 +32,6 @@ const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
 /** Node.js itself knows proxies from 24 and 22.21 on, when it is told to. */
 function proxyAdvice(env: Environment): string {
   const { NODE_USE_ENV_PROXY: uses = '' } = env;
-  if (uses !== '' || PROXIES.every((name) => (env[name] ?? '') === '')) return '';
+  if (uses !== '' || PROXIES.every((name) => env[name] === undefined || env[name] === '')) return '';
   return ' The proxy of the environment is used with NODE_USE_ENV_PROXY=1, by Node.js 24 and 22.21 or newer. Or download the file otherwise, and pull its path.';
 }

@@ -268,9 +268,10 @@ async function copyModel(path: string, draft: Draft, options: CopyOptions): Prom
   const handle = await draft.openToAppend();
   try {
     let done = 0;
-    for await (const part of createReadStream(path, { highWaterMark: 1024 ** 2, signal: options.signal })) {
-      // @NOTE a stream without an encoding yields buffers, which its type does not say
-      const bytes = part as Buffer;
+    const { signal } = options;
+    const parts: AsyncIterable<unknown> = createReadStream(path, { highWaterMark: 1024 ** 2, signal });
+    for await (const bytes of parts) {
+      if (!Buffer.isBuffer(bytes)) throw new TypeError('a stream without an encoding yields bytes');
       await handle.appendFile(bytes);
       done += bytes.length;
       options.onProgress(done, size);
@@ -299,8 +300,9 @@ async function cloneFile(from: string, to: string): Promise<boolean> {
     await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
     return true;
   } catch (error) {
+    const code = systemErrorCode(error);
     const cannot = ['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOSYS', 'ENOTTY', 'EPERM'];
-    if (cannot.includes(systemErrorCode(error) ?? '')) return false;
+    if (cannot.some((each) => each === code)) return false;
     throw error;
   }
 }

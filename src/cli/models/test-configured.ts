@@ -22,6 +22,7 @@ import {
   type TestResult,
   type Verdict,
 } from './test.js';
+import { at } from '../../shared/at.js';
 
 /**
  * Tries the embedder, completer and reranker that the settings name, in this process and without a service.
@@ -97,7 +98,7 @@ async function tryRemoteEmbedder(embedder: Embedder): Promise<Verdict> {
   return {
     isSane,
     lines: [
-      `  vectors ${String(answers[0]?.length ?? 0)} dimensions`,
+      `  vectors ${String(at(answers, 0).length)} dimensions`,
       `  time    ${seconds} s for ${String(QUESTIONS.length + ANSWERS.length)} texts in ${String(QUESTIONS.length + 1)} requests`,
       sanityLine(
         isSane,

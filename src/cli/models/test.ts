@@ -17,6 +17,7 @@ import { UserError } from '../user-messages.js';
 import { findDescription, postToModels } from './ask-models.js';
 import { inMegabytes } from './megabytes.js';
 import { withModelsProcess } from './with-models-process.js';
+import { at } from '../../shared/at.js';
 
 const DESCRIPTION_PATIENCE_MS = 600_000;
 
@@ -148,7 +149,7 @@ function createChatAsk(address: ModelsAddress, { id, fingerprint }: ModelDescrip
       temperature: 0,
     });
     const { choices, usage } = completionSchema.parse(await response.json());
-    return { text: choices[0]?.message.content ?? '', usage, milliseconds: performance.now() - begin };
+    return { text: at(choices, 0).message.content, usage, milliseconds: performance.now() - begin };
   };
 }
 
@@ -207,7 +208,7 @@ async function tryEmbedding(address: ModelsAddress, model: ModelDescription): Pr
   const unlike = QUESTIONS.map((_, one) => dot(vectors[one], vectors[2 * QUESTIONS.length - 1 - one]));
   const isSane = alike.every((each, one) => each > (unlike[one] ?? each));
   const speed = await measureEmbedding(embed);
-  const width = String(vectors[0]?.length ?? 0);
+  const width = String(at(vectors, 0).length);
   return {
     isSane,
     lines: [

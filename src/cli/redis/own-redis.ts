@@ -94,7 +94,8 @@ async function endLeftover(directory: string): Promise<void> {
       await withClient(url, (client) => client.sendCommand(['SHUTDOWN', 'NOSAVE']));
     } catch (error) {
       // Nothing listens there, or it is not our Redis.
-      if (['ECONNREFUSED', 'ENOENT'].includes(systemErrorCode(error) ?? '') || tries >= 100) return;
+      const code = systemErrorCode(error);
+      if (code === 'ECONNREFUSED' || code === 'ENOENT' || tries >= 100) return;
     }
     await sleep(50);
   }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../executables.js';
 import { UserError } from '../user-messages.js';
+import { isPlainObject } from '../../shared/json-values.js';
 
 export interface SupervisorSettings {
   /** Empty for a Redis of our own. */
@@ -28,11 +29,16 @@ export type SettingsAnswer = { readonly settings: SupervisorSettings } | { reado
 export async function readSupervisorSettings(env: Environment): Promise<SupervisorSettings> {
   const path = fileURLToPath(new URL('./main.js', import.meta.url));
   const child = fork(path, [], { env: { ...env }, stdio: ['ignore', 1, 2, 'ipc'] });
-  // @NOTE the child is our own code
-  const [answer] = (await Promise.race([once(child, 'message'), untilSilent(child)])) as [SettingsAnswer];
+  const messages: readonly unknown[] = await Promise.race([once(child, 'message'), untilSilent(child)]);
+  const [answer] = messages;
+  if (!isAnswer(answer)) throw new TypeError('the process of settings gave no answer');
   if ('wrong' in answer) throw new UserError(answer.wrong);
   return answer.settings;
 }
+
+/** The process is our own code: it is enough to know which of the two answers it gives. */
+const isAnswer = (message: unknown): message is SettingsAnswer =>
+  isPlainObject(message) && ('settings' in message || 'wrong' in message);
 
 /** A process that fails says why on stderr. */
 async function untilSilent(child: ReturnType<typeof fork>): Promise<never> {

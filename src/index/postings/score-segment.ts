@@ -1,6 +1,5 @@
-import { lengthDamping } from '../scoring/bm25.js';
+import { lengthDamping } from '../scoring/score.js';
 import type { TermWeights } from '../scoring/terms.js';
-import { spareOf, type Collector } from './collector.js';
 import { LIST } from './kernel.js';
 import { MAX_LISTS } from './segment-columns.js';
 import { highestShare, placeOf, WINDOW, type Segment, type CompiledSegment } from './segment.js';
@@ -343,3 +342,16 @@ function collectFound(
     ({ threshold } = collector);
   }
 }
+
+/** Gets the chunks that may be among the best, and says how good a chunk has to be. */
+export interface Collector {
+  readonly threshold: number;
+  /** @param sum the score, but for its last digits: it differs by `spareOf` at most */
+  collect(slot: number, sum: number): void;
+}
+
+/**
+ * Returns the greatest difference between the sum of a query's terms and the score, which is 1 at most: sums are floats of
+ * 32 bits that are added up in another order. Each of the terms is rounded a few times, and each addition once.
+ */
+export const spareOf = (terms: number): number => (terms + 8) * 2 ** -23;

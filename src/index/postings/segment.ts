@@ -1,4 +1,4 @@
-import { lengthDamping } from '../scoring/bm25.js';
+import { lengthDamping } from '../scoring/score.js';
 import type { PostingsKernel } from './kernel.js';
 
 /** Chunks of a segment at most, so that an ordinal fits two bytes. */

@@ -1,4 +1,4 @@
-import type { IndexedDocument } from '../tables/document.js';
+import type { IndexedDocument } from '../tables/document-table.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 
 /** Names a chunk of a document. */

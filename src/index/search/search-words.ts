@@ -1,16 +1,15 @@
 import { noStatistics, type TermStatistics, type TermWeights, type WordQuery } from '../scoring/terms.js';
-import { FURTHER_LOOK, leastOwnShare } from '../scoring/section-score.js';
+import { FURTHER_LOOK, leastOwnShare } from '../scoring/score.js';
 import type { AppTypes } from '../tables/app.js';
-import type { IndexedDocument } from '../tables/document.js';
-import { fewSlots } from './few-slots.js';
+import type { IndexedDocument } from '../tables/document-table.js';
+import { fewSlots, type Mask } from '../masks/working-mask.js';
 import type { CompareSlots } from '../vectors/knn-collector.js';
-import type { Mask } from '../masks/working-mask.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ScoredSlots } from './packed-candidates.js';
 import { createLikelyChunks, createTopChunks, type TopChunks } from './top-chunks.js';
-import { spareOf } from '../postings/collector.js';
-import type { SlotPositions } from '../postings/shard/slot-positions.js';
+import { spareOf } from '../postings/score-segment.js';
+import type { SlotPositions } from '../postings/shard/slots.js';
 import { createSectionScores, type SectionScores } from './section-scores.js';
 
 interface Tables {

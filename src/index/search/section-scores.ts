@@ -1,7 +1,6 @@
 import { placeOf, WINDOW, type Segment } from '../postings/segment.js';
-import type { SlotPositions } from '../postings/shard/slot-positions.js';
-import { coveredShare } from '../scoring/bm25.js';
-import { createSectionShare, scoreWithSection, sectionShare } from '../scoring/section-score.js';
+import type { SlotPositions } from '../postings/shard/slots.js';
+import { coveredShare, createSectionShare, scoreWithSection, sectionShare } from '../scoring/score.js';
 import type { TermWeights } from '../scoring/terms.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 

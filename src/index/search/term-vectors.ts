@@ -1,12 +1,11 @@
 import { packedLength, readTerms } from '../scoring/packed-terms.js';
 import type { AppTypes } from '../tables/app.js';
-import type { IndexedDocument } from '../tables/document.js';
+import type { IndexedDocument } from '../tables/document-table.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ChunkVectors } from './chunk-vectors.js';
-import { fewSlots } from './few-slots.js';
+import { fewSlots, type Mask } from '../masks/working-mask.js';
 import type { KnnCollector } from '../vectors/knn-collector.js';
-import type { Mask } from '../masks/working-mask.js';
 
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links' | 'terms' | 'tieOf' | 'divisors'>;

@@ -1,4 +1,4 @@
-import type { Collector } from '../postings/collector.js';
+import type { Collector } from '../postings/score-segment.js';
 import type { CompareSlots } from '../vectors/knn-collector.js';
 
 /** The best chunks so far: at most `limit` of them, the lowest on top of a binary heap. */

@@ -1,5 +1,5 @@
 import { createFloatColumn, growColumn, readColumn, type FloatColumn } from '../memory/columns.js';
-import { sectionOf } from '../scoring/section-score.js';
+import { sectionOf } from '../scoring/score.js';
 import type { Vectors } from '../vectors/vectors.js';
 
 interface NewChunk {

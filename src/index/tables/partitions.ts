@@ -1,6 +1,6 @@
 import type { Shard } from '../postings/shard/shard.js';
-import type { AccessClass } from './access-classes.js';
 import type { AppRules, AppTypes } from './app.js';
+import { addTo } from '../../shared/at.js';
 
 /**
  * The documents of one owner. What a caller reads is looked for in the partitions that hold something for them, so that its
@@ -117,9 +117,7 @@ function enter<App extends AppTypes>(
     state.all.set(owner, partition);
   }
   partition.documents.add(documentSlot);
-  const users = partition.classes.get(accessClass) ?? 0;
-  partition.classes.set(accessClass, users + 1);
-  if (users === 0)
+  if (addTo(partition.classes, accessClass) === 1)
     for (const reader of state.readersOf(accessClass.access)) count(state, reader, { partition, by: 1 });
   return partition;
 }
@@ -154,9 +152,44 @@ function count<App extends AppTypes>(
   { partition, by }: { readonly partition: OwnPartition<App>; readonly by: 1 | -1 },
 ): void {
   const named = readers.get(reader) ?? new Map<OwnPartition<App>, number>();
-  const classes = (named.get(partition) ?? 0) + by;
-  if (classes > 0) named.set(partition, classes);
-  else named.delete(partition);
+  if (addTo(named, partition, by) <= 0) named.delete(partition);
   if (named.size > 0) readers.set(reader, named);
   else readers.delete(reader);
+}
+
+/** The access of documents that have the same, so that it is decided once for all of them. */
+export interface AccessClass<App extends AppTypes = AppTypes> {
+  readonly id: number;
+  readonly key: string;
+  readonly access: App['access'];
+}
+
+/** Shares access: documents with the same have one class, which exists as long as a document has it. */
+export interface AccessClasses<App extends AppTypes> {
+  /** @param key text that is equal for equal access */
+  acquire(key: string, access: App['access']): AccessClass<App>;
+  release(accessClass: AccessClass<App>): void;
+}
+
+export function createAccessClasses<App extends AppTypes>(): AccessClasses<App> {
+  const classes = new Map<string, { readonly accessClass: AccessClass<App>; users: number }>();
+  let nextId = 0;
+  return {
+    acquire: (key, access) => {
+      let entry = classes.get(key);
+      if (!entry) {
+        entry = { accessClass: { id: nextId, key, access }, users: 0 };
+        nextId += 1;
+        classes.set(key, entry);
+      }
+      entry.users += 1;
+      return entry.accessClass;
+    },
+    release: ({ key }) => {
+      const entry = classes.get(key);
+      if (!entry) return;
+      entry.users -= 1;
+      if (entry.users === 0) classes.delete(key);
+    },
+  };
 }

@@ -32,11 +32,11 @@ export interface LoadedModels {
   close(): Promise<void>;
 }
 
-interface Entry {
+interface Entry<Kind extends ModelKind = ModelKind> {
   readonly name: string;
-  readonly kind: ModelKind;
+  readonly kind: Kind;
   readonly bytes: number;
-  readonly opened: OpenModel;
+  readonly opened: OpenModel<Kind>;
   users: number;
   usedAt: number;
 }
@@ -50,6 +50,9 @@ interface StoreOptions extends OpenParts {
   readonly logger: Logger;
 }
 
+const isOfKind = <Kind extends ModelKind>(entry: Entry, kind: Kind): entry is Entry<Kind> =>
+  entry.kind === kind;
+
 export function createLoadedModels(options: StoreOptions): LoadedModels {
   const entries = new Map<string, Entry>();
   const take = createTakeEntry(options, entries);
@@ -57,8 +60,8 @@ export function createLoadedModels(options: StoreOptions): LoadedModels {
     use: async (id, kind, task) => {
       const entry = await take(await options.catalog.find(id), kind);
       try {
-        // @NOTE entries are kept by kind, so that this one has the use of its kind
-        return await task(entry.opened.use as ModelUses[typeof kind]);
+        if (!isOfKind(entry, kind)) throw new Error(`a model was opened for ${entry.kind}, not for ${kind}`);
+        return await task(entry.opened.use);
       } finally {
         entry.users -= 1;
         entry.usedAt = performance.now();

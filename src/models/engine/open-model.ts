@@ -117,13 +117,13 @@ export async function openModel<Kind extends ModelKind>(
     });
   });
   try {
-    const opened: Record<ModelKind, () => Promise<Omit<OpenModel, 'close'>>> = {
+    const open: { readonly [Each in ModelKind]: () => Promise<Omit<OpenModel<Each>, 'close'>> } = {
       embedding: () => openEmbedding(parts, request, model),
       ranking: () => openRanking(parts, request, model),
       chat: () => openChat(parts, request, model),
     };
-    // @NOTE the record gives each kind its own use, which its type cannot say
-    return { ...(await opened[kind]()), close: () => model.dispose() } as OpenModel<Kind>;
+    const { use, turns } = await open[kind]();
+    return { use, turns, close: () => model.dispose() };
   } catch (error) {
     await model.dispose();
     throw error;

@@ -1,4 +1,4 @@
-import type { LlamaModel, Token, Tokenizer } from 'node-llama-cpp';
+import type { BuiltinSpecialTokenValue, LlamaModel, Token, Tokenizer } from 'node-llama-cpp';
 
 /**
  * UTF-16 units of text without a blank in between, or of blanks alone, that are made tokens at once. The engine cuts texts into
@@ -31,15 +31,18 @@ export function withBegin(model: Pick<LlamaModel, 'tokens'>, tokens: Token[]): T
   return shouldPrependBosToken && bos !== null && tokens[0] !== bos ? [bos, ...tokens] : tokens;
 }
 
+type TokenizerArguments =
+  | [text: string, special?: boolean, options?: 'trimLeadingSpace']
+  | [text: BuiltinSpecialTokenValue, special: 'builtin'];
+
 /** The model's tokenizer for texts of any kind. */
 export function tokenizerOf(model: LlamaModel): Tokenizer {
   return new Proxy(model.tokenizer, {
     // Text with special tokens belongs to a template, which no text of a caller gets into.
-    apply: (tokenize, self, args: [string, (boolean | 'builtin')?, 'trimLeadingSpace'?]) => {
+    apply: (tokenize, _self, args: TokenizerArguments) => {
+      if (args[1] === 'builtin') return tokenize(args[0], args[1]);
       const [text, special = false, options] = args;
-      if (special === false) return tokenizeText(model, text, options);
-      // @NOTE Reflect.apply has no types
-      return Reflect.apply(tokenize, self, args) as Token[];
+      return special ? tokenize(text, special, options) : tokenizeText(model, text, options);
     },
   });
 }

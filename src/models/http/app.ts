@@ -9,7 +9,7 @@ import express, {
 } from 'express';
 import type { Logger } from '../../shared/observability/logger.js';
 import { beginSpanFor, type Span } from '../../shared/tracing/tracing.js';
-import { isLoopbackHost } from '../../shared/settings/loopback.js';
+import { isLoopbackHost } from '../../shared/settings/addresses.js';
 import { KEEP_ALIVE_MILLISECONDS } from '../../shared/tools/keep-alive.js';
 import { chatCompletions } from '../routes/chat-completions.js';
 import { embeddings } from '../routes/embeddings.js';

@@ -8,6 +8,7 @@ import {
 } from './formats.js';
 import { isBinary } from './no-text.js';
 import { detectText } from './text.js';
+import { firstGroup } from '../blocks/matches.js';
 
 export interface FileType {
   readonly format: FileFormat;
@@ -28,7 +29,9 @@ export function detectFileType(
   declared: string | null,
 ): FileType | null {
   const extension = extensionOf(filename);
-  const declaredType = declared?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const declaredType = firstGroup(/^([^;]*)/, declared)
+    .trim()
+    .toLowerCase();
   const named = formatByExtension(extension) ?? formatOf(declaredType);
   const binary = detectBinary(head, named);
   const format = binary === undefined ? detectText(head, { extension, named }) : binary;

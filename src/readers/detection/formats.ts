@@ -138,7 +138,7 @@ export const formatOf = (contentType: string): FileFormat | undefined => byConte
 
 /** The extension of a file's name in small letters, without its dot; empty where the name has none. */
 export const extensionOf = (filename: string | null): string =>
-  firstGroup(/\.([A-Za-z0-9]+)$/, filename ?? '').toLowerCase();
+  firstGroup(/\.([A-Za-z0-9]+)$/, filename).toLowerCase();
 
 export const formatByExtension = (extension: string): FileFormat | undefined => byExtension.get(extension);
 

@@ -1,4 +1,4 @@
-import { at } from '../../shared/at.js';
+import { at, addTo } from '../../shared/at.js';
 import { countMatches } from '../blocks/matches.js';
 import { isUtf8 } from 'node:buffer';
 import { isControl, isForTerminals } from '../encoding/control-bytes.js';
@@ -71,14 +71,12 @@ function countSigns(bytes: Uint8Array): Signs {
   let controls = 0;
   let deletes = 0;
   let forTerminals = 0;
-  // The loop goes by index, because an iterator can make a pair for each byte.
-  for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index] ?? 0;
-    if (byte === 0) zerosAt[index % 4] = (zerosAt[index % 4] ?? 0) + 1;
+  bytes.forEach((byte, index) => {
+    if (byte === 0) zerosAt[index % 4] = at(zerosAt, index % 4) + 1;
     else if (byte === 0x7f) deletes += 1;
     else if (isControl(byte)) controls += 1;
     else if (isForTerminals(byte)) forTerminals += 1;
-  }
+  });
   return { zerosAt, controls, deletes, forTerminals };
 }
 
@@ -142,7 +140,7 @@ const isMadeOfSigns = (bytes: Buffer): boolean =>
 
 function isVaried(text: string): boolean {
   const counts = new Map<string, number>();
-  for (const sign of text) counts.set(sign, (counts.get(sign) ?? 0) + 1);
+  for (const sign of text) addTo(counts, sign);
   return Math.max(...counts.values()) <= Math.max(MIN_WIDE, text.length * MAX_SHARE);
 }
 

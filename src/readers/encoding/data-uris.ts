@@ -73,7 +73,7 @@ const fileType = (start = ''): string | undefined =>
   start === '' ? undefined : FILES.find(([pattern]) => pattern.test(start))?.[1];
 
 /** A pattern that runs over all the other characters at once would overflow the stack with megabytes of them. */
-const lineEnds = (text: string): string => text.match(/[\r\n]/g)?.join('') ?? '';
+const lineEnds = (text: string): string => Array.from(text.matchAll(/[\r\n]/g), ([end]) => end).join('');
 
 function endOfBase64(text: string, start: number): number {
   let end = start;

@@ -71,7 +71,7 @@ function decodeIso2022(bytes: Buffer, encoding: string): string {
   let shiftedOut: CharacterSet = encoding === 'iso-2022-cn' ? CHINESE : KOREAN;
   let isShifted = false;
   for (let at = 0; at < bytes.length;) {
-    const byte = bytes[at] ?? 0;
+    const byte = bytes.readUInt8(at);
     const sequence = byte === ESCAPE_BYTE ? escapeAt(bytes, at) : undefined;
     if (sequence !== undefined) {
       inside = ANNOUNCED[sequence] ?? null;
@@ -128,7 +128,7 @@ function createSevenBitText() {
   return {
     /** Adds the character at a place, and returns the place behind it. */
     add: (bytes: Buffer, at: number, set: CharacterSet | null): number => {
-      const byte = bytes[at] ?? 0;
+      const byte = bytes.readUInt8(at);
       const isCharacter = set !== null && isGraphic(byte) && (set.width === 1 || isGraphic(bytes[at + 1]));
       // ASCII is the same in all of these, so that blanks between words do not part them.
       const other = byte < 0x80 ? encoding : 'latin1';
@@ -140,7 +140,7 @@ function createSevenBitText() {
         return at + 1;
       }
       for (const before of set.before) push(before);
-      for (let place = at; place < at + set.width; place += 1) push((bytes[place] ?? 0) | 0x80);
+      for (let place = at; place < at + set.width; place += 1) push(bytes.readUInt8(place) | 0x80);
       return at + set.width;
     },
     end: (): string => {

@@ -1,4 +1,5 @@
 import { firstGroup } from '../blocks/matches.js';
+import { at } from '../../shared/at.js';
 /** The first line of a file as uuencode writes it (POSIX), with its end: its mode and its name. */
 const BEGIN = /^begin(?:-base64)? 0?[0-7]{3} ([^\r\n\u2028\u2029]{1,255})(?:\r\n?|\n)/gm;
 /** Fits everywhere, since a search that fails would begin anew at the start of the text. */
@@ -25,7 +26,7 @@ export function withoutUuencoded(text: string, tell: (file: LeftOut) => void): s
   for (let start = BEGIN.exec(text); start; start = BEGIN.exec(text)) {
     const end = endOfFile(text, BEGIN.lastIndex, start[0].startsWith('begin-'));
     if (end === null) continue;
-    tell({ name: (start[1] ?? '').trim(), length: end.at - start.index });
+    tell({ name: at(start, 1).trim(), length: end.at - start.index });
     kept += text.slice(from, start.index) + '\n'.repeat(end.lines);
     from = end.at;
     BEGIN.lastIndex = end.at;

@@ -4,7 +4,7 @@ import { InvalidFieldError, TooManyError } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { declareScript, evenWhenFull } from '../redis/script.js';
-import type { AccessGroup } from './access-tags.js';
+import type { AccessGroup } from './access.js';
 
 /** A caller can be in this many groups of one owner, because the engine takes a millisecond for that many tags. */
 const MAX_OF_OWNER = 256;

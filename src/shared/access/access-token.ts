@@ -1,5 +1,5 @@
 import jsonwebtoken from 'jsonwebtoken';
-import { isWellFormed } from '../well-formed.js';
+import { isWellFormed } from '../json-values.js';
 
 export const TOKEN_TYPES = ['developer', 'user'] as const;
 export type TokenType = (typeof TOKEN_TYPES)[number];

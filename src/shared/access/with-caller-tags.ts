@@ -1,8 +1,7 @@
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { dropOldest } from '../tools/drop-oldest.js';
-import { readerTag, callerTags, type CallerTags } from './access-tags.js';
-import type { Principal } from './access.js';
+import { readerTag, callerTags, type CallerTags, type Principal } from './access.js';
 
 /** The tags of this many callers are remembered. */
 const MAX_CALLERS_KNOWN = 512;

@@ -1,4 +1,5 @@
 import type { RequestAction, AuditEntry, RefusalsEntry, RequestEntry } from './entry.js';
+import { addTo } from '../at.js';
 
 const WINDOW_MILLISECONDS = 60_000;
 /** The number of lines that refused requests leave within a minute, of a kind and of all kinds. */
@@ -74,7 +75,7 @@ function createWindow() {
         lines += 1;
         return true;
       }
-      kind.leftOut.set(entry.status, (kind.leftOut.get(entry.status) ?? 0) + 1);
+      addTo(kind.leftOut, entry.status);
       return false;
     },
     takeCounts: (): RefusalsEntry[] => {

@@ -67,11 +67,13 @@ const buildSchema = z.object({
 });
 export type CacheBuild = z.infer<typeof buildSchema>;
 
-/** `internal` is our fault; the other codes refuse the caller's selection. */
+/** The kinds of failures of builds. `internal` is our fault; the others refuse the caller's selection. */
+export const CACHE_FAILURE_CODES = ['empty', 'too_large', 'internal'] as const;
+
 const failureSchema = z.object({
   build: z.string(),
   config: configSchema,
-  code: z.enum(['empty', 'too_large', 'internal']),
+  code: z.enum(CACHE_FAILURE_CODES),
   message: z.string(),
   /** Failures of earlier versions do not have them. */
   documentIds: z.array(z.string()).optional(),
@@ -107,7 +109,8 @@ export function parseCache(fields: CacheFields): CacheRecord | null {
   if (fields.every((field) => field === null)) return null;
   const [json, revision] = fields;
   try {
-    const cache = cacheSchema.parse(JSON.parse(json ?? ''));
+    if (json == null) throw new Error('the record has no text');
+    const cache = cacheSchema.parse(JSON.parse(json));
     // With another revision the commit script would never accept a change of this record.
     if (String(cache.revision) !== revision) throw new Error('the revision is not that of the record');
     return cache;

@@ -157,8 +157,8 @@ function commitCache(
       reservation: reservationKey(reservation),
     },
     args: {
-      expected: before?.revision ?? '',
-      revision: cache?.revision ?? '',
+      expected: before?.revision ?? null,
+      revision: cache?.revision ?? null,
       json: cache ? JSON.stringify(cache) : '',
       name,
       since: cache?.building ? Date.now() : '',
@@ -176,8 +176,8 @@ const tooManyCaches = () =>
 const commitScript = declareScript({
   keys: { cache: 'key', names: 'key', building: 'key', dirty: 'key', pending: 'key', reservation: 'key' },
   args: {
-    expected: 'text',
-    revision: 'text',
+    expected: 'optional',
+    revision: 'optional',
     json: 'text',
     name: 'text',
     since: 'text',

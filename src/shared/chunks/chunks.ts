@@ -4,7 +4,7 @@ import { batchCount, batchNumbers, BATCH_SIZE, inGroups } from '../batches.js';
 import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { countFieldsOf } from '../term-statistics/scripts.js';
+import { countFieldsOf } from '../term-statistics/count-steps.js';
 import type { ChunkAddress, ChunkMarks, ChunkVector, StoredChunk, TextBatch } from './fields.js';
 import {
   binaryClient,

@@ -1,10 +1,17 @@
 import { packedLength, packedTerms } from '../../index/index.js';
-import { at } from '../at.js';
+import { at, addTo } from '../at.js';
 import { BATCH_SIZE } from '../batches.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { isHeld, type CountState } from '../term-statistics/parts.js';
-import { countFields, countFieldsOf, groupTerms, readState, writeState } from '../term-statistics/scripts.js';
+import {
+  isHeld,
+  countFields,
+  countFieldsOf,
+  groupTerms,
+  readState,
+  writeState,
+  type CountState,
+} from '../term-statistics/count-steps.js';
 import {
   marksName,
   storedChunk,
@@ -127,7 +134,7 @@ function changesOf(group: readonly number[], { chunks, terms }: Renaming) {
   let length = 0;
   const add = (packed: Uint8Array, by: 1 | -1) => {
     length += by * packedLength(packed);
-    for (const term of packedTerms(packed)) frequencies.set(term, (frequencies.get(term) ?? 0) + by);
+    for (const term of packedTerms(packed)) addTo(frequencies, term, by);
   };
   for (const { chunk, terms: before } of chunks) {
     const after = terms.get(chunk.number);

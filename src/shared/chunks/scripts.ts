@@ -1,5 +1,5 @@
 import { declareScript, evenWhenFull } from '../redis/script.js';
-import { CHANGE_FUNCTION, COUNT_FUNCTION } from '../term-statistics/scripts.js';
+import { CHANGE_FUNCTION, COUNT_FUNCTION } from '../term-statistics/count-steps.js';
 
 /* The parts expect the locals that scripts declare under the same names. */
 

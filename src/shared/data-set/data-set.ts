@@ -174,10 +174,9 @@ const CLUSTER =
 /** Reads the server's mode, version, eviction policy and durability. */
 export async function inspectServer(redis: Redis): Promise<ServerReport> {
   const info = await redis.info('server');
-  const version = /redis_version:(\d+)\.(\d+)/.exec(info);
+  const [, major = 0, minor = 0] = (/redis_version:(\d+)\.(\d+)/.exec(info) ?? []).map(Number);
   const problems = CLUSTER_MODE.test(info) ? [CLUSTER] : [];
   const warnings: string[] = [];
-  const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
   if (major < 6 || (major === 6 && minor < 2))
     problems.push(`Redis ${String(major)}.${String(minor)} is older than 6.2`);
   // INFO has it too, and managed servers forbid CONFIG.

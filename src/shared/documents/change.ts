@@ -1,6 +1,6 @@
 import type { DocumentRecord } from '../document.js';
 import type { Reservation } from '../idempotency/reservation.js';
-import type { ShortSource } from '../storage/short-sources.js';
+import type { ShortSource } from '../storage/sources.js';
 import type { UsageEvent } from '../usage/usage.js';
 
 /** A field that the hash of a generation must hold. */

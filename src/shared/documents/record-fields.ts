@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { accessTags } from '../access/access-tags.js';
+import { accessTags } from '../access/access.js';
 import {
   documentSchema,
   matchableSchema,

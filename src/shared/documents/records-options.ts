@@ -2,7 +2,7 @@ import type { AuditLog } from '../audit/audit-log.js';
 import { auditChanges } from '../audit/document-changes.js';
 import type { Logger } from '../observability/logger.js';
 import type { Settings } from '../settings/schema.js';
-import type { Quotas } from './owned.js';
+import type { Quotas } from './counts.js';
 import { logMalformed } from './record-fields.js';
 
 /** For records of a process that serves: malformed ones are logged, owners have the quotas of the settings, and changes are audited. */

@@ -11,7 +11,7 @@ import { ANSWER } from './commit/answers.js';
 import { commitNew } from './commit/commit-new.js';
 import { commitChange, type CommitParts } from './commit/commit.js';
 import { publishGroup, type PublishedGroup } from './commit/publish-group.js';
-import { NO_QUOTAS, type Quotas } from './owned.js';
+import { NO_QUOTAS, type Quotas } from './counts.js';
 import {
   absentIfMalformed,
   GROUP_FIELD,

@@ -1,4 +1,5 @@
-import { isReader } from '../access/access.js';
+import { randomUUID } from 'node:crypto';
+import { isReader, type AccessLists } from '../access/access.js';
 import { hasLeft, withCaller, withoutCaller, withoutLeft } from '../access/leaving.js';
 import {
   callerOf,
@@ -10,9 +11,10 @@ import {
   type Extraction,
   type Failure,
   type IngestOperation,
+  type Metadata,
 } from '../document.js';
-import { replaceAttachments, takeBackAttachments } from './attachments/attachment-changes.js';
 import { ingestUsageEvent, type UsageEvent } from '../usage/usage.js';
+import { replaceAttachments, takeBackAttachments } from './attachments/attachment-changes.js';
 import type { Change } from './change.js';
 
 /** Names one run at ingesting one version. A run whose fence does not fit the record any more is stale. */
@@ -278,4 +280,60 @@ export function latestAttempts(record: DocumentRecord): string[] {
   return Array.from({ length: record.attempt + 1 - first }, (_, i) =>
     generationId({ ...record, attempt: first + i }),
   );
+}
+
+interface NewDocument {
+  readonly documentId: string;
+  readonly ownerId: string;
+  /** The caller who asked for it. */
+  readonly callerId: string;
+  readonly metadata: Metadata;
+  /** The owner is added to each list. */
+  readonly accessControl: Partial<AccessLists>;
+  readonly startedAtMs: number;
+}
+
+/** The record of a document that waits to be ingested for the first time. */
+export function newDocument(
+  content: Content,
+  { documentId, ownerId, callerId, metadata, accessControl, startedAtMs }: NewDocument,
+): DocumentRecord {
+  const withOwner = (ids: readonly string[] = []) => [...new Set([ownerId, ...ids])];
+  const { readers, writers, admins } = accessControl;
+  return {
+    id: documentId,
+    ownerId,
+    createdAt: content.createdAt,
+    updatedAt: content.createdAt,
+    readers: withOwner(readers),
+    writers: withOwner(writers),
+    admins: withOwner(admins),
+    metadata,
+    version: 1,
+    attempt: 1,
+    status: 'queued',
+    stage: 'queued',
+    progress: 0,
+    error: null,
+    published: null,
+    pending: content,
+    operation: newOperation(content, { documentId, userId: callerId, startedAtMs }),
+    prepared: null,
+    retag: 0,
+    revision: 1,
+  };
+}
+
+/** Makes the operation that the usage record of an ingest will contain. */
+export function newOperation(
+  { kind, filename }: Content,
+  { documentId, userId, startedAtMs }: { documentId: string; userId: string; startedAtMs: number },
+): IngestOperation {
+  return {
+    id: randomUUID(),
+    type: kind === 'text' ? 'ingest_text' : 'ingest_file',
+    userId,
+    startedAtMs,
+    metadata: { document_id: documentId, ...(filename === null ? {} : { filename }) },
+  };
 }

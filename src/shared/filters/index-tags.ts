@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Json, MatchableDocument } from '../document.js';
-import { isPlainObject } from '../is-plain-object.js';
+import { isPlainObject } from '../json-values.js';
 import { parseInstant } from './instants.js';
 import type { Comparison, Operand, Scalar } from './parse.js';
 import {

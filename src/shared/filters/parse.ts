@@ -1,6 +1,5 @@
 import type { ValidationItem } from '../errors.js';
-import { NOT_EXACT } from '../exact-numbers.js';
-import { isPlainObject } from '../is-plain-object.js';
+import { NOT_EXACT, isPlainObject } from '../json-values.js';
 import { parseInstant } from './instants.js';
 import { asCompared } from './paths.js';
 

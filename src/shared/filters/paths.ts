@@ -1,5 +1,5 @@
 import { programmingLanguage, shownContent, type Json, type FilterableDocument } from '../document.js';
-import { isPlainObject } from '../is-plain-object.js';
+import { isPlainObject } from '../json-values.js';
 
 /** Metadata may be nested this deep. Deeper values are neither stored nor looked for. */
 export const MAX_METADATA_DEPTH = 64;

@@ -69,8 +69,9 @@ function createMemory() {
   };
   const isFull = () => used.of('queries') > MAX_IN_ALL || used.of('bytes') > MAX_BYTES;
   const dropFirst = (callerId: string | undefined) => {
-    const [digest] = callers.get(callerId ?? '')?.keys() ?? [];
-    if (callerId !== undefined && digest !== undefined) take(callerId, digest);
+    if (callerId === undefined) return;
+    const [digest] = callers.get(callerId)?.keys() ?? [];
+    if (digest !== undefined) take(callerId, digest);
   };
   const put = (callerId: string, digest: string, remembered: Remembered): void => {
     // Another request may have asked the same in the meantime.

@@ -2,9 +2,8 @@ import { slicesOf } from '../batches.js';
 import { RerankError, UnavailableError, type RerankFailure } from '../errors.js';
 import { createTurns, type Turns } from '../fair-scheduling/turns.js';
 import type { Reranker, RerankScores } from '../ports.js';
-import { createDeadline } from '../tools/deadline.js';
+import { createDeadline, untilAborted } from '../tools/aborting.js';
 import { dropOldest } from '../tools/drop-oldest.js';
-import { untilAborted } from '../tools/until-aborted.js';
 
 /**
  * The reason why there are no scores: they took too long; the provider failed, or is given a rest after it has; or too many

@@ -1,4 +1,4 @@
-import { at } from '../at.js';
+import { at, addTo } from '../at.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { BATCHES, createNumberedBatches } from '../redis/numbered-batches.js';
@@ -196,7 +196,7 @@ function createNotes() {
   let noted = new Map<string, number>();
   return {
     add: (field: string, by: number): void => {
-      if (Number.isFinite(by)) noted.set(field, (noted.get(field) ?? 0) + by);
+      if (Number.isFinite(by)) addTo(noted, field, by);
     },
     /** Null when nothing was noted. */
     take: (): Sums | null => {

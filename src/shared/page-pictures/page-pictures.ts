@@ -33,13 +33,13 @@ const MAX_PICTURES = 500;
 const KEPT_MILLISECONDS = 300_000;
 /** A page that cannot be rendered is not tried again for so long, however often it is asked for. */
 const FAILED_MILLISECONDS = 30_000;
-/** A page that took long, or too long, is as slow the next time, and keeps others waiting again. */
+/** A page that took long is as slow the next time, and keeps others waiting again. */
 const REMEMBERED_SECONDS = 3_600;
-const LATE = {
-  type: 'failed',
-  code: 'timeout',
-  message: 'Rendering it took too long, so that it is not tried again for an hour.',
-} as const satisfies RenderOutcome;
+/**
+ * How long a page is refused that took too long once, twice, and so on. One that no processor was free for is drawn soon, and
+ * one that always takes too long keeps others waiting once an hour.
+ */
+const REFUSED_MINUTES = [1, 4, 16, 60] as const;
 /** The time after which a page that failed by our fault may be tried again, since it may succeed soon. */
 const OUR_FAILURE_MILLISECONDS = 3_000;
 
@@ -54,15 +54,13 @@ export function createPagePictures(redis: Redis) {
   return {
     /** Null while there is none. */
     outcome: async (id: PageId): Promise<RenderOutcome | null> => {
-      const [outcome, isLate] = await Promise.all([
-        readOutcome(redis, keyOf(id)),
-        redis.sIsMember(keys.latePages(id.generation), String(id.page)),
-      ]);
-      return outcome ?? (isLate === 1 ? LATE : null);
+      const [outcome, late] = await Promise.all([readOutcome(redis, pictureKey(id)), readLate(redis, id)]);
+      const milliseconds = (late?.untilMs ?? 0) - Date.now();
+      return outcome ?? (milliseconds > 0 ? refusal(Math.ceil(milliseconds / 60_000)) : null);
     },
     /** Null when it has expired or made room for others. */
     read: async (id: PageId): Promise<Buffer | null> => {
-      const png = await binary.hGet(keyOf(id), 'png');
+      const png = await binary.hGet(pictureKey(id), 'png');
       return png instanceof Buffer ? png : null;
     },
     /** Keeps a picture of at most `MAX_PICTURE_BYTES`, and wakes the requests that wait for it. */
@@ -70,11 +68,10 @@ export function createPagePictures(redis: Redis) {
       write(redis, id, { code: '', message: '', png, milliseconds: KEPT_MILLISECONDS }),
     /** Notes that there is no picture, and wakes the requests that wait for it. */
     fail: async (id: PageId, { code, message }: RenderFailure) => {
-      const isLate = code === 'timeout';
-      if (isLate) await notePage(redis, keys.latePages(id.generation), id);
+      const refused = code === 'timeout' ? refusal(await noteLate(redis, id)) : null;
       const isOurs = code === 'internal' || code === 'stale';
       const milliseconds = isOurs ? OUR_FAILURE_MILLISECONDS : FAILED_MILLISECONDS;
-      const told = isLate ? LATE.message : message;
+      const told = refused?.message ?? message;
       await write(redis, id, { code, message: told, png: Buffer.alloc(0), milliseconds });
     },
     /** Tells whether this page of a version, with whatever chunk marked, has given way to others before. */
@@ -83,18 +80,49 @@ export function createPagePictures(redis: Redis) {
     noteSlow: (id: Pick<PageId, 'generation' | 'page'>) => notePage(redis, keys.slowPages(id.generation), id),
     /** Wakes the requests that wait for a picture that is there already. */
     announce: async (id: PageId): Promise<void> => {
-      await redis.publish(keys.changed, keyOf(id));
+      await redis.publish(keys.changed, pictureKey(id));
     },
   };
 }
 
 /** Returns the key of a picture, which is also the message that it is there. */
-export const keyOf = ({ generation, page, chunk }: PageId): string =>
+export const pictureKey = ({ generation, page, chunk }: PageId): string =>
   keys.pagePicture(generation, page, chunk);
 
 /** Remembers a page of a version, with whatever chunk marked. */
 async function notePage(redis: Redis, key: string, { page }: Pick<PageId, 'page'>): Promise<void> {
   await redis.multi().sAdd(key, String(page)).expire(key, REMEMBERED_SECONDS).exec();
+}
+
+const refusal = (minutes: number) => {
+  const time = minutes === 1 ? 'a minute' : `${String(minutes)} minutes`;
+  const message = `Rendering it took too long, so that it is not tried again for ${time}.`;
+  return { type: 'failed', code: 'timeout', message } as const satisfies RenderOutcome;
+};
+
+const lateSchema = z.object({ times: z.number(), untilMs: z.number() });
+
+async function readLate(
+  redis: Redis,
+  { generation, page }: PageId,
+): Promise<z.infer<typeof lateSchema> | null> {
+  const text = await redis.hGet(keys.latePages(generation), String(page));
+  return text === null ? null : lateSchema.parse(JSON.parse(text));
+}
+
+/** Notes that a page took too long once more, and resolves with the minutes for which it is refused. */
+async function noteLate(redis: Redis, id: PageId): Promise<number> {
+  const times = ((await readLate(redis, id))?.times ?? 0) + 1;
+  const minutes = REFUSED_MINUTES[times - 1] ?? REFUSED_MINUTES[3];
+  const key = keys.latePages(id.generation);
+  const late = JSON.stringify({ times, untilMs: Date.now() + minutes * 60_000 });
+  // The times are forgotten some time after the longest refusal.
+  await redis
+    .multi()
+    .hSet(key, String(id.page), late)
+    .expire(key, 2 * REMEMBERED_SECONDS)
+    .exec();
+  return minutes;
 }
 
 const codeSchema = z.enum([...FAILURE_CODES, 'stale']);
@@ -114,7 +142,7 @@ interface Writing extends Omit<RenderFailure, 'code'> {
 
 async function write(redis: Redis, id: PageId, { code, message, png, milliseconds }: Writing): Promise<void> {
   await writeScript.run(redis, {
-    keys: { picture: keyOf(id), pictures: keys.pagePictures },
+    keys: { picture: pictureKey(id), pictures: keys.pagePictures },
     args: { channel: keys.changed, life: milliseconds, code, message, png },
   });
 }

@@ -59,7 +59,8 @@ export function withWholeAnswers(send: typeof fetch): typeof fetch {
 }
 
 function isJson({ headers }: Response): boolean {
-  return /^application\/json\b/i.test(headers.get('content-type') ?? '');
+  const type = headers.get('content-type');
+  return type !== null && /^application\/json\b/i.test(type);
 }
 
 /** The answer in one line. White space between its parts may have line ends, which a text in it never has. */

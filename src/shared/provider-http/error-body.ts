@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonOrNull } from '../json-or-null.js';
 
 /** An error longer than this is not read to its end. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -51,7 +52,7 @@ interface ProviderError {
 
 /** Reads the forms in which servers of OpenAI's protocol tell an error. Null for any other body. */
 function readProviderError(body: string): ProviderError | null {
-  const parsed = bodySchema.safeParse(parseJson(body));
+  const parsed = bodySchema.safeParse(jsonOrNull(body));
   if (!parsed.success) return null;
   const { error, error_type: errorType, message, detail, ...outer } = parsed.data;
   if (typeof error === 'string') return plain(error, { ...outer, type: errorType ?? outer.type });
@@ -82,14 +83,6 @@ function paramOf(issues: readonly Issue[]): string | null {
 }
 
 const tellIssue = ({ loc, msg }: Issue): string => `${loc.join('.')}: ${msg ?? ''}`;
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
-}
 
 /**
  * Gives refusals of a provider the form of OpenAI's errors. Its client reads no other form, and would keep only the status

@@ -1,5 +1,5 @@
-import type { ConnectionOptions, Queue } from 'bullmq';
-import type { z } from 'zod';
+import type { ConnectionOptions, Queue, Job } from 'bullmq';
+import { z } from 'zod';
 import { at } from '../at.js';
 import type { DocumentRecord } from '../document.js';
 import {
@@ -10,7 +10,9 @@ import {
 import type { Fence } from '../documents/transitions.js';
 import type { Redis } from '../redis/client.js';
 import { queueKeys, keys } from '../redis/keys.js';
+import { waitForRedis } from '../redis/open.js';
 import { declareScript } from '../redis/script.js';
+import { beginSpanFor, isTracing, traced, tracePlace, type Span } from '../tracing/tracing.js';
 import {
   cacheBuildOf,
   cleansOf,
@@ -26,15 +28,17 @@ import {
   removeReplacedOf,
   renderOf,
   retagOf,
+  jobIds,
   type Addition,
   type CacheSize,
   type JobOrigin,
   type NextTurn,
   type QueuedRecord,
-} from './additions.js';
-import { tracedAdding } from './job-traces.js';
-import { openQueue, type LaneName } from './lanes.js';
-import { jobIds, type cacheJob, type ingestGroupJob, type renderJob } from './payloads.js';
+  type cacheJob,
+  type ingestGroupJob,
+  type renderJob,
+} from './job-kinds.js';
+import { openQueue, LANES, type LaneName } from './lanes.js';
 
 interface CreateJobsOptions {
   readonly connection: ConnectionOptions;
@@ -269,3 +273,92 @@ local found = redis.call('ZRANGEBYSCORE', waiting, from, '+inf', 'LIMIT', 0, max
 for _, id in ipairs(found) do move(id, head * 4294967296, head) end
 return #found == maxMoved and 1 or 0
 `);
+
+/**
+ * The form in which a trace goes with jobs: the `traceparent` of the span that adds them is where BullMQ keeps such a
+ * context, in the form of its package for OpenTelemetry. BullMQ's own spans are not made: it has one for each look into a
+ * queue. Earlier releases pass over the field, and a job without it begins no trace.
+ */
+const carrierSchema = z.object({ traceparent: z.string() });
+
+/** The attributes of OpenTelemetry's conventions for messaging. */
+const ofQueue = (operation: 'send' | 'process', lane: LaneName) => ({
+  'messaging.system': 'bullmq',
+  'messaging.operation.type': operation,
+  'messaging.operation.name': operation,
+  'messaging.destination.name': lane,
+});
+
+/** Adds jobs as a span, which goes with them. */
+export function tracedAdding(addition: Addition, add: (addition: Addition) => Promise<void>): Promise<void> {
+  const { lane, jobs } = addition;
+  if (!isTracing() || jobs.length === 0) return add(addition);
+  const count = jobs.length;
+  const attributes = {
+    ...ofQueue('send', lane),
+    'quire.job.name': at(jobs, 0).name,
+    ...(count > 1
+      ? { 'messaging.batch.message_count': count }
+      : { 'messaging.message.id': at(jobs, 0).opts.jobId }),
+  };
+  return traced(`send ${lane}`, { kind: 'producer', attributes }, () => {
+    const place = tracePlace();
+    if (!place) return add(addition);
+    const telemetry = { metadata: JSON.stringify({ traceparent: place.traceparent }) };
+    return add({ ...addition, jobs: jobs.map((job) => ({ ...job, opts: { ...job.opts, telemetry } })) });
+  });
+}
+
+/** The span of a run of a job, if it came with a trace. The first run also tells how long the job waited for it. */
+export function beginJobSpan(lane: LaneName, job: Job): Span {
+  const traceparent = isTracing() ? traceparentOf(job) : null;
+  if (job.attemptsStarted <= 1) {
+    const startedAtMs = job.timestamp;
+    beginSpanFor(traceparent, 'queue wait', {
+      startedAtMs,
+      attributes: { 'messaging.destination.name': lane },
+    }).end();
+  }
+  return beginSpanFor(traceparent, `process ${lane}`, {
+    kind: 'consumer',
+    attributes: {
+      ...ofQueue('process', lane),
+      'messaging.message.id': job.id,
+      'quire.job.name': job.name,
+      'quire.job.attempt': job.attemptsStarted,
+    },
+  });
+}
+
+function traceparentOf({ opts: { telemetry } }: Job): string | null {
+  try {
+    const carrier = carrierSchema.safeParse(JSON.parse(telemetry?.metadata ?? 'null'));
+    return carrier.data?.traceparent ?? null;
+  } catch {
+    return null;
+  }
+}
+
+type Waiting = Parameters<typeof waitForRedis>[1];
+
+/**
+ * Opens the queues and waits for their connections, so that adding jobs fails fast from then on. It waits
+ * while Redis is away, and also when Redis goes away while the queues connect: a queue whose first
+ * connection broke stays broken, so that all of them are opened again.
+ */
+export function openJobs(options: Parameters<typeof createJobs>[0], waiting: Waiting): Promise<Jobs> {
+  return waitForRedis(async () => {
+    const jobs = createJobs(options);
+    try {
+      await Promise.all(LANES.map((name) => jobs.queue(name).waitUntilReady()));
+      return jobs;
+    } catch (error) {
+      // Closing says goodbye to Redis, which fails while it is away: a queue that had connected would go on connecting for
+      // ever. Nothing waits for the end, which a queue that is being closed may never report.
+      void Promise.allSettled(LANES.map((name) => jobs.queue(name).disconnect()));
+      // The first error is the reason to open the queues again.
+      await Promise.allSettled([jobs.close()]);
+      throw error;
+    }
+  }, waiting);
+}

@@ -60,8 +60,8 @@ export function createMemoryWatch(redis: Redis, share: number, disk: DiskWatch |
   };
 }
 
-/** A figure that a server does not tell counts as 0. */
-function figure(info: string, name: string): number {
+/** A figure of `INFO`. One that a server does not tell counts as 0. */
+export function figure(info: string, name: string): number {
   const line = info.split('\r\n').find((each) => each.startsWith(`${name}:`));
   return Number(line?.slice(name.length + 1) ?? 0);
 }

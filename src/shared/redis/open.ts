@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
-import { untilAborted } from '../tools/until-aborted.js';
+import { untilAborted } from '../tools/aborting.js';
 import { createRedis, toUnavailable, type Redis } from './client.js';
 
 const RETRY_MILLISECONDS = 500;

@@ -6,21 +6,22 @@ import type { Redis } from './client.js';
  * Scripts with names. A script declares its keys and arguments; callers pass an object with these names, and the Lua finds
  * locals with them. Nobody counts places, and each key that a script is given is declared.
  *
- * | kind     | callers pass          | the local in Lua                                                              |
- * | -------- | --------------------- | ----------------------------------------------------------------------------- |
- * | `key`    | a key                 | a string                                                                      |
- * | `keys`   | a list of keys        | a table                                                                       |
- * | `text`   | text, bytes, a number | a string                                                                      |
- * | `number` | a number              | a number                                                                      |
- * | `list`   | texts or bytes        | a table                                                                       |
- * | `rows`   | lists of these        | a function that returns the values of the next row; none after the last row   |
+ * | kind       | callers pass          | the local in Lua                                                            |
+ * | ---------- | --------------------- | --------------------------------------------------------------------------- |
+ * | `key`      | a key                 | a string                                                                    |
+ * | `keys`     | a list of keys        | a table                                                                     |
+ * | `text`     | text, bytes, a number | a string                                                                    |
+ * | `optional` | the same, or null     | a string, empty for null                                                    |
+ * | `number`   | a number              | a number                                                                    |
+ * | `list`     | texts or bytes        | a table                                                                     |
+ * | `rows`     | lists of these        | a function that returns the values of the next row; none after the last row |
  *
  * A script gets KEYS with the single keys and then the lists, and ARGV with the lengths of all lists of keys but the last,
  * the single arguments, and then the lists, each but the last with its length before it. A row has its length before it.
  */
 
 type KeyKinds = Readonly<Record<string, 'key' | 'keys'>>;
-type ArgumentKinds = Readonly<Record<string, 'text' | 'number' | 'list' | 'rows'>>;
+type ArgumentKinds = Readonly<Record<string, 'text' | 'optional' | 'number' | 'list' | 'rows'>>;
 
 /** A text or bytes, which Redis takes as they are. */
 export type Value = string | Buffer;
@@ -32,6 +33,7 @@ interface KeyValues {
 
 interface ArgumentValues {
   readonly text: Value | number;
+  readonly optional: Value | number | null;
   readonly number: number;
   readonly list: readonly Value[];
   readonly rows: readonly (readonly Value[])[];
@@ -141,7 +143,7 @@ function layoutOf({ keys, args }: Declaration<KeyKinds, ArgumentKinds>): Layout 
     keys: Object.keys(keys).filter((name) => keys[name] === 'key'),
     keyLists: Object.keys(keys).filter((name) => keys[name] === 'keys'),
     args: argKinds
-      .filter(({ kind }) => kind === 'text' || kind === 'number')
+      .filter(({ kind }) => kind !== 'list' && kind !== 'rows')
       .map(({ name, kind }) => ({ name, isNumber: kind === 'number' })),
     argLists: argKinds
       .filter(({ kind }) => kind === 'list' || kind === 'rows')
@@ -234,7 +236,8 @@ function appendKeys(to: string[], value: KeyValues[keyof KeyValues]): void {
 
 /** Appends a value, those of a list, or rows with their lengths: one by one, which is quicker than spreading them. */
 function append(to: Value[], value: ArgumentValues[keyof ArgumentValues]): void {
-  if (typeof value === 'number') to.push(String(value));
+  if (value === null) to.push('');
+  else if (typeof value === 'number') to.push(String(value));
   else if (typeof value === 'string' || Buffer.isBuffer(value)) to.push(value);
   else
     for (const each of value)

@@ -3,10 +3,9 @@ import type { Reranked, Reranking, RerankOutcome, RerankTask } from '../models/r
 import type { Candidate } from '../ports.js';
 import { traced } from '../tracing/tracing.js';
 import { bestFirst, addressOf, candidateOf } from './candidates.js';
-import { createCheckCandidates, takeHits } from './check-candidates.js';
+import { createCheckCandidates, takeHits, wasOvertaken, type Search } from './search.js';
 import type { ReadHits } from './read-hits.js';
 import type { Hit, SearchRequest } from './request.js';
-import { wasOvertaken, type Search } from './search.js';
 
 /** The wish of a request about reranking. */
 export interface RerankWish {

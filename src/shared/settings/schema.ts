@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { completers, embedders, objectStorages, rerankers } from '../adapters/registry.js';
 import type { EnvironmentSettings } from './environment-settings.js';
-import { isLoopbackHost } from './loopback.js';
+import { isLoopbackHost } from './addresses.js';
 import type { Rule } from './rule.js';
 import { api } from './sections/api.js';
 import { chunk, ingest } from './sections/ingest.js';

@@ -8,7 +8,7 @@ import { keys } from '../redis/keys.js';
 import { sendHeartbeat } from '../redis/lease.js';
 import { declareScript } from '../redis/script.js';
 import { repeat } from '../tools/repeat.js';
-import type { DraftObjects } from './draft-objects.js';
+import type { DraftObjects } from './sources.js';
 
 const ANNOUNCED_MILLISECONDS = 15_000;
 
@@ -37,7 +37,7 @@ interface MarkerParts {
 /** Sets the marker when it is still the expected one, and no living API sees that, unless the caller did. */
 const replaceScript = declareScript({
   keys: { marker: 'key', announced: 'key' },
-  args: { old: 'text', next: 'text', wasHere: 'text', milliseconds: 'text' },
+  args: { old: 'optional', next: 'text', wasHere: 'text', milliseconds: 'text' },
 }).lua<number>(`
 if (redis.call('GET', marker) or '') ~= old then return 0 end
 if wasHere == '0' and redis.call('EXISTS', announced) == 1 then return 0 end
@@ -91,9 +91,8 @@ async function replace(
   await storage.put(marker, content());
   const replaced = await replaceScript.run(redis, {
     keys: { marker: keys.storageMarker, announced: keys.storageMarkerAnnounced },
-    // An empty text stands for no marker.
     args: {
-      old: old ?? '',
+      old,
       next: marker,
       wasHere: wasHere ? '1' : '0',
       milliseconds: ANNOUNCED_MILLISECONDS,

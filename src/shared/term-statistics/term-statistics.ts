@@ -2,8 +2,18 @@ import type { TermStatistics } from '../../index/index.js';
 import { at } from '../at.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { forgetStep, settleStep, sumTerms, type CountState, type CountStep } from './parts.js';
-import { countFields, forgetStepScript, readState, settleStepScript, stepArguments } from './scripts.js';
+import {
+  forgetStep,
+  settleStep,
+  sumTerms,
+  countFields,
+  forgetStepScript,
+  readState,
+  settleStepScript,
+  stepArguments,
+  type CountState,
+  type CountStep,
+} from './count-steps.js';
 
 /** A batch of a generation, whose chunks are counted together; see `BATCH_SIZE`. */
 export interface BatchName {

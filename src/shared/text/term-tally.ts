@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { TermList } from '../../index/index.js';
+import { addTo } from '../at.js';
 
 /** Counts of terms that are added one by one, without an object for each text or term. */
 export interface TermTally {
@@ -64,7 +65,7 @@ export const listTally = ({ terms, counts, size, length }: TermTally): TermList 
 export function addList(list: TermList, added: TermList, times: number): TermList {
   const counts = new Map(Array.from(list.terms, (term, i) => [term, list.counts[i]]));
   added.terms.forEach((term, i) => {
-    counts.set(term, (counts.get(term) ?? 0) + times * added.counts[i]);
+    addTo(counts, term, times * added.counts[i]);
   });
   return {
     length: list.length + times * added.length,

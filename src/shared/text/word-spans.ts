@@ -48,8 +48,8 @@ export function wordEnd(text: string, start: number): number {
 }
 
 const isRegional = (text: string, at: number): boolean => {
-  const point = text.codePointAt(at) ?? 0;
-  return point >= 0x1f1e6 && point <= 0x1f1ff;
+  const point = text.codePointAt(at);
+  return point !== undefined && point >= 0x1f1e6 && point <= 0x1f1ff;
 };
 
 function emojiEnd(text: string, start: number): number {

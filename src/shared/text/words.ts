@@ -216,8 +216,9 @@ function numberedTerm(text: string, start: number, end: number): number | null {
   if (end - start > MAX_DIGITS || text.charCodeAt(start - 1) !== BLANK) return null;
   for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return null;
   const found = NUMBERED.exec(text.slice(Math.max(0, start - BEFORE_NUMBER), start));
-  const word = foldAccents(found?.[1]?.toLowerCase() ?? '');
-  const isAbbreviated = found?.[2] === '.' && word.length <= MAX_ABBREVIATION_LENGTH;
+  if (!found) return null;
+  const word = foldAccents(found[1].toLowerCase());
+  const isAbbreviated = found[2] === '.' && word.length <= MAX_ABBREVIATION_LENGTH;
   if (!isAbbreviated && !DESIGNATIONS.has(word)) return null;
   return stopWords.has(word) ? null : hashTerm(`${word} ${text.slice(start, end)}`);
 }

@@ -9,8 +9,16 @@ export async function isListening(path: string): Promise<boolean> {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    if (systemErrorCode(error) === 'ECONNREFUSED' || systemErrorCode(error) === 'ENOENT') return false;
-    throw error;
+    switch (systemErrorCode(error)) {
+      case 'ECONNREFUSED':
+      case 'ENOENT':
+        return false;
+      // The listener ended after it had let this connection wait.
+      case 'ECONNRESET':
+        return await isListening(path);
+      default:
+        throw error;
+    }
   } finally {
     socket.destroy();
   }

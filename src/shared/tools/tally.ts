@@ -1,3 +1,5 @@
+import { addTo, sumOf } from '../at.js';
+
 /** A sum for each name, such as the bytes that each caller holds. Names whose sum is 0 take no memory. */
 export interface Tally {
   of(name: string): number;
@@ -8,7 +10,7 @@ export interface Tally {
 
 export function createTally(): Tally {
   const sums = new Map<string, number>();
-  const of = (name: string) => sums.get(name) ?? 0;
+  const of = (name: string) => sumOf(sums, name);
   return {
     of,
     above: (least) => {
@@ -16,9 +18,7 @@ export function createTally(): Tally {
       return found.map(([name]) => name);
     },
     add: (name, by) => {
-      const sum = of(name) + by;
-      if (sum === 0) sums.delete(name);
-      else sums.set(name, sum);
+      if (addTo(sums, name, by) === 0) sums.delete(name);
     },
   };
 }

@@ -5,7 +5,7 @@ import { metadataSchema, type IngestOperation, type Metadata } from '../document
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import { declareScript, evenWhenFull } from '../redis/script.js';
-import { toWellFormed } from '../well-formed.js';
+import { toWellFormed } from '../json-values.js';
 
 export const OPERATIONS = [
   'ingest_text',
@@ -215,7 +215,7 @@ async function readUsagePage(redis: Redis, userId: string, before: number | null
       records: keys.usageRecords(userId),
       counters: keys.usageCounters(userId),
     },
-    args: { count: USAGE_PAGE, before: before ?? '', enough: ENOUGH_BYTES },
+    args: { count: USAGE_PAGE, before, enough: ENOUGH_BYTES },
   });
   return { first: Number(first), events };
 }
@@ -231,7 +231,7 @@ interface WaitingUsage {
 export async function readUsageFromStart(redis: Redis, userId: string, from?: number): Promise<WaitingUsage> {
   const [moved, events, fields] = await startScript.run(redis, {
     keys: { pending: keys.usagePending(userId), counters: keys.usageCounters(userId) },
-    args: { count: USAGE_PAGE, wanted: from ?? '', enough: ENOUGH_BYTES },
+    args: { count: USAGE_PAGE, wanted: from ?? null, enough: ENOUGH_BYTES },
   });
   const counters: Record<string, string> = {};
   for (let i = 0; i + 1 < fields.length; i += 2) counters[at(fields, i)] = at(fields, i + 1);
@@ -240,7 +240,7 @@ export async function readUsageFromStart(redis: Redis, userId: string, from?: nu
 
 const pageScript = declareScript({
   keys: { pending: 'key', records: 'key', counters: 'key' },
-  args: { count: 'number', before: 'text', enough: 'number' },
+  args: { count: 'number', before: 'optional', enough: 'number' },
 }).lua<[first: string, events: string[]]>(`
 local moved = tonumber(redis.call('HGET', counters, '${MOVED_FIELD}') or '0')
 local oldest = moved - redis.call('LLEN', records)
@@ -265,7 +265,7 @@ return { tostring(first), events }
 
 const startScript = declareScript({
   keys: { pending: 'key', counters: 'key' },
-  args: { count: 'number', wanted: 'text', enough: 'number' },
+  args: { count: 'number', wanted: 'optional', enough: 'number' },
 }).lua<[moved: string, events: string[], counters: string[]]>(`
 local moved = tonumber(redis.call('HGET', counters, '${MOVED_FIELD}') or '0')
 local from = wanted == '' and moved or tonumber(wanted)

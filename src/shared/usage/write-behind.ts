@@ -7,6 +7,7 @@ import { BATCHES, createNumberedBatches } from '../redis/numbered-batches.js';
 import { declareScript, evenWhenFull } from '../redis/script.js';
 import { coalesceRuns, type CoalescedRuns } from '../tools/coalesce-runs.js';
 import { APPEND_EVENT, MAX_WHEN_FULL, type UsageEvent } from './usage.js';
+import { createTally } from '../tools/tally.js';
 
 /**
  * The events of reads, which are gathered by each process and stored together a moment later, so that no read waits for a
@@ -103,12 +104,10 @@ type Queue = ReturnType<typeof createQueue>;
 function createQueue() {
   let gathered: Gathered[] = [];
   const held = createHeld();
-  const waiting = new Map<string, number>();
+  const waiting = createTally();
   let size = 0;
   const count = (userId: string, by: number) => {
-    const now = (waiting.get(userId) ?? 0) + by;
-    if (now === 0) waiting.delete(userId);
-    else waiting.set(userId, now);
+    waiting.add(userId, by);
     size += by;
   };
   return {
@@ -116,7 +115,7 @@ function createQueue() {
     /** Returns the number of events that can be stored now. */
     ready: () => gathered.length,
     add: (event: Gathered): void => {
-      const ofUser = waiting.get(event.userId) ?? 0;
+      const ofUser = waiting.of(event.userId);
       const own = held.of(event.userId);
       const isFull = gathered.length >= MAX_WAITING || size >= 2 * MAX_WAITING;
       if (isFull || ofUser >= (own ? MAX_HELD_OF_USER : MAX_WAITING_OF_USER))

@@ -2,8 +2,7 @@ import { at } from '../../shared/at.js';
 import { textHash, type ChunkText, type TextVector, type WholeChunk } from '../../shared/chunks/fields.js';
 import { searchedTerms, type Naming } from '../../shared/chunks/searched-text.js';
 import { EMBEDDED_IN_PARTS } from '../../shared/chunks/stored-receipt.js';
-import type { MeasuredText } from '../../shared/models/embedding-calls.js';
-import type { Embedding } from '../../shared/models/embedding.js';
+import type { MeasuredText, Embedding } from '../../shared/models/embedding.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import { traced } from '../../shared/tracing/tracing.js';
 

@@ -23,7 +23,7 @@ import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import { declareScript } from '../../shared/redis/script.js';
-import { TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { TERMS_AT_ONCE } from '../../shared/term-statistics/count-steps.js';
 import { nextSlice } from '../../shared/tools/time-slices.js';
 import { traced } from '../../shared/tracing/tracing.js';
 import type { Outcome } from '../lane-worker.js';

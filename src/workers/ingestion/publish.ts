@@ -3,7 +3,7 @@ import { embeddedField } from '../../shared/chunks/fields.js';
 import type { VectorSet } from '../../shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { Transition } from '../../shared/documents/change.js';
-import { TOO_MANY_CHUNKS } from '../../shared/documents/owned.js';
+import { TOO_MANY_CHUNKS } from '../../shared/documents/counts.js';
 import type { Records } from '../../shared/documents/records.js';
 import type { Fence } from '../../shared/documents/transitions.js';
 import { OverQuotaError } from '../../shared/errors.js';

@@ -1,6 +1,6 @@
 import type { Records } from '../../shared/documents/records.js';
 import { statisticsOwner } from '../../shared/documents/transitions.js';
-import { isSettled } from '../../shared/term-statistics/parts.js';
+import { isSettled } from '../../shared/term-statistics/count-steps.js';
 import type {
   BatchName,
   CountedBatch,

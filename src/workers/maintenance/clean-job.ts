@@ -1,6 +1,6 @@
 import { BATCH_SIZE, batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
-import { isHeld } from '../../shared/term-statistics/parts.js';
+import { isHeld } from '../../shared/term-statistics/count-steps.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import type { Outcome } from '../lane-worker.js';
 import { endless, type AfterStep } from '../job-turn.js';

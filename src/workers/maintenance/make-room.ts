@@ -7,9 +7,10 @@ import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import { takeLease } from '../../shared/redis/lease.js';
-import type { MemoryWatch } from '../../shared/redis/memory.js';
+import { figure, type MemoryWatch } from '../../shared/redis/memory.js';
 import { lookRegularly } from '../../shared/tools/repeat.js';
 import { takeBackScript } from '../ingestion/room/room-scripts.js';
+import { addTo, sumOf } from '../../shared/at.js';
 
 const LOOK_EVERY_MILLISECONDS = 1_000;
 /** A shortage that passes by itself is waited for: removals under way, or a document that is published in place of another. */
@@ -97,9 +98,9 @@ async function reservedDocuments(redis: Redis): Promise<string[]> {
     bytes: Number(value.split(':')[1] ?? value),
   }));
   const most = new Map<string, number>();
-  for (const { caller, bytes } of documents) most.set(caller, (most.get(caller) ?? 0) + bytes);
+  for (const { caller, bytes } of documents) addTo(most, caller, bytes);
   return documents
-    .sort((a, b) => (most.get(b.caller) ?? 0) - (most.get(a.caller) ?? 0) || b.bytes - a.bytes)
+    .sort((a, b) => sumOf(most, b.caller) - sumOf(most, a.caller) || b.bytes - a.bytes)
     .map(({ id }) => id);
 }
 
@@ -155,9 +156,8 @@ export async function rewriteRedisFiles({ redis, disks, logger }: RewriteParts):
   const state = await disks.redis?.state();
   if (!state || state.free - state.rewrite < LEFT_OF_SPARE * (state.least - state.rewrite)) return;
   const info = await redis.info('persistence');
-  const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
-  if (figure('aof_enabled') === 0 || figure('aof_rewrite_in_progress') === 1) return;
-  if (figure('aof_current_size') - figure('aof_base_size') < MIN_GROWTH) return;
+  if (figure(info, 'aof_enabled') === 0 || figure(info, 'aof_rewrite_in_progress') === 1) return;
+  if (figure(info, 'aof_current_size') - figure(info, 'aof_base_size') < MIN_GROWTH) return;
   const pause = { expiration: { type: 'PX', value: REWRITE_PAUSE_MILLISECONDS }, condition: 'NX' } as const;
   if ((await redis.set(keys.rewritePause, '1', pause)) === null) return;
   logger.warn(state, 'the disk of Redis is nearly full: it writes its files anew, without what was removed');

@@ -4,7 +4,7 @@ import type { ObjectStorage } from '../../shared/ports.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import { declareScript, evenWhenFull, SERVER_TIME } from '../../shared/redis/script.js';
-import { documentOfSource } from '../../shared/storage/object-key.js';
+import { documentOfSource } from '../../shared/storage/sources.js';
 
 /** The maximum number of objects of each list in one run; the next run continues. */
 const MAX_OBJECTS = 1_000;

@@ -8,8 +8,7 @@ import { statisticsOwner, finishRetag } from '../../shared/documents/transitions
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
-import { isSettled } from '../../shared/term-statistics/parts.js';
-import { settledField } from '../../shared/term-statistics/scripts.js';
+import { isSettled, settledField } from '../../shared/term-statistics/count-steps.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import { updateTermCounts } from '../ingestion/update-term-counts.js';
 import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';

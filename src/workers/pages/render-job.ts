@@ -14,8 +14,8 @@ import {
 } from '../../shared/page-pictures/page-pictures.js';
 import type { PageWaits } from '../../shared/page-pictures/page-waits.js';
 import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
-import type { renderJob } from '../../shared/queues/payloads.js';
-import { createDeadline } from '../../shared/tools/deadline.js';
+import type { renderJob } from '../../shared/queues/job-kinds.js';
+import { createDeadline } from '../../shared/tools/aborting.js';
 import type { Outcome } from '../lane-worker.js';
 import type { ParserPool } from '../parse/pool.js';
 import { withSourceCopy } from '../parse/with-source-copy.js';
@@ -51,7 +51,7 @@ export type RenderJob = z.infer<typeof renderJob>;
  * takes long gives way to others once, and is then left to finish. The API checks that the caller may see it, before it
  * asks and before it sends the picture.
  */
-export function createRenderPage(parts: RenderParts) {
+export function createRenderJob(parts: RenderParts) {
   return async (job: RenderJob, signal: AbortSignal): Promise<Outcome> => {
     const request = { isWanted: () => parts.waits.isWaiting(job.callerId, job.wait), signal };
     if (!(await request.isWanted())) return 'stale';

@@ -95,9 +95,13 @@ function failureMessage(id: number, error: unknown): ChildMessage {
   };
 }
 
+/** The worker is our own code, so that no more of a task is looked at. */
+const isTask = (message: unknown): message is ChildTask =>
+  typeof message === 'object' && message !== null && 'id' in message;
+
 channel.listen((task) => {
-  // @NOTE the worker is our own code.
-  void run(task as ChildTask);
+  if (!isTask(task)) throw new TypeError('a worker sends tasks alone');
+  void run(task);
 });
 // pdf.js leaves promises of damaged files behind that reject when nobody waits for them any more. They would end the
 // process while it reads the next document. A promise that a parser waits for is reported by the parser's own error.

@@ -15,10 +15,8 @@ import {
 } from '../../readers/index.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
-import { chunkText, type Chunk } from '../chunking/chunk.js';
-import { knownLocation, mostText } from './extraction/chunk-bounds.js';
-import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
-import { locateChunks } from './extraction/locate-chunks.js';
+import { chunkText, type ChunkOptions } from '../chunking/chunk.js';
+import { knownLocation, mostText, createBlockCollector, locateChunks, type Extracted } from './extraction.js';
 import type { ParseTask } from './protocol.js';
 
 /** The result of parsing and chunking a document. */
@@ -58,13 +56,24 @@ async function chunksAndReceipt(
     'text' in source
       ? ofText(source.text)
       : await readFileBlocks(source.path, { ...task, chunk, keepAttachment }, receipt);
-  const chunks = chunkText(extracted.text, chunk, extracted.layout);
+  const chunks = chunkExtracted(extracted, chunk);
   if (chunks.length === 0) throw 'text' in source ? emptyDocument() : noText(receipt.findings());
-  const located = Array.from(locateChunks(extracted, chunks), ({ location, section }, i) => {
+  return { chunks, receipt: writeReceipt(receipt.findings(), chunks) };
+}
+
+/** Cuts a text that is no file into chunks. @throws IngestError when it is empty */
+export function chunkPlainText(text: string, chunk: ChunkOptions): ChunkText[] {
+  const chunks = chunkExtracted(ofText(text), chunk);
+  if (chunks.length === 0) throw emptyDocument();
+  return chunks;
+}
+
+function chunkExtracted(extracted: Extracted, options: ChunkOptions): ChunkText[] {
+  const chunks = chunkText(extracted.text, options, extracted.layout);
+  return Array.from(locateChunks(extracted, chunks), ({ location, section }, i) => {
     const { text, tokenCount, overlap } = at(chunks, i);
     return { text, tokenCount, overlap, location: knownLocation(location), section };
   });
-  return { chunks: located, receipt: writeReceipt(receipt.findings(), chunks) };
 }
 
 function ofText(text: string): Extracted {
@@ -85,7 +94,7 @@ function noText({ gaps }: Findings): IngestError {
   );
 }
 
-function writeReceipt(findings: Findings, chunks: readonly Chunk[]): Receipt {
+function writeReceipt(findings: Findings, chunks: readonly ChunkText[]): Receipt {
   let characters = 0;
   let tokens = 0;
   for (const { text, overlap, tokenCount } of chunks) {

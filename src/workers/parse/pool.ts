@@ -9,7 +9,7 @@ import {
   type OcrMode,
   type ReadOptions,
 } from '../../readers/index.js';
-import { createSharedController } from '../../shared/tools/until-aborted.js';
+import { createSharedController } from '../../shared/tools/aborting.js';
 import { createChildSlots } from './child-slots.js';
 import { chooseLaunch, type ConfinementLogger } from './confinement/choose-launch.js';
 import type { Launch, User } from './confinement/start-confined.js';

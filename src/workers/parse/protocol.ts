@@ -15,7 +15,7 @@ import type { ChunkText } from '../../shared/chunks/fields.js';
 import { FAILURE_CODES, type FailureCode } from '../../shared/errors.js';
 import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
-import { MAX_HEADING_CHARACTERS, MAX_HEADINGS, boundedLocation } from './extraction/chunk-bounds.js';
+import { MAX_HEADING_CHARACTERS, MAX_HEADINGS, boundedLocation } from './extraction.js';
 
 /** UTF-16 units of text in one message, so that a message does not block the event loop of the pool. */
 export const BATCH_LENGTH = 256 * 1024;

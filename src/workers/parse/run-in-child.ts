@@ -9,7 +9,7 @@ import {
   type ParseTask,
 } from './protocol.js';
 import type { ParserChild, ParserExit } from './child-process.js';
-import { MAX_HEADER_CHARACTERS, mostText } from './extraction/chunk-bounds.js';
+import { MAX_HEADER_CHARACTERS, mostText } from './extraction.js';
 
 const STARTUP_MILLISECONDS = 30_000;
 const CRASH_SIGNALS = new Set(['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGTRAP', 'SIGBUS', 'SIGFPE']);

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { factsOf, type FileFormat } from '../../readers/index.js';
-import { isQuick as isQuickFile } from '../../shared/queues/additions.js';
+import { isQuick as isQuickFile } from '../../shared/queues/job-kinds.js';
 import { createGivingWay } from '../../shared/fair-scheduling/giving-way.js';
 import type { ParserChild } from './child-process.js';
 import type { Children, Slot } from './child-slots.js';

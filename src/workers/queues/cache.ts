@@ -1,4 +1,4 @@
-import { cacheJob } from '../../shared/queues/payloads.js';
+import { cacheJob } from '../../shared/queues/job-kinds.js';
 import { createBuildCache } from '../build-cache.js';
 import type { WorkerContext } from '../context.js';
 import { REASONS } from './fail-job.js';

@@ -1,4 +1,4 @@
-import { embedJob } from '../../shared/queues/payloads.js';
+import { embedJob } from '../../shared/queues/job-kinds.js';
 import type { WorkerContext } from '../context.js';
 import { createEmbedJob } from '../ingestion/embed-job.js';
 import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';

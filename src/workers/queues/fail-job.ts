@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { FailureCode } from '../../shared/errors.js';
 import type { WorkerContext } from '../context.js';
 import type { JobFailReason } from '../lane-worker.js';
-import { MAX_DEATHS } from '../../shared/queues/payloads.js';
+import { MAX_DEATHS } from '../../shared/queues/job-kinds.js';
 
 /** The reasons that an owner is told after the statement of the failure. */
 export const REASONS: Readonly<Record<JobFailReason, string>> = {

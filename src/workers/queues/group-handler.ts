@@ -1,5 +1,5 @@
-import { ingestGroupJob } from '../../shared/queues/payloads.js';
-import { TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { ingestGroupJob } from '../../shared/queues/job-kinds.js';
+import { TERMS_AT_ONCE } from '../../shared/term-statistics/count-steps.js';
 import { INDEXED_AT_ONCE } from '../../shared/batches.js';
 import type { WorkerContext } from '../context.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
@@ -7,7 +7,7 @@ import { embedPieces } from '../ingestion/embed-pieces.js';
 import { createIngestGroup, createIngestShort, type IngestShort } from '../ingestion/group-job.js';
 import { requireMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
-import { parseAndChunk } from '../parse/parse-and-chunk.js';
+import { chunkPlainText } from '../parse/parse-and-chunk.js';
 
 /** The size of one step of publishing, which takes Redis some milliseconds, also where each vector enters an index. */
 const STEP_CHUNKS = 64;
@@ -31,7 +31,7 @@ export function openIngestShort(context: WorkerContext): IngestShort {
   const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
   return createIngestShort({
     ...context,
-    chunkText: async (text) => (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks,
+    chunkText: (text) => Promise.resolve(chunkPlainText(text, chunk)),
     embedPieces: (pieces, signal) => embedPieces(context, pieces, signal),
     embeddedAtOnce: isEmbeddingRemote ? SENT_AT_ONCE : EMBEDDED_AT_ONCE,
     requireMemory: () => requireMemory(context.memory),

@@ -5,7 +5,7 @@ import type { Fence } from '../../shared/documents/transitions.js';
 import { wasDeleted } from '../../shared/documents/records.js';
 import { createPagePictures } from '../../shared/page-pictures/page-pictures.js';
 import { createPageWaits, MAX_PAGE_WAITS } from '../../shared/page-pictures/page-waits.js';
-import { attachmentsJob, ingestGroupJob, ingestJob, renderJob } from '../../shared/queues/payloads.js';
+import { attachmentsJob, ingestGroupJob, ingestJob, renderJob } from '../../shared/queues/job-kinds.js';
 import type { WorkerContext } from '../context.js';
 import { attachmentLimits, createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
 import { createRefuseToWait } from '../ingestion/attachments/make-one.js';
@@ -15,7 +15,7 @@ import { createReadContent, type ReadContent } from '../ingestion/read-source.js
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import type { JobHandler } from '../lane-worker.js';
 import { createPageTurns } from '../pages/page-turns.js';
-import { createRenderPage } from '../pages/render-job.js';
+import { createRenderJob } from '../pages/render-job.js';
 import { startParserPool, type ParserPool } from '../parse/pool.js';
 import { failJob } from './fail-job.js';
 import { GROUPS_AT_ONCE, groupHandler, openIngestShort } from './group-handler.js';
@@ -160,7 +160,7 @@ const JOBS_AT_ONCE = 2 * MAX_PAGE_WAITS;
 /** The lane of pages that callers wait to see. */
 function pageLane(context: WorkerContext, parser: ParserPool): LaneService {
   const pictures = createPagePictures(context.redis);
-  const run = createRenderPage({
+  const run = createRenderJob({
     ...context,
     parser,
     pictures,

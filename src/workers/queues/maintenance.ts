@@ -1,5 +1,5 @@
 import type { Jobs } from '../../shared/queues/jobs.js';
-import { attachmentsJob, cleanJob, retagJob } from '../../shared/queues/payloads.js';
+import { attachmentsJob, cleanJob, retagJob } from '../../shared/queues/job-kinds.js';
 import type { WorkerContext } from '../context.js';
 import { createRemoveReplaced } from '../ingestion/attachments/remove-replaced.js';
 import { createJobTurn } from '../job-turn.js';

@@ -2,7 +2,7 @@ import type { Job } from 'bullmq';
 import type { Records } from '../../shared/documents/records.js';
 import { GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
 import { enterWithin, createTurns } from '../../shared/fair-scheduling/turns.js';
-import { jobMarks, ingestJob } from '../../shared/queues/payloads.js';
+import { jobMarks, ingestJob } from '../../shared/queues/job-kinds.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { queueKeys } from '../../shared/redis/keys.js';

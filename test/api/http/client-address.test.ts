@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { clientAddressOf } from '../../../src/api/http/client-address.js';
-import { parseTrustedProxies } from '../../../src/shared/settings/trusted-proxies.js';
+import { parseTrustedProxies } from '../../../src/shared/settings/addresses.js';
 
 describe('the address that requests are counted by', () => {
   test.each([

@@ -55,6 +55,10 @@ export async function search(actor: Actor, document: ModelDocument | undefined):
   }
   arena.ledger.end(name, operation, 'success');
   arena.ledger.read(name, operation, asked.api);
+  if (outcome.json === undefined) {
+    arena.history.violate('a search is answered', `${label}: 200 without JSON`);
+    return;
+  }
   const results =
     operation === 'query' ? completion.parse(outcome.json).sources : chunkResults.parse(outcome.json);
   const isFindable = wasPublished && operation !== 'query';

@@ -4,7 +4,7 @@ import type { DocumentRecord } from '../../../src/shared/document.js';
 import { contentMember } from '../../../src/shared/documents/content-hashes.js';
 import type { Redis } from '../../../src/shared/redis/client.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { isShortSource } from '../../../src/shared/storage/short-sources.js';
+import { isShortSource } from '../../../src/shared/storage/sources.js';
 import { keysUnder } from '../../support/keys-under.js';
 import type { Arena } from '../arena.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DocumentRecord } from '../../../src/shared/document.js';
-import { ownedWith, type Owned } from '../../../src/shared/documents/owned.js';
+import { ownedWith, type Owned } from '../../../src/shared/documents/counts.js';
 import { QUOTAS } from '../../../src/shared/errors.js';
 import { ATTACKERS } from '../attackers/attackers.js';
 import type { Arena } from '../arena.js';

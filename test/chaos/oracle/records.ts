@@ -32,6 +32,7 @@ export function adoptLost({ world, history, ledger }: Arena, records: readonly D
     }
     history.note(`found: the document of ${lost.content.marker}`, record.id);
     world.adopt(modelDocument(lost, { id: record.id, start: 0, end: history.tick() }));
-    Object.assign(ledger.ingest(record.id), { min: 1, max: 1 });
+    ledger.ingest(record.id).min += 1;
+    ledger.ingest(record.id).max += 1;
   }
 }

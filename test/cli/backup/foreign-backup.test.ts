@@ -10,7 +10,7 @@ import { writeManifest } from '../../../src/cli/backup/open-place.js';
 import { restore } from '../../../src/cli/backup/restore.js';
 import { UserError } from '../../../src/cli/user-messages.js';
 import { openFolder } from '../../../src/shared/create-storage.js';
-import { sourceKey } from '../../../src/shared/storage/object-key.js';
+import { sourceKey } from '../../../src/shared/storage/sources.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 
 let folder: string;

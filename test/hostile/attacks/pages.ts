@@ -56,7 +56,7 @@ async function untilDrawn(target: Target, client: Client, id: string) {
     const status = await statusOf(pageOf(target, client, id, page));
     statuses.push(status);
     if (status === 200) break;
-    // A page may take longer than there is time where others fill the machine, and is refused for an hour.
+    // A page may take longer than there is time where others fill the machine, and is refused for minutes.
     if (status === 404) page += 1;
     else await sleep(1_000);
   }

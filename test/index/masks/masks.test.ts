@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import type { IndexedDocument } from '../../../src/index/tables/document.js';
+import type { IndexedDocument } from '../../../src/index/tables/document-table.js';
 import { createShard } from '../../../src/index/postings/shard/shard.js';
 import { createMasks, MASK_BYTES } from '../../../src/index/masks/masks.js';
 import { RULES, type Mirrored } from '../../../src/shared/adapters/exact-index/mirror/mirror.js';

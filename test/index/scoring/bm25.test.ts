@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { coveredShare, inverseDocumentFrequency, lengthDamping } from '../../../src/index/scoring/bm25.js';
+import { coveredShare, inverseDocumentFrequency, lengthDamping } from '../../../src/index/scoring/score.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 
 describe('the share of a query that a chunk covers', () => {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { noStatistics, type TermWeights } from '../../../src/index/index.js';
-import { coveredShare } from '../../../src/index/scoring/bm25.js';
-import { weighQuery } from '../../../src/shared/search/query-terms.js';
 import {
+  coveredShare,
   createSectionShare,
   scoreWithSection,
   leastOwnShare,
   SECTION_CHUNKS,
   sectionOf,
-} from '../../../src/index/scoring/section-score.js';
+} from '../../../src/index/scoring/score.js';
+import { weighQuery } from '../../../src/shared/search/ranking.js';
 import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { scoresOfDocument } from '../../support/section-scores.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { loadMirror, type Mirrored } from '../../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { tieKey, type DocumentEntry, type LoadedChunks } from '../../../src/index/tables/document.js';
+import { tieKey, type DocumentEntry, type LoadedChunks } from '../../../src/index/tables/document-table.js';
 import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { makeEntry } from '../../support/index-entry.js';

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { MAX_SEGMENT_CHUNKS } from '../../../src/index/postings/segment.js';
 import { createShard } from '../../../src/index/postings/shard/shard.js';
-import { createAccessClasses } from '../../../src/index/tables/access-classes.js';
-import { createPartitions } from '../../../src/index/tables/partitions.js';
+import { createAccessClasses, createPartitions } from '../../../src/index/tables/partitions.js';
 import { packTerms } from '../../../src/index/scoring/packed-terms.js';
 import { makeShardParts } from '../support/shard-parts.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { tieKey } from '../../../src/index/tables/document.js';
+import { tieKey } from '../../../src/index/tables/document-table.js';
 
 const likeUuid = fc.string({
   unit: fc.constantFrom('-', '0', '9', 'a', 'f', '.', ':', '`', 'g', 'Z'),

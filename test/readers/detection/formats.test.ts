@@ -9,7 +9,7 @@ import {
   type FileFormat,
 } from '../../../src/readers/detection/formats.js';
 import { startsAsHtml } from '../../../src/readers/detection/text.js';
-import { isQuick, isQuickContent } from '../../../src/shared/queues/additions.js';
+import { isQuick, isQuickContent } from '../../../src/shared/queues/job-kinds.js';
 
 /** Formats with the content types of their files, that of answers first, and what the names of these end with. */
 const FORMATS: readonly (readonly [FileFormat, types: string, extensions: string])[] = [

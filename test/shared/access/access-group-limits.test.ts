@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { remove } from '../../../src/shared/documents/transitions.js';
-import { readerTag } from '../../../src/shared/access/access-tags.js';
+import { readerTag } from '../../../src/shared/access/access.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { LATER, useAccessGroupWorld, users } from '../../support/access-group-world.js';
 import { makeDocument } from '../../support/documents.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createWithCallerTags } from '../../../src/shared/access/with-caller-tags.js';
 import { documentTags } from '../../../src/shared/documents/record-fields.js';
 import { finishRetag, patch, remove } from '../../../src/shared/documents/transitions.js';
-import { readerTag } from '../../../src/shared/access/access-tags.js';
+import { readerTag } from '../../../src/shared/access/access.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { LATER, useAccessGroupWorld, users } from '../../support/access-group-world.js';
 import { makeDocument } from '../../support/documents.js';

@@ -6,8 +6,6 @@ import {
   hasRight,
   mayRead,
   readersOf,
-} from '../../../src/shared/access/access.js';
-import {
   accessGroupOf,
   accessTags,
   callerTags,
@@ -15,7 +13,7 @@ import {
   everyAccessGroupTag,
   ownerTag,
   readerTag,
-} from '../../../src/shared/access/access-tags.js';
+} from '../../../src/shared/access/access.js';
 import { makeDocument } from '../../support/documents.js';
 
 const users = (count: number, prefix = 'user') =>

@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { DocumentRecord } from '../../../src/shared/document.js';
-import { displayFilename } from '../../../src/shared/documents/display-filename.js';
-import { entityTag, fulfils } from '../../../src/shared/documents/entity-tag.js';
-import { newDocument } from '../../../src/shared/documents/new-document.js';
+import { entityTag, fulfils, displayFilename, type DocumentRecord } from '../../../src/shared/document.js';
+import { newDocument } from '../../../src/shared/documents/transitions.js';
 import { makeContent, makeDocument } from '../../support/documents.js';
 
 describe('the entity tag of a document', () => {

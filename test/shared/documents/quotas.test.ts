@@ -7,7 +7,7 @@ import {
   requireChunks,
   requireQuotas,
   type Quotas,
-} from '../../../src/shared/documents/owned.js';
+} from '../../../src/shared/documents/counts.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import * as transitions from '../../../src/shared/documents/transitions.js';
 import { keys } from '../../../src/shared/redis/keys.js';

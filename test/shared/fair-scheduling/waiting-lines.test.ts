@@ -2,8 +2,12 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { UnavailableError } from '../../../src/shared/errors.js';
 import { createDecayedUsage } from '../../../src/shared/fair-scheduling/decayed-usage.js';
-import { createTurns } from '../../../src/shared/fair-scheduling/turns.js';
-import { createWaitingLines, refuseNewest, wait } from '../../../src/shared/fair-scheduling/waiting-lines.js';
+import {
+  createTurns,
+  createWaitingLines,
+  refuseNewest,
+  wait,
+} from '../../../src/shared/fair-scheduling/turns.js';
 import { useFakeClock } from '../../support/fake-clock.js';
 import { createTakers } from '../../support/turn-takers.js';
 

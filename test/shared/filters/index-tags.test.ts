@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { matchesFilter } from '../../../src/shared/filters/match.js';
 import { parseFilter } from '../../../src/shared/filters/parse.js';
-import { readerTag } from '../../../src/shared/access/access-tags.js';
+import { readerTag } from '../../../src/shared/access/access.js';
 import { filterTags } from '../../../src/shared/filters/index-tags.js';
 import { isOwnField } from '../../../src/shared/filters/paths.js';
 import {

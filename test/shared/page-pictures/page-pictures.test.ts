@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { createPagePictures } from '../../../src/shared/page-pictures/page-pictures.js';
 import { createPageWaits } from '../../../src/shared/page-pictures/page-waits.js';
@@ -31,6 +31,30 @@ describe('pictures of pages', () => {
     expect(await redis.pTTL(keys.pagePicture('g.1.1.a', 3, null))).toBeLessThanOrEqual(30_000);
     await pictures.keep(idOf(3), Buffer.alloc(1));
     expect(await pictures.outcome(idOf(3))).toEqual({ type: 'rendered', bytes: 1 });
+  });
+
+  test('a page that takes too long is tried again after a minute, and ever later if it does so again', async () => {
+    const id = idOf(4);
+    const minutes: string[] = [];
+    const now = jest.spyOn(Date, 'now');
+    const start = Date.now();
+    let minute = 0;
+    for (const wait of [1, 4, 16, 60, 60]) {
+      now.mockReturnValue(start + minute * 60_000);
+      await pictures.fail(id, { code: 'timeout', message: 'Rendering the page took too long.' });
+      const outcome = await pictures.outcome({ ...id, chunk: 2 });
+      minutes.push(outcome?.type === 'failed' ? outcome.message : 'none');
+      now.mockReturnValue(start + (minute + wait) * 60_000 - 1);
+      expect(await pictures.outcome({ ...id, chunk: 2 })).toMatchObject({ code: 'timeout' });
+      minute += wait;
+      now.mockReturnValue(start + minute * 60_000);
+      expect(await pictures.outcome({ ...id, chunk: 2 })).toBeNull();
+    }
+    now.mockRestore();
+    const told = ['a minute', '4 minutes', '16 minutes', '60 minutes', '60 minutes'];
+    expect(minutes).toEqual(
+      told.map((time) => `Rendering it took too long, so that it is not tried again for ${time}.`),
+    );
   });
 
   test('take 64 MiB together at most: the oldest make room', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ingestJob } from '../../../src/shared/queues/payloads.js';
+import { ingestJob } from '../../../src/shared/queues/job-kinds.js';
 import { makeContent, makeDocument } from '../../support/documents.js';
 import { useJobs } from '../../support/use-jobs.js';
 import { useTestRedis } from '../../support/use-test-redis.js';

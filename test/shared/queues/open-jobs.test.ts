@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { LANES } from '../../../src/shared/queues/lanes.js';
-import { openJobs } from '../../../src/shared/queues/open-jobs.js';
+import { openJobs } from '../../../src/shared/queues/jobs.js';
 import { bullConnection, createRedis } from '../../../src/shared/redis/client.js';
 import { makeDocument } from '../../support/documents.js';
 import { startRedisProxy } from '../../support/redis-proxy.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { accessGroupOf } from '../../../src/shared/access/access-tags.js';
+import { accessGroupOf } from '../../../src/shared/access/access.js';
 import { createAccessGroups } from '../../../src/shared/access/access-groups.js';
 import { createCacheStore } from '../../../src/shared/caches/cache-store.js';
 import { removeCache, startBuild } from '../../../src/shared/caches/transitions.js';

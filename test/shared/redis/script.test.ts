@@ -40,6 +40,17 @@ test('a script finds by name what it was given, whatever the lengths of lists', 
   expect(some).toEqual(['f', 'l', [], ['c'], 't', 42, ['x', 'y'], [[]], ['z']]);
 });
 
+test('an argument that may be missing is an empty text in the script', async () => {
+  const tell = declareScript({ keys: {}, args: { one: 'optional', other: 'optional', last: 'text' } }).lua<
+    string[]
+  >('return {one, other, last}');
+  expect(await tell.run(redis, { keys: {}, args: { one: null, other: 7, last: 'l' } })).toEqual([
+    '',
+    '7',
+    'l',
+  ]);
+});
+
 test('bytes arrive as they are, alone and in lists and rows', async () => {
   const bytes = Buffer.from([0, 255, 10, 13, 128, 0]);
   const write = declareScript({

@@ -2,11 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createGuard } from '../../../src/shared/access/sharing.js';
 import type { MatchableDocument } from '../../../src/shared/document.js';
 import type { Candidate } from '../../../src/shared/ports.js';
-import {
-  createCheckCandidates,
-  takeHits,
-  type CheckCandidates,
-} from '../../../src/shared/search/check-candidates.js';
+import { createCheckCandidates, takeHits, type CheckCandidates } from '../../../src/shared/search/search.js';
 import { createConfirmation, type ReadHits } from '../../../src/shared/search/read-hits.js';
 import { matchable } from '../../support/matchable.js';
 

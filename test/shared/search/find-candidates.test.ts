@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Candidate, Index } from '../../../src/shared/ports.js';
-import { createFindCandidates } from '../../../src/shared/search/find-candidates.js';
+import { createFindCandidates } from '../../../src/shared/search/candidates.js';
 import {
   createHybridRanker,
   createLexicalRanker,

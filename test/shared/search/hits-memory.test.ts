@@ -29,7 +29,7 @@ test('hits hold nothing of access lists, and no more than a few records are held
   const program = `
     const { createRedis } = await import(${module('redis/client.js')});
     const { createReadHits } = await import(${module('search/read-hits.js')});
-    const { createCheckCandidates, takeHits } = await import(${module('search/check-candidates.js')});
+    const { createCheckCandidates, takeHits } = await import(${module('search/search.js')});
     const redis = createRedis(${JSON.stringify(url)}, { failFast: true, onError: () => undefined });
     await redis.connect();
     const memory = () => { gc(); const { heapUsed, external } = process.memoryUsage(); return heapUsed + external; };

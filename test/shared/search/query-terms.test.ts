@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { noStatistics, type TermStatistics } from '../../../src/index/index.js';
-import { inverseDocumentFrequency } from '../../../src/index/scoring/bm25.js';
-import { heaviestTerms, toWordQuery, weighQuery } from '../../../src/shared/search/query-terms.js';
+import { inverseDocumentFrequency } from '../../../src/index/scoring/score.js';
+import { heaviestTerms, toWordQuery, weighQuery } from '../../../src/shared/search/ranking.js';
 import { analyzeText } from '../../../src/shared/text/list-terms.js';
 import { backgroundRate } from '../../../src/shared/text/background-terms.js';
 import { hashTerm } from '../../../src/shared/text/hash-term.js';

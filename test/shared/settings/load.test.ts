@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { settingsFile, settingsTable } from '../../../src/cli/settings.js';
 import { loadSettings, readSettings, type SettingsSource } from '../../../src/shared/settings/load.js';
 import { SettingsError } from '../../../src/shared/settings/rule.js';
-import { isLoopbackHost } from '../../../src/shared/settings/loopback.js';
+import { isLoopbackHost } from '../../../src/shared/settings/addresses.js';
 
 const secret = 'x'.repeat(32);
 

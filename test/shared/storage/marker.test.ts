@@ -9,7 +9,7 @@ import { UnavailableError } from '../../../src/shared/errors.js';
 import { createLogger } from '../../../src/shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../../../src/shared/ports.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
+import { createDraftObjects } from '../../../src/shared/storage/sources.js';
 import { createStorageMarker } from '../../../src/shared/storage/marker.js';
 import { waitForStorage, distinguishMissing } from '../../../src/workers/wait-for-storage.js';
 import { until } from '../../support/until.js';

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';
 import { patch } from '../../../src/shared/documents/transitions.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { TERMS_AT_ONCE } from '../../../src/shared/term-statistics/parts.js';
+import { TERMS_AT_ONCE } from '../../../src/shared/term-statistics/count-steps.js';
 import {
   createTermStatistics,
   type TermStatisticsStore,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSharedController } from '../../../src/shared/tools/until-aborted.js';
+import { createSharedController } from '../../../src/shared/tools/aborting.js';
 
 test('many may listen to its signal at once without a warning, and all hear of the end', async () => {
   const warned = once(process, 'warning').then(([warning]: unknown[]) => String(warning));

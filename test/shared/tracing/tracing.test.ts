@@ -10,8 +10,8 @@ import {
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { AbandonedError } from '../../../src/api/services/abandoned-error.js';
 import { GaveWayError } from '../../../src/shared/fair-scheduling/giving-way.js';
-import { ingestOf } from '../../../src/shared/queues/additions.js';
-import { beginJobSpan, tracedAdding } from '../../../src/shared/queues/job-traces.js';
+import { ingestOf } from '../../../src/shared/queues/job-kinds.js';
+import { beginJobSpan, tracedAdding } from '../../../src/shared/queues/jobs.js';
 import { createTracer, parseTraceparent } from '../../../src/shared/tracing/open-telemetry.js';
 import {
   beginTrace,

@@ -3,10 +3,11 @@ import type { Borrower, Lending, LentService, WantedService } from './messages.j
 import { startRunning, type Running } from './running.js';
 
 /**
- * The number of kept services that no file uses at the moment. Each takes some 400 MB, and a thirtieth of a processor, so
- * that three minutes of waiting cost as much as a start.
+ * The number of kept services that no file uses at the moment, and how long each of them waits for one. It takes some 400 MB,
+ * and a twenty-fifth of a processor, so that it has cost as much as a start then.
  */
 const MAX_IDLE = 3;
+const MAX_IDLE_MILLISECONDS = 90_000;
 
 interface Kept {
   readonly id: string;
@@ -16,6 +17,8 @@ interface Kept {
   running: Running | null;
   /** The present user of it. */
   borrower: Borrower | null;
+  /** Ends it while it has none. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 /**
@@ -31,12 +34,15 @@ export function createServices() {
     kept = kept.filter((each) => each !== one);
   };
   const discard = async (one: Kept) => {
+    clearTimeout(one.timer);
     forget(one);
     await (await one.starting).stop();
   };
   const giveBack = (one: Kept) => {
     one.borrower = null;
     one.running?.setProvider(null);
+    // One that never came up has stopped itself.
+    one.timer = setTimeout(() => void Promise.allSettled([discard(one)]), MAX_IDLE_MILLISECONDS).unref();
   };
 
   const takeBack = (worker: string, exceptFile?: string) => {
@@ -52,7 +58,7 @@ export function createServices() {
   const startNew = (kind: string, { wanted, providerUrl }: Lending): Kept => {
     const starting = startRunning(wanted, providerUrl);
     const id = String((count += 1));
-    const one: Kept = { id, kind, starting, running: null, borrower: null };
+    const one: Kept = { id, kind, starting, running: null, borrower: null, timer: undefined };
     starting.then(
       (running) => (one.running = running),
       () => {
@@ -78,6 +84,7 @@ export function createServices() {
     if (before?.running?.isWhole() === false) await discard(before);
     const one = find(kind, borrower) ?? startNew(kind, lending);
     one.borrower = borrower;
+    clearTimeout(one.timer);
     const number = (count += 1);
     kept = [...kept.filter((each) => each !== one), one];
     const [running] = await Promise.all([one.starting, discardSurplus()]);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { countTokens } from '../../../src/shared/text/token-count.js';
 import { chunkText } from '../../../src/workers/chunking/chunk.js';
 import type { Block } from '../../../src/readers/blocks/block.js';
-import { createBlockCollector } from '../../../src/workers/parse/extraction/collect-blocks.js';
+import { createBlockCollector } from '../../../src/workers/parse/extraction.js';
 import { tableBlocks } from '../../../src/readers/formats/tables/table-blocks.js';
 
 const collect = (blocks: Iterable<Block>) => {

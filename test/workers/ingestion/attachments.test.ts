@@ -10,7 +10,7 @@ import { unpackReceipt } from '../../../src/shared/chunks/stored-receipt.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
 import type { ObjectStorage } from '../../../src/shared/ports.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
+import { createDraftObjects } from '../../../src/shared/storage/sources.js';
 import { createMakeAttachments } from '../../../src/workers/ingestion/attachments/make-attachments.js';
 import { createRefuseToWait } from '../../../src/workers/ingestion/attachments/make-one.js';
 import { createRemoveReplaced } from '../../../src/workers/ingestion/attachments/remove-replaced.js';

@@ -13,7 +13,7 @@ import { unpackReceipt } from '../../../src/shared/chunks/stored-receipt.js';
 import type { ObjectStorage } from '../../../src/shared/ports.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
+import { createDraftObjects } from '../../../src/shared/storage/sources.js';
 import { GaveWayError } from '../../../src/shared/fair-scheduling/giving-way.js';
 import { attachmentId, createRefuseToWait } from '../../../src/workers/ingestion/attachments/make-one.js';
 import { createChangeDocuments } from '../../../src/workers/ingestion/attachments/remove-replaced.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { ChunkText } from '../../../src/shared/chunks/fields.js';
 import type { DocumentRecord } from '../../../src/shared/document.js';
-import { NO_QUOTAS } from '../../../src/shared/documents/owned.js';
+import { NO_QUOTAS } from '../../../src/shared/documents/counts.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { cancel } from '../../../src/shared/documents/transitions.js';
 import { keys } from '../../../src/shared/redis/keys.js';

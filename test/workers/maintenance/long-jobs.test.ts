@@ -6,7 +6,7 @@ import { documentTags } from '../../../src/shared/documents/record-fields.js';
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';
 import { patch, remove } from '../../../src/shared/documents/transitions.js';
 import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';
-import { jobIds } from '../../../src/shared/queues/payloads.js';
+import { jobIds } from '../../../src/shared/queues/job-kinds.js';
 import { bullConnection } from '../../../src/shared/redis/client.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { createTermStatistics } from '../../../src/shared/term-statistics/term-statistics.js';

@@ -4,8 +4,7 @@ import { createRecords, type Records } from '../../../src/shared/documents/recor
 import { publish, remove, replaceContent, startAttempt } from '../../../src/shared/documents/transitions.js';
 import { UnavailableError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
-import { sourceKey } from '../../../src/shared/storage/object-key.js';
+import { createDraftObjects, sourceKey } from '../../../src/shared/storage/sources.js';
 import {
   createObjectLists,
   createRemoveUnreferencedObjects,

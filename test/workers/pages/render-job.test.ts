@@ -6,7 +6,7 @@ import { createPageWaits } from '../../../src/shared/page-pictures/page-waits.js
 import { IngestError } from '../../../src/shared/errors.js';
 import type { RenderRequest } from '../../../src/workers/parse/pool.js';
 import { createPageTurns } from '../../../src/workers/pages/page-turns.js';
-import { createRenderPage } from '../../../src/workers/pages/render-job.js';
+import { createRenderJob } from '../../../src/workers/pages/render-job.js';
 import { until } from '../../support/until.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
@@ -49,7 +49,7 @@ function start({ lateAfter = 60_000, takes = () => 0 }: Rendering = {}) {
       return Buffer.from(callerId);
     },
   };
-  const render = createRenderPage({
+  const render = createRenderJob({
     // @NOTE the job reads nothing else of a record
     records: {
       read: (id) =>
@@ -103,7 +103,7 @@ describe('pages that take long', () => {
     expect(rendered).toEqual(['slow', 'slower', 'slow']);
   });
 
-  test('are refused from then on, whatever is marked on them, and no other page of their document is', async () => {
+  test('are refused for a while, whatever is marked on them, and no other page of their document is', async () => {
     const { ask, rendered } = start({ lateAfter: 10 });
     const generation = 'late';
     const { outcome } = await ask('slow', 7, generation);

@@ -10,7 +10,7 @@ import {
   type AuditNotes,
 } from '../../../shared/audit/notes.js';
 import { UnavailableError } from '../../../shared/errors.js';
-import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { isPlainObject } from '../../../shared/json-values.js';
 import type { Caller } from '../../auth/authentication.js';
 import { clientAddressOf } from '../client-address.js';
 import { mapIterable, type ApiReply } from '../response/reply.js';

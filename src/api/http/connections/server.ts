@@ -1,21 +1,20 @@
 import { once } from 'node:events';
 import {
   createServer,
+  ServerResponse,
+  IncomingMessage,
   type RequestListener,
   type Server,
   type ServerOptions,
-  type ServerResponse,
-  type IncomingMessage,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import express, { type Express } from 'express';
 import { KEEP_ALIVE_MILLISECONDS } from '../../../shared/tools/keep-alive.js';
 import { requestIdOf } from '../logging/access-log.js';
 import { hasBody, limitRequestTime, expectContinue } from '../request/body.js';
-import { sendJson } from '../response/send-json.js';
+import { sendJson } from '../response/write.js';
 import { limitConnections, refuseSocket, type ConnectionLimits } from './limit-connections.js';
-import type { Messages } from './messages.js';
-import { serializePipelined } from './serialize-pipelined.js';
 import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
 
 const HEADERS_TIMEOUT_MILLISECONDS = 15_000;
@@ -117,6 +116,44 @@ function statusOf({ code }: NodeJS.ErrnoException): number | null {
     default:
       return 400;
   }
+}
+
+/** At most this many requests of a connection wait. Each takes some kilobytes, and clients that pipeline send two or three. */
+const MAX_WAITING = 32;
+
+interface Line {
+  /** The response to the newest request; the next request waits until it is closed. */
+  last: ServerResponse;
+  waiting: number;
+}
+
+/**
+ * Handles the requests of each connection one after the other. Node.js handles pipelined requests (RFC 9112, 9.3.2) all at
+ * once and holds their responses back. A packet of 64 KiB can hold hundreds of requests, and the limits on slow clients
+ * do not count responses that are held back. A connection on which more than 32 requests wait is closed.
+ */
+export function serializePipelined(handle: RequestListener): RequestListener {
+  const lines = new WeakMap<Duplex, Line>();
+  return (request, response) => {
+    const { socket } = request;
+    const line = lines.get(socket) ?? { last: response, waiting: 0 };
+    lines.set(socket, line);
+    const before = line.last;
+    line.last = response;
+    if (before === response || before.closed) {
+      handle(request, response);
+      return;
+    }
+    line.waiting += 1;
+    if (line.waiting > MAX_WAITING) {
+      socket.destroy();
+      return;
+    }
+    before.once('close', () => {
+      line.waiting -= 1;
+      if (!socket.destroyed) handle(request, response);
+    });
+  };
 }
 
 /** The server cannot listen at the address that the settings name; the message tells the reason and the remedy. */
@@ -280,4 +317,33 @@ export function createConnectionClose(server: Server): { begin: () => void } {
 
 function sendClose(response: ServerResponse): void {
   response.setHeader('Connection', 'close');
+}
+
+/** The classes that a server makes its requests and responses of. */
+export interface Messages {
+  readonly IncomingMessage: typeof IncomingMessage;
+  readonly ServerResponse: typeof ServerResponse;
+  /** Makes them the messages of this application. To be called once, before it handles a request. */
+  readonly serve: (app: Express) => void;
+}
+
+/**
+ * Makes classes whose objects have the methods of Express from the beginning. Express gives each request and response
+ * another prototype, and from then on V8 looks up all their properties slowly: in Express, in Node.js and here. That takes
+ * longer than everything else that Express does. With objects that have the right prototype already, it changes nothing.
+ */
+export function createMessages(): Messages {
+  class ApiRequest extends IncomingMessage {}
+  class ApiResponse<From extends IncomingMessage = IncomingMessage> extends ServerResponse<From> {}
+  Object.setPrototypeOf(ApiRequest.prototype, express.request);
+  Object.setPrototypeOf(ApiResponse.prototype, express.response);
+  return {
+    IncomingMessage: ApiRequest,
+    ServerResponse: ApiResponse,
+    serve: (app) => {
+      Object.defineProperty(ApiRequest.prototype, 'app', { value: app });
+      Object.defineProperty(ApiResponse.prototype, 'app', { value: app });
+      Object.assign(app, { request: ApiRequest.prototype, response: ApiResponse.prototype });
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { onStreamEnd } from '../../services/stream-end.js';
 import { reply, type ApiReply, type PendingReply } from '../response/reply.js';
 import type { ApiRequest, Route } from '../route.js';
 import { fingerprintFiles, fingerprintUpload, type Place } from './fingerprint.js';
-import { differentRequest } from './key.js';
+import { differentRequest } from '../request/headers.js';
 
 /** As Stripe names it; the draft of the IETF has no header for it. */
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
@@ -44,7 +44,8 @@ export async function handleOnce(
     return { type: 'json', ...claim.answer, headers: { ...claim.answer.headers, ...REPLAYED } };
   }
   const { reservation } = claim;
-  const asked = { ...request, receiveUpload, receiveFiles, reservation };
+  const context = { ...request.context, reservation };
+  const asked = { ...request, receiveUpload, receiveFiles, context };
   const settle = createSettle(reservation, request.signal);
   return settle(async () => {
     if (!reservation.hasCreated) return route.handle(asked, reply);

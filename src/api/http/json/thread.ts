@@ -1,6 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { parseJson } from './json.js';
-import type { JsonAnswer, JsonQuestion } from './reader.js';
+import { parseJson, type JsonAnswer, type JsonQuestion } from './json.js';
 
 /** This thread parses large bodies, one after the other, in the order in which it gets them. */
 const port = parentPort;

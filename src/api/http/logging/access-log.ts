@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { at } from '../../../shared/at.js';
+import type { RequestAction } from '../../../shared/audit/entry.js';
 import { withoutRedaction, type Logger } from '../../../shared/observability/logger.js';
 import { traceIds } from '../../../shared/tracing/tracing.js';
-import { requestFacts } from './request-facts.js';
+import type { Caller } from '../../auth/authentication.js';
+import { auditAction, auditCaller } from '../audit/audit-trail.js';
 
 /**
  * Gives each request an id, which the response carries as well, and a logger. Logs one line when the request is over,
@@ -85,4 +87,32 @@ function originalUrl(request: IncomingMessage): string {
 
 function pathOf(url: string): string {
   return at(url.split('?'), 0).slice(0, MAX_PATH_LENGTH);
+}
+
+/** The facts that logs and metrics state about a request in addition to its status. */
+interface RequestFacts {
+  /** Pattern of the route, such as `/documents/{document_id}`; null when no route matched. */
+  readonly route: string | null;
+  readonly callerId: string | null;
+}
+
+const NOTHING: RequestFacts = { route: null, callerId: null };
+const facts = new WeakMap<IncomingMessage, RequestFacts>();
+
+export const requestFacts = (request: IncomingMessage): RequestFacts => facts.get(request) ?? NOTHING;
+
+/**
+ * Notes the route of a request, and the name of its use in the audit log, null where nothing of anybody is read or changed.
+ * The last call counts.
+ * @throws UnavailableError where the audit log is required and cannot be written
+ */
+export function noteRoute(request: IncomingMessage, route: string, action: RequestAction | null): void {
+  facts.set(request, { ...requestFacts(request), route });
+  auditAction(request, action);
+}
+
+/** Notes who sends a request, once that is known. */
+export function noteCaller(request: IncomingMessage, caller: Pick<Caller, 'id' | 'tokenId'> | null): void {
+  facts.set(request, { ...requestFacts(request), callerId: caller?.id ?? null });
+  auditCaller(request, caller);
 }

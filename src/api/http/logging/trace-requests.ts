@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { beginTrace, type Span } from '../../../shared/tracing/tracing.js';
-import { isQuiet } from './access-log.js';
-import { requestFacts } from './request-facts.js';
+import { isQuiet, requestFacts } from './access-log.js';
 
 /**
  * Begins a trace for each request but probes and scrapes, by the conventions of OpenTelemetry for HTTP servers. Paths, queries

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { at } from '../../../shared/at.js';
 import { toError } from '../../../shared/errors.js';
 import { HttpError } from '../http-error.js';
-import type { ReadJson } from '../json/reader.js';
+import type { ReadJson } from '../json/json.js';
 import type { IgnoredFields } from '../unknown-fields.js';
 import type { BodyClaim } from './body-budget.js';
 

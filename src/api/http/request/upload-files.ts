@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Busboy } from 'busboy';
 import { fileTooLarge, type IncomingFile } from '../../services/ingest/incoming.js';
 import { HttpError, tooManyItems } from '../http-error.js';
-import type { ReadJson } from '../json/reader.js';
+import type { ReadJson } from '../json/json.js';
 import { watchProgress, announcedBytes } from './body.js';
 import { createMultipartParser, malformed } from './multipart-parser.js';
 import { collectField, takeFields, type UploadState } from './multipart-parts.js';
@@ -195,10 +195,11 @@ function takeFiles<Stored>(
 
 /** The bytes of a part. Who stops reading leaves the rest to be skipped, which the form needs to go on. */
 async function* read(bytes: Readable): AsyncGenerator<Uint8Array> {
-  // @NOTE parts of a form are read as bytes; the type of a stream does not say it.
-  const parts = bytes.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  const parts: AsyncIterable<unknown> = bytes.iterator({ destroyOnReturn: false });
   try {
-    for await (const part of parts) yield part;
+    for await (const part of parts)
+      if (Buffer.isBuffer(part)) yield part;
+      else throw new TypeError('the parts of a form are read as bytes');
   } catch (error) {
     throw malformed(error);
   }

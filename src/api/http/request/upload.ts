@@ -23,8 +23,10 @@ export const OVERHEAD_BYTES = 8 * 1024 * 1024;
 export const MAX_FIELDS = 64;
 export const MAX_FIELD_BYTES = 4 * 1024 * 1024;
 
-export const isMultipart = (request: IncomingMessage): boolean =>
-  /^\s*multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');
+export function isMultipart({ headers }: IncomingMessage): boolean {
+  const type = headers['content-type'];
+  return type !== undefined && /^\s*multipart\/form-data\s*(;|$)/i.test(type);
+}
 
 export type UploadReading = Pick<BodyReading, 'onReading' | 'claim' | 'graceSeconds' | 'ignored'>;
 

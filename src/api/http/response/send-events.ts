@@ -1,10 +1,10 @@
 import type { Response } from 'express';
 import type { z } from 'zod';
-import { untilAborted } from '../../../shared/tools/until-aborted.js';
+import { untilAborted } from '../../../shared/tools/aborting.js';
 import { describeError } from '../error-handler.js';
 import { abandonIterator } from './reply.js';
 import type { streamError } from './declared-responses.js';
-import { writeWithBackpressure } from './write-with-backpressure.js';
+import { writeWithBackpressure } from './write.js';
 
 const HEARTBEAT_MILLISECONDS = 15_000;
 const HEADERS = {

@@ -6,8 +6,7 @@ import { requestLogger } from '../logging/access-log.js';
 import { parameterValue } from '../parameter-value.js';
 import { abandonIterator, type ApiReply } from './reply.js';
 import { sendEvents } from './send-events.js';
-import { sendText, startJson } from './send-json.js';
-import { PIECE_BYTES, writeWithBackpressure } from './write-with-backpressure.js';
+import { sendText, startJson, PIECE_BYTES, writeWithBackpressure } from './write.js';
 
 export interface Exchange {
   readonly request: Request;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { parseInstant } from '../../../shared/filters/instants.js';
-import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { toWellFormed } from '../../../shared/well-formed.js';
+import { isPlainObject, toWellFormed } from '../../../shared/json-values.js';
 import { MAX_ITEMS, MESSAGES, addItem } from './validation-errors.js';
 
 /** The OpenAPI schema of an object that only code can check. Each zod step of such a field must carry it. */

@@ -1,4 +1,4 @@
-import { exactNumber } from '../../../shared/exact-numbers.js';
+import { exactNumber } from '../../../shared/json-values.js';
 
 /** Deeper than any filter may be nested; it bounds the recursion. */
 const MAX_DEPTH = 64;

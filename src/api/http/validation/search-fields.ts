@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import { SHARED } from '../../../shared/access/sharing.js';
+import type { ValidationItem } from '../../../shared/errors.js';
+import {
+  MAX_FILTER_BYTES,
+  MAX_CONDITIONS,
+  MAX_DEPTH,
+  MAX_LIST_VALUES,
+  parseFilter,
+  type Filter,
+} from '../../../shared/filters/parse.js';
+import { isWellFormed } from '../../../shared/json-values.js';
+import { parseBounded } from '../json/json.js';
 import { optionalNull, jsonInteger } from './field-schemas.js';
-import { MESSAGES } from './validation-errors.js';
+import { parsePythonDict } from './python-literal.js';
+import { MESSAGES, addItem, SURROGATE } from './validation-errors.js';
 
 const SHARED_DESCRIPTION =
   'Which documents of others are found: `all`, those `accepted`, or none (`own`); never those of blocked owners. Without it, ' +
@@ -42,3 +54,108 @@ export const rerankWish = z
       ],
     },
   });
+
+const MAX_CHARACTERS = 65_536;
+
+const bounds =
+  `At most ${String(MAX_CONDITIONS)} conditions, ${String(MAX_DEPTH)} levels, ` +
+  `${String(MAX_LIST_VALUES)} values in a list of \`$in\` or \`$nin\`, and ` +
+  `${String(MAX_FILTER_BYTES)} bytes of keys and values as JSON; else 422.`;
+
+const scalar = { type: ['string', 'number', 'boolean', 'null'] } as const;
+const valueList = { type: 'array', items: scalar, maxItems: MAX_LIST_VALUES } as const;
+const filterList = {
+  type: 'array',
+  minItems: 1,
+  maxItems: MAX_CONDITIONS,
+  items: { type: 'object' },
+} as const;
+
+/** The limits that the code checks, as far as a JSON schema can express them. */
+const filterSchema = {
+  type: ['object', 'null'],
+  description: `Conditions on metadata, by key. ${bounds}`,
+  properties: { $and: filterList, $or: filterList, $not: { type: 'object' } },
+  additionalProperties: {
+    anyOf: [scalar, { type: 'object', properties: { $in: valueList, $nin: valueList }, minProperties: 1 }],
+  },
+} as const;
+
+/** A client's filter, parsed and as it was sent; named caches store the latter. Both are null when it is absent. */
+export interface RequestFilter {
+  readonly filter: Filter | null;
+  readonly json: unknown;
+}
+
+/** The field `filters` of a JSON body. */
+export const bodyFilters = z
+  .unknown()
+  .transform((value, context) => toRequestFilter(value ?? null, context))
+  .optional()
+  .transform((value): RequestFilter => value ?? { filter: null, json: null })
+  .meta({ id: 'Filters', override: structuredClone(filterSchema) });
+
+/** The parameter `filters` of a query string. */
+export const queryFilters = z
+  .string()
+  .transform((text, context) => {
+    const parsed = parseFilterText(text);
+    if ('value' in parsed) return toRequestFilter(parsed.value, context);
+    addItem(context, parsed.error);
+    return z.NEVER;
+  })
+  .optional()
+  .transform((value): RequestFilter => value ?? { filter: null, json: null })
+  .meta({ description: `JSON, or what Python prints for a dict. ${bounds}` });
+
+function toRequestFilter(json: unknown, context: z.RefinementCtx): RequestFilter {
+  const parsed = parseFilter(json);
+  if ('filter' in parsed) {
+    // This is checked last, when the size of the filter is known to be within the limits.
+    if (holdsWholeCharacters(json)) return { filter: parsed.filter, json };
+    addItem(context, { loc: [], msg: MESSAGES.surrogate, type: SURROGATE });
+    return z.NEVER;
+  }
+  // The schema already stands for the field `filters`.
+  for (const item of parsed.errors) addItem(context, { ...item, loc: item.loc.slice(1) });
+  return z.NEVER;
+}
+
+function holdsWholeCharacters(json: unknown): boolean {
+  const waiting: unknown[] = [json];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === 'string' && !isWellFormed(value)) return false;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      if (!isWellFormed(key)) return false;
+      waiting.push(inner);
+    }
+  }
+  return true;
+}
+
+/**
+ * Reads JSON or, for existing clients, Python's print of a dict. Empty text, `None` and `null` mean that there is no
+ * filter.
+ */
+export function parseFilterText(text: string): { value: unknown } | { error: ValidationItem } {
+  const trimmed = text.trim();
+  if (trimmed === '' || trimmed === 'None' || trimmed === 'null') return { value: null };
+  const invalid = { error: { loc: [], msg: MESSAGES.json, type: 'value_error.jsondecode' } };
+  if (trimmed.length > MAX_CHARACTERS) return invalid;
+  const value =
+    attempt(() => parseBounded(Buffer.from(trimmed), { exactFrom: 1 })) ??
+    attempt(() => parsePythonDict(trimmed));
+  return value ?? invalid;
+}
+
+/** Returns null for a syntax error, so that the other syntax can be tried. */
+function attempt(parse: () => unknown): { value: unknown } | null {
+  try {
+    return { value: parse() };
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

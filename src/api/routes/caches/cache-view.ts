@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { SHARED } from '../../../shared/access/sharing.js';
-import type { CacheRecord } from '../../../shared/caches/cache-record.js';
+import { CACHE_FAILURE_CODES, type CacheRecord } from '../../../shared/caches/cache-record.js';
 import { heldTexts } from '../../../shared/caches/passages.js';
 import { FINISH_REASONS } from '../../../shared/models/finish-reason.js';
-import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { isPlainObject } from '../../../shared/json-values.js';
 import { shownConfig } from '../../services/caches/find-cache.js';
 import type { CacheAnswer, CacheAnswerEnd, CacheAnswerEvent } from '../../services/caches/cache-queries.js';
 import { usageCounts, viewUsage } from '../retrieval-view.js';
@@ -35,6 +35,12 @@ const config = {
     .optional()
     .describe('The share of the build that is done, from 0 to 1, while it is built.'),
   error: z.string().optional().describe('Why the latest build failed.'),
+  error_code: z
+    .enum(CACHE_FAILURE_CODES)
+    .optional()
+    .describe(
+      'The kind of that failure: `empty`, no documents were left; `too_large`, the model cannot read them; `internal`, the service failed, and the build can be asked for again.',
+    ),
 };
 export const configuration = z.object(config).meta({
   id: 'CacheConfiguration',
@@ -68,7 +74,7 @@ export function viewCache(cache: CacheRecord, progress: number | null = null): z
     state_bytes: ready?.bytes ?? 0,
     status: building ? 'building' : ready ? 'ready' : 'failed',
     ...(building && progress !== null ? { progress } : {}),
-    ...(failure ? { error: failure.message } : {}),
+    ...(failure ? { error: failure.message, error_code: failure.code } : {}),
   };
 }
 

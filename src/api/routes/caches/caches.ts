@@ -16,12 +16,11 @@ import {
   queryFloat,
   queryInteger,
 } from '../../http/validation/field-schemas.js';
-import { bodyFilters, queryFilters, type RequestFilter } from '../../http/validation/filters.js';
+import { bodyFilters, queryFilters, type RequestFilter } from '../../http/validation/search-fields.js';
 import type { BuildResult, CacheRequest } from '../../services/caches/cache-builds.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { RequireRoom } from '../../services/ingest/admission/require-room.js';
-import { contextOf } from '../context-of.js';
-import { preferenceApplied } from '../document-replies.js';
+import { preferenceApplied } from '../document-view.js';
 import {
   addDocumentsExamples,
   createCacheExamples,
@@ -299,7 +298,7 @@ const queryQuery = z.object({
 });
 
 function requestOf(cacheName: string, request: ApiRequest<unknown, unknown, unknown>): CacheRequest {
-  const { callerId: ownerId, ...context } = contextOf(request);
+  const { callerId: ownerId, ...context } = request.context;
   return { ...context, ownerId, name: cacheName };
 }
 

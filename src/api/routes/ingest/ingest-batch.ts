@@ -9,8 +9,7 @@ import { parseRequest } from '../../http/validation/validation-errors.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
 import type { IngestTexts } from '../../services/ingest/batch/ingest-texts.js';
 import { isDone, type ItemOutcome } from '../../services/ingest/batch/items.js';
-import { contextOf } from '../context-of.js';
-import { preferenceApplied } from '../document-replies.js';
+import { preferenceApplied } from '../document-view.js';
 import { ingestBatchExamples } from '../examples/ingest.js';
 import { textBody, toText } from './ingest.js';
 import { onDuplicate } from './upload-fields.js';
@@ -118,13 +117,12 @@ export const ingestBatchRoute = ({
     examples: ingestBatchExamples,
     idempotency: {},
     handle: async (request, reply) => {
-      const { receiveItems, prefer, reservation } = request;
+      const { receiveItems, prefer, context } = request;
       if (!receiveItems) throw new Error('the route takes items');
-      const withDigests = reservation !== undefined;
+      const withDigests = context.reservation !== undefined;
       const about = { field: 'documents', maxItems: maxDocuments, common, item: batchText };
       const target = { ...about, parse, withDigests, stopping, whileValid: request.whileValid() };
       const { isStream, groups } = await receiveItems(target);
-      const context = contextOf(request);
       if (isStream) {
         const outcomes = await readFirst(ingestTexts.ingestStream(groups, context));
         const { status, headers } = headOf(outcomes.first, prefer);

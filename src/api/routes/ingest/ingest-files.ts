@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { isPlainObject } from '../../../shared/json-values.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
 import { HttpError } from '../../http/http-error.js';
 import type { ReceiveFiles } from '../../http/request/upload-files.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
 import type { FileDetails, IngestFiles } from '../../services/ingest/batch/ingest-files.js';
-import { contextOf } from '../context-of.js';
 import { ingestFilesExamples } from '../examples/ingest.js';
 import { admitFirst, batchResponses, replyBatch } from './ingest-batch.js';
 import { parseDetails } from './upload-fields.js';
@@ -106,7 +105,7 @@ export const ingestFilesRoute = ({
       const awaited = await ingestFiles(async ({ store }) => {
         const { files, fields } = await receiveFiles({ ...FORM, maxFiles, maxFileBytes, store });
         return { files, details: await detailsOf(fields, files.length) };
-      }, contextOf(request));
+      }, request.context);
       return reply.pending(awaited, (outcomes) => replyBatch(outcomes, prefer, takeIgnored));
     },
   });

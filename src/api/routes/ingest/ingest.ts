@@ -1,19 +1,15 @@
 import { z } from 'zod';
 import { nonBlankString, optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
-import { metadata } from '../../http/validation/metadata.js';
-import { accessControl } from '../../http/validation/access-lists.js';
+import { metadata, accessControl, compact } from '../../http/validation/document-fields.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/documents/display-filename.js';
+import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/document.js';
 import type { AnswerAgain } from '../../services/ingest/answer-again.js';
 import type { Ingest, TextIngest } from '../../services/ingest/ingest.js';
-import { replyIngest } from '../document-replies.js';
-import { documentView } from '../document-view.js';
+import { replyIngest, documentView } from '../document-view.js';
 import { ingestFileExamples, ingestTextExamples } from '../examples/ingest.js';
-import { contextOf } from '../context-of.js';
 import {
-  compact,
   missingFile,
   OCR_DESCRIPTION,
   ocrMode,
@@ -124,13 +120,13 @@ const ingestTextRoute = ({ ingest, answerAgain, admit, bucket }: IngestRouteDepe
     idempotency: {
       answerAgain: async (request, id, reply) => {
         const { prefer } = request;
-        const awaited = await answerAgain(id, contextOf(request));
+        const awaited = await answerAgain(id, request.context);
         return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
       },
     },
     handle: async (request, reply) => {
       const { prefer } = request;
-      const awaited = await ingest.ingestText(toText(request.body), contextOf(request));
+      const awaited = await ingest.ingestText(toText(request.body), request.context);
       return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
     },
   });
@@ -149,7 +145,7 @@ const ingestFileRoute = ({ ingest, answerAgain, admit, bucket, maxFileBytes }: I
       skipUpload: (receiveUpload) => skipUpload(receiveUpload, maxFileBytes),
       answerAgain: async (request, id, reply) => {
         const { prefer } = request;
-        const awaited = await answerAgain(id, contextOf(request));
+        const awaited = await answerAgain(id, request.context);
         return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
       },
     },
@@ -157,7 +153,7 @@ const ingestFileRoute = ({ ingest, answerAgain, admit, bucket, maxFileBytes }: I
       const { receiveUpload, prefer } = request;
       if (!receiveUpload) throw missingFile();
       const receive = receiveDescribedFile(receiveUpload);
-      const awaited = await ingest.ingestFile(receive, contextOf(request));
+      const awaited = await ingest.ingestFile(receive, request.context);
       return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
     },
   });

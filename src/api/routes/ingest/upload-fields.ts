@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { AccessLists } from '../../../shared/access/access.js';
 import { optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
-import { metadata } from '../../http/validation/metadata.js';
-import { accessControl as accessLists } from '../../http/validation/access-lists.js';
+import { metadata, accessControl as accessLists, compact } from '../../http/validation/document-fields.js';
 import { parseRequest } from '../../http/validation/validation-errors.js';
 import { HttpError } from '../../http/http-error.js';
 import { parseJson } from '../../http/json/json.js';
@@ -133,10 +131,3 @@ function attemptJson(text: string): unknown {
 
 const tooLong = (name: string) =>
   new HttpError(422, [{ loc: ['body', name], msg: 'this field is too long', type: 'value_error' }]);
-
-type StatedLists = { readonly [Name in keyof AccessLists]?: string[] | undefined };
-
-/** Leaves out the lists that the request does not state. */
-export function compact({ readers, writers, admins }: StatedLists): Partial<AccessLists> {
-  return { ...(readers && { readers }), ...(writers && { writers }), ...(admins && { admins }) };
-}

@@ -17,8 +17,8 @@ import type { Filter } from '../../../shared/filters/parse.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import { keys } from '../../../shared/redis/keys.js';
-import type { ChangeWaiter } from '../ingest/change-waiter.js';
-import { waitMilliseconds, type RequestContext } from '../request-context.js';
+import { waitMilliseconds, type ChangeWaiter } from '../ingest/waits.js';
+import type { RequestContext } from '../request-context.js';
 import type { CacheSelection } from './cache-selection.js';
 import { cacheNotFound, findCache, shownConfig } from './find-cache.js';
 

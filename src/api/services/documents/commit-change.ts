@@ -1,7 +1,6 @@
 import { requireRight, type DocumentRight, type Principal } from '../../../shared/access/access.js';
-import type { DocumentRecord } from '../../../shared/document.js';
+import { fulfils, type DocumentRecord, type Precondition } from '../../../shared/document.js';
 import type { Transition } from '../../../shared/documents/change.js';
-import { fulfils, type Precondition } from '../../../shared/documents/entity-tag.js';
 import { ChangedError } from '../../../shared/errors.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { isCurrent } from '../../../shared/documents/transitions.js';

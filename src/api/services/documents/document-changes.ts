@@ -1,17 +1,11 @@
 import type { AccessLists } from '../../../shared/access/access.js';
 import { isFinal, type DocumentRecord, type Metadata } from '../../../shared/document.js';
-import { cancel, retry } from '../../../shared/documents/transitions.js';
+import { cancel, retry, newOperation } from '../../../shared/documents/transitions.js';
 import type { Admit } from '../ingest/admission/admission.js';
 import type { RequireRoom } from '../ingest/admission/require-room.js';
 import { requireRoomFor } from '../ingest/admission/memory-growth.js';
-import { newOperation } from '../../../shared/documents/new-document.js';
 import type { JobRequests } from '../ingest/job-requests.js';
-import {
-  beginToWait,
-  type AwaitedDocument,
-  type IsDone,
-  type WaitForDocument,
-} from '../ingest/wait-for-document.js';
+import { beginToWait, type AwaitedDocument, type IsDone, type WaitForDocument } from '../ingest/waits.js';
 import type { RequestContext } from '../request-context.js';
 import { changeAccess, patchedBy, type FieldsOf } from './change-access.js';
 import type { ChangeDocument, ChangeRequest } from './commit-change.js';

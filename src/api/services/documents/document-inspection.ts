@@ -5,7 +5,7 @@ import { generationId, type Content, type DocumentRecord } from '../../../shared
 import type { Records } from '../../../shared/documents/records.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import { GROUP_LANES } from '../../../shared/queues/lanes.js';
-import { jobIds } from '../../../shared/queues/payloads.js';
+import { jobIds } from '../../../shared/queues/job-kinds.js';
 import type { ReadJobNotes } from '../jobs/job-notes.js';
 
 /** The maximum number of batches whose jobs are shown. */

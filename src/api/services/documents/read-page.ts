@@ -4,7 +4,7 @@ import type { Content, DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, NotFoundError, TryLaterError } from '../../../shared/errors.js';
 import {
-  keyOf,
+  pictureKey,
   type PageId,
   type PagePictures,
   type RenderFailure,
@@ -14,7 +14,7 @@ import type { PageWaits } from '../../../shared/page-pictures/page-waits.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { AnswerMemory, MemoryLease } from '../answer-memory/answer-memory.js';
 import type { RequireRoom } from '../ingest/admission/require-room.js';
-import type { ChangeWaiter } from '../ingest/change-waiter.js';
+import type { ChangeWaiter } from '../ingest/waits.js';
 import { onStreamEnd } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
@@ -199,7 +199,7 @@ export function createRenderPage({ pictures, waits, jobs, waiter, room }: Render
       await jobs.addRender({ ...id, documentId, wait, callerId, requestId });
       const read = () => pictures.outcome(id);
       const isDone = (outcome: RenderOutcome | null) => outcome !== null;
-      const outcome = await waiter.waitFor({ id: keyOf(id), read, isDone, milliseconds, signal });
+      const outcome = await waiter.waitFor({ id: pictureKey(id), read, isDone, milliseconds, signal });
       signal.throwIfAborted();
       if (!outcome) throw late();
       return outcome;

@@ -51,7 +51,7 @@ export async function claimReservation(
     args: {
       run,
       id,
-      fingerprint: fingerprint ?? '',
+      fingerprint,
       lease,
       limit: limitBytes,
       size: KEY_BYTES + key.length,
@@ -82,7 +82,7 @@ const claimScript = declareScript({
   args: {
     run: 'text',
     id: 'text',
-    fingerprint: 'text',
+    fingerprint: 'optional',
     lease: 'number',
     limit: 'number',
     size: 'number',

@@ -1,12 +1,11 @@
 import { isFinal, isOurFailure, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { retry } from '../../../shared/documents/transitions.js';
+import { retry, newOperation } from '../../../shared/documents/transitions.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
 import { readDocument } from '../documents/document-access.js';
 import type { RequestContext } from '../request-context.js';
-import { newOperation } from '../../../shared/documents/new-document.js';
 import type { JobRequests } from './job-requests.js';
-import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
+import { beginToWait, type AwaitedDocument, type WaitForDocument } from './waits.js';
 
 /**
  * Waits for a document that an earlier request with the same `Idempotency-Key` has created. An ingest that failed by our

@@ -1,21 +1,19 @@
-import { isFinal, type Content, type DocumentRecord } from '../../../shared/document.js';
+import { isFinal, fulfils, type Content, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { replaceContent } from '../../../shared/documents/transitions.js';
-import type { ShortSource } from '../../../shared/storage/short-sources.js';
+import { replaceContent, newOperation } from '../../../shared/documents/transitions.js';
+import type { ShortSource } from '../../../shared/storage/sources.js';
 import type { OcrMode } from '../../../readers/index.js';
-import { ownedWith } from '../../../shared/documents/owned.js';
-import { fulfils } from '../../../shared/documents/entity-tag.js';
+import { ownedWith } from '../../../shared/documents/counts.js';
 import { AppError, ChangedError } from '../../../shared/errors.js';
 import type { Accounting } from '../usage-accounting.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
 import { readDocument } from '../documents/document-access.js';
 import type { RequestContext } from '../request-context.js';
 import type { ReceiveFile } from './incoming.js';
-import { newOperation } from '../../../shared/documents/new-document.js';
 import { begunOperation, withOcr } from './ingest.js';
 import type { JobRequests } from './job-requests.js';
 import type { SourceOwner, Sources } from './sources.js';
-import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
+import { beginToWait, type AwaitedDocument, type WaitForDocument } from './waits.js';
 
 export interface TextUpdate {
   readonly content: string;

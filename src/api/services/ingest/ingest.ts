@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { at } from '../../../shared/at.js';
 import type { AccessLists } from '../../../shared/access/access.js';
 import { isFinal, type Content, type DocumentRecord, type Metadata } from '../../../shared/document.js';
-import { newDocument } from '../../../shared/documents/new-document.js';
+import { newDocument } from '../../../shared/documents/transitions.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { DuplicateDeletedError } from '../../../shared/errors.js';
 import type { OcrMode } from '../../../readers/index.js';
@@ -11,9 +11,14 @@ import type { RequestContext } from '../request-context.js';
 import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';
 import type { ReceiveFile } from './incoming.js';
 import type { SourceOwner, Sources } from './sources.js';
-import { recordRules, type NewDocument, type StoreRecordsParts } from './store-records.js';
-import { createStoreTogether, type StoreTogether } from './store-together.js';
-import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
+import {
+  recordRules,
+  createStoreTogether,
+  type NewDocument,
+  type StoreRecordsParts,
+  type StoreTogether,
+} from './store-records.js';
+import { beginToWait, type AwaitedDocument, type WaitForDocument } from './waits.js';
 
 /** The details that a caller states about a document in addition to its content. */
 export interface DocumentDetails {

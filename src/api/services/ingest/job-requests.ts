@@ -1,6 +1,6 @@
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Logger } from '../../../shared/observability/logger.js';
-import type { QueuedRecord } from '../../../shared/queues/additions.js';
+import type { QueuedRecord } from '../../../shared/queues/job-kinds.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { RequestContext } from '../request-context.js';
 

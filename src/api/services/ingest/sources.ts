@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import type { Content } from '../../../shared/document.js';
+import { displayFilename, MAX_FILENAME_CHARACTERS, type Content } from '../../../shared/document.js';
 import { adviceFor, detectFileType, DETECTION_BYTES, KNOWN_CONTENT_TYPES } from '../../../readers/index.js';
 import { InvalidFieldError, UnsupportedTypeError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
@@ -8,11 +8,10 @@ import {
   isShortSource,
   MAX_SHORT_BYTES,
   shortSourceKey,
+  sourceKey,
   type ShortSource,
-} from '../../../shared/storage/short-sources.js';
-import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
-import { sourceKey } from '../../../shared/storage/object-key.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/documents/display-filename.js';
+  type DraftObjects,
+} from '../../../shared/storage/sources.js';
 import type { AllowBytes, ByteAllowance, ItemAllowances } from './admission/byte-allowances.js';
 import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming.js';
 

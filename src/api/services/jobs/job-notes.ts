@@ -2,7 +2,7 @@ import type { Job } from 'bullmq';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { jobMarks, MAX_DEATHS } from '../../../shared/queues/payloads.js';
+import { jobMarks, MAX_DEATHS } from '../../../shared/queues/job-kinds.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import { GROWING_QUEUES, queueOf, type LaneName } from '../../../shared/queues/lanes.js';
 import type { Redis } from '../../../shared/redis/client.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isFinal } from '../../../shared/document.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { cacheJob, embedJob, ingestJob } from '../../../shared/queues/payloads.js';
+import { cacheJob, embedJob, ingestJob } from '../../../shared/queues/job-kinds.js';
 
 /** The effect of running a job again; a job of upkeep, or of several documents, runs again as it is. */
 export type RetryPlan =

@@ -2,7 +2,7 @@ import type { Job } from 'bullmq';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import { retryBuild } from '../../../shared/caches/transitions.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { jobMarks } from '../../../shared/queues/payloads.js';
+import { jobMarks } from '../../../shared/queues/job-kinds.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { queueKeys } from '../../../shared/redis/keys.js';
 import type { OperatorChanges } from '../documents/operator-changes.js';

@@ -1,19 +1,19 @@
 import type { Principal } from '../../../shared/access/access.js';
 import type { Shared } from '../../../shared/access/sharing.js';
-import type { Metadata } from '../../../shared/document.js';
+import type { Whereabouts } from '../../../shared/chunks/fields.js';
+import { shownContent, type Metadata } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Ranking } from '../../../shared/search/ranking.js';
 import type { Hit, SearchRequest } from '../../../shared/search/request.js';
 import type { RerankReport, RerankWish } from '../../../shared/search/reranked-search.js';
-import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
+import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/answer-memory.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
-import type { AnswerMemory, MemoryLease } from '../answer-memory/answer-memory.js';
-import { areSmall, giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
-import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
-import { findHits, hitsWanted, type FindHitsParts, type SearchResult } from './find-hits.js';
 import { onStreamEnd } from '../stream-end.js';
+import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
+import { findHits, hitsWanted, type FindHitsParts, type SearchResult } from './find-hits.js';
+import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
 
 /** A validated search and its caller. */
 export interface RetrievalRequest {
@@ -164,4 +164,81 @@ export function searchMetadata({
 
 function toDocumentHit({ record: { id, published }, score }: Hit): DocumentHit[] {
   return published ? [{ id, published, score }] : [];
+}
+
+/** Memory for the fields of a chunk besides its text: names, numbers, its download address. */
+const CHUNK_BYTES = 500;
+
+export interface FoundChunk extends Whereabouts {
+  readonly content: string;
+  readonly score: number;
+  readonly documentId: string;
+  readonly owner: string;
+  readonly chunkNumber: number;
+  readonly metadata: Metadata;
+  readonly contentType: string;
+  /** Null for a text, like the download address. */
+  readonly filename: string | null;
+  readonly downloadUrl: string | null;
+}
+
+/** Keeps the fields of a hit that a response needs, and not its record, whose access lists may be long. */
+function toFoundChunk(hit: Hit, url: string | null): FoundChunk {
+  const { record, number, content, location, section, score } = hit;
+  const { contentType, kind, filename } = shownContent(record);
+  return {
+    content,
+    score,
+    documentId: record.id,
+    owner: record.ownerId,
+    location,
+    section,
+    chunkNumber: number,
+    metadata: record.metadata,
+    contentType,
+    filename: kind === 'file' ? filename : null,
+    downloadUrl: url,
+  };
+}
+
+/** Chunks up to this size, as they are sent, are serialized and sent at once, which takes some tenths of a millisecond. */
+const MAX_BYTES_AT_ONCE = 128 * 1024;
+
+/**
+ * Tells whether the chunks are so small together that they are sent at once. Each is sent with the metadata of its
+ * document.
+ */
+function areSmall(results: readonly FoundChunk[]): boolean {
+  let bytes = 0;
+  for (const result of results) {
+    bytes += ownSize(result) + heldSize(result.metadata);
+    if (bytes > MAX_BYTES_AT_ONCE) return false;
+  }
+  return true;
+}
+
+const ownSize = ({ content, location, section }: FoundChunk): number =>
+  CHUNK_BYTES + heldSize(content) + heldSize(location) + heldSize(section);
+
+/** Yields results one by one, and releases the memory of each. */
+async function* giveOut(results: FoundChunk[], lease: MemoryLease): AsyncGenerator<FoundChunk> {
+  const sizes = sizesOf(results);
+  let held = sizes.reduce((sum, size) => sum + size, 0);
+  lease.resize(held);
+  results.reverse();
+  for (const size of sizes) {
+    const result = results.pop();
+    if (!result) return;
+    yield await Promise.resolve(result);
+    held -= size;
+    lease.resize(held);
+  }
+}
+
+/** All chunks of a document share its metadata, which counts with the last of them. */
+function sizesOf(results: readonly FoundChunk[]): number[] {
+  const last = new Map(results.map(({ metadata }, i) => [metadata, i]));
+  return results.map(
+    (result, i) => ownSize(result) + (last.get(result.metadata) === i ? heldSize(result.metadata) : 0),
+  );
 }

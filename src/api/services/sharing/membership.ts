@@ -7,7 +7,7 @@ import { documentNotFound, isDocumentId } from '../documents/document-access.js'
 import { requireRoomFor } from '../ingest/admission/memory-growth.js';
 import type { RequireRoom } from '../ingest/admission/require-room.js';
 import type { JobRequests } from '../ingest/job-requests.js';
-import { beginToWait, type AwaitedDocument, type WaitForDocument } from '../ingest/wait-for-document.js';
+import { beginToWait, type AwaitedDocument, type WaitForDocument } from '../ingest/waits.js';
 import type { RequestContext } from '../request-context.js';
 import type { CallerLists } from './caller-lists.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { isModelName, MODEL_NAME_RULE } from '../../../shared/local-models/model-files.js';
-import { isLoopbackHost } from '../../../shared/settings/loopback.js';
+import { isLoopbackHost } from '../../../shared/settings/addresses.js';
 import type { Environment } from '../../executables.js';
 import { UserError } from '../../user-messages.js';
 

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../../../shared/settings/loopback.js';
+import { isLoopbackHost } from '../../../shared/settings/addresses.js';
 import { systemErrorCode } from '../../../shared/system-error-code.js';
 import { UserError } from '../../user-messages.js';
 import type { Announced } from './drafts.js';
@@ -85,7 +85,8 @@ function toldBy(
   before: Pick<Announced, 'sha256'> & { size: number | null },
 ) {
   const linked = headers.get('x-linked-etag') ?? (tellsHash ? headers.get('etag') : null);
-  const sha256 = SHA256.exec(linked ?? '')?.[1]?.toLowerCase() ?? before.sha256;
+  const told = linked === null ? undefined : SHA256.exec(linked)?.[1];
+  const sha256 = told?.toLowerCase() ?? before.sha256;
   return { sha256, size: toLength(headers.get('x-linked-size')) ?? before.size };
 }
 

@@ -1,19 +1,18 @@
-import { coveredShare } from '../../scoring/bm25.js';
+import { coveredShare } from '../../scoring/score.js';
 import { packedLength, readTerms } from '../../scoring/packed-terms.js';
 import type { TermWeights } from '../../scoring/terms.js';
 import { buildSegment, type Steps } from '../build-segment.js';
-import type { Collector } from '../collector.js';
-import type { MakePostingsKernel } from '../kernel.js';
 import {
   addUpSegment,
   scoreSegment,
   scoreCompiled,
+  type Collector,
   type TermProducts,
   type Scratch,
 } from '../score-segment.js';
+import type { MakePostingsKernel } from '../kernel.js';
 import { liveFrequencyOf, markDeleted, MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
-import { createMemtable, type ReadTerms, type Memtable } from './memtable.js';
-import type { SlotPositions } from './slot-positions.js';
+import { createMemtable, type ReadTerms, type Memtable, type SlotPositions } from './slots.js';
 
 /** The parts that all shards share. */
 export interface ShardParts {

@@ -1,6 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Token } from 'node-llama-cpp';
 import { z } from 'zod';
+import { jsonOrNull } from '../../../shared/json-or-null.js';
 import { onMissing } from '../../../shared/system-error-code.js';
 
 /** The model that a state belongs to. A state of another model loads without an error, and answers nonsense. */
@@ -42,7 +43,7 @@ export interface StateManifest extends StateOwner {
 /** Null for a manifest that is not there, or not whole. */
 export async function readManifest(path: string): Promise<StateManifest | null> {
   const text = await readFile(path, 'utf8').catch(onMissing(null));
-  return text === null ? null : (manifestSchema.safeParse(parseJson(text)).data ?? null);
+  return text === null ? null : (manifestSchema.safeParse(jsonOrNull(text)).data ?? null);
 }
 
 /** The manifest is there as a whole or not at all. */
@@ -62,20 +63,14 @@ export function isOwnedBy(manifest: StateOwner, owner: StateOwner): boolean {
   );
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 function encodeTokens(tokens: readonly Token[]): string {
   return Buffer.from(Uint32Array.from(tokens).buffer).toString('base64');
 }
 
 function decodeTokens(text: string): Token[] {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'));
-  // @NOTE Token is a number that the engine's types brand
-  return Array.from(new Uint32Array(bytes.buffer)) as Token[];
+  return Array.from(new Uint32Array(bytes.buffer)).filter(isToken);
 }
+
+/** A token is any whole number, which the engine's types brand. */
+const isToken = (number: number): number is Token => Number.isInteger(number);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isControl } from '../control-bytes.js';
 import { decodeAs } from '../decode-as.js';
 import { foreignText, textCost } from './text-cost.js';
+import { addTo, at } from '../../../shared/at.js';
 
 /** Most bytes that are looked at, and within how many they are looked for. */
 const SAMPLE_BYTES = 6_144;
@@ -51,7 +52,7 @@ function likeliestWide(buffer: Buffer, { isCertain }: WideOptions): string | und
   const sample = buffer.subarray(0, SAMPLE_BYTES);
   const [best] = rankAll(WIDE_CANDIDATES, sample);
   if (!best || isCertain) return best?.encoding;
-  const narrow = rankAll(CANDIDATES, foreignPieces(sample))[0]?.cost ?? 0;
+  const narrow = at(rankAll(CANDIDATES, foreignPieces(sample)), 0).cost;
   const controls = sample.reduce((sum, byte) => sum + (byte !== END_OF_FILE && isControl(byte) ? 1 : 0), 0);
   return narrow + controls * CONTROL_BITS > best.cost ? best.encoding : undefined;
 }
@@ -87,9 +88,7 @@ function foreignPieces(buffer: Buffer): Buffer {
   let size = 0;
   const add = (piece: Buffer): void => {
     const key = piece.toString('latin1');
-    const times = (repetitions.get(key) ?? 0) + 1;
-    repetitions.set(key, times);
-    if (times > MAX_REPETITIONS) return;
+    if (addTo(repetitions, key) > MAX_REPETITIONS) return;
     pieces.push(piece, BLANK);
     size += piece.length;
   };
@@ -97,7 +96,7 @@ function foreignPieces(buffer: Buffer): Buffer {
   let isForeign = false;
   const end = Math.min(buffer.length, SEARCHED_BYTES);
   for (let at = 0; at <= end && size < SAMPLE_BYTES; at += 1) {
-    const byte = at === end ? 0 : (buffer[at] ?? 0);
+    const byte = at === end ? 0 : buffer.readUInt8(at);
     if (byte > 0x7f) isForeign = true;
     if (byte > LAST_SEPARATOR && at - start < SAMPLE_BYTES) continue;
     if (isForeign) add(buffer.subarray(start, at));

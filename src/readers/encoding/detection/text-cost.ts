@@ -1,4 +1,5 @@
 import { FREQUENT_CHARACTERS, LETTER_PAIRS } from './language-tables.js';
+import { addTo } from '../../../shared/at.js';
 
 /** Signs that all kinds of texts have. */
 const COMMON_SIGNS = new Set(
@@ -38,7 +39,7 @@ export function foreignText(text: string): ForeignText {
     if (!FOREIGN.test(stretch)) continue;
     const tokens = stretch.match(TOKEN) ?? [];
     for (const [index, token] of tokens.entries())
-      if (LETTER.test(token)) words.set(token, (words.get(token) ?? 0) + 1);
+      if (LETTER.test(token)) addTo(words, token);
       else signBits += signCost(token, index > 0 && index < tokens.length - 1);
   }
   return { words, signBits };
@@ -105,31 +106,34 @@ function wordCostOf(language: string): WordCost {
   return cost;
 }
 
+/** The place of letters that the table does not have, and of the ends of words, before those of its letters. */
+const BETWEEN_WORDS = 0;
+
 function pairCost(language: string): WordCost {
   const { letters = '', bits = '' } = LETTER_PAIRS[language] ?? {};
   const places = new Map([...letters].map((letter, index) => [letter, index + 1]));
   const size = places.size + 1;
   const costs = Float32Array.from(bits, (digit) => parseInt(digit, 36) / 2);
-  const script = scriptOf(letters.codePointAt(0) ?? 0);
+  const script = scriptOf(letters);
+  const costOf = (previous: number, next: number): number => costs[previous * size + next] ?? 0;
   return (word) => {
     let sum = 0;
-    let previous = 0;
+    let previous = BETWEEN_WORDS;
     let wasSmall = false;
     for (const character of word) {
       const small = [...character.toLowerCase()][0] ?? character;
       if (small !== character && wasSmall) sum += MIXED_CASE_BITS;
       wasSmall = small === character && character.toUpperCase() !== character;
       const place = places.get(small);
-      if (place === undefined) sum += foreignBits(small, script);
-      else sum += costs[previous * size + place] ?? 0;
-      previous = place ?? 0;
+      sum += place === undefined ? foreignBits(small, script) : costOf(previous, place);
+      previous = place ?? BETWEEN_WORDS;
     }
-    return sum + (costs[previous * size] ?? 0);
+    return sum + costOf(previous, BETWEEN_WORDS);
   };
 }
 
 const foreignBits = (letter: string, script: Script): number =>
-  isOfScript(letter.codePointAt(0) ?? 0, script) ? FOREIGN_LETTER_BITS : FOREIGN_SCRIPT_BITS;
+  isOfScript(letter, script) ? FOREIGN_LETTER_BITS : FOREIGN_SCRIPT_BITS;
 
 function characterCost(language: string): WordCost {
   const costs = new Map<string, number>();
@@ -141,7 +145,7 @@ function characterCost(language: string): WordCost {
     for (const character of word)
       sum +=
         costs.get(character) ??
-        (isOfScript(character.codePointAt(0) ?? 0, 'east-asian') ? RARE_CHARACTER_BITS : FOREIGN_SCRIPT_BITS);
+        (isOfScript(character, 'east-asian') ? RARE_CHARACTER_BITS : FOREIGN_SCRIPT_BITS);
     return sum;
   };
 }
@@ -174,7 +178,10 @@ const RANGES: readonly (readonly [number, number, Script])[] = [
   [0xac00, 0xd7a3, 'east-asian'],
 ];
 
-const scriptOf = (codePoint: number): Script =>
-  RANGES.find(([first, last]) => codePoint >= first && codePoint <= last)?.[2] ?? 'other';
+/** The script of the first character of a text. */
+function scriptOf(text: string): Script {
+  const codePoint = text.codePointAt(0) ?? 0;
+  return RANGES.find(([first, last]) => codePoint >= first && codePoint <= last)?.[2] ?? 'other';
+}
 
-const isOfScript = (codePoint: number, script: Script): boolean => scriptOf(codePoint) === script;
+const isOfScript = (character: string, script: Script): boolean => scriptOf(character) === script;

@@ -134,8 +134,9 @@ function durationOf(property: Property | undefined): string {
   const found = DURATION.exec(trimmed(property));
   if (!found) return '';
   const parts = UNITS.flatMap((unit, index) => {
-    const count = found[index + 1]?.replace(/^0+/, '') ?? '';
-    return count === '' ? [] : [`${count} ${count === '1' ? unit.slice(0, -1) : unit}`];
+    const count = found[index + 1]?.replace(/^0+/, '');
+    if (count === undefined || count === '') return [];
+    return [`${count} ${count === '1' ? unit.slice(0, -1) : unit}`];
   });
   return parts.length === 0 ? '' : `for ${parts.join(' ')}`;
 }
@@ -235,9 +236,9 @@ function propertyOf(line: string): Property | undefined {
   const [, name, parameters = '', value = ''] = PROPERTY.exec(line) ?? [];
   if (name === undefined) return undefined;
   const read = new Map(
-    [...parameters.matchAll(PARAMETER)].map(({ 1: key = '', 2: quoted, 3: plain }) => [
+    [...parameters.matchAll(PARAMETER)].map(({ 1: key = '', 2: quoted, 3: plain = '' }) => [
       key.toUpperCase(),
-      quoted ?? plain ?? '',
+      quoted ?? plain,
     ]),
   );
   return {

@@ -25,11 +25,11 @@ export async function* parseCsv(bytes: Uint8Array, { receipt }: ReadContext): As
     return table.add({ cells: record, place: { row } });
   };
   parser.write(text);
-  for (let record = nextRecord(parser); record !== null; record = nextRecord(parser)) yield* add(record);
+  for (let record = read(parser); isRecord(record); record = read(parser)) yield* add(record);
   try {
     parser.end();
-    // @NOTE csv-parse does not tell the type of its records, which are lists of fields
-    for await (const record of parser as AsyncIterable<string[]>) yield* add(record);
+    const rest: AsyncIterable<unknown> = parser;
+    for await (const record of rest) if (isRecord(record)) yield* add(record);
     yield* table?.end() ?? [];
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -64,8 +64,10 @@ function createRecordParser(text: string, delimiter: string): { parser: CsvParse
   return { parser, bytesRead: () => bytesRead };
 }
 
-// @NOTE csv-parse does not tell the type of its records, which are lists of fields
-const nextRecord = (parser: CsvParser): string[] | null => parser.read() as string[] | null;
+const read = (parser: CsvParser): unknown => parser.read();
+
+/** csv-parse does not tell the type of its records, which are lists of fields. */
+const isRecord = (record: unknown): record is string[] => Array.isArray(record);
 
 /** A quote within a field, as databases and scripts write it, and as the others do. A backslash may also end a field. */
 const BACKSLASHED = /\\"[^,;\t|\r\n]/;

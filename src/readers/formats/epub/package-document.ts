@@ -34,39 +34,44 @@ export function readPackageDocument(zip: Zip): PackageDocument {
     throw new ReadError('corrupt', 'The EPUB book has no package document in it.');
   const items = new Map<string, BookItem>();
   const spine: string[] = [];
-  const texts = new Map<string, string>();
-  let current = '';
+  const texts = { title: '', language: '' };
+  const begun = new Set<string>();
+  let current: keyof typeof texts | undefined;
   const cuts: string[] = [];
-  const addItem = ({ id, href, properties = '', ...attributes }: Attributes): void => {
-    if (id === undefined || href === undefined) return;
-    items.set(id, { path: memberPath(href, path), mediaType: attributes['media-type'] ?? '', properties });
-  };
   scanMarkup(zip.pieces(path), {
     open: (name, attributes) => {
       const local = localName(name);
-      if (local === 'item') addItem(attributes);
+      if (local === 'item') addItem(items, attributes, path);
       if (local === 'itemref') spine.push(attribute(attributes, 'idref'));
       // The first of several titles is the title of the book.
-      current = (local === 'title' || local === 'language') && !texts.has(local) ? local : '';
-      if (current !== '') texts.set(current, '');
+      current = (local === 'title' || local === 'language') && !begun.has(local) ? local : undefined;
+      if (current) begun.add(current);
     },
     close: () => {
-      current = '';
+      current = undefined;
     },
     text: (text) => {
-      if (current !== '') texts.set(current, (texts.get(current) ?? '') + text);
+      if (current) texts[current] += text;
     },
     cut: () => void cuts.push(path),
   });
   return {
-    title: texts.get('title') ?? '',
-    language: texts.get('language') ?? '',
+    title: texts.title,
+    language: texts.language,
     spine: spine.map((id) => items.get(id)),
     contents: [...items.values()].filter(
       ({ mediaType, properties }) => mediaType === NCX || properties.split(' ').includes('nav'),
     ),
     isCut: cuts.length > 0,
   };
+}
+
+/** @param path of the package document, which items are named beside */
+function addItem(items: Map<string, BookItem>, attributes: Attributes, path: string): void {
+  const { id, href, properties = '' } = attributes;
+  if (id === undefined || href === undefined) return;
+  const mediaType = attribute(attributes, 'media-type');
+  items.set(id, { path: memberPath(href, path), mediaType, properties });
 }
 
 /** Returns the path of the package document as the container gives it; else the first member with such a name. */

@@ -13,8 +13,9 @@ export const chosenText = (options: readonly string[]): string =>
 const BEGINS_WITH_MARK = /^\[[x ]\](?:\s|$)/;
 const IS_MARK = /^\[[x ]\]$/;
 
-/** A space where the state of a box would touch the text beside it. @param before @param after texts in a row */
-export const gapBeside = (before: string, after: string): '' | ' ' =>
-  (IS_MARK.test(before) || BEGINS_WITH_MARK.test(after)) && /\S$/.test(before) && /^\S/.test(after)
-    ? ' '
-    : '';
+/** A space where the state of a box would touch the text beside it. @param before the last of the pieces before the text */
+export function gapBeside(before: { readonly text: string } | undefined, after: string): '' | ' ' {
+  if (!before) return '';
+  const hasMark = IS_MARK.test(before.text) || BEGINS_WITH_MARK.test(after);
+  return hasMark && /\S$/.test(before.text) && /^\S/.test(after) ? ' ' : '';
+}

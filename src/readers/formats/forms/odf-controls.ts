@@ -31,7 +31,7 @@ export function createOdfControls(): OdfControls {
   return {
     open: (name, attributes) => {
       if (!name.startsWith('form:')) return;
-      const id = attributes['form:id'] ?? attributes['xml:id'] ?? '';
+      const id = attribute(attributes, 'form:id', 'xml:id');
       if (name === 'form:listbox') list = { id, chosen: [] };
       else if (name === 'form:option' && list && isChosen(attributes) && list.chosen.length < MAX_OPTIONS)
         list.chosen.push(attribute(attributes, 'form:label'));
@@ -56,7 +56,7 @@ function shownText(name: string, attributes: Attributes): string {
     const isOn = name === 'form:radio' ? isChosen(attributes) : state === 'checked';
     return `${checkMark(isOn ? 'on' : 'off')} ${label}`.trim();
   }
-  if (FIELDS.has(name)) return attributes['form:current-value'] ?? attributes['form:value'] ?? '';
+  if (FIELDS.has(name)) return attribute(attributes, 'form:current-value', 'form:value');
   return LABELS.has(name) ? label : '';
 }
 

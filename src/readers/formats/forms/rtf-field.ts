@@ -2,7 +2,7 @@ import { checkMark } from './controls.js';
 
 /** Collects the properties of a legacy form field (RTF 1.9.1, `\\formfield`). */
 export interface RtfFormField {
-  control(word: string, parameter: number | undefined): void;
+  control(word: string, parameter: number): void;
   /** Adds an entry of its list. */
   addEntry(text: string): void;
   /** Returns the text that the ended field shows; undefined without a field, or for one whose result is its text. */
@@ -19,7 +19,7 @@ export function createFormField(): RtfFormField {
   let entries: string[] = [];
   return {
     control: (word, parameter) => {
-      if (word === 'fftype' || word === 'ffres' || word === 'ffdefres') values.set(word, parameter ?? 0);
+      if (word === 'fftype' || word === 'ffres' || word === 'ffdefres') values.set(word, parameter);
     },
     addEntry: (text) => {
       if (entries.length < MAX_ENTRIES) entries.push(text);

@@ -164,7 +164,7 @@ const rowOf = (parts: readonly FormulaElement[], depth: number): string =>
 
 /** Narrow spaces only set signs apart. */
 function isWide({ attributes }: FormulaElement): boolean {
-  const width = attributes['width']?.trim() ?? '';
+  const width = attribute(attributes, 'width').trim();
   return (
     /^(?:medium|thick|verythick|veryverythick)mathspace$/.test(width) || Number.parseFloat(width) >= 0.25
   );
@@ -189,7 +189,7 @@ function writeFraction(
   { attributes }: FormulaElement,
   depth: number,
 ): string {
-  const isBinomial = /^0+(?:\.0*)?[a-z%]*$/.test(attributes['linethickness']?.trim() ?? '');
+  const isBinomial = /^0+(?:\.0*)?[a-z%]*$/.test(attribute(attributes, 'linethickness').trim());
   return (isBinomial ? stacked : fraction)(row(above, depth), row(below, depth));
 }
 

@@ -18,6 +18,7 @@ import {
   withScripts,
 } from './linear.js';
 import type { XmlElement } from '../ooxml/xml/stream-xml.js';
+import { attribute } from '../xml/read-markup.js';
 
 /** A piece of text of a formula. */
 export interface FormulaRun {
@@ -117,7 +118,7 @@ function property(element: XmlElement, name: string): string | undefined {
   for (const child of element.children) {
     if (typeof child === 'string' || !child.name.endsWith(PROPERTIES)) continue;
     const found = childrenOf(child, name)[0];
-    if (found) return found.attributes['m:val'] ?? found.attributes['val'] ?? '';
+    if (found) return attribute(found.attributes, 'm:val', 'val');
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { shownNumber, styledNumber } from '../count-formats.js';
+import { firstGroup } from '../../blocks/matches.js';
 
 /** Elements that are lists. */
 export const LISTS = new Set(['ul', 'ol']);
@@ -84,6 +85,6 @@ function openList(name: string, attributes: Attributes, countdown: number): Open
 }
 
 function integerOf(text: string | undefined): number | null {
-  const digits = INTEGER.exec(text ?? '')?.[1];
-  return digits === undefined ? null : Number(digits);
+  const digits = firstGroup(INTEGER, text);
+  return digits === '' ? null : Number(digits);
 }

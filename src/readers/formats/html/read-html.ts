@@ -5,7 +5,7 @@ import { createMathCollector, type MathCollector } from '../formulas/mathml.js';
 import { ShallowParser } from '../shallow-parser.js';
 import { signsOf, type SignReader } from '../signs/sign-reader.js';
 import type { HiddenCounter } from '../visibility/hidden-counter.js';
-import type { Attributes } from '../xml/read-markup.js';
+import { attribute, type Attributes } from '../xml/read-markup.js';
 import { createHtmlLists, LISTS, type HtmlLists } from './html-lists.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
 import { lookAhead } from './look-ahead.js';
@@ -140,7 +140,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   if (state.math.isOpen() && ENDS_FORMULA.has(name)) endFormula(state);
   if (state.math.open(name, attributes)) return;
   separateBlock(state, name);
-  if (name === 'html') state.language ||= (attributes['lang'] ?? attributes['xml:lang'] ?? '').trim();
+  if (name === 'html') state.language ||= attribute(attributes, 'lang', 'xml:lang').trim();
   if (name === 'title') state.isInTitle = true;
   if (name === 'table') flow.cut();
   if (options.hasTables !== false) tables.open(name, attributes);

@@ -1,4 +1,5 @@
 import { unescaped } from './declarations.js';
+import { at } from '../../../shared/at.js';
 
 /** The last part of a selector: the properties that an element must have for the rule to hold. */
 export interface Subject {
@@ -31,7 +32,8 @@ function parseSelector(selector: string): Subject | undefined {
   if (selector === '' || NOT_SHOWN.test(selector)) return undefined;
   if (selector.length > MAX_LENGTH)
     return { element: '', id: '', classes: [], isVague: true, isBeside: false };
-  const last = selector.split(/[\s>+~]+/).at(-1) ?? '';
+  const parts = selector.split(/[\s>+~]+/);
+  const last = at(parts, parts.length - 1);
   const [named = ''] = last.replace(/^:root/i, 'html').split(/[:[]/);
   const compound = named.replace('&', '');
   const isBeside = /:(?:before|after)$/i.test(last);
@@ -48,7 +50,7 @@ function parseSelector(selector: string): Subject | undefined {
 }
 
 /** Returns the part of a selector that finds its rule. */
-export const keyOf = ({ element, id, classes: [name] }: Subject): string => {
+export const subjectKey = ({ element, id, classes: [name] }: Subject): string => {
   if (id !== '') return `#${id}`;
   if (name !== undefined) return `.${name}`;
   return element === '' ? '*' : element;

@@ -1,5 +1,5 @@
 import { protectedName, UNKNOWN, type Declarations } from './declarations.js';
-import { keyOf, specificityOf, type Subject } from './selectors.js';
+import { subjectKey, specificityOf, type Subject } from './selectors.js';
 import type { StyleSheet } from './style-sheet.js';
 
 const MAX_RULES = 2_000;
@@ -81,7 +81,7 @@ function addRule({ bySelector, byKey, order }: Rules, subject: Subject, declarat
   const known = bySelector.get(selector);
   const rule: Rule = known ?? { subject, declarations: new Map() };
   if (!known) {
-    const key = keyOf(subject);
+    const key = subjectKey(subject);
     const same = byKey.get(key) ?? [];
     if (bySelector.size >= MAX_RULES || same.length >= MAX_RULES_OF_A_KEY) return false;
     bySelector.set(selector, rule);
@@ -95,7 +95,7 @@ function addRule({ bySelector, byKey, order }: Rules, subject: Subject, declarat
 const HIDING = /^display!?:none$|^visibility!?:(?:hidden|collapse)$|^opacity!?:[0.]+%?$/;
 
 function addVague({ vague }: Rules, subject: Subject, declarations: Declarations): void {
-  const key = keyOf(subject);
+  const key = subjectKey(subject);
   const properties = vague.get(key) ?? new Set();
   vague.set(key, properties);
   for (const [property, value] of declarations)

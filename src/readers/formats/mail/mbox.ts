@@ -1,4 +1,3 @@
-import { at } from '../../../shared/at.js';
 import { ReadError } from '../../read-error.js';
 import type { Block } from '../../blocks/block.js';
 import type { ReadContext } from '../../parser.js';
@@ -63,8 +62,9 @@ function followsEmptyLine(mailbox: Buffer, at: number): boolean {
 
 /** Tells whether a line `From …` is more than the beginning of a sentence: it tells a time, or a header follows it. */
 function isSeparator(mailbox: Buffer, start: number): boolean {
-  const lines = mailbox.toString('latin1', start, start + MAX_SEPARATOR_LENGTH).split('\n', 2);
-  return /\d\d:\d\d/.test(at(lines, 0)) || /^[\w-]{1,80}:/.test(lines[1] ?? '');
+  const text = mailbox.toString('latin1', start, start + MAX_SEPARATOR_LENGTH);
+  const [line = '', ...next] = text.split('\n', 2);
+  return /\d\d:\d\d/.test(line) || next.some((header) => /^[\w-]{1,80}:/.test(header));
 }
 
 /** Lines that begin with `From ` within a message were written with `>` before them. */

@@ -262,7 +262,7 @@ function inflate(input: Buffer, size: number): Buffer {
       const source = sourceOf(reference >> 4, to);
       if (source === to) return output.subarray(DICTIONARY.length, to);
       const end = Math.min(to + (reference & 15) + 2, output.length);
-      for (let at = source; to < end; at += 1, to += 1) output[to] = output[at] ?? 0;
+      for (let at = source; to < end; at += 1, to += 1) output[to] = output.readUInt8(at);
     }
   }
   return output.subarray(DICTIONARY.length, to);

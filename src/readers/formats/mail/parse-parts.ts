@@ -72,7 +72,7 @@ function toPart(node: unknown): Part {
     parameters,
     isAttached: contentDisposition.parsed.value.trim().toLowerCase() === 'attachment',
     filename: filename === undefined || filename === '' ? null : filename,
-    hasId: (contentId ?? '') !== '',
+    hasId: contentId !== undefined && contentId !== '',
     bytes: contentType.multipart === false && content ? new Uint8Array(content) : null,
     parts: childNodes.map(toPart),
   };

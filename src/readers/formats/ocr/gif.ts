@@ -29,6 +29,6 @@ const paletteBytes = (flags = 0): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 **
 /** Blocks say how long they are, and an empty one is the last. */
 function afterBlocks(file: Buffer, start: number): number {
   let at = start;
-  for (let length = file[at] ?? 0; length > 0; length = file[at] ?? 0) at += length + 1;
+  for (let length = file[at]; length !== undefined && length > 0; length = file[at]) at += length + 1;
   return at + 1;
 }

@@ -1,5 +1,6 @@
 import { POINTS_PER_PIXEL } from './picture-size.js';
 import { TAG, type TiffDirectory } from './tiff.js';
+import { at } from '../../../shared/at.js';
 
 const FAX = new Set([2, 3, 4]);
 const JPEG = 7;
@@ -100,7 +101,7 @@ function faxFilter(picture: TiffDirectory): Filter {
 const REVERSED = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number.parseInt(Array.from(byte.toString(2).padStart(8, '0')).reverse().join(''), 2),
 );
-const reverseBits = (data: Buffer): Buffer => Buffer.from(data.map((byte) => REVERSED[byte] ?? 0));
+const reverseBits = (data: Buffer): Buffer => Buffer.from(data.map((byte) => at(REVERSED, byte)));
 
 function jpegFilter(picture: TiffDirectory): Filter {
   const samples = picture.value(TAG.samples, 1);

@@ -38,6 +38,7 @@ export function readObject(
 ): string {
   if (!OBJECTS.has(name)) return '';
   const formula = formulaOf(attribute(attributes, 'xlink:href'));
-  if (formula === undefined) receipt.addGap('skipped', 'An embedded object is not read.', location);
-  return formula ?? '';
+  if (formula !== undefined) return formula;
+  receipt.addGap('skipped', 'An embedded object is not read.', location);
+  return '';
 }

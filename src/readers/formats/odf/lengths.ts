@@ -10,6 +10,7 @@ const UNITS: Readonly<Record<string, number>> = {
 
 /** A length in millimetres. */
 export function lengthOf(text: string | undefined): number | undefined {
-  const [, number, unit = ''] = /^(-?(?:\d+(?:\.\d*)?|\.\d+))(mm|cm|in|pt|pc|px)$/.exec(text ?? '') ?? [];
+  if (text === undefined) return undefined;
+  const [, number, unit = ''] = /^(-?(?:\d+(?:\.\d*)?|\.\d+))(mm|cm|in|pt|pc|px)$/.exec(text) ?? [];
   return number === undefined ? undefined : Number(number) * (UNITS[unit] ?? 1);
 }

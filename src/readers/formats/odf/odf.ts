@@ -97,7 +97,7 @@ function openDocument(bytes: Uint8Array, receipt: ReceiptWriter): Zip {
 /** Notes the title and the language that the file states. */
 function readMeta(zip: Zip, receipt: ReceiptWriter): void {
   if (!zip.has('meta.xml')) return;
-  const values = new Map<string, string>();
+  const told = { 'dc:title': '', 'dc:language': '' };
   let current = '';
   scanMarkup(zip.pieces('meta.xml'), {
     open: (name) => {
@@ -107,12 +107,11 @@ function readMeta(zip: Zip, receipt: ReceiptWriter): void {
       current = '';
     },
     text: (text) => {
-      if (current === 'dc:title' || current === 'dc:language')
-        values.set(current, (values.get(current) ?? '') + text);
+      if (current === 'dc:title' || current === 'dc:language') told[current] += text;
     },
   });
-  receipt.setTitle(values.get('dc:title') ?? '');
-  const language = values.get('dc:language') ?? '';
+  receipt.setTitle(told['dc:title']);
+  const language = told['dc:language'];
   if (language !== '') receipt.setLanguage(language);
 }
 

@@ -13,7 +13,7 @@ import type { HiddenCounter, Unseen } from '../visibility/hidden-counter.js';
 import { reasonUnseen } from '../visibility/reason-unseen.js';
 import { MAX_DEPTH } from '../shallow-parser.js';
 import { attribute, type Attributes, type MarkupHandler } from '../xml/read-markup.js';
-import { inherit, styleOf, type StyleLook, type Styles } from './styles.js';
+import { inherit, isOffScreen, styleOf, type StyleLook, type Styles } from './styles.js';
 
 export interface OdfParagraph {
   readonly text: string;
@@ -110,8 +110,8 @@ export function createParagraphs(options: ParagraphOptions): OdfParagraphs {
     open: (name, attributes) => {
       state.depth += 1;
       if (state.ignored > 0) return;
-      if (IGNORED.has(name)) state.ignored = state.depth;
-      const kind = HIDDEN.get(name) ?? (attributes['text:display'] === 'none' ? 'off' : undefined);
+      if (IGNORED.has(name) || isLeftOut(attributes, options)) state.ignored = state.depth;
+      const kind = HIDDEN.get(name) ?? (isUndisplayed(attributes) ? 'off' : undefined);
       if (kind !== undefined) state.hidden.push({ depth: state.depth, kind });
       openElement(state, { name, attributes, options });
       append(inlineText(name, attributes));
@@ -126,6 +126,17 @@ export function createParagraphs(options: ParagraphOptions): OdfParagraphs {
     },
     text: (text) => addText(state, text, { append, onParagraph: options.onParagraph }),
   };
+}
+
+/** Tells whether a section is not displayed, be it by a condition that held when the file was written. */
+const isUndisplayed = (attributes: Attributes): boolean =>
+  attributes['text:display'] === 'none' ||
+  (attributes['text:display'] === 'condition' && attributes['text:is-hidden'] === 'true');
+
+/** Tells whether all of a shape is left out, since it is not shown, and counts it. */
+function isLeftOut(attributes: Attributes, { styles, hidden }: ParagraphOptions): boolean {
+  const isHidden = isOffScreen(attributes) || styles.hidesLayer(attribute(attributes, 'draw:layer'));
+  return isHidden && !hidden.accepts('off');
 }
 
 interface TextTarget {
@@ -157,7 +168,7 @@ function createAppend(state: State, options: ParagraphOptions): (written: string
     const { shift = 'none' } = look;
     // A paragraph that is raised as a whole stands above nothing.
     const isRaised = shift !== 'none' && shift !== paragraph.shift;
-    const gap = gapBeside(paragraph.pieces.at(-1)?.text ?? '', text);
+    const gap = gapBeside(paragraph.pieces.at(-1), text);
     paragraph.pieces.push({ text: gap, shifts: [] }, { text, shifts: isRaised ? [shift] : [] });
   };
 }

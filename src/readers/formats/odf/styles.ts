@@ -5,6 +5,7 @@ import type { RunStyle } from '../visibility/reason-unseen.js';
 import { attribute, type Attributes, type MarkupHandler } from '../xml/read-markup.js';
 import { lengthOf } from './lengths.js';
 import { createListStyles, type NumberStyle } from './lists/list-styles.js';
+import { lookUp } from '../../../shared/at.js';
 
 /** The properties of a style that decide whether text is seen. */
 export interface StyleLook {
@@ -49,12 +50,28 @@ export interface Styles extends MarkupHandler {
   numbers(list: string | undefined, level: number): NumberStyle | undefined;
   /** The colour of pages; undefined when it is not known. @param isFurniture whether at the head or foot of pages */
   pageColor(isFurniture?: boolean): Color | undefined;
+  /** Tells whether what is on a layer is not displayed on screens. */
+  hidesLayer(name: string): boolean;
   /** The language of ordinary paragraphs; empty for none. */
   language(): string;
 }
 
 /** Collects the styles of `styles.xml` and `content.xml`. */
 export function createStyles(): Styles {
+  const hiddenLayers = new Set<string>();
+  const looks = createLooks();
+  return {
+    ...looks,
+    open: (name, attributes) => {
+      looks.open(name, attributes);
+      if (name === 'draw:layer' && isOffScreen(attributes))
+        hiddenLayers.add(attribute(attributes, 'draw:name'));
+    },
+    hidesLayer: (name) => hiddenLayers.has(name),
+  };
+}
+
+function createLooks(): Omit<Styles, 'hidesLayer'> {
   const styles = new Map<string, Style>();
   let current: string | undefined;
   let isPage = false;
@@ -93,6 +110,15 @@ export function createStyles(): Styles {
     pageColor: (isFurniture) => pages.color(isFurniture === true),
     language: () => language,
   };
+}
+
+/**
+ * Tells whether a layer or a shape is not displayed on screens (`draw:display` of ODF 1.3: `none`, or `printer` alone).
+ * LibreOffice says it of shapes in a namespace of its own.
+ */
+export function isOffScreen(attributes: Attributes): boolean {
+  const display = attributes['draw:display'] ?? attributes['drawooo:display'];
+  return display === 'none' || display === 'printer';
 }
 
 function parentOf(attributes: Attributes): Style {
@@ -189,7 +215,9 @@ function fillOf(attributes: Attributes): Fill | undefined {
   if (kind === undefined) return undefined;
   if (kind === 'none') return 'none';
   const isMixed = kind !== 'solid' || !/^(?:100%)?$/.test(attribute(attributes, 'draw:opacity'));
-  return isMixed ? 'unknown' : (cssColor(attributes['draw:fill-color']?.toLowerCase() ?? '') ?? 'unknown');
+  return isMixed
+    ? 'unknown'
+    : (cssColor(attribute(attributes, 'draw:fill-color').toLowerCase()) ?? 'unknown');
 }
 
 /** Collects the fills of pages. Where several kinds of pages differ, nobody knows on which of them a text stands. */
@@ -263,16 +291,16 @@ function createFonts() {
       else if (name === 'text:list-style') list = attribute(attributes, 'style:name');
       else if (name.startsWith('text:list-level-style-')) {
         const sign = attributes['text:bullet-char'];
-        bullet = sign === undefined ? undefined : `${list}/${attributes['text:level'] ?? '1'}`;
-        if (bullet !== undefined && bullets.size < MAX_FONTS)
-          bullets.set(bullet, { sign: sign ?? '', font: undefined });
+        const key = `${list}/${attributes['text:level'] ?? '1'}`;
+        bullet = sign === undefined ? undefined : key;
+        if (sign !== undefined && bullets.size < MAX_FONTS) bullets.set(key, { sign, font: undefined });
       } else if (name === 'style:text-properties' && bullet !== undefined) {
         const known = bullets.get(bullet);
         if (known) bullets.set(bullet, { ...known, font: nameOf(attributes) ?? known.font });
       } else if (name === 'style:style') bullet = undefined;
     },
     bullet: (style: string | undefined, level: number): Bullet | undefined =>
-      bullets.get(`${style ?? ''}/${String(level)}`),
+      lookUp(bullets, style && `${style}/${String(level)}`),
     numbers: lists.numbers,
     /** Returns the font of text, as properties say it. */
     lookOf: (attributes: Attributes): { readonly font?: string } => {

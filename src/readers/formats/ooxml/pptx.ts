@@ -26,6 +26,7 @@ import {
   wholeNumber,
 } from './xml/elements.js';
 import type { XmlElement } from './xml/stream-xml.js';
+import { firstGroup } from '../../blocks/matches.js';
 
 interface Deck {
   readonly office: OfficePackage;
@@ -107,7 +108,7 @@ function slideParts(office: OfficePackage, presentation: XmlElement | undefined)
     return relations.get(id) ?? `nothing is related as ${id}`;
   });
   if (listed.some((part) => office.has(part))) return [...new Set(listed)];
-  const numberOf = (name: string): number => Number(/\/[a-z]*(\d{1,9})\.xml$/.exec(name)?.[1] ?? 0);
+  const numberOf = (name: string): number => Number(firstGroup(/\/[a-z]*(\d{1,9})\.xml$/, name));
   return office.names
     .filter((name) => /^ppt\/slides\/[^/]+\.xml$/.test(name))
     .sort((a, b) => numberOf(a) - numberOf(b));

@@ -3,6 +3,7 @@ import type { Rectangle } from '../../blocks/location.js';
 import { bottomOf, rightOf, type Piece } from './layout/piece.js';
 import { WIDE } from './layout/unspaced-lines.js';
 import type { Turn } from './pdfium.js';
+import { addTo, sumOf } from '../../../shared/at.js';
 
 const WIDE_OR_BLANK = `(?:${WIDE}|[\\u3000…])`;
 const BETWEEN_WIDE = new RegExp(`(?<=${WIDE_OR_BLANK}) (?=${WIDE_OR_BLANK})`, 'gu');
@@ -32,6 +33,9 @@ export function sizeOf({ fontHeight, height, width, rotation = 0 }: TextItem): n
   return Math.max(0.1, fontHeight ?? across * 0.85);
 }
 
+/** Texts of the same page that was read twice are the same at the same place. */
+export const itemKey = ({ text, x, y }: TextItem): string => `${String(x)} ${String(y)} ${text}`;
+
 /** Tells whether the text is bold. */
 export function isBold({ fontName = '', fontWeight = 0 }: TextItem): boolean {
   return fontWeight >= 600 || /bold|black|heavy/i.test(fontName);
@@ -45,11 +49,11 @@ export function turnOf({ pageNum, textItems }: ParsedPage): Turn | undefined {
   let all = 0;
   for (const { text, rotation = 0 } of textItems) {
     const angle = (Math.round(rotation / 90) * 90 + 360) % 360;
-    letters.set(angle, (letters.get(angle) ?? 0) + text.length);
+    addTo(letters, angle, text.length);
     all += text.length;
   }
   for (const angle of [90, 180, 270] as const)
-    if ((letters.get(angle) ?? 0) * 2 > all) return { page: pageNum, angle };
+    if (sumOf(letters, angle) * 2 > all) return { page: pageNum, angle };
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { ScreenshotResult } from '@llamaindex/liteparse';
-import { decodeGreen, decodePng, type Raster } from '../pictures/png.js';
+import { decodeGreen, decodePng } from '../pictures/png.js';
+import type { Raster } from '../pictures/raster.js';
 import type { Pdfium } from './pdfium.js';
 
 /** Larger pages are looked at with fewer dots to the inch. */
@@ -20,6 +21,8 @@ export interface PagePicture {
   readonly green: Raster;
   /** All colours. */
   decode(): Raster;
+  /** The bytes of the picture as it is packed. */
+  readonly packedBytes: number;
 }
 
 /** Pages with their pictures. Pages that cannot be rendered are left out. */
@@ -69,7 +72,13 @@ async function renderEach(
 
 function open(picture: Uint8Array | undefined): PagePicture | undefined {
   try {
-    return picture && { green: decodeGreen(picture), decode: () => decodePng(picture) };
+    return (
+      picture && {
+        green: decodeGreen(picture),
+        decode: () => decodePng(picture),
+        packedBytes: picture.length,
+      }
+    );
   } catch {
     return undefined;
   }

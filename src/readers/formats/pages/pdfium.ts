@@ -229,8 +229,9 @@ function* batchesOf(
 function shared(bytes: Uint8Array): Uint8Array {
   const { buffer, byteLength } = bytes;
   if (byteLength !== buffer.byteLength) return bytes;
+  const memory: unknown = buffer;
   // @NOTE `Buffer.from` of the library takes it, and then shares its memory; the library's types do not say so.
-  return buffer as unknown as Uint8Array;
+  return memory as Uint8Array;
 }
 
 function libraryVersion(): string {

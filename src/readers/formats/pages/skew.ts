@@ -1,4 +1,4 @@
-import { at } from '../../../shared/at.js';
+import { at, addTo, sumOf } from '../../../shared/at.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { joinLines, rowsOf } from './layout/lines.js';
 import { around, median, rightOf, MAX_SPACE, type Piece } from './layout/piece.js';
@@ -84,11 +84,10 @@ function mostUsual(pairs: readonly Pair[]): number {
   const weights = new Map<number, number>();
   for (const { angle, distance } of pairs) {
     const middle = Math.round(angle / STEP);
-    for (let step = middle - 2; step <= middle + 2; step += 1)
-      weights.set(step, (weights.get(step) ?? 0) + distance);
+    for (let step = middle - 2; step <= middle + 2; step += 1) addTo(weights, step, distance);
   }
   let best = 0;
-  for (const [step, weight] of weights) if (weight > (weights.get(best) ?? 0)) best = step;
+  for (const [step, weight] of weights) if (weight > sumOf(weights, best)) best = step;
   return best * STEP;
 }
 

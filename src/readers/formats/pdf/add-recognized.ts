@@ -34,12 +34,7 @@ const textOf = ({ text, table }: Piece): string =>
 
 /** The words of a text, each between spaces, so that none is found within another. */
 const wordsOf = (text: string): string =>
-  ` ${
-    text
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu)
-      ?.join(' ') ?? ''
-  } `;
+  ` ${Array.from(text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu), ([word]) => word).join(' ')} `;
 
 const isKnown = (words: string, known: string): boolean =>
   words.trim().length >= MIN_CHARACTERS && known.includes(words);

@@ -1,14 +1,15 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
-import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
-import { sizeOf, turnBack } from '../pages/native-pieces.js';
-import { rasterPages } from '../pages/page-rasters.js';
+import { itemKey, sizeOf, turnBack } from '../pages/native-pieces.js';
+import { rasterPages, type PagePicture } from '../pages/page-rasters.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../blocks/location.js';
 import { holds, bottomOf, rightOf } from '../pages/layout/piece.js';
 import { areAlike, hexColor, partsOf, type Color } from '../visibility/colors.js';
 import type { Unseen } from '../visibility/hidden-counter.js';
 import { MAX_UNSEEN_OPACITY, reasonUnseen, type RunStyle } from '../visibility/reason-unseen.js';
-import type { Raster } from '../pictures/png.js';
+import { rangesIn, type Raster } from '../pictures/raster.js';
+import type { WorkBudget } from './work-budgets.js';
+import { at } from '../../../shared/at.js';
 
 export interface SeenPage {
   readonly page: ParsedPage;
@@ -49,7 +50,7 @@ export async function findHidden(
 
 /** The colour that would hide a text whose letters are not in the picture, since the machine has no font for them. */
 function ownColor({ fontName, fillColor }: TextItem, { undrawn }: LookOptions): Pick<Doubt, 'color'> {
-  const color = undrawn.has(fontName ?? '') ? colorOfItem(fillColor) : undefined;
+  const color = fontName !== undefined && undrawn.has(fontName) ? colorOfItem(fillColor) : undefined;
   return color === undefined ? {} : { color };
 }
 
@@ -97,8 +98,9 @@ async function findUnseen(
   { pdfium, bytes, turns, budget }: LookOptions,
 ): Promise<UnseenTexts> {
   const unseen = new Map<TextItem, 'background' | 'off'>();
-  if (pages.length === 0 || budget.isSpent()) return unseen;
   const numbers = pages.map(({ page }) => page.pageNum);
+  if (budget.isSpent()) for (const number of numbers) budget.miss(number);
+  if (numbers.length === 0 || budget.isSpent()) return unseen;
   const fields = await pdfium.readFields(bytes, numbers).catch(() => undefined);
   const looks = pages.flatMap(({ page, doubts }) => {
     const turn = turns.get(page.pageNum);
@@ -108,7 +110,11 @@ async function findUnseen(
       .filter(({ box }) => !isInField(box, boxes));
     return shown.length > 0 ? [{ number: page.pageNum, ...shownSize(page, turn), shown }] : [];
   });
-  for await (const [{ shown, ...size }, picture] of budget.take(rasterPages(pdfium, bytes, looks))) {
+  for await (const [{ shown, ...size }, picture] of within(
+    budget,
+    rasterPages(pdfium, bytes, looks),
+    looks,
+  )) {
     const even = shown.filter(({ box, color }) => color !== undefined || isEven(picture.green, size, box));
     // Other colours may have the same green, such as yellow and white, or red and black.
     const needsAll = even.some(({ word, color }) => color !== undefined || !isLight(word));
@@ -129,46 +135,32 @@ const isInField = (box: Rectangle, fields: readonly Rectangle[]): boolean =>
 interface LookOptions {
   readonly pdfium: Pdfium;
   readonly bytes: Uint8Array;
-  /** The time that is left to look. */
-  readonly budget: LookBudget;
+  /** The pixels that may be drawn. */
+  readonly budget: WorkBudget;
   /** The turns that set pages upright. */
   readonly turns: ReadonlyMap<number, Turn>;
   /** The names of fonts whose letters are not in pictures of pages. */
   readonly undrawn: ReadonlySet<string>;
 }
 
-/** Milliseconds for which the pages of a file are drawn to look for text that nobody sees. */
-const MAX_MILLISECONDS = 10_000;
+/** The pixels that take as long as a page without any, and as a byte of its picture: the more is drawn, the more bytes. */
+const PIXELS = { page: 1_000_000, byte: 4 };
 
-/** The remaining time for drawing pages of one file in search of hidden text. */
-export interface LookBudget {
-  isSpent(): boolean;
-  /** Passes on slowly made items, until they end or the time is spent. */
-  take<Item>(items: AsyncIterable<Item>): AsyncIterable<Item>;
-}
-
-export function createLookBudget(receipt: ReceiptWriter): LookBudget {
-  let left = MAX_MILLISECONDS;
-  let isNoted = false;
-  const isSpent = (): boolean => {
-    if (left <= 0 && !isNoted)
-      receipt.addGap('limit', 'Not all pages were looked through for hidden text, which takes too long.');
-    isNoted ||= left <= 0;
-    return left <= 0;
-  };
-  return {
-    isSpent,
-    async *take(items) {
-      let started = performance.now();
-      for await (const item of items) {
-        left -= performance.now() - started;
-        yield item;
-        if (isSpent()) return;
-        started = performance.now();
-      }
-      left -= performance.now() - started;
-    },
-  };
+/** Passes on pages as they are drawn, until they end or the work is done; then the others of `all` are noted. */
+async function* within<Page extends { readonly number: number }>(
+  budget: WorkBudget,
+  drawn: AsyncIterable<readonly [Page, PagePicture]>,
+  all: readonly Page[],
+): AsyncIterable<readonly [Page, PagePicture]> {
+  const rest = new Set(all.map(({ number }) => number));
+  for await (const each of drawn) {
+    const [{ number }, { green, packedBytes }] = each;
+    budget.spend(PIXELS.page + green.width * green.height + PIXELS.byte * packedBytes);
+    rest.delete(number);
+    yield each;
+    if (budget.isSpent()) break;
+  }
+  if (budget.isSpent()) for (const number of rest) budget.miss(number);
 }
 
 /** The size of a page as it is shown. */
@@ -245,8 +237,8 @@ async function findCovered(
   const words = await pdfium.readWords(bytes, numbers).catch(() => undefined);
   return new Map(
     [...touched].map(([page, items]) => {
-      const found = new Map((words?.get(page.pageNum) ?? []).map((item) => [keyOf(item), item]));
-      return [page, items.flatMap((each) => coveredWords(each, found.get(keyOf(each[0]))))];
+      const found = new Map((words?.get(page.pageNum) ?? []).map((item) => [itemKey(item), item]));
+      return [page, items.flatMap((each) => coveredWords(each, found.get(itemKey(each[0]))))];
     }),
   );
 }
@@ -283,9 +275,6 @@ function coveredWords(
     }),
   );
 }
-
-/** Texts of the same page that was read twice are the same at the same place. */
-const keyOf = ({ text, x, y }: TextItem): string => `${String(x)} ${String(y)} ${text}`;
 
 const areaOf = ({ width, height }: Rectangle): number => Math.max(0, width) * Math.max(0, height);
 
@@ -334,7 +323,7 @@ function isAllOf(
     bottom: Math.floor((y + height) * down) - 1,
   });
   return ranges.every(([darkest, lightest], channel) => {
-    const part = parts[channel] ?? 0;
+    const part = at(parts, channel);
     return darkest <= lightest && part - darkest < MIN_CONTRAST && lightest - part < MIN_CONTRAST;
   });
 }
@@ -345,29 +334,3 @@ const colorOfItem = (digits: string | undefined): Color | undefined => hexColor(
 /** The opacity of such a colour, from 0 to 1. */
 const opacityOfItem = (digits: string | undefined): number | undefined =>
   digits === undefined ? undefined : Number.parseInt(digits.slice(0, 2), 16) / 255;
-
-interface Region {
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
-}
-
-/** The least and the most of each colour's part (red, green, blue, or grey alone) in a region, as far as it is on the page. */
-function rangesIn({ pixels, channels, width, height }: Raster, region: Region) {
-  const ranges: (readonly [number, number])[] = [];
-  const [left, top] = [Math.max(0, region.left), Math.max(0, region.top)];
-  const [right, bottom] = [Math.min(width - 1, region.right), Math.min(height - 1, region.bottom)];
-  for (let channel = 0; channel < Math.min(3, channels); channel += 1) {
-    let darkest = 255;
-    let lightest = 0;
-    for (let y = top; y <= bottom; y += 1)
-      for (let x = left; x <= right; x += 1) {
-        const value = pixels[(y * width + x) * channels + channel] ?? 0;
-        darkest = Math.min(darkest, value);
-        lightest = Math.max(lightest, value);
-      }
-    ranges.push([darkest, lightest]);
-  }
-  return ranges;
-}

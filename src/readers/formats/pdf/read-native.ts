@@ -4,7 +4,7 @@ import { createRecognizer } from '../ocr/recognizer.js';
 import type { ReadContext } from '../../parser.js';
 import { addFormFields, mayHoldForm, noteXfa } from './marks/form-fields.js';
 import { addFreeText, mayHoldFreeText } from './free-text.js';
-import { createLookBudget, findHidden } from './hidden.js';
+import { findHidden } from './hidden.js';
 import { createPageObjects } from './judging/page-objects.js';
 import { unicodeFonts, withCodes } from './judging/unicode-fonts.js';
 import { lookThrough } from './judging/page-contents.js';
@@ -29,6 +29,7 @@ import { createSupplementary } from './marks/supplementary.js';
 import { createSignFinder } from './marks/symbol-fonts.js';
 import { tidyPage } from './tidy-page.js';
 import { withItems } from './with-items.js';
+import { createWorkBudgets } from './work-budgets.js';
 
 /** The result of `readNative` when PDFium cannot open the file, and nothing was read. */
 export const cannotOpen = Symbol('cannot open');
@@ -56,6 +57,7 @@ export async function* readNative(
     }
     if (last < total) yield* pages.write(await readMissing(last + 1, total, readers));
     readers.signs.report();
+    for (const budget of Object.values(readers.budgets)) budget.report(context.receipt);
     if (how.withFields) noteXfa(bytes, context.receipt);
     if (!pages.hasAny()) throw pdfFailure(undefined);
     await carried.takeFiles();
@@ -75,14 +77,21 @@ function createReaders(
   const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines, supplementary } = lookThrough(bytes);
   const objects = createPageObjects(bytes);
   const withShapes = mayHaveBars || mayHaveLines;
+  const budgets = createWorkBudgets();
   const readers: Readers = {
     pdfium,
     bytes,
     withShapes,
     second,
-    signs: createSignFinder({ bytes, second, objects, receipt }),
-    supplementary: createSupplementary({ second, objects, maps: supplementary, receipt }),
-    fontless: createFontless({ pdfium, bytes, second, objects, receipt }),
+    signs: createSignFinder({ bytes, second, objects, receipt, budget: budgets.signs }),
+    supplementary: createSupplementary({
+      second,
+      objects,
+      maps: supplementary,
+      receipt,
+      budget: budgets.supplementary,
+    }),
+    fontless: createFontless({ pdfium, bytes, second, objects, receipt, budget: budgets.fontless }),
     receipt,
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hidden: createHiddenCounter(context),
@@ -93,7 +102,7 @@ function createReaders(
     mayHaveFreeText: mayHoldFreeText(bytes),
     fonts: unicodeFonts(bytes),
     mayBeVertical: mayHoldVerticalText(bytes),
-    budget: createLookBudget(receipt),
+    budgets,
   };
   return { readers, how: { withShapes, withFields: mayHoldForm(bytes) } };
 }
@@ -144,10 +153,10 @@ async function resolveBatch(
   const upright = await setUpright(typed, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;
-  const { pdfium, bytes, budget, fontless } = readers;
+  const { pdfium, bytes, budgets, fontless } = readers;
   const areAllDoubtful = readers.mayBeInvisible || mayHideLayers;
   const batchReaders = { ...readers, coverage: createCoverage(pdfium, bytes, pages) };
-  const how = { pdfium, bytes, turns, areAllDoubtful, budget, undrawn: fontless.undrawn };
+  const how = { pdfium, bytes, turns, areAllDoubtful, budget: budgets.hidden, undrawn: fontless.undrawn };
   for (const seen of await findHidden(upright, how)) {
     const number = seen.page.pageNum;
     resolved.push(...(await readMissing(next, number - 1, readers)));

@@ -3,7 +3,7 @@ import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Coverage } from './judging/coverage.js';
 import type { HiddenCounter } from '../visibility/hidden-counter.js';
-import type { LookBudget, SeenPage } from './hidden.js';
+import type { SeenPage } from './hidden.js';
 import { addRecognized } from './add-recognized.js';
 import { joinLetterspaced } from './judging/letterspaced.js';
 import { judgeText, readableCharacters } from './judging/judge-text.js';
@@ -25,6 +25,7 @@ import type { SecondReader } from './pdfjs/second-reader.js';
 import type { Fontless } from './fontless/fontless.js';
 import type { createSupplementary } from './marks/supplementary.js';
 import type { SignFinder } from './marks/symbol-fonts.js';
+import type { WorkBudgets } from './work-budgets.js';
 
 export interface ResolvedPage extends ReadPage {
   /** Its text as the second reader gives it, in place of the pieces, without boxes. */
@@ -43,8 +44,7 @@ export interface Readers {
   /** True if the shapes that pages draw are read. */
   readonly withShapes: boolean;
   readonly hidden: HiddenCounter;
-  /** The time that is left to look for hidden text. */
-  readonly budget: LookBudget;
+  readonly budgets: WorkBudgets;
   /** True if the file may hold text that PDFium leaves out as invisible. */
   readonly mayBeInvisible: boolean;
   /** Tells whether a page may hold raised or lowered text. */

@@ -1,4 +1,5 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
+import type { Raster } from './raster.js';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const CHANNELS = new Map([
@@ -6,14 +7,6 @@ const CHANNELS = new Map([
   [2, 3],
   [6, 4],
 ]);
-
-/** Pixels in rows from the top, with 1 (grey), 3 (RGB) or 4 (RGBA) bytes each. */
-export interface Raster {
-  readonly width: number;
-  readonly height: number;
-  readonly channels: number;
-  readonly pixels: Uint8Array;
-}
 
 /** Decodes a PNG of 8 bits without interlacing, as renderers write it. @throws for any other */
 export function decodePng(bytes: Uint8Array): Raster {
@@ -38,7 +31,7 @@ function unpack(bytes: Uint8Array) {
   if (!file.subarray(0, 8).equals(SIGNATURE)) throw new Error('not a PNG');
   const width = file.readUInt32BE(16);
   const height = file.readUInt32BE(20);
-  const channels = CHANNELS.get(file[25] ?? -1);
+  const channels = CHANNELS.get(file.readUInt8(25));
   if (file[24] !== 8 || file[28] !== 0 || channels === undefined) throw new Error('not a plain PNG');
   const parts: Buffer[] = [];
   for (let at = 8; at + 12 <= file.length;) {
@@ -71,14 +64,14 @@ function unfilter(
 ): void {
   for (let row = 0; row < height; row += 1) {
     let from = row * (width * channels + 1);
-    const filter = packed[from] ?? 0;
+    const filter = packed[from];
     from += 1 + channel;
     let to = row * width * step + first;
     let left = 0;
     let corner = 0;
     for (let x = 0; x < width; x += 1) {
-      const up = row > 0 ? (pixels[to - width * step] ?? 0) : 0;
-      left = (packed[from] ?? 0) + predicted(filter, left, up, corner);
+      const up = row > 0 ? pixels[to - width * step] : 0;
+      left = packed[from] + predicted(filter, left, up, corner);
       left &= 0xff;
       pixels[to] = left;
       corner = up;

@@ -17,6 +17,8 @@ export interface GroupState {
   /** The number of a colour in the table; 0 for the ordinary one. */
   readonly color: number;
   readonly hasBackground: boolean;
+  /** True where properties of a shape may stand. */
+  readonly isInShape: boolean;
   readonly isInTextBox: boolean;
   readonly shift: Shift | undefined;
   /** The distance by which text is moved up, or down below zero, in half points. */
@@ -32,6 +34,7 @@ const FIRST_STATE: GroupState = {
   size: 24,
   color: 0,
   hasBackground: false,
+  isInShape: false,
   isInTextBox: false,
   shift: undefined,
   position: 0,
@@ -70,8 +73,10 @@ export function changeState(
     case 'up':
     case 'dn':
       return moved(state, word, parameter);
+    case 'shpinst':
+      return { ...state, isInShape: true };
     case 'shptxt':
-      return { ...state, isInTextBox: true };
+      return { ...state, isInTextBox: true, isInShape: false };
     case 'plain':
       return plain(state);
     default:

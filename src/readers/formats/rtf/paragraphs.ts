@@ -4,6 +4,7 @@ import { gapBeside } from '../forms/controls.js';
 import { bulletMark } from '../signs/sign-reader.js';
 import { documentTable, type DocumentTable } from '../tables/document-table.js';
 import type { SpanningCell } from '../tables/span-cells.js';
+import { at } from '../../../shared/at.js';
 
 /** Makes blocks of the paragraphs, rows and notes of a body. */
 export interface Paragraphs {
@@ -69,7 +70,7 @@ export function createParagraphs(): Paragraphs {
     writer,
     table,
     append: (piece) => {
-      const gap = gapBeside(state.pieces.at(-1)?.text ?? '', piece.text);
+      const gap = gapBeside(state.pieces.at(-1), piece.text);
       state.pieces.push({ text: gap, shifts: [] }, piece);
     },
     control: (word, parameter, styleHeading) => changeProperties(state, { word, parameter, styleHeading }),
@@ -132,7 +133,7 @@ function changeProperties(state: State, { word, parameter, styleHeading }: Chang
 /** Collects rows of a table. RTF has no tables, only rows that follow each other. */
 interface Table {
   /** Heeds a control word about the row and its cells. */
-  control(word: string, parameter: number | undefined): void;
+  control(word: string, number: number): void;
   endCell(text: string): void;
   endRow(): void;
   /** The rows until now, which begins a new table; undefined for none. */
@@ -169,12 +170,11 @@ function createTable(): Table {
     texts = [];
   };
   return {
-    control: (word, parameter) => {
+    control: (word, right) => {
       if (word === 'trowd') {
         definitions = [];
         isHeader = false;
-      } else if (word === 'cellx' && definitions.length < MAX_CELLS)
-        definitions.push({ isMergedUp, right: parameter ?? 0 });
+      } else if (word === 'cellx' && definitions.length < MAX_CELLS) definitions.push({ isMergedUp, right });
       isHeader ||= word === 'trhdr';
       if (word === 'clvmrg') isMergedUp = true;
       else if (word === 'cellx' || word === 'trowd') isMergedUp = false;
@@ -239,7 +239,7 @@ function edgeAt(edges: readonly number[], place: number): number {
   let [low, high] = [0, edges.length - 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if ((edges[middle] ?? 0) + SAME_EDGE < place) low = middle + 1;
+    if (at(edges, middle) + SAME_EDGE < place) low = middle + 1;
     else high = middle;
   }
   return low;

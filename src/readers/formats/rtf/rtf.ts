@@ -17,6 +17,7 @@ import { createRtfTables, type RtfTables } from './document-tables.js';
 import { createFormulaCollector, type FormulaCollector } from './formula.js';
 import { changeState, shiftOf, styleOf, createGroupStack, type GroupStack } from './group-state.js';
 import { createParagraphs, type Paragraphs } from './paragraphs.js';
+import { createShapeProperty, type ShapeProperty } from './shape-property.js';
 import { rtfTokens, CHARACTERS, type RtfToken } from './tokens.js';
 
 const TOKENS_AT_ONCE = 4_096;
@@ -50,6 +51,7 @@ interface Reader {
   readonly form: RtfFormField;
   readonly signs: SignReader;
   readonly formula: FormulaCollector;
+  readonly shape: ShapeProperty;
   readonly state: State;
 }
 
@@ -91,6 +93,7 @@ function createReader(options: Pick<Reader, 'hidden' | 'receipt'>) {
     form,
     signs: createSignReader(options.receipt),
     formula: createFormulaCollector(),
+    shape: createShapeProperty(),
     state: newState(),
   };
   return {
@@ -140,14 +143,22 @@ function changeGroup(reader: Reader, change: 'open' | 'close'): void {
     addFormula(reader, formula.closeGroup());
     if (ended !== undefined) texts.endGroup(ended);
     if (ended === 'form') state.answer = form.take();
-    else if (ended === 'ignored') addAnswer(reader);
+    else if (ended === 'ignored') {
+      addAnswer(reader);
+      if (reader.shape.end() && !reader.hidden.accepts('off')) leaveOut(groups);
+    }
   }
+}
+
+/** Leaves out what follows in a group. */
+function leaveOut(groups: GroupStack): void {
+  groups.current = { ...groups.current, destination: 'ignored' };
 }
 
 function control(reader: Reader, word: string, parameter: number | undefined): void {
   const { state, groups, bytes } = reader;
   if (word === 'u') {
-    addUnicode(reader, parameter ?? 0);
+    addUnicode(reader, parameter);
     return;
   }
   flushBytes(reader);
@@ -161,13 +172,15 @@ function control(reader: Reader, word: string, parameter: number | undefined): v
   const destination = readDestination(reader, word, start === 'optional');
   if (destination !== undefined) {
     if (word === 'pict' && !isIgnored) state.pictures += 1;
+    if (word === 'sp' && !isIgnored && groups.current.isInShape) reader.shape.begin();
     if (!isIgnored || destination === 'title' || destination === 'form')
       groups.current = { ...groups.current, destination };
     return;
   }
+  if (isIgnored) reader.shape.control(word);
   if (isIgnored || (CHARACTERS.has(word) && bytes.skipsCharacter())) return;
   if (start !== 'none') reader.formula.begin(word);
-  if (!applyToTables(reader, word, parameter ?? 0)) applyControl(reader, word, parameter);
+  if (!applyToTables(reader, word, parameter)) applyControl(reader, word, parameter);
 }
 
 /** Puts the text of a field behind its instruction. */
@@ -185,7 +198,7 @@ function readDestination({ state }: Reader, word: string, isOptional: boolean): 
 }
 
 /** Applies a control word that tells something of the whole file. Returns false for any other. */
-function applyToTables({ groups, tables, receipt, form }: Reader, word: string, number: number): boolean {
+function applyToTables({ groups, tables, receipt, form }: Reader, word: string, number = 0): boolean {
   const { destination } = groups.current;
   if (destination === 'fonts') tables.font(word, number);
   else if (destination === 'colors') tables.color(word, number);
@@ -212,8 +225,9 @@ function applyControl(reader: Reader, word: string, parameter: number | undefine
   else if (word === 'cell') paragraphs.endCell();
   else if (word === 'row') paragraphs.table.endRow();
   else {
-    paragraphs.table.control(word, parameter);
-    paragraphs.control(word, parameter, tables.headingOf(parameter ?? 0));
+    const number = parameter ?? 0;
+    paragraphs.table.control(word, number);
+    paragraphs.control(word, parameter, tables.headingOf(number));
   }
 }
 
@@ -223,7 +237,7 @@ function noteMark({ state, groups }: Reader): string {
   return `[${String(state.notes)}] `;
 }
 
-function addUnicode(reader: Reader, parameter: number): void {
+function addUnicode(reader: Reader, parameter = 0): void {
   flushBytes(reader);
   const { state, groups, bytes } = reader;
   state.start = 'none';
@@ -233,9 +247,10 @@ function addUnicode(reader: Reader, parameter: number): void {
   bytes.skip(groups.current.fallbackLength);
 }
 
-function addBytes({ state, groups, tables, bytes: pending }: Reader, bytes: Uint8Array): void {
+function addBytes({ state, groups, tables, bytes: pending, shape }: Reader, bytes: Uint8Array): void {
   state.start = 'none';
   const { destination, font } = groups.current;
+  if (destination === 'ignored') shape.bytes(bytes);
   if (destination === 'ignored' || destination === 'form' || destination === 'styles') return;
   if (destination === 'fonts') {
     tables.nameFont(Buffer.from(bytes).toString('latin1'));

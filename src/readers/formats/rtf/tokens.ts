@@ -16,8 +16,13 @@ const MAX_NUMBER_LENGTH = 10;
 /** Most bytes in hexadecimal digits that are one token. */
 const MAX_RUN_LENGTH = 4_096;
 
-const isLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
-const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+/** No byte is behind the end of the file. */
+type Byte = number | undefined;
+
+const isLetter = (byte: Byte): boolean =>
+  byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+const isDigit = (byte: Byte): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+const isPlain = (byte: Byte): boolean => byte !== undefined && !isSpecial(byte);
 const isSpecial = (byte: number): boolean =>
   byte === BACKSLASH || byte === BRACE_OPEN || byte === BRACE_CLOSE || byte === 0x0a || byte === 0x0d;
 
@@ -27,8 +32,7 @@ const isSpecial = (byte: number): boolean =>
  */
 export function* rtfTokens(bytes: Uint8Array): Iterable<RtfToken> {
   let at = 0;
-  while (at < bytes.length) {
-    const byte = bytes[at] ?? 0;
+  for (let byte = bytes[at]; byte !== undefined; byte = bytes[at]) {
     if (byte === BRACE_OPEN || byte === BRACE_CLOSE) {
       yield byte === BRACE_OPEN ? OPEN : CLOSE;
       at += 1;
@@ -39,7 +43,7 @@ export function* rtfTokens(bytes: Uint8Array): Iterable<RtfToken> {
     } else if (isSpecial(byte)) at += 1;
     else {
       let end = at + 1;
-      while (end < bytes.length && !isSpecial(bytes[end] ?? 0)) end += 1;
+      while (isPlain(bytes[end])) end += 1;
       yield { kind: 'bytes', bytes: bytes.subarray(at, end) };
       at = end;
     }
@@ -52,14 +56,13 @@ interface ReadToken {
 }
 
 function readControl(bytes: Uint8Array, start: number): ReadToken {
-  const first = bytes[start] ?? 0;
-  if (!isLetter(first)) return readSymbol(bytes, start);
+  if (!isLetter(bytes[start])) return readSymbol(bytes, start);
   let end = start;
-  while (end < bytes.length && end - start < MAX_WORD_LENGTH && isLetter(bytes[end] ?? 0)) end += 1;
+  while (end - start < MAX_WORD_LENGTH && isLetter(bytes[end])) end += 1;
   const word = latin(bytes, start, end);
   const numberStart = end;
   if (bytes[end] === 0x2d) end += 1;
-  while (end < bytes.length && end - numberStart < MAX_NUMBER_LENGTH && isDigit(bytes[end] ?? 0)) end += 1;
+  while (end - numberStart < MAX_NUMBER_LENGTH && isDigit(bytes[end])) end += 1;
   const parameter = Number.parseInt(latin(bytes, numberStart, end), 10);
   const hasParameter = !Number.isNaN(parameter);
   if (bytes[end] === 0x20) end += 1;

@@ -1,6 +1,7 @@
 import { createGapTally, type Nouns } from '../../receipt/gap-tally.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
 import { SIGN_TABLES, type SignTable } from './sign-tables.js';
+import { firstGroup } from '../../blocks/matches.js';
 
 /** Reads text in symbol fonts, whose letters stand for signs. */
 export interface SignReader {
@@ -80,19 +81,19 @@ function readSigns(text: string, table: SignTable | undefined): { text: string; 
     const isText = (isMixed && !PRIVATE.test(character)) || (hasWords && character < '\x80');
     const sign = isText ? character : signOf(character, table);
     if (sign === undefined) lost += 1;
-    read += sign ?? '';
+    else read += sign;
   }
   return { text: read, lost };
 }
 
-const WORD = /[a-z]{4,40}/i;
+const WORD = /([a-z]{4,40})/i;
 
 /**
  * Tells whether pictures are unlikely to be meant: LibreOffice writes the text beside a sign that it has read from a Word
  * file in the font of the sign. A row of signs has no vowels between consonants.
  */
 function holdsWord(text: string): boolean {
-  const word = WORD.exec(text)?.[0].toLowerCase() ?? '';
+  const word = firstGroup(WORD, text).toLowerCase();
   return /[aeiouy]/.test(word) && new Set(word).size > 2;
 }
 

@@ -111,7 +111,8 @@ function* readCues(text: string): Iterable<Cue> {
 /** Tells whether a line names or numbers the cue whose time is in the next line. */
 function isName(all: readonly string[], index: number, isAfterBlank: boolean): boolean {
   if (!isAfterBlank && !/^\s*\d{1,9}\s*$/.test(at(all, index))) return false;
-  return TIME.test(all[index + 1] ?? '');
+  const next = all[index + 1];
+  return next !== undefined && TIME.test(next);
 }
 
 function secondsOf(time = ''): number {

@@ -1,4 +1,5 @@
 import { at } from '../../../shared/at.js';
+import { firstGroup } from '../../blocks/matches.js';
 
 /** An opaque colour as `#rrggbb` in small letters. */
 export type Color = `#${string}`;
@@ -20,8 +21,8 @@ export function areAlike(left: Color, right: Color): boolean {
 
 /** A colour by its six hexadecimal digits, in either case and with or without `#`; undefined for anything else. */
 export function hexColor(text: string | undefined): Color | undefined {
-  const digits = /^#?([\da-f]{6})$/i.exec(text ?? '')?.[1];
-  return digits === undefined ? undefined : `#${digits.toLowerCase()}`;
+  const digits = firstGroup(/^#?([\da-f]{6})$/i, text);
+  return digits === '' ? undefined : `#${digits.toLowerCase()}`;
 }
 
 /** @param luminance makes another luminance, from 0 to 1, of the luminance of the colour */

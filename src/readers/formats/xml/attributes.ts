@@ -1,6 +1,7 @@
 import { oneLine } from '../../blocks/one-line.js';
 import type { Shift } from '../baseline/shift.js';
 import { attribute, type Attributes } from './read-markup.js';
+import { firstGroup } from '../../blocks/matches.js';
 
 /** A value of a record. */
 export interface NamedText {
@@ -23,7 +24,7 @@ const PROSE_FORMATS = /DocBook|JATS|Journal (?:Archiving|Publishing)|BITS|DITA|t
 
 /** Tells whether the document type that a file begins with is one of prose. */
 export const isProseType = (prolog: string): boolean =>
-  PROSE_FORMATS.test(/<!DOCTYPE[^>[]*/i.exec(prolog)?.[0] ?? '');
+  PROSE_FORMATS.test(firstGroup(/<!DOCTYPE([^>[]*)/i, prolog));
 
 /** Tells whether an element declares that it, with its content, is in a format for prose. */
 export const beginsProse = (name: string, attributes: Attributes): boolean =>
@@ -76,7 +77,7 @@ const LOWERED = /^#?sub(?:script)?$/i;
 export function shiftOf(name: string, attributes: Attributes): Shift | undefined {
   const shift = SHIFTED_ELEMENTS.get(name);
   if (shift !== undefined || !STYLED.has(name)) return shift;
-  const looks = ATTRIBUTES.flatMap((attribute) => (attributes[attribute] ?? '').split(/\s+/));
+  const looks = ATTRIBUTES.flatMap((name) => attribute(attributes, name).split(/\s+/));
   if (looks.some((look) => RAISED.test(look))) return 'raised';
   return looks.some((look) => LOWERED.test(look)) ? 'lowered' : undefined;
 }

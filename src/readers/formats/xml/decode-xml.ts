@@ -16,7 +16,7 @@ export function* decodeXml(pieces: Iterable<Uint8Array>): Iterable<string> {
     decoder ??= createStreamDecoder(encodingOfXml(piece));
     yield decoder.write(piece);
   }
-  yield decoder?.end() ?? '';
+  if (decoder) yield decoder.end();
 }
 
 /** @param start the first bytes of the file, with its declaration */

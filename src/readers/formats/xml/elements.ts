@@ -107,7 +107,7 @@ export function createElements(receipt: ReceiptWriter, isProse = false): Element
     },
     close: (name) => {
       if (!state.math.isOpen()) closeElement(state);
-      else addFormula(state, state.math.close(name) ?? '');
+      else addFormula(state, state.math.close(name));
     },
     text: (text) => {
       if (state.math.isOpen()) state.math.text(text);
@@ -126,9 +126,9 @@ function addText({ open }: State, text: string): void {
 }
 
 /** A formula on a line of its own stands apart from its number. */
-function addFormula(state: State, text: string): void {
+function addFormula(state: State, text: string | undefined): void {
   const element = state.open.at(-1);
-  if (text === '' || !element) return;
+  if (text === undefined || text === '' || !element) return;
   if (element.name === 'alternatives') element.formula = text;
   addText(state, FORMULAS.has(element.name) ? ` ${text} ` : text);
 }

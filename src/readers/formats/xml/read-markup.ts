@@ -3,8 +3,14 @@ import { decodeXml } from './decode-xml.js';
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** The value of an attribute. One that is not written says the same as an empty one. */
-export const attribute = (attributes: Attributes, name: string): string => attributes[name] ?? '';
+/** The value of the first of these attributes that is written. One that is not written says the same as an empty one. */
+export function attribute(attributes: Attributes | undefined, ...names: readonly string[]): string {
+  for (const name of names) {
+    const value = attributes?.[name];
+    if (value !== undefined) return value;
+  }
+  return '';
+}
 
 /** Takes the parts of markup, in its order. Each element that is opened is closed. */
 export interface MarkupHandler {

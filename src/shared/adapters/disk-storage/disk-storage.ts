@@ -5,7 +5,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { UnavailableError } from '../../errors.js';
 import { MissingObjectError, type ObjectStorage } from '../../ports.js';
-import { assertObjectKey } from '../../storage/object-key.js';
+import { assertObjectKey } from '../../storage/sources.js';
 import { systemErrorCode } from '../../system-error-code.js';
 
 /** No upload takes this long: an older draft belongs to a process that died. */

@@ -10,7 +10,7 @@ import {
   type ListPosition,
 } from '../../documents/list-order.js';
 import type { DataState } from '../../ports.js';
-import { toWordQuery } from '../../search/query-terms.js';
+import { toWordQuery } from '../../search/ranking.js';
 import { PAGE_SIZE, type MissingChunks } from './mirror/chunk-load.js';
 import type { Follower } from './mirror/follower.js';
 import type { Mirror, Mirrored, MirroredFields } from './mirror/mirror.js';

@@ -42,7 +42,7 @@ export function createExactIndex({
   readonly onProblem?: OnProblem;
 }): Promise<Index> {
   const thread = startMirrorThread({ redisUrl, vectors, held, onProblem });
-  const ask = createAskInTurn(thread);
+  const ask = createAskThread(thread);
   return Promise.resolve({
     name: 'exact',
     vectors: createVectorIndex(ask),
@@ -76,7 +76,7 @@ export function createPostings({
 }): Pick<Index, 'words' | 'state' | 'close'> {
   const thread = startMirrorThread({ redisUrl, vectors: FIRST_VECTORS, held: 'none', onProblem });
   return {
-    words: createWordIndex(createAskInTurn(thread)),
+    words: createWordIndex(createAskThread(thread)),
     state: () => Promise.resolve(thread.state),
     close: () => thread.close(),
   };
@@ -123,7 +123,7 @@ function createWordIndex(ask: Ask): WordIndex {
  * Asks the thread, each question in its caller's turn. Who waits for chunks to be loaded takes no turn meanwhile, so that
  * others are answered, and then asks again. That a document is published in the meantime does not make them wait again.
  */
-function createAskInTurn(thread: MirrorThread): Ask {
+function createAskThread(thread: MirrorThread): Ask {
   const turns = createTurns(MAX_AT_ONCE, {
     maxAlone: MAX_ALONE,
     maxWaiting: MAX_WAITING,

@@ -6,7 +6,7 @@ import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { createBoundedFetch, networkCause, parseRetryAfter } from '../../provider-http/bounded-fetch.js';
 import { cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
-import { toWellFormed } from '../../well-formed.js';
+import { toWellFormed } from '../../json-values.js';
 
 export interface HttpRerankerOptions {
   /** Null for servers that need no key. */

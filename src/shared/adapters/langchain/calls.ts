@@ -1,7 +1,6 @@
 import { toError, UnavailableError } from '../../errors.js';
 import { enterWithin, createTurns } from '../../fair-scheduling/turns.js';
-import { createDeadline, type Deadline } from '../../tools/deadline.js';
-import { untilAborted } from '../../tools/until-aborted.js';
+import { createDeadline, untilAborted, type Deadline } from '../../tools/aborting.js';
 import type { TooLong } from '../../provider-http/too-long.js';
 import { describeFailure, tooLongOf, isTranslated, unavailable } from './failures.js';
 

@@ -1,9 +1,9 @@
 import { PromptTooLongError } from '../../errors.js';
-import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
+import { sayNothingFound } from '../../models/nothing-found.js';
+import { renderMessages, type ChatMessage } from '../../models/prompt.js';
 import type { ProviderClass } from '../../models/provider-class.js';
 import type { Completer, CompletionEvent, CompletionOptions } from '../../ports.js';
 import type { TooLong } from '../../provider-http/too-long.js';
-import { countTokens } from '../../text/token-count.js';
 import { COMPLETION_PROVIDER, createCalls, type Calls } from './calls.js';
 import { lengthOption, withDefaults } from './constructor-options.js';
 import { describeFailure, namesParameter, tooLongOf } from './failures.js';
@@ -128,12 +128,6 @@ async function tryOpening(
   }
 }
 
-/** Answers without the model, which would otherwise answer from elsewhere. */
-function* sayNothingFound(): Iterable<CompletionEvent> {
-  yield { type: 'text', text: NOTHING_FOUND };
-  yield { type: 'end', finishReason: 'stop', promptTokens: 0, completionTokens: countTokens(NOTHING_FOUND) };
-}
-
 /** The part of LangChain's `BaseChatModel` that is used. Its chunks are checked when they are read. */
 export interface ChatModel {
   stream(
@@ -141,6 +135,9 @@ export interface ChatModel {
     options: { readonly signal: AbortSignal },
   ): Promise<AsyncIterable<unknown>>;
 }
+
+const canStream = (made: unknown): made is ChatModel =>
+  typeof made === 'object' && made !== null && 'stream' in made && typeof made.stream === 'function';
 
 /** Gives the instance for a length and a temperature. */
 type ChatModels = (call: Pick<CompletionOptions, 'maxTokens' | 'temperature'>) => ChatModel;
@@ -176,8 +173,8 @@ async function createChatModels(options: ChatModelsOptions): Promise<ChatModels>
       ...length,
       ...(temperature === undefined ? {} : { temperature }),
     });
-    // @NOTE its class has this method, and its result is checked.
-    return made as ChatModel;
+    if (!canStream(made)) throw new UnusableClassError(`${className} makes no chat models`);
+    return made;
   };
   create({});
   return keepLatest(create);

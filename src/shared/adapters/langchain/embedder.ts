@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { at } from '../../at.js';
 import { IngestError, TextTooLongError, UnavailableError } from '../../errors.js';
 import type { ProviderClass } from '../../models/provider-class.js';
+import { checkTexts, toUnitLength } from '../../models/provider-vectors.js';
 import type { Embedder } from '../../ports.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
 import { loadOnce, shareResult } from '../../tools/coalesce-runs.js';
-import { untilAborted } from '../../tools/until-aborted.js';
+import { untilAborted } from '../../tools/aborting.js';
 import { createCalls, EMBEDDING_PROVIDER } from './calls.js';
 import { digestOf, withDefaults } from './constructor-options.js';
 import { construct, loadClass, methodOf, UnusableClassError } from './load-class.js';
@@ -56,8 +57,8 @@ export async function createLangChainEmbedder(options: LangChainEmbedderOptions)
   }
   const given = withDefaults(provider.packageName, options.options, { timeoutMilliseconds, maxInputs });
   const made = construct(type, { ...given, model, ...(dimensions === undefined ? {} : { dimensions }) });
-  // @NOTE its class has both methods, and their results are checked.
-  const embedder = createEmbedderOver(made as EmbeddingsInterface, { ...options, name: nameOf(options) });
+  if (!canEmbed(made)) throw new UnusableClassError(`${provider.className} makes no Embeddings`);
+  const embedder = createEmbedderOver(made, { ...options, name: nameOf(options) });
   const start = { signal: AbortSignal.timeout(START_MILLISECONDS) };
   await embedder.dimensions(start).catch((error: unknown) => {
     const cause = error instanceof UnavailableError ? error.cause : null;
@@ -66,6 +67,10 @@ export async function createLangChainEmbedder(options: LangChainEmbedderOptions)
   });
   return embedder;
 }
+
+/** Its class has both methods, and their results are checked. */
+const canEmbed = (made: unknown): made is EmbeddingsInterface =>
+  typeof made === 'object' && made !== null && 'embedDocuments' in made && 'embedQuery' in made;
 
 function nameOf(options: LangChainEmbedderOptions): string {
   const { provider, model, dimensions, writtenOptions, prefixes = NO_PREFIXES } = options;
@@ -156,11 +161,6 @@ function createAsking(
   };
 }
 
-function checkTexts(texts: readonly string[], maxInputs: number): void {
-  if (texts.length > maxInputs) throw new RangeError(`more than ${String(maxInputs)} texts in a request`);
-  if (texts.includes('')) throw new IngestError('provider', 'an empty text cannot be embedded');
-}
-
 const listSchema = z.custom<readonly unknown[]>(Array.isArray);
 const numbersSchema = z.custom<ArrayLike<unknown>>(
   (value) => Array.isArray(value) || value instanceof Float32Array || value instanceof Float64Array,
@@ -183,22 +183,13 @@ function readVectors(
   if (wrong) {
     throw new BadReplyError(`has a vector of ${String(wrong.length)} numbers instead of ${String(length)}`);
   }
-  return vectors.map(normalize);
+  return vectors.map(toUnitLength);
 }
 
 function readVector(value: unknown): Float32Array {
   const numbers = numbersSchema.safeParse(value);
   if (!numbers.success) throw new BadReplyError('has something that is no vector');
   return Float32Array.from(numbers.data, (each) => (typeof each === 'number' ? each : Number.NaN));
-}
-
-/** Scales a vector to unit length. One that cannot be scaled is the failure of its text alone, not of the whole reply. */
-function normalize(vector: Float32Array): Float32Array {
-  const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-  if (!Number.isFinite(norm) || norm === 0) {
-    throw new IngestError('provider', 'the embedding provider returned no usable vector');
-  }
-  return vector.map((value) => value / norm);
 }
 
 /** The similarity of two vectors of unit length. */

@@ -1,5 +1,6 @@
 import { IngestError, toError, UnavailableError } from '../../errors.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
+import { isPlainWord } from '../../provider-http/plain-word.js';
 import { readTooLong, type TooLong } from '../../provider-http/too-long.js';
 import { UnusableClassError } from './load-class.js';
 
@@ -125,10 +126,6 @@ function codeOf({ code, type }: Layer): string | null {
   if (isPlainWord(code)) return code;
   // The type of an error is like `rate_limit_error`; the type of a response, such as `basic`, says nothing.
   return isPlainWord(type) && type.includes('_') ? type : null;
-}
-
-function isPlainWord(value: unknown): value is string {
-  return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value);
 }
 
 function retryAfterOf({ headers, retryAfterMs }: Layer, now: number): number | null {

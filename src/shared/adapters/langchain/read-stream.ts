@@ -5,9 +5,8 @@ import type { CompletionEvent } from '../../ports.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { countLongText } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
-import { createDeadline } from '../../tools/deadline.js';
-import { untilAborted } from '../../tools/until-aborted.js';
-import { toWellFormed } from '../../well-formed.js';
+import { createDeadline, untilAborted } from '../../tools/aborting.js';
+import { toWellFormed } from '../../json-values.js';
 import { COMPLETION_PROVIDER, type Calls } from './calls.js';
 import { describeFailure, unavailable } from './failures.js';
 

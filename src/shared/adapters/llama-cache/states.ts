@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { toError, UnavailableError, ImpossibleError } from '../../errors.js';
+import { jsonOrNull } from '../../json-or-null.js';
 import type { ModelsAddress } from '../../local-models/processes/models-address.js';
 import type { CacheBuildId } from '../../ports.js';
-import { createDeadline } from '../../tools/deadline.js';
-import { untilAborted } from '../../tools/until-aborted.js';
+import { createDeadline, untilAborted } from '../../tools/aborting.js';
 
 const TIMEOUT_MILLISECONDS = 10_000;
 const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
@@ -63,17 +63,9 @@ const idSchema = z.tuple([z.string(), z.string(), z.string(), z.string()]);
 
 /** Null for a state that is not of a named cache of this installation. */
 export function parseStateId(installation: string, id: string): CacheBuildId | null {
-  const [of, ownerId, name, build] = idSchema.safeParse(parseJson(id)).data ?? [];
+  const [of, ownerId, name, build] = idSchema.safeParse(jsonOrNull(id)).data ?? [];
   if (of !== installation || ownerId === undefined || name === undefined || build === undefined) return null;
   return { ownerId, name, build };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** The texts do not fit the window of the model. */

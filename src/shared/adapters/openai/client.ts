@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
-import { createDeadline, type Deadline } from '../../tools/deadline.js';
+import { createDeadline, type Deadline } from '../../tools/aborting.js';
 import { toError, UnavailableError } from '../../errors.js';
 import { createBoundedFetch, withWholeAnswers } from '../../provider-http/bounded-fetch.js';
 import { withReadableErrors } from '../../provider-http/error-body.js';

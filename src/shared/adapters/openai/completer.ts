@@ -1,13 +1,14 @@
 import type OpenAI from 'openai';
 import { z } from 'zod';
-import type { Deadline } from '../../tools/deadline.js';
+import type { Deadline } from '../../tools/aborting.js';
 import { ContentFilterError, PromptTooLongError, UnavailableError } from '../../errors.js';
 import { endOfCompletion, type FinishReason } from '../../models/finish-reason.js';
-import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
+import { sayNothingFound } from '../../models/nothing-found.js';
+import { renderMessages, type ChatMessage } from '../../models/prompt.js';
 import type { Completer, CompletionEvent, CompletionOptions, Prompt } from '../../ports.js';
 import { countLongText } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
-import { toWellFormed } from '../../well-formed.js';
+import { toWellFormed } from '../../json-values.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { createOpenAIClient, type OpenAIConnection } from './client.js';
 import { RefusedError, tooLongOf } from './provider-errors.js';
@@ -249,10 +250,4 @@ async function counted(messages: readonly ChatMessage[], texts: readonly string[
     promptTokens: await countLongText(prompt, countTokens),
     completionTokens: await countLongText(texts.join(''), countTokens),
   };
-}
-
-/** Answers without the model, which would otherwise answer from elsewhere. */
-function* sayNothingFound(): Iterable<CompletionEvent> {
-  yield { type: 'text', text: NOTHING_FOUND };
-  yield { type: 'end', finishReason: 'stop', promptTokens: 0, completionTokens: countTokens(NOTHING_FOUND) };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { at } from '../../at.js';
 import { IngestError, TextTooLongError, UnavailableError } from '../../errors.js';
+import { checkTexts, toUnitLength } from '../../models/provider-vectors.js';
 import type { CallOptions, Embedder, Embeddings } from '../../ports.js';
 import { cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
@@ -66,7 +67,7 @@ export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
     const reply = parseReply(await request(input, type, signal));
     const decoded = orderedVectors(reply, texts.length);
     const dimensions = checkDimensions(decoded, knownDimensions);
-    const vectors = decoded.map(normalize);
+    const vectors = decoded.map(toUnitLength);
     knownDimensions = dimensions;
     return { vectors, tokens: reply.usage?.prompt_tokens ?? null };
   };
@@ -142,11 +143,6 @@ function createRequest(options: OpenAIEmbedderOptions) {
   };
 }
 
-function checkTexts(texts: readonly string[], maxInputs: number): void {
-  if (texts.length > maxInputs) throw new RangeError(`more than ${String(maxInputs)} texts in a request`);
-  if (texts.includes('')) throw new IngestError('provider', 'an empty text cannot be embedded');
-}
-
 /** Turns a refusal of our own probe text into a failure of the provider, since no document is at fault. */
 function blameProvider(error: unknown): never {
   throw error instanceof IngestError ? new UnavailableError(COMPONENT, { cause: error }) : error;
@@ -200,13 +196,4 @@ function checkDimensions(vectors: readonly Float32Array[], expected: number | un
   const wrong = vectors.find((vector) => vector.length !== dimensions);
   if (wrong) throw badReply(`a vector of ${String(wrong.length)} numbers instead of ${String(dimensions)}`);
   return dimensions;
-}
-
-/** Scales a vector to unit length. One that cannot be scaled is the failure of its text alone, not of the whole reply. */
-function normalize(vector: Float32Array): Float32Array {
-  const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-  if (!Number.isFinite(norm) || norm === 0) {
-    throw new IngestError('provider', 'the embedding provider returned no usable vector');
-  }
-  return vector.map((value) => value / norm);
 }

@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError } from 'openai';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { networkCause, parseRetryAfter } from '../../provider-http/bounded-fetch.js';
+import { isPlainWord } from '../../provider-http/plain-word.js';
 import { readCompletionLimit, readTooLong, type TooLong } from '../../provider-http/too-long.js';
 
 /** The provider understood the request and refused it (400, 413, 422). Sending it again would change nothing. */
@@ -100,10 +101,6 @@ const FILTER_CODES = ['content_filter', 'ResponsibleAIPolicyViolation', 'content
 
 function isFiltered(error: unknown): boolean {
   return error instanceof APIError && typeof error.code === 'string' && FILTER_CODES.includes(error.code);
-}
-
-function isPlainWord(value: unknown): value is string {
-  return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value);
 }
 
 /** Keeps the code and the network's own error. Other messages may quote a header, and with it the key. */

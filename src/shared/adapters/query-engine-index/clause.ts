@@ -1,4 +1,4 @@
-import type { CallerTags } from '../../access/access-tags.js';
+import type { CallerTags } from '../../access/access.js';
 import type { Filter } from '../../filters/parse.js';
 import { comparisonTags, equalsTag, existsTag } from '../../filters/index-tags.js';
 import { isOwnField } from '../../filters/paths.js';

@@ -4,19 +4,14 @@ import { slicesOf } from '../../batches.js';
 import type { Candidate, WordIndex, WordSearch, CallOptions } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../search/candidates.js';
-import {
-  weighQuery,
-  termWeights,
-  heaviestTerms,
-  weightOf,
-  type WeightedTerm,
-} from '../../search/query-terms.js';
+import { weighQuery, termWeights, heaviestTerms, weightOf, type WeightedTerm } from '../../search/ranking.js';
 import { analyzeQuery } from '../../text/list-terms.js';
 import { nextSlice } from '../../tools/time-slices.js';
 import type { FoundChunk } from './chunk-query.js';
 import type { ChunkSearch } from './chunk-search.js';
 import { readField } from './read-field.js';
 import { ownShare, scoreWithSections, type SectionOptions, type OwnScore } from './section-scores.js';
+import { sumOf } from '../../at.js';
 
 /** Reads how often terms occur in the documents that a caller owns. */
 export type ReadStatistics = (callerId: string, terms: readonly number[]) => Promise<TermStatistics>;
@@ -140,9 +135,12 @@ interface Proposals {
   readonly isCutOff: boolean;
 }
 
+/** The lowest score of the wanted chunks; 0 where fewer are shown. */
+const lowestOf = (shown: readonly ProposedChunk[], wanted: number): number => shown[wanted - 1]?.own ?? 0;
+
 /** Tells whether the wanted chunks with the highest own scores are all among the proposals. */
 function isCertain({ shown, upperBound, isCutOff }: Proposals, wanted: number): boolean {
-  const lowest = shown[wanted - 1]?.own ?? 0;
+  const lowest = lowestOf(shown, wanted);
   return lowest > 0 ? lowest >= upperBound : upperBound === 0 && !isCutOff;
 }
 
@@ -171,7 +169,7 @@ async function runWordPasses(
       upperBound,
       isCutOff: found.candidates.length >= limit,
     };
-    const lowest = proposals.shown[wanted - 1]?.own ?? 0;
+    const lowest = lowestOf(proposals.shown, wanted);
     if (lowest > 0 && lowest >= upperBound) break;
   }
   return proposals;
@@ -275,7 +273,7 @@ function splitTerms(query: string, statistics: TermStatistics): SplitTerms {
   const counted = heaviestTerms(query, statistics);
   const all = counted.slice(0, MAX_SEARCHED_TERMS);
   const total = weightOf(counted);
-  const chunksOf = ({ term }: WeightedTerm) => statistics.frequencies.get(term) ?? 0;
+  const chunksOf = ({ term }: WeightedTerm) => sumOf(statistics.frequencies, term);
   const deferred = new Set<WeightedTerm>();
   let deferredShare = 0;
   for (const each of all.toSorted((a, b) => chunksOf(b) - chunksOf(a))) {

@@ -4,6 +4,7 @@ import type { OnProblem } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { hasShape, chunkIndex, CHUNK_INDEXES, type IndexDefinition, type VectorSpace } from './definition.js';
 import { createEngine, isMissing, toIndexUnavailable, type Engine, type IndexInfo } from './engine.js';
+import { sumOf } from '../../at.js';
 
 const RETRY_MILLISECONDS = 1_000;
 const INSPECT_MILLISECONDS = 10_000;
@@ -185,8 +186,7 @@ function createInspection(engine: Engine, onProblem: OnProblem): Inspection {
       for (const { alias, crowdedAt } of definitions) {
         const info = await engine.info(alias);
         if (!info) return false;
-        // An index that is seen for the first time has no entry.
-        if (info.failures > (reported.get(info.name) ?? 0)) reportFailures(info, onProblem);
+        if (info.failures > sumOf(reported, info.name)) reportFailures(info, onProblem);
         reported.set(info.name, info.failures);
         if (crowdedAt === null || info.count <= crowdedAt || hasWarnedOfSize) continue;
         hasWarnedOfSize = true;

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CallerTags } from '../../access/access-tags.js';
-import { canFind } from '../../access/access.js';
+import { canFind, type CallerTags } from '../../access/access.js';
 import type { WithCallerTags } from '../../access/with-caller-tags.js';
 import type { DocumentRecord } from '../../document.js';
 import {

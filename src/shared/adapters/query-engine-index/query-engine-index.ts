@@ -7,7 +7,7 @@ import { UnavailableError } from '../../errors.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
 import type { CallOptions, Index, OnProblem, VectorIndex } from '../../ports.js';
 import { createRedis, type Redis } from '../../redis/client.js';
-import { untilAborted } from '../../tools/until-aborted.js';
+import { untilAborted } from '../../tools/aborting.js';
 import { createChunkSearch, type EffortOptions, type ChunkSearch } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';
 import { toIndexUnavailable } from './engine.js';
@@ -77,7 +77,7 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
     definitions: async () => [await claimed(), documentIndex],
   });
   const { search, listing } = createQueries(client, options, async () => (await chunks()).alias);
-  const ask = createAskInTurn(lifecycle);
+  const ask = createAskEngine(lifecycle);
   const { readStatistics } = options;
   return {
     name: 'query-engine',
@@ -111,7 +111,7 @@ function createQueries(client: Redis, options: QueryEngineOptions, alias: () => 
 }
 
 /** Asks whole indexes, each question in its caller's turn. */
-function createAskInTurn(lifecycle: Lifecycle) {
+function createAskEngine(lifecycle: Lifecycle) {
   const turns = createTurns(MAX_AT_ONCE, {
     maxAlone: MAX_ALONE,
     maxWaiting: MAX_WAITING,

@@ -13,6 +13,7 @@ import { keys } from '../../redis/keys.js';
 import { declareScript } from '../../redis/script.js';
 import { nextSlice } from '../../tools/time-slices.js';
 import { readField } from './read-field.js';
+import { sumOf } from '../../at.js';
 
 /** A chunk with its own score. */
 export interface OwnScore {
@@ -97,7 +98,7 @@ async function sectionsOf(client: Redis, chunks: readonly OwnScore[], signal: Ab
   for (const [i, { generation, number }] of scoring.entries()) {
     if (i % CHUNKS_AT_ONCE === CHUNKS_AT_ONCE - 1) await nextSlice();
     const first = sectionOf(number);
-    const size = Math.min(SECTION_CHUNKS, (counts.get(generation) ?? 0) - first);
+    const size = Math.min(SECTION_CHUNKS, sumOf(counts, generation) - first);
     const ofGeneration = byGeneration.get(generation) ?? new Map<number, Section>();
     byGeneration.set(generation, ofGeneration);
     if (size <= 1 || ofGeneration.has(first)) continue;

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { S3 } from '@aws-sdk/client-s3';
 import { UnavailableError } from '../../errors.js';
 import { MissingObjectError, type ObjectStorage } from '../../ports.js';
-import { assertObjectKey } from '../../storage/object-key.js';
-import { createDeadline } from '../../tools/deadline.js';
+import { assertObjectKey } from '../../storage/sources.js';
+import { createDeadline } from '../../tools/aborting.js';
 import { refusalOf, statusOf, type Refusal } from './refusal.js';
 
 /** Longer than a probe may take, and shorter than a health check waits. */

@@ -1,4 +1,4 @@
-import { accessGroupOf } from '../../access/access-tags.js';
+import { accessGroupOf } from '../../access/access.js';
 import { at } from '../../at.js';
 import { callerOf } from '../../document.js';
 import { toError } from '../../errors.js';
@@ -16,7 +16,7 @@ import {
   writeOwned,
   type Owned,
   type Quotas,
-} from '../owned.js';
+} from '../counts.js';
 import { changedFields, GROUP_FIELD } from '../record-fields.js';
 import { ANSWER } from './answers.js';
 import {

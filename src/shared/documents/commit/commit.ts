@@ -3,7 +3,7 @@ import {
   REQUIRE_ACCESS_GROUPS,
   type AccessGroups,
 } from '../../access/access-groups.js';
-import { accessGroupOf } from '../../access/access-tags.js';
+import { accessGroupOf } from '../../access/access.js';
 import type { VectorSet } from '../../data-set/stored-vectors.js';
 import { callerOf, isFinal, type DocumentRecord } from '../../document.js';
 import { NotFoundError, TooManyError, UnavailableError } from '../../errors.js';
@@ -17,11 +17,18 @@ import {
 import type { Redis } from '../../redis/client.js';
 import { keys, toMember } from '../../redis/keys.js';
 import { declareScript, evenWhenFull, SERVER_TIME, type Value } from '../../redis/script.js';
-import { isShortSource } from '../../storage/short-sources.js';
+import { isShortSource } from '../../storage/sources.js';
 import { hasAttachmentWork } from '../attachments/attachment-changes.js';
 import type { Change } from '../change.js';
 import { contentFields, SameContentError, CHECK_CONTENT_IS_NEW, INDEX_CONTENT } from '../content-hashes.js';
-import { overQuota, ownedFields, CHECK_QUOTAS, COUNT_OWNED, OWNED_FUNCTIONS, type Quotas } from '../owned.js';
+import {
+  overQuota,
+  ownedFields,
+  CHECK_QUOTAS,
+  COUNT_OWNED,
+  OWNED_FUNCTIONS,
+  type Quotas,
+} from '../counts.js';
 import { changedFields, GROUP_FIELD, LINE_DIGEST } from '../record-fields.js';
 import { ANSWER } from './answers.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { toError } from '../../errors.js';
-import { untilAborted } from '../../tools/until-aborted.js';
+import { untilAborted } from '../../tools/aborting.js';
 import { modelDescriptionSchema, type ModelDescription, type ModelKind } from '../description.js';
 import type { ModelsAddress } from './models-address.js';
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { models as section } from '../../settings/sections/models.js';
 import { tracedFetch } from '../../tracing/tracing.js';
+import { valueOf } from '../../at.js';
 
 /** The address of a process with local models. */
 export interface ModelsAddress {
@@ -36,7 +37,7 @@ export function stickyOrder(
   holder: string | null = null,
 ): ModelsAddress[] {
   const weights = new Map(addresses.map(({ url }) => [url, url === holder ? '~' : weigh(url, name)]));
-  const weightOf = ({ url }: ModelsAddress) => weights.get(url) ?? '';
+  const weightOf = ({ url }: ModelsAddress) => valueOf(weights, url);
   return [...addresses].sort((one, other) => (weightOf(one) < weightOf(other) ? 1 : -1));
 }
 

@@ -12,7 +12,7 @@ import {
   text,
   whole,
 } from '../setting-kinds.js';
-import { trustProxy } from '../trusted-proxies.js';
+import { trustProxy } from '../addresses.js';
 
 export const api = z.strictObject({
   host: text('127.0.0.1', host, 'Address that the API listens on.', { alias: 'HOST' }),

@@ -3,21 +3,16 @@ import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { detectFileType, DETECTION_BYTES, type KeptAttachment } from '../../../readers/index.js';
 import { accessOfAttachments } from '../../../shared/access/access.js';
-import type { Content, DocumentRecord } from '../../../shared/document.js';
-import { displayFilename } from '../../../shared/documents/display-filename.js';
-import { newDocument } from '../../../shared/documents/new-document.js';
+import { displayFilename, type Content, type DocumentRecord } from '../../../shared/document.js';
+import { newDocument } from '../../../shared/documents/transitions.js';
 import type { Records } from '../../../shared/documents/records.js';
-import {
-  countUnfinishedIngests,
-  countUnfinishedIngestsOf,
-} from '../../../shared/documents/unfinished-ingests.js';
+import { countUnfinishedIngests, countUnfinishedIngestsOf } from '../../../shared/documents/counts.js';
 import { OverQuotaError } from '../../../shared/errors.js';
 import type { ObjectStorage } from '../../../shared/ports.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
-import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
-import { sourceKey } from '../../../shared/storage/object-key.js';
+import { sourceKey, type DraftObjects } from '../../../shared/storage/sources.js';
 
 export interface MakeOneParts {
   readonly records: Records;

@@ -3,11 +3,12 @@ import { maxTagBytes, packWhereabouts, type ChunkText } from '../../../shared/ch
 import { searchedTerms, type Naming } from '../../../shared/chunks/searched-text.js';
 import type { VectorType } from '../../../shared/data-set/stored-vectors.js';
 import { callerOf, type DocumentRecord } from '../../../shared/document.js';
-import { requireChunks, type Quotas } from '../../../shared/documents/owned.js';
 import {
+  requireChunks,
   countUnfinishedIngests,
   countUnfinishedIngestsOf,
-} from '../../../shared/documents/unfinished-ingests.js';
+  type Quotas,
+} from '../../../shared/documents/counts.js';
 import { IngestError, UnavailableError } from '../../../shared/errors.js';
 import type { Embedding } from '../../../shared/models/embedding.js';
 import type { Redis } from '../../../shared/redis/client.js';

@@ -10,7 +10,7 @@ import {
 import { GROUP_FIELD } from '../../../shared/documents/record-fields.js';
 import { requeue } from '../../../shared/documents/transitions.js';
 import { GROUP_LANES, type LaneName } from '../../../shared/queues/lanes.js';
-import { jobIds } from '../../../shared/queues/payloads.js';
+import { jobIds } from '../../../shared/queues/job-kinds.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys, toMember } from '../../../shared/redis/keys.js';
 import { declareScript, evenWhenFull } from '../../../shared/redis/script.js';

@@ -2,7 +2,7 @@ import { at } from '../../../shared/at.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import { contentMember } from '../../../shared/documents/content-hashes.js';
 import { documentTags } from '../../../shared/documents/record-fields.js';
-import { OWNED_FIELD, OWNED_FUNCTIONS, ownedWith, writeOwned } from '../../../shared/documents/owned.js';
+import { OWNED_FIELD, OWNED_FUNCTIONS, ownedWith, writeOwned } from '../../../shared/documents/counts.js';
 import { renewTags } from '../../../shared/documents/transitions.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';

@@ -9,6 +9,7 @@ import type { Redis } from '../../../shared/redis/client.js';
 import type { WorkOffSet, WorkedSet } from '../../work-off-set.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
 import type { RemoveObjects } from '../remove-unreferenced-objects.js';
+import { at } from '../../../shared/at.js';
 
 export interface SweepParts {
   readonly redis: Redis;
@@ -48,11 +49,9 @@ export async function allAtOnce<Member>(
   members: readonly Member[],
   work: (member: Member) => Promise<unknown>,
 ): Promise<Member[]> {
-  const ends = await Promise.allSettled(members.map(async (member) => work(member)));
-  await workOffSet(set, ends, (end) =>
-    // @NOTE the reason is whatever the work threw
-    end.status === 'fulfilled' ? Promise.resolve() : Promise.reject(end.reason as Error),
-  );
+  const works = members.map(async (member) => work(member));
+  const ends = await Promise.allSettled(works);
+  await workOffSet(set, works.keys(), (place) => at(works, place));
   return members.filter((_, i) => ends[i]?.status === 'fulfilled');
 }
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
-import { connectionsWithin } from '../../../../src/api/http/connections/limit-connections.js';
 import {
+  connectionsWithin,
   createConnectionRoom,
   type ConnectionRoom,
-} from '../../../../src/api/http/connections/connection-room.js';
+} from '../../../../src/api/http/connections/limit-connections.js';
 import { createApiServer } from '../../../../src/api/http/connections/server.js';
 import { openRaw, type RawConnection } from '../../../support/raw-http.js';
 import { until } from '../../../support/until.js';

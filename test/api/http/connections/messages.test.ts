@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request as ask, type RequestListener } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import express, { type Express } from 'express';
-import { createMessages } from '../../../../src/api/http/connections/messages.js';
+import { createMessages } from '../../../../src/api/http/connections/server.js';
 
 let close: () => void = () => undefined;
 afterEach(() => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { serializePipelined } from '../../../../src/api/http/connections/serialize-pipelined.js';
+import { serializePipelined } from '../../../../src/api/http/connections/server.js';
 import { until } from '../../../support/until.js';
 
 const get = (path: string) => `GET /${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;

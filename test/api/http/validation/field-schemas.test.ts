@@ -12,8 +12,7 @@ import {
   queryFloat,
   queryInteger,
 } from '../../../../src/api/http/validation/field-schemas.js';
-import { metadata } from '../../../../src/api/http/validation/metadata.js';
-import { accessControl } from '../../../../src/api/http/validation/access-lists.js';
+import { metadata, accessControl } from '../../../../src/api/http/validation/document-fields.js';
 import { parseRequest } from '../../../../src/api/http/validation/validation-errors.js';
 import { processorMilliseconds } from '../../../support/processor-time.js';
 import { refusals } from '../../../support/refusals.js';

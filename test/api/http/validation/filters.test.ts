@@ -2,7 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { createSchema } from 'zod-openapi';
-import { bodyFilters, parseFilterText, queryFilters } from '../../../../src/api/http/validation/filters.js';
+import {
+  bodyFilters,
+  parseFilterText,
+  queryFilters,
+} from '../../../../src/api/http/validation/search-fields.js';
 import { parseRequest } from '../../../../src/api/http/validation/validation-errors.js';
 import { anyCharacter } from '../../../support/any-character.js';
 import { processorMilliseconds } from '../../../support/processor-time.js';

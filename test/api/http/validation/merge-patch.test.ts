@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { mergePatch } from '../../../../src/api/http/validation/metadata.js';
+import { mergePatch } from '../../../../src/api/http/validation/document-fields.js';
 import type { Json } from '../../../../src/shared/document.js';
 
 describe('a merge patch', () => {

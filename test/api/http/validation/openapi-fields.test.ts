@@ -12,7 +12,7 @@ import {
   optionalOr,
   queryInteger,
 } from '../../../../src/api/http/validation/field-schemas.js';
-import { metadata } from '../../../../src/api/http/validation/metadata.js';
+import { metadata } from '../../../../src/api/http/validation/document-fields.js';
 
 describe('the OpenAPI schema', () => {
   test('says of the fields what the checks hold them to', () => {

@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { ClientOfflineError } from 'redis';
-import { openChangeWaiter } from '../../../../src/api/services/ingest/change-waiter.js';
+import { openChangeWaiter } from '../../../../src/api/services/ingest/waits.js';
 import { createRedis } from '../../../../src/shared/redis/client.js';
 
 /** A client that never connects anywhere, whose subscription fails as when Redis is killed just then, or not. */

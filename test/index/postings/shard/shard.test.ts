@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import type { TermWeights } from '../../../../src/index/index.js';
 import { createLikelyChunks, createTopChunks } from '../../../../src/index/search/top-chunks.js';
 import { MAX_LISTS } from '../../../../src/index/postings/segment-columns.js';
-import { spareOf } from '../../../../src/index/postings/collector.js';
+import { spareOf } from '../../../../src/index/postings/score-segment.js';
 import { createShard, type ShardParts } from '../../../../src/index/postings/shard/shard.js';
 import { WINDOW } from '../../../../src/index/postings/segment.js';
-import { coveredShare } from '../../../../src/index/scoring/bm25.js';
+import { coveredShare } from '../../../../src/index/scoring/score.js';
 import { packTerms, unpackTerms } from '../../../../src/index/scoring/packed-terms.js';
 import { makeShardParts, noKernel } from '../../support/shard-parts.js';
 

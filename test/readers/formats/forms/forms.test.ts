@@ -95,8 +95,9 @@ describe('controls of OpenDocument', () => {
 
 describe('controls of sheets', () => {
   test('that are boxes show their state beside their label, and others are named', async () => {
-    const shape = (id: string, label: string): string =>
-      `<xdr:twoCellAnchor><xdr:sp><xdr:nvSpPr><xdr:cNvPr id="${id}" name="x"/></xdr:nvSpPr><xdr:txBody><a:p><a:r><a:t>${label}</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:twoCellAnchor>`;
+    // Excel hides the shapes of controls, which a drawing of the older kind shows.
+    const shape = (id: string, label: string, properties = 'hidden="1"'): string =>
+      `<xdr:twoCellAnchor><xdr:sp><xdr:nvSpPr><xdr:cNvPr id="${id}" name="x" ${properties}/></xdr:nvSpPr><xdr:txBody><a:p><a:r><a:t>${label}</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:twoCellAnchor>`;
     const bytes = workbook({
       sheets: [
         {
@@ -115,7 +116,7 @@ describe('controls of sheets', () => {
       parts: {
         'xl/drawings/drawing1.xml': root(
           'xdr:wsDr',
-          shape('1025', 'Smoker') + shape('1026', 'Vegan') + shape('7', 'Note'),
+          shape('1025', 'Smoker') + shape('1026', 'Vegan') + shape('7', 'Note', ''),
         ),
         'xl/ctrlProps/1.xml': root('formControlPr', '', 'objectType="CheckBox" checked="Checked"'),
         'xl/ctrlProps/2.xml': root('formControlPr', '', 'objectType="CheckBox"'),

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createBlockCollector } from '../../../../src/workers/parse/extraction/collect-blocks.js';
-import { locateChunks } from '../../../../src/workers/parse/extraction/locate-chunks.js';
+import { createBlockCollector, locateChunks } from '../../../../src/workers/parse/extraction.js';
 import { chunkText } from '../../../../src/workers/chunking/chunk.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { detectFileType } from '../../../../src/readers/detection/detect.js';
 import { parsePicture } from '../../../../src/readers/formats/ocr/picture.js';
-import { renderPage } from '../../../../src/readers/formats/pdf/render-page.js';
+import { renderPage } from '../../../../src/readers/formats/pages/render-page.js';
 import { decodePng } from '../../../../src/readers/formats/pictures/png.js';
 import { toBmp, toGif, type BitmapShape } from '../../../support/bitmaps.js';
 import { readBlocks } from '../../../support/read-blocks.js';

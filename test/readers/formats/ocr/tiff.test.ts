@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../src/readers/formats/ocr/picture.js';
-import { renderPage } from '../../../../src/readers/formats/pdf/render-page.js';
+import { renderPage } from '../../../../src/readers/formats/pages/render-page.js';
 import { decodePng } from '../../../../src/readers/formats/pictures/png.js';
 import { encodeGroup3, encodeGroup4 } from '../../../support/fax.js';
 import { readBlocks } from '../../../support/read-blocks.js';

@@ -49,11 +49,6 @@ const SEEN: readonly (readonly [FileFormat, string, Parts])[] = [
   ],
   [
     'odp',
-    'under a picture that is not displayed',
-    odp(slide(textBox() + photo(`${box(0, 20)} draw:display="none"`)), ordinary),
-  ],
-  [
-    'odp',
     'under a picture that is cut off beyond its end',
     odp(
       slide(textBox() + photo().replace('"none"', '"e"')),
@@ -100,4 +95,11 @@ test.each(SEEN)('text of %s that may be seen is read: %s', async (format, _, par
   const { text, receipt } = await readBlocks(format, file(format, parts));
   expect(text).toContain('words');
   expect(receipt.gap_counts).not.toHaveProperty('hidden');
+});
+
+test('text of odp under a picture that is not displayed is read, and the picture is named as hidden', async () => {
+  const slides = odp(slide(textBox() + photo(`${box(0, 20)} draw:display="none"`)), ordinary);
+  const { text, gaps } = await readBlocks('odp', file('odp', slides));
+  expect(text).toContain('words');
+  expect(gaps).toContain('hidden: 1 hidden shape was left out.');
 });

@@ -1,6 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
-import { createReceiptWriter } from '../../../../src/readers/receipt/receipt-writer.js';
-import { createLookBudget } from '../../../../src/readers/formats/pdf/hidden.js';
+import { describe, expect, test } from '@jest/globals';
 import { parsePdf } from '../../../../src/readers/formats/pdf/pdf.js';
 import { drawPdf, FIRST_OBJECT, line } from '../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../support/read-blocks.js';
@@ -33,30 +31,6 @@ const COVERED: readonly (readonly [string, string])[] = [
 
 const page = (content: string) => ({
   content: line(60, 700, 'What everybody sees of this page.') + content + line(60, 500, 'And its last line.'),
-});
-
-test('pages are drawn for ten seconds to find hidden text, and the gap says so once', async () => {
-  let now = 0;
-  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
-  const receipt = createReceiptWriter();
-  const budget = createLookBudget(receipt);
-  // eslint-disable-next-line @typescript-eslint/require-await -- what is drawn comes by and by
-  async function* draw() {
-    for (const page of [1, 2, 3, 4]) {
-      now += 4_000;
-      yield page;
-    }
-  }
-  const seen: number[] = [];
-  for await (const page of budget.take(draw())) {
-    seen.push(page);
-    // Work on a page does not count.
-    now += 60_000;
-  }
-  expect(seen).toEqual([1, 2, 3]);
-  expect([budget.isSpent(), budget.isSpent()]).toEqual([true, true]);
-  expect(receipt.findings().gap_counts).toEqual({ limit: 1 });
-  clock.mockRestore();
 });
 
 describe('text that nobody sees', () => {

@@ -4,6 +4,7 @@ import type { ParsedPage } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../../../src/readers/receipt/receipt-writer.js';
 import { createSupplementary } from '../../../../src/readers/formats/pdf/marks/supplementary.js';
 import { parsePdf } from '../../../../src/readers/formats/pdf/pdf.js';
+import { createWorkBudgets } from '../../../../src/readers/formats/pdf/work-budgets.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../support/drawn-pdf.js';
 import { processorMilliseconds } from '../../../support/processor-time.js';
 import { readBlocks } from '../../../support/read-blocks.js';
@@ -85,6 +86,7 @@ describe('Characters of a PDF beyond U+FFFF', () => {
       },
       objects: { mayUse: () => true },
       maps: 'any',
+      budget: createWorkBudgets().supplementary,
       // @NOTE nothing else of a receipt is written
       receipt: { addGap: (reason: string) => gaps.push(reason) } as unknown as ReceiptWriter,
     });

@@ -4,6 +4,7 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { createReceiptWriter } from '../../../../src/readers/receipt/receipt-writer.js';
 import { createSignFinder } from '../../../../src/readers/formats/pdf/marks/symbol-fonts.js';
 import { parsePdf } from '../../../../src/readers/formats/pdf/pdf.js';
+import { createWorkBudgets } from '../../../../src/readers/formats/pdf/work-budgets.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../support/read-blocks.js';
 
@@ -134,6 +135,7 @@ describe('signs that the second reader cannot tell', () => {
       second: { signs: () => Promise.resolve(undefined), object: () => Promise.resolve(undefined) },
       objects: { mayUse: () => false },
       receipt: createReceiptWriter(),
+      budget: createWorkBudgets().signs,
     });
     const items = [
       item('þ Accepted', { fontName: 'ABCDEF+Wingdings', charCodes: [0xfe, 0] }),

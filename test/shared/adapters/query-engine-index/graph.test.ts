@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readerTag } from '../../../../src/shared/access/access-tags.js';
+import { readerTag } from '../../../../src/shared/access/access.js';
 import { encodeVector, innerProduct } from '../../../../src/shared/data-set/stored-vectors.js';
 import type { Index } from '../../../../src/shared/ports.js';
 import { createRedis, type Redis } from '../../../../src/shared/redis/client.js';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { noStatistics } from '../../../../src/index/index.js';
-import { callerTags } from '../../../../src/shared/access/access-tags.js';
+import { callerTags } from '../../../../src/shared/access/access.js';
 import { termsQuery } from '../../../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../../../src/shared/adapters/query-engine-index/clause.js';
 import { chunkIndex } from '../../../../src/shared/adapters/query-engine-index/definition.js';
 import type { Index } from '../../../../src/shared/ports.js';
-import { weighQuery } from '../../../../src/shared/search/query-terms.js';
+import { weighQuery } from '../../../../src/shared/search/ranking.js';
 import { termToken } from '../../../../src/shared/text/term-tokens.js';
 import { parsed } from '../../../contracts/index-data.js';
 import { startQueryEngine } from '../../../support/query-engine-server.js';

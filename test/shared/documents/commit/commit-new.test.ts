@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createAccessGroups } from '../../../../src/shared/access/access-groups.js';
-import { NO_QUOTAS } from '../../../../src/shared/documents/owned.js';
+import { NO_QUOTAS } from '../../../../src/shared/documents/counts.js';
 import { FIRST_VECTORS } from '../../../../src/shared/data-set/stored-vectors.js';
 import { commitNew } from '../../../../src/shared/documents/commit/commit-new.js';
 import { makeDocument } from '../../../support/documents.js';

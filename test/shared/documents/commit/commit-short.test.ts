@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import type { NewRecord } from '../../../../src/shared/documents/change.js';
 import { createRecords } from '../../../../src/shared/documents/records.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
-import { shortSourceKey } from '../../../../src/shared/storage/short-sources.js';
+import { shortSourceKey } from '../../../../src/shared/storage/sources.js';
 import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 

@@ -8,12 +8,12 @@ import {
   countUnfinishedIngests,
   countUnfinishedIngestsOf,
   readUnfinishedIngests,
-} from '../../../../src/shared/documents/unfinished-ingests.js';
+} from '../../../../src/shared/documents/counts.js';
 import * as transitions from '../../../../src/shared/documents/transitions.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';
 import { UnderWayError } from '../../../../src/shared/idempotency/reservation.js';
 import { keys, toMember } from '../../../../src/shared/redis/keys.js';
-import { shortSourceKey } from '../../../../src/shared/storage/short-sources.js';
+import { shortSourceKey } from '../../../../src/shared/storage/sources.js';
 import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 

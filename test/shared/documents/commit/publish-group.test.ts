@@ -5,12 +5,9 @@ import type { PublishedText } from '../../../../src/shared/documents/commit/publ
 import { createRecords } from '../../../../src/shared/documents/records.js';
 import { documentTags } from '../../../../src/shared/documents/record-fields.js';
 import { publish, replaceContent } from '../../../../src/shared/documents/transitions.js';
-import {
-  countIngestingCallers,
-  countUnfinishedIngestsOf,
-} from '../../../../src/shared/documents/unfinished-ingests.js';
+import { countIngestingCallers, countUnfinishedIngestsOf } from '../../../../src/shared/documents/counts.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
-import { isShortSource } from '../../../../src/shared/storage/short-sources.js';
+import { isShortSource } from '../../../../src/shared/storage/sources.js';
 import { embedded, sea } from '../../../support/chunk-world.js';
 import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
 import { takeSnapshot } from '../../../support/snapshot.js';

@@ -7,7 +7,7 @@ import { generationId, type DocumentRecord } from '../../../../src/shared/docume
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
 import { publish, startAttempt } from '../../../../src/shared/documents/transitions.js';
 import { createWorkOffSet } from '../../../../src/workers/work-off-set.js';
-import { jobIds } from '../../../../src/shared/queues/payloads.js';
+import { jobIds } from '../../../../src/shared/queues/job-kinds.js';
 import { keys, queueKeys } from '../../../../src/shared/redis/keys.js';
 import { createMemoryWatch } from '../../../../src/shared/redis/memory.js';
 import { createSweep } from '../../../../src/workers/maintenance/sweep/sweep.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createReceiptWriter } from '../../../../src/readers/receipt/receipt-writer.js';
-import { mostText } from '../../../../src/workers/parse/extraction/chunk-bounds.js';
+import { mostText } from '../../../../src/workers/parse/extraction.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { chunkText } from '../../../../src/workers/chunking/chunk.js';
 import type { Block } from '../../../../src/readers/blocks/block.js';
-import { createBlockCollector } from '../../../../src/workers/parse/extraction/collect-blocks.js';
-import { locateChunks } from '../../../../src/workers/parse/extraction/locate-chunks.js';
+import { createBlockCollector, locateChunks } from '../../../../src/workers/parse/extraction.js';
 
 function locate(blocks: readonly Block[], size = 24) {
   const collector = createBlockCollector();

@@ -1,4 +1,4 @@
-import { readOwned, type Quotas } from '../../../../shared/documents/owned.js';
+import { readOwned, type Quotas } from '../../../../shared/documents/counts.js';
 import { OverQuotaError, TooManyError } from '../../../../shared/errors.js';
 import type { Redis } from '../../../../shared/redis/client.js';
 import { createTally } from '../../../../shared/tools/tally.js';

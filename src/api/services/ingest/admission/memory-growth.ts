@@ -1,4 +1,4 @@
-import { accessGroupOf } from '../../../../shared/access/access-tags.js';
+import { accessGroupOf } from '../../../../shared/access/access.js';
 import { maxTagBytes } from '../../../../shared/chunks/fields.js';
 import type { Content, DocumentRecord } from '../../../../shared/document.js';
 import { documentTags } from '../../../../shared/documents/record-fields.js';

@@ -9,7 +9,8 @@ import {
 import type { Logger } from '../../../../shared/observability/logger.js';
 import { toUnavailable } from '../../../../shared/redis/client.js';
 import { documentNotFound } from '../../documents/document-access.js';
-import { waitMilliseconds, type RequestContext, type WaitLimits } from '../../request-context.js';
+import type { RequestContext } from '../../request-context.js';
+import { waitMilliseconds, type WaitLimits } from '../waits.js';
 import { createDocumentsWait, type DocumentsWait, type DocumentsWaitParts } from './documents-wait.js';
 import type { ItemOutcome, StoredItem } from './items.js';
 

@@ -1,7 +1,7 @@
 import { isFinal, type DocumentState } from '../../../../shared/document.js';
 import type { Records } from '../../../../shared/documents/records.js';
 import type { Logger } from '../../../../shared/observability/logger.js';
-import type { ChangeWaiter } from '../change-waiter.js';
+import type { ChangeWaiter } from '../waits.js';
 
 /** Waits for many documents with one deadline. */
 export interface DocumentsWait {

@@ -1,8 +1,7 @@
 import { itemIdOf } from '../../../../shared/idempotency/reservation.js';
 import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
-import type { AdmitSome } from '../admission/admission.js';
-import type { Arrival } from '../admission/arriving.js';
+import type { AdmitSome, Arrival } from '../admission/admission.js';
 import { createItemAllowances, type ItemAllowances } from '../admission/byte-allowances.js';
 import { sha256Of } from '../duplicates.js';
 import type { IncomingGroups, IncomingItem } from '../incoming.js';

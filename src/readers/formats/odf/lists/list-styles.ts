@@ -1,5 +1,6 @@
 import { countedAs, shownNumber } from '../../count-formats.js';
 import { attribute, type Attributes } from '../../xml/read-markup.js';
+import { lookUp } from '../../../../shared/at.js';
 
 /** The numbering of the items of a level (OpenDocument 1.3 part 3, 16.32). */
 export interface NumberStyle {
@@ -36,7 +37,7 @@ export function createListStyles() {
     },
     /** Undefined for a level that has no numbers. @param level from 1 */
     numbers: (style: string | undefined, level: number): NumberStyle | undefined =>
-      styles.get(`${style ?? ''}/${String(level)}`),
+      lookUp(styles, style && `${style}/${String(level)}`),
   };
 }
 
@@ -50,5 +51,5 @@ export function numberAs(number: number, { format, isSynced }: NumberStyle): str
 
 /** A number that is written as digits alone, and is no larger than lists are. */
 export function wholeNumber(text: string | undefined): number | undefined {
-  return /^\d{1,6}$/.test(text ?? '') ? Number(text) : undefined;
+  return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }

@@ -1,4 +1,4 @@
-import { lookUp } from '../../../../shared/at.js';
+import { lookUp, at } from '../../../../shared/at.js';
 import { bulletMark } from '../../signs/sign-reader.js';
 import type { Attributes } from '../../xml/read-markup.js';
 import type { Styles } from '../styles.js';
@@ -126,7 +126,7 @@ type Counts = number[];
 /** Counts one item of a level, from 1, and begins the levels below it anew. */
 function countItem(counts: Counts, level: number, numbers: NumbersOf): void {
   for (let above = 1; above <= level; above += 1) counts[above - 1] ??= (numbers(above)?.start ?? 1) - 1;
-  counts[level - 1] = (counts[level - 1] ?? 0) + 1;
+  counts[level - 1] = at(counts, level - 1) + 1;
   counts.length = level;
 }
 

@@ -1,5 +1,5 @@
 import { UNKNOWN_LAYER, type Box, type Fill, type Layer } from '../../visibility/layers.js';
-import type { Attributes } from '../../xml/read-markup.js';
+import { attribute, type Attributes } from '../../xml/read-markup.js';
 import { lengthOf } from '../lengths.js';
 import type { StyleLook, Styles } from '../styles.js';
 
@@ -32,7 +32,8 @@ function lookOf(styles: Styles, attributes: Attributes): StyleLook {
 export function shapeLayer(name: string, attributes: Attributes, styles: Styles): Layer {
   const isMoved = attributes['draw:transform'] !== undefined;
   const box = isMoved ? undefined : boxOf(attributes);
-  const isDisplayed = (attributes['draw:display'] ?? 'always') === 'always';
+  const display = attributes['draw:display'] ?? attributes['drawooo:display'] ?? 'always';
+  const isDisplayed = display === 'always' && !styles.hidesLayer(attribute(attributes, 'draw:layer'));
   if (lookOf(styles, attributes).hasEffects === true || !isDisplayed) return { ...UNKNOWN_LAYER, reach: box };
   const fill = LINES.has(name) ? 'none' : shapeFill(styles, attributes);
   const isWhole = RECTANGLES.has(name) && !isMoved;

@@ -3,6 +3,7 @@ import { createLayers, type Comparisons } from '../../visibility/layers.js';
 import type { Unseen } from '../../visibility/hidden-counter.js';
 import { reasonUnseen } from '../../visibility/reason-unseen.js';
 import { createShapeWalk, type SlideShapes } from './slide-shapes.js';
+import { at } from '../../../../shared/at.js';
 
 /** Follows the shapes of slides that were looked through before. */
 export interface SlideGround {
@@ -62,7 +63,7 @@ function reasonOf(
   index: number,
 ): Unseen | undefined {
   const { box, reach = box } = slide?.layers[index] ?? {};
-  if (!slide || !reach || slide.animated.has(slide.ids[index] ?? '')) return undefined;
+  if (!slide || !reach || slide.animated.has(at(slide.ids, index))) return undefined;
   return reasonUnseen({
     box: reach,
     page: slide.size,
@@ -72,4 +73,4 @@ function reasonOf(
 
 /** Returns the layers. A shape that an animation may take away covers nothing. */
 const withoutAnimated = ({ layers, ids, animated }: SlideShapes) =>
-  layers.map((layer, index) => (animated.has(ids[index] ?? '') ? { ...layer, isWhole: false } : layer));
+  layers.map((layer, index) => (animated.has(at(ids, index)) ? { ...layer, isWhole: false } : layer));

@@ -42,7 +42,7 @@ export function scanSlides(zip: Zip, styles: Styles): readonly SlideShapes[] {
       if (target !== undefined) slide.animated.add(target);
       if (walk.open(name) && slide.layers.length < MAX_SHAPES_OF_A_SLIDE && count < MAX_SHAPES) {
         slide.layers.push(shapeLayer(name, attributes, styles));
-        slide.ids.push(attributes['xml:id'] ?? attributes['draw:id'] ?? '');
+        slide.ids.push(attribute(attributes, 'xml:id', 'draw:id'));
         count += 1;
       }
       if (/^draw:(?:image|object|plugin|applet)/.test(name))

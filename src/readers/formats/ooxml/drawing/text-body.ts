@@ -4,6 +4,7 @@ import { writeOmml } from '../../formulas/omml.js';
 import { bulletMark, signsOf, type SignReader } from '../../signs/sign-reader.js';
 import { wholeNumberOrZero, childOf, childrenOf, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
+import { attribute } from '../../xml/read-markup.js';
 
 /** Decides whether the text of each run is read. @param level the level of its paragraph, from 0 */
 export type RunFilter = (properties: XmlElement | undefined, text: string, level: number) => boolean;
@@ -98,6 +99,6 @@ function markOf(properties: XmlElement | undefined, numbers: number[], isList: b
 
 const bulletOf = (properties: XmlElement | undefined): string =>
   bulletMark(
-    childOf(properties, 'a:buChar')?.attributes['char'] ?? '',
+    attribute(childOf(properties, 'a:buChar')?.attributes, 'char'),
     childOf(properties, 'a:buFont')?.attributes['typeface'],
   );

@@ -39,7 +39,8 @@ export interface CellRange {
 
 /** Reads a range such as `A1:C3`, or one cell. */
 export function cellRange(text: string | undefined): CellRange | undefined {
-  const [start = '', end = start] = (text ?? '').split(':');
+  if (text === undefined) return undefined;
+  const [start = '', end = start] = text.split(':');
   const first = cellReference(start);
   const last = cellReference(end);
   return first && last ? { first, last } : undefined;

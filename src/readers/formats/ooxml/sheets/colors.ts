@@ -4,6 +4,7 @@ import type { Fill } from '../../visibility/layers.js';
 import { readScheme } from '../drawing/colors.js';
 import { childOf, childrenOf, descend, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
+import { attribute } from '../../xml/read-markup.js';
 
 /** The colours that cells refer to by their number (ECMA-376 part 1, 18.8.27); the first eight repeat as the next eight. */
 const INDEXED: readonly Color[] =
@@ -35,14 +36,14 @@ export function createSheetColors(
     own.length > 0 ? own[index] : INDEXED[index < FIRST_INDEXED ? index : index - FIRST_INDEXED];
   const of = (element: XmlElement | undefined): Color | undefined => {
     if (!element) return undefined;
-    const { rgb, theme: themed, indexed: index, tint } = element.attributes;
+    const { rgb, theme: themed, indexed: index } = element.attributes;
     const base =
       rgb === undefined
         ? themed === undefined
           ? indexed(wholeNumber(index) ?? -1)
           : lookUp(scheme, THEMED[wholeNumber(themed) ?? -1])
         : rgbColor(rgb);
-    return base && tinted(base, Number(tint ?? 0));
+    return base && tinted(base, Number(attribute(element.attributes, 'tint')));
   };
   return {
     of,

@@ -1,6 +1,7 @@
 import type { Color } from '../../visibility/colors.js';
 import { formatColor } from './colors.js';
 import { formatLanguage, type FormatLanguage } from './format-language.js';
+import { at } from '../../../../shared/at.js';
 
 /** A part of a number format (ECMA-376 part 1, 18.8.31). */
 export type FormatToken =
@@ -128,7 +129,7 @@ function bracketToken(content: string): FormatToken[] {
 
 function conditionOf(content: string): Condition | undefined {
   const match = /^(<=|>=|<>|[<>=])\s*(-?\d+(?:\.\d+)?)$/.exec(content);
-  return match ? { operator: match[1] ?? '', limit: Number(match[2]) } : undefined;
+  return match ? { operator: at(match, 1), limit: Number(match[2]) } : undefined;
 }
 
 export function fulfils(value: number, { operator, limit }: Condition): boolean {

@@ -8,6 +8,7 @@ import type { OfficePackage } from '../package/office-package.js';
 import { wholeNumberOrZero, childOf, childrenOf, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { cellRange, LAST_COLUMN, type CellRange } from './cell-references.js';
+import { attribute } from '../../xml/read-markup.js';
 
 /** The look of letters. */
 export interface FontLook extends Pick<RunStyle, 'color' | 'size'> {
@@ -127,7 +128,7 @@ function isHidden(
   mark: 'customHeight' | 'customWidth',
   size: 'ht' | 'width',
 ): boolean {
-  const stated = attributes[size]?.trim() ?? '';
+  const stated = attribute(attributes, size).trim();
   return isTrue(attributes['hidden']) || (isTrue(attributes[mark]) && stated !== '' && Number(stated) === 0);
 }
 
@@ -145,7 +146,7 @@ function createHiddenColumns(columns: XmlElement | undefined) {
     sums[column] = at(sums, column - 1) + at(marks, column);
   return {
     areHidden: (first: number, last: number): boolean =>
-      (sums[last] ?? 0) - (sums[first - 1] ?? 0) === last - first + 1,
+      last <= LAST_COLUMN && at(sums, last) - at(sums, first - 1) === last - first + 1,
   };
 }
 

@@ -9,6 +9,7 @@ import { childOf, childrenOf, descend, findAll, findFirst, textOf, wholeNumber }
 import { cellRange, cellReference } from './cell-references.js';
 import { richText } from './shared-strings.js';
 import type { Workbook } from './sheet-rows.js';
+import { shownDrawing } from './shown-drawing.js';
 
 /**
  * Reads the objects on a sheet beside its cells: text boxes, titles of charts, diagrams, pictures, and comments, which are
@@ -16,26 +17,30 @@ import type { Workbook } from './sheet-rows.js';
  */
 export function* extraBlocks(workbook: Workbook, part: string, sheet: string): Iterable<Block> {
   const { office, gaps } = workbook;
-  const targets = (from: string, type: string): string[] =>
+  const targets = (from: string, type: string, leavesOut = (_id: string) => false): string[] =>
     office
       .relations(from)
-      .filter((relation) => relation.type === type)
+      .filter((relation) => relation.type === type && !leavesOut(relation.id))
       .map(({ target }) => target);
   const controls = readControls(workbook, part);
   for (const drawing of targets(part, 'drawing')) {
-    const tree = office.tree(drawing);
+    // Excel hides the shapes of controls, which a drawing of the older kind shows.
+    const { tree, leavesOut } = shownDrawing(
+      office.tree(drawing),
+      (id) => controls.has(id) || gaps.hidden.accepts('off', { location: { sheet } }),
+    );
     for (const shape of findAll(tree, new Set(['xdr:sp']))) {
-      const id = descend(shape, 'xdr:nvSpPr', 'xdr:cNvPr')?.attributes['id'] ?? '';
+      const id = attribute(descend(shape, 'xdr:nvSpPr', 'xdr:cNvPr')?.attributes, 'id');
       const mark = controls.take(id);
       const lines = readTextBody(childOf(shape, 'xdr:txBody'), { signs: gaps.signs });
       if (mark !== undefined) lines.splice(0, 1, `${mark} ${lines[0] ?? ''}`.trim());
       if (lines.length > 0) yield { text: `${lines.join('\n')}\n\n`, place: { sheet } };
     }
-    for (const chart of targets(drawing, 'chart')) {
+    for (const chart of targets(drawing, 'chart', leavesOut)) {
       const title = plainText(childOf(findFirst(office.tree(chart), 'c:chart'), 'c:title'));
       if (title !== '') yield { text: `${title}\n\n`, place: { sheet } };
     }
-    for (const diagram of targets(drawing, 'diagramData')) {
+    for (const diagram of targets(drawing, 'diagramData', leavesOut)) {
       const lines = readDiagram(office, diagram, gaps.signs);
       if (lines.length > 0) yield { text: `${lines.join('\n')}\n\n`, place: { sheet } };
     }
@@ -81,6 +86,8 @@ const PLAIN: ReadonlySet<string> = new Set(['Button', 'Label', 'GBox']);
 
 /** The controls of a sheet, whose labels are shapes of its drawing. */
 interface SheetControls {
+  /** Tells whether a shape is a control, or the label of one. */
+  has(shape: string): boolean;
   /** The state of the box or button that a shape is; undefined for another shape. */
   take(shape: string): string | undefined;
   /** Returns the number of controls that were not taken, or are of a kind whose choice is not read. */
@@ -95,6 +102,7 @@ function readControls({ office }: Workbook, part: string): SheetControls {
       .filter(({ type }) => type === 'ctrlProp')
       .map(({ id, target }) => [id, target]),
   );
+  const shapes = new Set<string>();
   let unread = 0;
   if (targets.size > 0)
     for (const event of office.stream(part, (name) => name === 'x:control')) {
@@ -103,6 +111,7 @@ function readControls({ office }: Workbook, part: string): SheetControls {
       const target = lookUp(targets, attributes['r:id']);
       if (target === undefined) continue;
       targets.delete(attribute(attributes, 'r:id'));
+      shapes.add(attribute(attributes, 'shapeId'));
       const { objectType: kind = '', checked } = office.tree(target)?.attributes ?? {};
       if (STATES.has(kind))
         states.set(
@@ -112,6 +121,7 @@ function readControls({ office }: Workbook, part: string): SheetControls {
       else if (!PLAIN.has(kind)) unread += 1;
     }
   return {
+    has: (shape) => shapes.has(shape),
     take: (shape) => {
       const state = states.get(shape);
       states.delete(shape);

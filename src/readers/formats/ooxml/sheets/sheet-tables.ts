@@ -3,6 +3,7 @@ import { tableBlocks } from '../../tables/table-blocks.js';
 import { columnLetters, type CellRange } from './cell-references.js';
 import { createRangeFilling } from './merged-ranges.js';
 import type { SheetCell, SheetRow } from './sheet-rows.js';
+import { at } from '../../../../shared/at.js';
 
 /** Rows that are looked at before the first is written, to know which columns are in use. */
 const ROWS_AHEAD = 1_000;
@@ -36,7 +37,7 @@ export function* sheetBlocks(
     if (row.cells.length === 1 && !headerRows.has(row.number)) {
       cursor.take();
       const isLast = (cursor.peek()?.cells.length ?? 2) > 1;
-      yield { text: `${row.cells[0]?.text ?? ''}\n${isLast ? '\n' : ''}`, place: { sheet, row: row.number } };
+      yield { text: `${at(row.cells, 0).text}\n${isLast ? '\n' : ''}`, place: { sheet, row: row.number } };
       continue;
     }
     const count = headerRowCount(cursor, mergedAt, headerRows.has(row.number));

@@ -6,6 +6,7 @@ import { childOf, childrenOf, descend, findAll, isTrue } from '../xml/elements.j
 import type { XmlElement } from '../xml/stream-xml.js';
 import { placeholderOf, targetOf } from './placeholders.js';
 import { isThin } from './shape-properties.js';
+import { attribute } from '../../xml/read-markup.js';
 
 /** The properties that a slide takes from its layout, master and theme. */
 export interface SlideTheme {
@@ -123,7 +124,7 @@ function backgroundOf(
 }
 
 function referredFill(reference: XmlElement, palette: Palette, theme: XmlElement | undefined): Fill {
-  const index = Number(reference.attributes['idx'] ?? 0) - FIRST_BACKGROUND;
+  const index = Number(attribute(reference.attributes, 'idx')) - FIRST_BACKGROUND;
   if (!isPlain(theme, 'a:bgFillStyleLst', index)) return 'unknown';
   return colorIn(reference, palette) ?? 'unknown';
 }

@@ -89,7 +89,7 @@ function themeColor(
   const base = name === undefined ? undefined : palette.get(THEME_NAMES[name] ?? name);
   if (base === undefined) return undefined;
   const share = (value: string | undefined): number | undefined =>
-    /^[\da-f]{2}$/i.test(value ?? '') ? Number.parseInt(value ?? '', 16) / 255 : undefined;
+    value !== undefined && /^[\da-f]{2}$/i.test(value) ? Number.parseInt(value, 16) / 255 : undefined;
   const [tint, shade] = [share(attributes[`w:${prefix}Tint`]), share(attributes[`w:${prefix}Shade`])];
   if (tint !== undefined) return withLuminance(base, (before) => before * tint + 1 - tint);
   return shade === undefined ? base : withLuminance(base, (before) => before * shade);

@@ -1,7 +1,14 @@
 import { attribute } from '../../xml/read-markup.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { bulletMark } from '../../signs/sign-reader.js';
-import { wholeNumberOrZero, childOf, childrenOf, valueOf, wholeNumber } from '../xml/elements.js';
+import {
+  wholeNumberOrZero,
+  childOf,
+  childrenOf,
+  valueOf,
+  wholeNumber,
+  valueOrEmpty,
+} from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { countedAs } from '../../count-formats.js';
 
@@ -77,7 +84,7 @@ function readLists(tree: XmlElement | undefined): ReadonlyMap<string, List> {
   }
   const lists = new Map<string, List>();
   for (const list of childrenOf(tree, 'w:num')) {
-    const named = valueOf(list, 'w:abstractNumId') ?? '';
+    const named = valueOrEmpty(list, 'w:abstractNumId');
     const link = valueOf(groups.get(named), 'w:numStyleLink');
     const group = (link === undefined ? undefined : byStyle.get(link)) ?? named;
     lists.set(attribute(list.attributes, 'w:numId'), readList(group, groups.get(group), list));
@@ -103,7 +110,7 @@ function readLevel(level: XmlElement): [number, Level] {
     wholeNumberOrZero(level.attributes['w:ilvl'], 8),
     {
       format: valueOf(level, 'w:numFmt') ?? 'decimal',
-      text: valueOf(level, 'w:lvlText') ?? '',
+      text: valueOrEmpty(level, 'w:lvlText'),
       start: wholeNumber(valueOf(level, 'w:start'), 100_000) ?? 1,
       style: valueOf(level, 'w:pStyle'),
       font: childOf(childOf(level, 'w:rPr'), 'w:rFonts')?.attributes['w:hAnsi'],

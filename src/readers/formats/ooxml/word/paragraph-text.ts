@@ -118,7 +118,7 @@ function createInlineWriter(gaps: GapCounter) {
   const put = (text: string, { hidden, shift }: RunState): void => {
     if (text === '' || fields.isSilent()) return;
     if (hidden !== undefined && !gaps.hidden.accepts(hidden, { text })) return;
-    pieces.push({ text: gapBeside(pieces.at(-1)?.text ?? '', text), shifts: [] });
+    pieces.push({ text: gapBeside(pieces.at(-1), text), shifts: [] });
     pieces.push({ text, shifts: shift === undefined ? [] : [shift] });
   };
   return {
@@ -127,7 +127,7 @@ function createInlineWriter(gaps: GapCounter) {
     /** Takes the beginning, middle or end of a field. */
     putField: (mark: XmlElement, state: RunState): void => {
       const value = oldFieldValue(childOf(mark, 'w:ffData'));
-      put(value ?? '', state);
+      if (value !== undefined) put(value, state);
       fields.mark(mark.attributes['w:fldCharType'], { isAnswered: value !== undefined });
     },
     text: () => writePieces(pieces).trim(),

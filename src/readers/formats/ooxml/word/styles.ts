@@ -1,7 +1,16 @@
 import { lookUp } from '../../../../shared/at.js';
 import { attribute } from '../../xml/read-markup.js';
 import type { OfficePackage } from '../package/office-package.js';
-import { childOf, childrenOf, descend, findAll, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
+import {
+  childOf,
+  childrenOf,
+  descend,
+  findAll,
+  isTrue,
+  valueOf,
+  wholeNumber,
+  valueOrEmpty,
+} from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { WordColors } from './colors.js';
 import { readLook, underneath, type RunLook } from './run-look.js';
@@ -115,7 +124,7 @@ function readParagraphStyle(chain: readonly XmlElement[]): ParagraphStyle {
   const list = properties.map(listOf).find((each) => each !== undefined);
   const outline = properties.map(outlineOf).find((level) => level !== undefined);
   const named = chain
-    .map((style) => headingByName(valueOf(style, 'w:name') ?? ''))
+    .map((style) => headingByName(valueOrEmpty(style, 'w:name')))
     .find((level) => level !== undefined);
   // The level nine is body text.
   return { heading: outline === undefined ? named : outline < 9 ? outline + 1 : undefined, list };

@@ -1,4 +1,5 @@
 import type { XmlElement, XmlEvent } from './stream-xml.js';
+import { attribute } from '../../xml/read-markup.js';
 
 /** The elements directly in an element, of one name or of all. */
 export function* childrenOf(element: XmlElement | undefined, name?: string): Iterable<XmlElement> {
@@ -44,8 +45,12 @@ export function textOf(element: XmlElement | undefined): string {
 /** The attribute `val` of an element's child, in any namespace; undefined without the child, empty without a value. */
 export function valueOf(element: XmlElement | undefined, name: string): string | undefined {
   const child = childOf(element, name);
-  return child && (child.attributes['w:val'] ?? child.attributes['val'] ?? '');
+  return child && attribute(child.attributes, 'w:val', 'val');
 }
+
+/** The same, empty also without the child. */
+export const valueOrEmpty = (element: XmlElement | undefined, name: string): string =>
+  valueOf(element, name) ?? '';
 
 /** Tells whether an attribute or value of XML Schema's type boolean is true. */
 export const isTrue = (value: string | undefined): boolean =>

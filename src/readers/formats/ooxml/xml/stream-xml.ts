@@ -1,5 +1,6 @@
 import { ShallowParser } from '../../shallow-parser.js';
 import { tooLarge, type OfficeKind } from '../package/office-kind.js';
+import { attribute } from '../../xml/read-markup.js';
 
 /** Most elements that are open at once. */
 const MAX_DEPTH = 500;
@@ -209,7 +210,7 @@ function declaredIn(attributes: Attributes, scope: Scope): Scope {
   for (const name in attributes) {
     if (!name.startsWith('xmlns')) continue;
     const prefix = name.slice(6);
-    const usual = PREFIXES.get(attributes[name] ?? '') ?? prefix;
+    const usual = PREFIXES.get(attribute(attributes, name)) ?? prefix;
     if ((scope.get(prefix) ?? prefix) === usual) continue;
     next ??= new Map(scope);
     if (next.size < MAX_PREFIXES) next.set(prefix, usual);

@@ -1,4 +1,5 @@
 import { bottomOf, standsAlone, type Piece } from './piece.js';
+import { addTo, sumOf } from '../../../../shared/at.js';
 
 /** The part of a page at its top and bottom where headers and footers stand. */
 const EDGE = 0.12;
@@ -35,7 +36,7 @@ export function createFurniture() {
         ...page,
         pieces: page.pieces.filter((piece) => {
           const keys = keysOfPages[index]?.get(piece) ?? [];
-          const repeated = keys.find((key) => (counts.get(key) ?? 0) >= fewest);
+          const repeated = keys.find((key) => sumOf(counts, key) >= fewest);
           if (repeated === undefined) return !keys.some((key) => known.has(key));
           // The number of a page says nothing even once.
           const isFirst = !shown.has(repeated) && /\p{L}{2}/u.test(piece.text);
@@ -60,8 +61,7 @@ function keysOfPage({ pieces, height }: FurniturePage, index: number): Keys {
 
 function countPages(keysOfPages: readonly Keys[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const keys of keysOfPages)
-    for (const key of new Set([...keys.values()].flat())) counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const keys of keysOfPages) for (const key of new Set([...keys.values()].flat())) addTo(counts, key);
   return counts;
 }
 

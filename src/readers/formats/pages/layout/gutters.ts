@@ -1,4 +1,5 @@
 import { median, rightOf, MAX_SPACE, type Piece } from './piece.js';
+import { addTo } from '../../../../shared/at.js';
 
 /** The least number of lines on both sides of a gutter, and the greatest share of lines that cross it in the rows between. */
 const MIN_ROWS = 6;
@@ -22,8 +23,7 @@ export function guttersOf(rows: readonly (readonly Piece[])[]): readonly number[
     for (const [index, piece] of row.entries()) {
       const before = row[index - 1];
       if (!before || piece.x - rightOf(before) < NARROWEST * piece.size) continue;
-      const place = Math.round(piece.x / SAME_PLACE);
-      starts.set(place, (starts.get(place) ?? 0) + 1);
+      addTo(starts, Math.round(piece.x / SAME_PLACE));
     }
   return [...starts]
     .filter(([, count]) => count >= MIN_ROWS)

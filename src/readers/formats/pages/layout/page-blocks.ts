@@ -6,6 +6,7 @@ import { orderColumns } from './columns.js';
 import { joinLines, joinRun, rowsOf } from './lines.js';
 import { around, bottomOf, rightOf, standsAlone, isRightToLeft, median, type Piece } from './piece.js';
 import { joinParagraph } from './unspaced-lines.js';
+import { addTo } from '../../../../shared/at.js';
 
 const MAX_HEADING_LENGTH = 200;
 /** The beginning of a list item, as on slides, whose texts are larger than the texts of other pages. */
@@ -230,7 +231,7 @@ export function createBodySize() {
       }
       for (const { text, size } of pieces.slice(0, MAX_PIECES)) {
         const weight = Math.ceil(Math.min(text.length, MAX_CHARACTERS) / 20);
-        weights.set(size, (weights.get(size) ?? 0) + weight);
+        addTo(weights, size, weight);
         total += weight;
       }
     },

@@ -1,3 +1,5 @@
+import { addTo, sumOf } from '../../../../shared/at.js';
+
 /** More words are not counted: a document that has as many has most of them in each of its parts. */
 const MAX_WORDS = 50_000;
 const MAX_WORD_LENGTH = 60;
@@ -40,8 +42,7 @@ export interface Vocabulary {
 export function createVocabulary(): Vocabulary {
   const counts = new Map<string, number>();
   const add = (word: string): void => {
-    const count = counts.get(word);
-    if (count !== undefined || counts.size < MAX_WORDS) counts.set(word, (count ?? 0) + 1);
+    if (counts.has(word) || counts.size < MAX_WORDS) addTo(counts, word);
   };
   return {
     add: (text) => {
@@ -51,7 +52,7 @@ export function createVocabulary(): Vocabulary {
         if (word.includes('-')) for (const part of word.split('-')) add(part);
       }
     },
-    count: (word) => counts.get(word.toLowerCase()) ?? 0,
+    count: (word) => sumOf(counts, word.toLowerCase()),
   };
 }
 

@@ -17,6 +17,7 @@ import {
 } from '../layout/piece.js';
 import { inReadingOrder } from '../layout/reading-order.js';
 import { joinTexts, WIDE } from '../layout/unspaced-lines.js';
+import { addTo } from '../../../../shared/at.js';
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
 const MAX_MEAN_CELL = 80;
@@ -141,8 +142,8 @@ function holdsAll(table: readonly (readonly FoundCell[])[], pieces: readonly Pie
   for (let i = 0; i < cells.length; i += 1) {
     const [more, less] = [cells.charCodeAt(i), inside.charCodeAt(i)];
     if (more === less) continue;
-    counts.set(more, (counts.get(more) ?? 0) + 1);
-    if (i < inside.length) counts.set(less, (counts.get(less) ?? 0) - 1);
+    addTo(counts, more);
+    if (i < inside.length) addTo(counts, less, -1);
   }
   return [...counts.values()].every((count) => count >= 0);
 }

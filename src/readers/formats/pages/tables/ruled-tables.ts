@@ -1,4 +1,4 @@
-import { at } from '../../../../shared/at.js';
+import { at, addTo } from '../../../../shared/at.js';
 import { spanCells } from '../../tables/span-cells.js';
 import { holds, rightOf, type Piece } from '../layout/piece.js';
 import { charactersWide, WIDE } from '../layout/unspaced-lines.js';
@@ -159,7 +159,7 @@ const MIN_CROSSED = 2;
 export function splitTexts(grid: Grid, pieces: readonly Piece[]): Piece[] {
   const rowOf = ({ y, height }: Piece) => placeIn(grid.rows, y + height / 2);
   const counts = new Map<number, number>();
-  for (const piece of pieces) counts.set(rowOf(piece), (counts.get(rowOf(piece)) ?? 0) + 1);
+  for (const piece of pieces) addTo(counts, rowOf(piece));
   return pieces.flatMap((piece) => {
     // A text alone in its row runs across the columns.
     if (piece.text.search(BETWEEN) < 0 || counts.get(rowOf(piece)) === 1) return [piece];

@@ -1,3 +1,5 @@
+import '../pdfjs/pdf-globals.js';
+import { OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { z } from 'zod';
 import type { Rectangle } from '../../../blocks/location.js';
 import { around } from '../../pages/layout/piece.js';
@@ -6,6 +8,7 @@ import type { PlacedText } from '../marks/placed-texts.js';
 import { timesMatrix } from '../shifted/shifted-on-page.js';
 import { inUsualForm } from '../vertical/find-columns.js';
 import { walkTexts, type Operators, type TextState } from './text-walk.js';
+import { addTo } from '../../../../shared/at.js';
 
 /** A character of a page in a font that is not in the file. */
 export interface DrawnCharacter {
@@ -24,6 +27,12 @@ export interface DrawnCharacter {
   readonly isOff: boolean;
 }
 
+export interface DrawnCharacters {
+  readonly characters: readonly DrawnCharacter[];
+  /** The operators that were read for them, and the pixels of pictures among them as so many more. */
+  readonly operators: number;
+}
+
 interface DrawnPage extends SignPage {
   getOperatorList(): Promise<Operators>;
 }
@@ -34,7 +43,7 @@ const OUTLINES: ReadonlySet<number> = new Set([1, 5]);
 /** The height of a character's top above its baseline, and of its bottom, in sizes of its font. */
 const [TOP, BOTTOM] = [0.8, -0.2];
 /** The horizontal and the vertical move to the next character, and the place of the origin of vertical text (ISO 32000-1, 9.7.4.3). */
-const VERTICAL_METRICS = [-1_000, 500, 880];
+const VERTICAL_METRICS = [-1_000, 500, 880] as const;
 
 const fontSchema = z.object({
   name: z.string(),
@@ -67,8 +76,8 @@ interface Known {
 export async function characters(
   page: DrawnPage,
   { texts, known, isVisible }: Known,
-): Promise<DrawnCharacter[]> {
-  if (areAllKnown(texts, known)) return [];
+): Promise<DrawnCharacters> {
+  if (areAllKnown(texts, known)) return { characters: [], operators: 0 };
   const operators = await page.getOperatorList();
   const view = page.getViewport({ scale: 1 }).transform;
   const fontOf = createFonts(page);
@@ -90,8 +99,24 @@ export async function characters(
     }
     return place;
   });
-  return found;
+  return { characters: found, operators: workOf(operators) };
 }
+
+/** The pixels of a picture that take as long as an operator. */
+const PIXELS_OF_OPERATOR = 20;
+
+/** The operators of a page, and as many for its pictures as take the same time. */
+function workOf({ fnArray, argsArray }: Operators): number {
+  let pixels = 0;
+  for (const [at, operator] of fnArray.entries()) {
+    const { data } = operator === OPS.paintImageXObject ? pictureSchema.safeParse(argsArray[at]) : {};
+    if (data) pixels += data[1] * data[2];
+  }
+  return fnArray.length + pixels / PIXELS_OF_OPERATOR;
+}
+
+/** The name of a picture, its width and its height. */
+const pictureSchema = z.tuple([z.unknown(), z.number(), z.number()]).rest(z.unknown());
 
 const BEYOND_ASCII = /[^\0-\x7f\s]/gu;
 
@@ -99,14 +124,10 @@ const BEYOND_ASCII = /[^\0-\x7f\s]/gu;
 function areAllKnown(texts: readonly PlacedText[], known: readonly string[]): boolean {
   const counts = new Map<string, number>();
   for (const text of known)
-    for (const [each] of text.normalize('NFKC').matchAll(BEYOND_ASCII))
-      counts.set(each, (counts.get(each) ?? 0) + 1);
+    for (const [each] of text.normalize('NFKC').matchAll(BEYOND_ASCII)) addTo(counts, each);
   for (const { text } of texts)
-    for (const [each] of text.normalize('NFKC').matchAll(BEYOND_ASCII)) {
-      const count = counts.get(each) ?? 0;
-      if (count === 0) return false;
-      counts.set(each, count - 1);
-    }
+    for (const [each] of text.normalize('NFKC').matchAll(BEYOND_ASCII))
+      if (addTo(counts, each, -1) < 0) return false;
   return true;
 }
 
@@ -131,7 +152,7 @@ function moveOf(
     return isVertical ? { x: 0, y: move } : { x: move * scale, y: 0 };
   }
   const spacing = characterSpacing + (glyph.isSpace ? wordSpacing : 0);
-  const down = glyph.vmetric?.[0] ?? VERTICAL_METRICS[0] ?? 0;
+  const down = glyph.vmetric?.[0] ?? VERTICAL_METRICS[0];
   if (isVertical) return { x: 0, y: (down / 1_000) * size + spacing };
   return { x: ((glyph.width / 1_000) * size + spacing) * scale, y: 0 };
 }

@@ -8,13 +8,14 @@ import type { createPageObjects } from '../judging/page-objects.js';
 import { isEncrypted } from '../judging/streams.js';
 import type { SecondReader } from '../pdfjs/second-reader.js';
 import { withItems } from '../with-items.js';
+import { charactersOf, type WorkBudget } from '../work-budgets.js';
 import type { DrawnCharacter } from './drawn-characters.js';
 import { lackedCollections, type Collection } from './machine-fonts.js';
 import { parted, textsOf } from './runs.js';
 
 const LOST = 'Characters in fonts that are neither in the file nor on this machine may have been left out.';
-/** Milliseconds for which they are looked for in a file. */
-const MAX_MILLISECONDS = 10_000;
+/** The time for reading the words of a page, and for comparing so many pairs of characters and words, in characters. */
+const WORDS = { page: 5_000, pairs: 400 };
 /** The number of them that are put into a page. */
 const MAX_CHARACTERS = 20_000;
 const COLLECTIONS: readonly Collection[] = ['Japan1', 'GB1', 'CNS1', 'Korea1'];
@@ -25,6 +26,7 @@ interface Source {
   readonly second: Pick<SecondReader, 'fontless' | 'object'>;
   readonly objects: Pick<ReturnType<typeof createPageObjects>, 'fontsWithoutFile'>;
   readonly receipt: ReceiptWriter;
+  readonly budget: WorkBudget;
 }
 
 export type Fontless = ReturnType<typeof createFontless>;
@@ -34,11 +36,10 @@ export type Fontless = ReturnType<typeof createFontless>;
  * this machine: it gives no text without a width, which is any character that is drawn by itself or from top to bottom. A
  * gap names pages where they may be missing.
  */
-export function createFontless({ pdfium, bytes, second, objects, receipt }: Source) {
+export function createFontless({ pdfium, bytes, second, objects, receipt, budget }: Source) {
   const isWanted = mayUseCollection(bytes);
   const added = new Map<number, readonly TextItem[]>();
   const undrawn = new Set<string>();
-  let left = MAX_MILLISECONDS;
   const addGap = (page: number): void =>
     receipt.addGap('garbled', LOST, { pages: { first: page, last: page } });
   const readPage = async (page: ParsedPage): Promise<ParsedPage> => {
@@ -47,9 +48,9 @@ export function createFontless({ pdfium, bytes, second, objects, receipt }: Sour
     if (fonts?.size === 0) return page;
     const isLacking = await lacksFont(pdfium, bytes);
     if (isLacking) for (const font of fonts ?? []) undrawn.add(font);
-    const started = performance.now();
-    const lost = left > 0 ? await lookFor(page, { pdfium, bytes, second }).catch(() => undefined) : undefined;
-    left -= performance.now() - started;
+    if (budget.isSpent() && isLacking) budget.miss(number);
+    if (budget.isSpent()) return page;
+    const lost = await lookFor(page, { pdfium, bytes, second, budget }).catch(() => undefined);
     // Where fonts cannot be told, as in an encrypted file, the page may use none of them.
     const mayBeLost = lost ? lost.isCut : isLacking && (fonts !== undefined || added.size > 0);
     if (mayBeLost) addGap(number);
@@ -113,15 +114,20 @@ interface Found {
 /** Returns the characters of a page that PDFium has left out; undefined when that cannot be told. */
 async function lookFor(
   page: ParsedPage,
-  { pdfium, bytes, second }: Pick<Source, 'pdfium' | 'bytes' | 'second'>,
+  { pdfium, bytes, second, budget }: Pick<Source, 'pdfium' | 'bytes' | 'second' | 'budget'>,
 ): Promise<Found | undefined> {
   const none = { characters: [], items: [], isCut: false };
   const known = page.textItems.map(({ text }) => text);
+  budget.spend(charactersOf(page));
   const drawn = await second.fontless(page.pageNum, known);
-  const shown = drawn?.filter(({ box }) => holds({ ...page, x: 0, y: 0 }, box));
+  budget.spend(drawn?.operators ?? 0);
+  const shown = drawn?.characters.filter(({ box }) => holds({ ...page, x: 0, y: 0 }, box));
   if (!shown || shown.length === 0) return shown && none;
+  budget.spend(WORDS.page);
   const items = (await pdfium.readWords(bytes, [page.pageNum])).get(page.pageNum) ?? [];
   const words = items.flatMap((item) => item.words ?? [item]);
-  const lost = shown.slice(0, MAX_CHARACTERS).filter(({ box }) => !words.some((word) => holds(word, box)));
+  const sought = shown.slice(0, MAX_CHARACTERS);
+  budget.spend((sought.length * words.length) / WORDS.pairs);
+  const lost = sought.filter(({ box }) => !words.some((word) => holds(word, box)));
   return { characters: lost, items, isCut: shown.length > MAX_CHARACTERS };
 }

@@ -1,5 +1,6 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { around, holds } from '../../pages/layout/piece.js';
+import { itemKey } from '../../pages/native-pieces.js';
 import type { DrawnCharacter } from './drawn-characters.js';
 
 /** Characters of one line differ by less in height, in sizes of their font. */
@@ -100,9 +101,9 @@ export function parted(
   others: readonly TextItem[],
   words: readonly TextItem[],
 ): ParsedPage {
-  const within = new Map(words.map((item) => [keyOf(item), item.words ?? []]));
+  const within = new Map(words.map((item) => [itemKey(item), item.words ?? []]));
   const textItems = page.textItems.flatMap((item): TextItem[] => {
-    const own = within.get(keyOf(item)) ?? [];
+    const own = within.get(itemKey(item)) ?? [];
     const between = others.filter((other) => holds(item, other)).toSorted((a, b) => a.x - b.x);
     if (between.length === 0 || own.length < 2 || (item.rotation ?? 0) !== 0) return [item];
     const ends = [...between.map(({ x }) => x), Infinity];
@@ -115,6 +116,3 @@ export function parted(
   });
   return { ...page, textItems };
 }
-
-/** Texts of the same page that was read twice are the same at the same place. */
-const keyOf = ({ text, x, y }: TextItem): string => `${String(x)} ${String(y)} ${text}`;

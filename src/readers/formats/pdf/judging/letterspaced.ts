@@ -2,6 +2,7 @@ import { at } from '../../../../shared/at.js';
 import { countMatches } from '../../../blocks/matches.js';
 import type { TextItem } from '@llamaindex/liteparse';
 import { around, median, rightOf } from '../../pages/layout/piece.js';
+import { itemKey } from '../../pages/native-pieces.js';
 import type { Pdfium } from '../../pages/pdfium.js';
 import type { SeenPage } from '../hidden.js';
 
@@ -31,12 +32,12 @@ export async function joinLetterspaced(
   if (letters < MIN_LETTERS) return seen;
   const { pageNum } = seen.page;
   const read = await pdfium.readWords(bytes, [pageNum]).catch(() => undefined);
-  const words = new Map((read?.get(pageNum) ?? []).map((item) => [keyOf(item), item.words ?? []]));
+  const words = new Map((read?.get(pageNum) ?? []).map((item) => [itemKey(item), item.words ?? []]));
   const replaced = new Map<TextItem, TextItem | undefined>();
   for (const row of rowsOf(items)) {
     const text = wordsOf(
       row,
-      row.flatMap((item) => words.get(keyOf(item)) ?? []),
+      row.flatMap((item) => words.get(itemKey(item)) ?? []),
     );
     const [first] = row;
     if (text === undefined || !first) continue;
@@ -52,9 +53,6 @@ export async function joinLetterspaced(
 }
 
 const isSpaced = ({ text, rotation = 0 }: TextItem): boolean => rotation === 0 && SPACED.test(text.trim());
-
-/** Texts of the same page that was read twice are the same at the same place. */
-const keyOf = ({ text, x, y }: TextItem): string => `${String(x)} ${String(y)} ${text}`;
 
 const heightOf = ({ fontHeight, height }: TextItem): number => fontHeight ?? height;
 

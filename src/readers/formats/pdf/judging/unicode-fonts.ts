@@ -1,6 +1,7 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { withTexts } from '../with-items.js';
 import { inflatedStreams } from './streams.js';
+import { at } from '../../../../shared/at.js';
 
 /** Encodings of Adobe whose codes are Unicode's (ISO 32000-1, 9.7.5.2). */
 const ENCODING =
@@ -44,7 +45,7 @@ export function withCodes(page: ParsedPage, fonts: ReadonlySet<string>): ParsedP
   const texts = new Map<TextItem, string>();
   if (fonts.size === 0) return page;
   for (const item of page.textItems) {
-    if (!fonts.has(item.fontName ?? '')) continue;
+    if (item.fontName === undefined || !fonts.has(item.fontName)) continue;
     const text = textByCodes(item);
     if (text !== undefined && text !== item.text) texts.set(item, text);
   }
@@ -55,13 +56,14 @@ export function withCodes(page: ParsedPage, fonts: ReadonlySet<string>): ParsedP
 function textByCodes({ text, charCodes = [] }: TextItem): string | undefined {
   if (charCodes.length < text.length) return undefined;
   let read = '';
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text.charAt(at);
-    const coded = String.fromCharCode(charCodes[at] ?? 0);
+  for (let place = 0; place < text.length; place += 1) {
+    const character = text.charAt(place);
+    const code = at(charCodes, place);
+    const coded = String.fromCharCode(code);
     const isOwn = character === coded || !ASCII.test(coded);
     // Letters that the reader has taken for others are ASCII by their codes; any other character has to be the same by
     // both.
-    if (isOwn && charCodes[at] !== 0 && character !== coded) return undefined;
+    if (isOwn && code !== 0 && character !== coded) return undefined;
     read += isOwn ? character : coded;
   }
   return read;

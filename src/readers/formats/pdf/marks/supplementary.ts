@@ -7,14 +7,15 @@ import type { Turn } from '../../pages/pdfium.js';
 import type { createPageObjects, Objects } from '../judging/page-objects.js';
 import type { SecondReader } from '../pdfjs/second-reader.js';
 import { withItems, withTexts } from '../with-items.js';
+import { charactersOf, type WorkBudget } from '../work-budgets.js';
 import { hasSupplementary, type PlacedText } from './placed-texts.js';
 
 const LOST =
   'Characters beyond U+FFFF, such as emoji, rare ideographs and the italic letters of formulas, were left out.';
-/** Milliseconds for which they are looked for in a file. */
-const MAX_MILLISECONDS = 5_000;
 /** The number of runs of them that are put into the texts of a page. */
 const MAX_RUNS = 2_000;
+/** The texts of a page that are passed over in the time of a character of a line. */
+const ITEMS_OF_CHARACTER = 50;
 /** Supplementary characters with the spaces and the signs that join or vary them. */
 const RUN =
   /(?<![\s\ufe0f\u200d])[\s\ufe0f\u200d]*[\u{10000}-\u{10ffff}][\s\ufe0f\u200d\u{10000}-\u{10ffff}]*/gu;
@@ -25,27 +26,32 @@ interface Source {
   /** The maps of fonts that have such characters. */
   readonly maps: Objects;
   readonly receipt: ReceiptWriter;
+  readonly budget: WorkBudget;
 }
 
 /** Puts the characters beyond U+FFFF, which PDFium's reader leaves out, where pdf.js finds them; a gap names pages where they stay out. */
-export function createSupplementary({ second, objects, maps, receipt }: Source) {
-  let left = MAX_MILLISECONDS;
+export function createSupplementary({ second, objects, maps, receipt, budget }: Source) {
   const mayLack = async (page: number): Promise<boolean> =>
     maps === 'any' || (maps.size > 0 && objects.mayUse(await second.object(page), { objects: maps }));
   const readPage = async (page: ParsedPage, isTurned: boolean): Promise<ParsedPage> => {
     const number = page.pageNum;
     if (!(await mayLack(number)) || page.textItems.some(({ text }) => hasSupplementary(text))) return page;
-    const started = performance.now();
-    const found = left <= 0 || isTurned ? undefined : await second.supplementary(number);
+    if (budget.isSpent()) {
+      budget.miss(number);
+      return page;
+    }
+    if (!isTurned) budget.spend(charactersOf(page));
+    const found = isTurned ? undefined : await second.supplementary(number);
     const runs = found?.flatMap(runsOf) ?? [];
     let placed = page;
     let count = 0;
     for (const run of runs.slice(0, MAX_RUNS)) {
-      if (performance.now() - started > left) break;
-      placed = withRun(placed, run);
+      if (budget.isSpent()) break;
+      const line = lineOf(placed, run);
+      budget.spend(line.length + placed.textItems.length / ITEMS_OF_CHARACTER);
+      placed = withRun(placed, run, line);
       count += 1;
     }
-    left -= performance.now() - started;
     // The pages of an encrypted file may have such characters, which nobody knows.
     const isLost = found ? found.some(({ isLevel }) => !isLevel) : maps !== 'any';
     if (isLost || count < runs.length)
@@ -118,10 +124,14 @@ interface Character {
   readonly right: number;
 }
 
-function withRun(page: ParsedPage, run: Run): ParsedPage {
-  const middle = run.box.y + run.box.height / 2;
-  const line = page.textItems.filter((item) => item.y <= middle && bottomOf(item) >= middle);
-  const characters = line.toSorted((a, b) => a.x - b.x).flatMap(charactersOf);
+/** The characters of the line of a page in which a run stands. */
+function lineOf({ textItems }: ParsedPage, { box }: Run): readonly Character[] {
+  const middle = box.y + box.height / 2;
+  const line = textItems.filter((item) => item.y <= middle && bottomOf(item) >= middle);
+  return line.toSorted((a, b) => a.x - b.x).flatMap(placedCharacters);
+}
+
+function withRun(page: ParsedPage, run: Run, characters: readonly Character[]): ParsedPage {
   const at = placeOf(run, characters);
   const [before, after] = [characters[at - 1], characters[at]];
   if (after && before?.item === after.item) {
@@ -150,7 +160,7 @@ function placeOf({ before, after, box }: Run, characters: readonly Character[]):
 }
 
 /** The characters of a text that are no spaces, each as wide as the others of its width. */
-function charactersOf(item: TextItem): Character[] {
+function placedCharacters(item: TextItem): Character[] {
   const widths = widthsBefore(item.text);
   const unit = item.width / Math.max(1, at(widths, item.text.length));
   return [...item.text.matchAll(/\S/gu)].map(({ index, 0: text }) => {

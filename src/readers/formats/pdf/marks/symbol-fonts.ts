@@ -11,6 +11,8 @@ import type { PageSign } from './page-signs.js';
 import { withPrivateSigns } from './private-signs.js';
 import type { SecondReader } from '../pdfjs/second-reader.js';
 import { withItems, withTexts } from '../with-items.js';
+import { charactersOf, type WorkBudget } from '../work-budgets.js';
+import { at } from '../../../../shared/at.js';
 
 /** Fonts whose characters PDFium does not translate; it knows the standard ones, which are not embedded. */
 const NAMES: readonly ObjectName[] = [
@@ -23,10 +25,9 @@ const NAMES: readonly ObjectName[] = [
   '+MonotypeSorts',
   'Marlett',
 ];
-/** Milliseconds for which the second reader is asked for the signs of a file's pages. */
-const MAX_MILLISECONDS = 5_000;
 const NONE: ReadonlySet<number> = new Set();
 const MAX_SIGNS = 2_000;
+const CUT = `The page has more than ${MAX_SIGNS.toLocaleString('en')} texts in symbol fonts; the others may be read as letters.`;
 /** The number of characters around its expected place in which a sign is sought. */
 const AROUND = 4;
 
@@ -42,26 +43,34 @@ interface Source {
   readonly second: Pick<SecondReader, 'signs' | 'object'>;
   readonly objects: Pick<ReturnType<typeof createPageObjects>, 'mayUse'>;
   readonly receipt: ReceiptWriter;
+  readonly budget: WorkBudget;
 }
 
 /**
  * PDFium gives the characters of symbol fonts by their codes, or none, and joins them with the characters around, so that
- * their font is lost. The second reader knows which font each of them is in, but is slow: beyond some seconds, and on pages
+ * their font is lost. The second reader knows which font each of them is in, but is slow: beyond some work, and on pages
  * that are turned, only signs at the beginning of a text are read.
  */
-export function createSignFinder({ bytes, second, objects, receipt }: Source): SignFinder {
+export function createSignFinder({ bytes, second, objects, receipt, budget }: Source): SignFinder {
   const signs = createSignReader(receipt);
   const isNamed = mayName(bytes, NAMES);
-  let left = MAX_MILLISECONDS;
   const mayHoldSigns = async ({ pageNum, textItems }: ParsedPage): Promise<boolean> =>
     textItems.some(isInSymbolFont) ||
     (isNamed && objects.mayUse(await second.object(pageNum), { objects: NONE, names: NAMES }));
+  const askFor = async (page: ParsedPage): Promise<readonly PageSign[] | undefined> => {
+    if (budget.isSpent()) {
+      budget.miss(page.pageNum);
+      return undefined;
+    }
+    budget.spend(charactersOf(page));
+    return await second.signs(page.pageNum);
+  };
   const readPage = async (page: ParsedPage, isTurned: boolean): Promise<ParsedPage> => {
     if (!(await mayHoldSigns(page))) return page;
-    const started = performance.now();
-    const found = left <= 0 || isTurned ? undefined : await second.signs(page.pageNum);
-    left -= performance.now() - started;
+    const found = isTurned ? undefined : await askFor(page);
     if (!found) return withTexts(page, firstSigns(page.textItems, signs));
+    if (found.length > MAX_SIGNS)
+      receipt.addGap('limit', CUT, { pages: { first: page.pageNum, last: page.pageNum } });
     return withSigns(page, found.slice(0, MAX_SIGNS), signs);
   };
   return {
@@ -139,20 +148,20 @@ function putSign({ item, cells, taken }: Line, sign: PageSign, signs: SignReader
   const codes = codesOf(sign);
   const share = (sign.box.x - item.x) / Math.max(item.width, 0.1);
   const expected = Math.round(Math.min(Math.max(share, 0), 1) * cells.length);
-  for (const at of placesAround(expected, cells.length)) {
-    const character = cells[at] ?? '';
+  for (const place of placesAround(expected, cells.length)) {
+    const character = at(cells, place);
     const code = codes.find((each) => formsOf(each, sign.font).has(character));
-    if (taken.has(at) || (code === undefined && character !== sign.text)) continue;
-    const told = item.charCodes?.[at];
-    cells[at] = shownAs(told !== undefined && codes.includes(told) ? told : code, sign, signs);
-    taken.add(at);
+    if (taken.has(place) || (code === undefined && character !== sign.text)) continue;
+    const told = item.charCodes?.[place];
+    cells[place] = shownAs(told !== undefined && codes.includes(told) ? told : code, sign, signs);
+    taken.add(place);
     return;
   }
-  const space = placesAround(expected, cells.length).find((at) => cells[at] === ' ');
-  const at = space ?? expected - 1;
+  const space = placesAround(expected, cells.length).find((each) => cells[each] === ' ');
+  const place = space ?? expected - 1;
   const shown = shownAs(codes[0], sign, signs);
-  if (at < 0) cells.unshift(shown);
-  else cells[at] = `${cells[at] ?? ''}${shown}`;
+  if (place < 0) cells.unshift(shown);
+  else cells[place] = at(cells, place) + shown;
 }
 
 /** The places of a text that are near to one, the nearest first. */

@@ -7,7 +7,7 @@ import type { Rectangle } from '../../../blocks/location.js';
 import type { CarriedFile } from '../../../receipt/attachment-keeper.js';
 import type { ReadError } from '../../../read-error.js';
 import { around } from '../../pages/layout/piece.js';
-import { characters, type DrawnCharacter } from '../fontless/drawn-characters.js';
+import { characters, type DrawnCharacters } from '../fontless/drawn-characters.js';
 import type { Operators } from '../fontless/text-walk.js';
 import { extrasOf, listedFiles, type PageExtras } from '../carried/annotations.js';
 import { passwordNeeded, pdfFailure, unknownEncryption } from '../failures.js';
@@ -63,7 +63,7 @@ export interface PdfjsDocument {
    * @param known the texts that PDFium gives
    * @throws when it cannot be read
    */
-  readonly pageFontless: (page: number, known: readonly string[]) => Promise<readonly DrawnCharacter[]>;
+  readonly pageFontless: (page: number, known: readonly string[]) => Promise<DrawnCharacters>;
   /** Returns the notes and files that people stuck onto a page. @throws when it cannot be read */
   readonly pageExtras: (page: number) => Promise<PageExtras>;
   /** The files that the document carries. @throws when they cannot be read */
@@ -90,11 +90,12 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
     standardFontDataUrl: join(resources, 'standard_fonts/'),
     wasmUrl: join(resources, 'wasm/'),
   });
-  // @NOTE Its types say less of annotations and operators than is read here.
-  const pdf = (await loading.promise.catch(async (error: unknown) => {
+  const opened: unknown = await loading.promise.catch(async (error: unknown) => {
     await loading.destroy();
     throw openFailure(error);
-  })) as unknown as Opened;
+  });
+  // @NOTE Its types say less of annotations and operators than is read here.
+  const pdf = opened as Opened;
   return {
     ...placedReaders(pdf),
     pages: pdf.numPages,

@@ -3,6 +3,7 @@ import type { TextContentItem, TextPage } from '../pdfjs/page-text.js';
 import type { ShiftedText, TextRun } from './shifted-text.js';
 import { inWriting, areStacked, withStacks } from './stacks.js';
 import { writtenShifted } from './with-shifted.js';
+import { valueOf } from '../../../../shared/at.js';
 
 /** Texts on one line differ by less in height, in sizes of their font. */
 const SAME_LINE = 0.5;
@@ -32,7 +33,7 @@ export function writeShiftedOn(page: TextPage): void {
 function writeShifted(runs: readonly PageRun[], all: readonly ShiftedText[]): void {
   const items = new Map(runs.map(({ run, item }) => [run, item]));
   const places = new Map(runs.map(({ run }, at) => [run, at]));
-  const placeOf = (run: TextRun): number => places.get(run) ?? 0;
+  const placeOf = (run: TextRun): number => valueOf(places, run);
   const done = new Set<TextRun | undefined>();
   for (const shifted of all) {
     if (done.has(shifted.runs[0])) continue;

@@ -11,7 +11,7 @@ export interface TextRun {
 
 /** Text that is set smaller than the text beside it, and above or below its line. */
 export interface ShiftedText {
-  /** Its runs, from the left. */
+  /** Its runs, from the left: one at least. */
   readonly runs: readonly TextRun[];
   readonly text: string;
   readonly shift: Shift;

@@ -1,6 +1,7 @@
 import type { Rectangle } from '../../../blocks/location.js';
 import { bottomOf } from '../../pages/layout/piece.js';
 import type { ShiftedText, TextRun } from './shifted-text.js';
+import { at } from '../../../../shared/at.js';
 
 /** The least overlap of two texts, one over the other, at the same place. */
 const MIN_SHARED = 0.5;
@@ -28,8 +29,8 @@ export function areStacked(one: Pick<ShiftedText, 'runs'>, other: Pick<ShiftedTe
 
 /** Returns the two ends of a shifted text. */
 export function endsOf({ runs }: Pick<ShiftedText, 'runs'>): { readonly x: number; readonly right: number } {
-  const [first, last] = [runs[0], runs.at(-1)];
-  return { x: first?.x ?? 0, right: last ? last.x + last.width : 0 };
+  const last = at(runs, runs.length - 1);
+  return { x: at(runs, 0).x, right: last.x + last.width };
 }
 
 /** Tells whether the small letters of a text are within the height of a box. */

@@ -251,7 +251,7 @@ const insert = (
   at: number,
   { text: added, before, after, base, runs }: ShiftedText,
 ): string => {
-  const isBehind = (runs[0]?.x ?? 0) > base.x;
+  const isBehind = endsOf({ runs }).x > base.x;
   const lead = isBehind && before.endsWith(' ') ? ' ' : '';
   const tail = !isBehind && after.startsWith(' ') ? ' ' : '';
   return text.slice(0, at) + lead + added + tail + text.slice(at);

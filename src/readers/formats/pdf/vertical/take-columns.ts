@@ -70,8 +70,9 @@ function shownOf(column: TextColumn, items: readonly TextItem[]): TextColumn[] {
 /** The Han character that PDFium shows at a place. */
 function characterAt(items: readonly TextItem[], { x, y }: Glyph): string | undefined {
   const item = items.find((each) => holds(each, pointOf({ x, y, text: '' })));
-  const characters = [...(item?.text.replace(/\s+/g, '') ?? '')];
-  const found = item && characters[Math.floor(((x - item.x) / item.width) * characters.length)];
+  if (!item) return undefined;
+  const characters = [...item.text.replace(/\s+/g, '')];
+  const found = characters[Math.floor(((x - item.x) / item.width) * characters.length)];
   return found !== undefined && /\p{Script=Han}/u.test(found) ? found : undefined;
 }
 

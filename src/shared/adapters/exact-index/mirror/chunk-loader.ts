@@ -17,6 +17,7 @@ import {
   type MissingChunks,
   type MissingList,
 } from './chunk-load.js';
+import { lookUp } from '../../../at.js';
 
 /**
  * Loads chunks in pages, between which searches are answered: chunks of published generations first, and then chunks of
@@ -116,7 +117,7 @@ function serveOrLoad(state: LoaderState, following: Following, published: Wanted
 }
 
 function chunksMissing({ record, loads }: Following): number {
-  const load = loads.get(record.published?.attempt ?? '');
+  const load = lookUp(loads, record.published?.attempt);
   return load ? chunksLeft(load) : 0;
 }
 

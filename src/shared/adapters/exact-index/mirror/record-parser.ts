@@ -11,7 +11,7 @@ import {
   type FilterableDocument,
   type Metadata,
 } from '../../../document.js';
-import { isPlainObject } from '../../../is-plain-object.js';
+import { isPlainObject } from '../../../json-values.js';
 import type { Mirrored } from './mirror.js';
 
 /** The texts of a record's hash that the mirror reads. `access` holds one line of JSON for each access list. */

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { openWait, settleAll } from '../../../../../src/api/services/ingest/batch/batch-wait.js';
-import { createChangeWaiter } from '../../../../../src/api/services/ingest/change-waiter.js';
+import { createChangeWaiter } from '../../../../../src/api/services/ingest/waits.js';
 import { createRecords } from '../../../../../src/shared/documents/records.js';
 import { useTestRedis } from '../../../../support/use-test-redis.js';
 

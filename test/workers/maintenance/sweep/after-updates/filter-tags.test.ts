@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import type { DocumentRecord } from '../../../../../src/shared/document.js';
 import { documentTags } from '../../../../../src/shared/documents/record-fields.js';
 import { createRecords } from '../../../../../src/shared/documents/records.js';
-import type { JobOrigin } from '../../../../../src/shared/queues/additions.js';
+import type { JobOrigin } from '../../../../../src/shared/queues/job-kinds.js';
 import { keys } from '../../../../../src/shared/redis/keys.js';
 import { filterTagsTask } from '../../../../../src/workers/maintenance/sweep/after-updates.js';
 import type { SweepParts } from '../../../../../src/workers/maintenance/sweep/sweep-task.js';
