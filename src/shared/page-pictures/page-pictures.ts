@@ -68,10 +68,9 @@ export function createPagePictures(redis: Redis) {
       write(redis, id, { code: '', message: '', png, milliseconds: KEPT_MILLISECONDS }),
     /** Notes that there is no picture, and wakes the requests that wait for it. */
     fail: async (id: PageId, { code, message }: RenderFailure) => {
-      const refused = code === 'timeout' ? refusal(await noteLate(redis, id)) : null;
+      const told = code === 'timeout' ? refusal(await noteLate(redis, id)).message : message;
       const isOurs = code === 'internal' || code === 'stale';
       const milliseconds = isOurs ? OUR_FAILURE_MILLISECONDS : FAILED_MILLISECONDS;
-      const told = refused?.message ?? message;
       await write(redis, id, { code, message: told, png: Buffer.alloc(0), milliseconds });
     },
     /** Tells whether this page of a version, with whatever chunk marked, has given way to others before. */
