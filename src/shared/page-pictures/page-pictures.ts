@@ -106,7 +106,7 @@ async function readLate(
   redis: Redis,
   { generation, page }: PageId,
 ): Promise<z.infer<typeof lateSchema> | null> {
-  const text = await redis.hGet(keys.latePages(generation), String(page));
+  const text = await redis.hGet(keys.refusedPages(generation), String(page));
   return text === null ? null : lateSchema.parse(JSON.parse(text));
 }
 
@@ -114,7 +114,7 @@ async function readLate(
 async function noteLate(redis: Redis, id: PageId): Promise<number> {
   const times = ((await readLate(redis, id))?.times ?? 0) + 1;
   const minutes = REFUSED_MINUTES[times - 1] ?? REFUSED_MINUTES[3];
-  const key = keys.latePages(id.generation);
+  const key = keys.refusedPages(id.generation);
   const late = JSON.stringify({ times, untilMs: Date.now() + minutes * 60_000 });
   // The times are forgotten some time after the longest refusal.
   await redis
