@@ -6,10 +6,11 @@ import { expressionMutants } from './operators.mjs';
 /**
  * @param {string} name of the file, and `source`, its TypeScript
  * @param {number} first the number of the first mutant
- * @returns the compiled text, and `mutants` with their place
+ * @returns the compiled text, and `mutants` with their place and the text of their line
  */
 export function instrument({ name, source, first }) {
   const file = ts.createSourceFile(name, source, ts.ScriptTarget.ES2023, true);
+  const lines = source.split('\n');
   const text = (node) => source.slice(node.getStart(), node.end);
   const insertions = [];
   const mutants = [];
@@ -17,7 +18,8 @@ export function instrument({ name, source, first }) {
     const { line, character } = file.getLineAndCharacterOfPosition(at);
     const id = first + mutants.length;
     const original = source.slice(at, end);
-    mutants.push({ id, file: name, line: line + 1, column: character + 1, operator, original, replacement });
+    const place = { file: name, line: line + 1, column: character + 1, text: lines[line].trim() };
+    mutants.push({ id, ...place, operator, original, replacement });
     return id;
   };
   const wrap = (from, to, before, after) => insertions.push({ from, to, before, after });

@@ -6,10 +6,15 @@ const accountOf = ({ file, original, replacement }) => [file, original, replacem
 /** A mutant among all. */
 export const keyOf = (mutant) => [mutant.line, mutant.column, mutant.operator, accountOf(mutant)].join('\n');
 
-/** Mutants that behave as the code does, each with the reason. */
+/**
+ * Mutants that behave as the code does, each with the reason. An entry is of one line, and has its text where the file
+ * has the same expression in others, too.
+ */
 export function readAccepted() {
   const entries = JSON.parse(readFileSync(new URL('accepted.json', import.meta.url), 'utf8'));
-  return new Set(entries.map(accountOf));
+  const isOf = (entry, mutant) =>
+    accountOf(entry) === accountOf(mutant) && (entry.text ?? mutant.text) === mutant.text;
+  return entries.map((entry) => ({ ...entry, accepts: (mutant) => isOf(entry, mutant) }));
 }
 
 const KINDS = ['killed', 'late', 'survived', 'unreached', 'accepted'];
@@ -35,7 +40,7 @@ export function printReport({ room, judged, accepted, all }) {
 }
 
 const statusOf = (mutant, accepted) =>
-  ['survived', 'unreached'].includes(mutant.status) && accepted.has(accountOf(mutant))
+  ['survived', 'unreached'].includes(mutant.status) && accepted.some((entry) => entry.accepts(mutant))
     ? 'accepted'
     : mutant.status;
 

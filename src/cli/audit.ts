@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { addTo } from '../shared/at.js';
 import { AUDIT_ACTIONS } from '../shared/audit/entry.js';
 import { auditFolder } from '../shared/audit/audit-log.js';
 import { readAudit, type AuditFilter } from '../shared/audit/read-audit.js';
 import { loadSettings, type Environment } from '../shared/settings/load.js';
 import { systemErrorCode } from '../shared/system-error-code.js';
 import { say, UserError } from './user-messages.js';
-import { addTo } from '../shared/at.js';
 
 export interface AuditRequest {
   readonly since?: string;

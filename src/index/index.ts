@@ -19,8 +19,8 @@
 import type { MemoryIndex, MemoryIndexOptions } from './memory-index.js';
 import type { AppTypes } from './tables/app.js';
 
-export { createSlices } from './masks/masks.js';
-export type { Slices } from './masks/masks.js';
+export { createSlices } from './masks/slices.js';
+export type { Slices } from './masks/slices.js';
 export type { Mask } from './masks/working-mask.js';
 export type { IndexWriter, Searcher } from './memory-index.js';
 export { coveredShare, inverseDocumentFrequency, queryTermWeight } from './scoring/score.js';

@@ -4,7 +4,7 @@ import { at } from '../shared/at.js';
 import { loadPostingsKernel, type MakePostingsKernel } from './postings/kernel.js';
 import { createScratch } from './postings/score-segment.js';
 import { createShard } from './postings/shard/shard.js';
-import { createSlotPositions, type SlotPositions } from './postings/shard/slots.js';
+import { createSlotPositions, type SlotPositions } from './postings/shard/slot-positions.js';
 import { createStoredVectors, type ChunkVectors } from './search/chunk-vectors.js';
 import {
   countDocuments,

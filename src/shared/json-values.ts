@@ -3,6 +3,15 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The value of a text in JSON; null for a text that is none. */
+export function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Tells whether a string consists of whole characters. JSON escapes can write halves of surrogate pairs, which are not
  * characters: UTF-8 cannot express them, different halves become the same, and the JSON reader in Redis stops at them.
@@ -15,7 +24,7 @@ export const isWellFormed = (text: string): boolean => text.isWellFormed();
  */
 export const toWellFormed = (text: string): string => text.toWellFormed();
 
-/**
+/*
  * Numbers of clients are held as doubles. One that a double would change is refused where it would be stored or compared,
  * and nothing is changed silently.
  */

@@ -122,7 +122,7 @@ export interface WordSearch extends ChunkSearch {
   readonly minScore: number;
   /**
    * The number of chunks above `minScore` that is enough. Where fewer reach it, more are looked at (see
-   * `score.ts`); `limit` by default.
+   * `src/index/scoring/score.ts`); `limit` by default.
    */
   readonly enough?: number;
   /**
@@ -142,8 +142,8 @@ export interface DataState {
 }
 
 /**
- * Finds the chunks that score highest by the words of a query, with the score of `score.ts` itself: the terms are
- * weighed by the statistics of the documents that the caller owns.
+ * Finds the chunks that score highest by the words of a query, with the score of `src/index/scoring/score.ts` itself: the
+ * terms are weighed by the statistics of the documents that the caller owns.
  */
 export interface WordIndex {
   /**

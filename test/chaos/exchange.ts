@@ -72,9 +72,8 @@ export function createExchange(cluster: Cluster, history: History): Exchange {
       for await (const piece of piecesOf(response)) received.push(piece);
       const bytes = new Uint8Array(Buffer.concat(received));
       const text = Buffer.from(bytes).toString('utf8');
-      const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
-      const json = isJson ? parseJson(text) : undefined;
-      if (isJson && json === undefined && endsWithConnection(response))
+      const json = isJson(response) ? parseJson(text) : undefined;
+      if (isJson(response) && json === undefined && endsWithConnection(response))
         throw new Error('the body was cut off');
       const flaw = flawOf(response, json);
       const name = `${sent.method} ${sent.path.replace(/\?.*/, '')}`;
@@ -115,6 +114,9 @@ function makeToken(caller: string): string {
   return jsonwebtoken.sign(claims, TEST_SECRET, { expiresIn: '2h' });
 }
 
+const isJson = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('application/json') === true;
+
 /** `fetch` takes a body in chunks for whole that is cut off, if the connection was to be closed after it. */
 const endsWithConnection = ({ headers }: Response): boolean =>
   headers.get('connection') === 'close' && headers.get('content-length') === null;
@@ -144,9 +146,9 @@ const isRefusedForRoom = ({ method }: Sent, status: number, text: string): boole
 function flawOf(response: Response, json: unknown): string | null {
   const { status, headers } = response;
   if (headers.get('x-request-id') === null) return 'no X-Request-Id';
-  const isJson = headers.get('content-type')?.startsWith('application/json') === true;
   const isDownload = headers.has('content-disposition');
-  if (isJson && json === undefined && !isDownload) return `no JSON, ${JSON.stringify([...headers])}`;
+  if (isJson(response) && json === undefined && !isDownload)
+    return `no JSON, ${JSON.stringify([...headers])}`;
   // Without quotas there is none to be reached.
   if (status === 507) return JSON.stringify(json).includes('quota') ? null : 'a quota that nobody set';
   if (status >= 500 && status !== 503) return 'a failure of the service';

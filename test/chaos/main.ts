@@ -62,3 +62,5 @@ for (const [index, start] of INDEXES) {
     await redis.stop();
   }
 }
+// Requests of a broken run may still be waiting for an answer.
+process.exit();

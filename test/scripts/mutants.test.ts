@@ -41,3 +41,24 @@ test.each([
   const digest = createHash('sha1').update(`\n${script}`).digest('hex');
   expect(send(mutant)).toEqual([digest, script, script]);
 });
+
+/** Prints the entries of mutants that need not be noticed which are of no line of the code, or of several. */
+const ENTRIES = `
+import { readFileSync } from 'node:fs';
+import { instrument } from './scripts/mutants/instrument.mjs';
+import { readAccepted } from './scripts/mutants/report.mjs';
+const mutantsOf = (name) => instrument({ name, source: readFileSync(name, 'utf8'), first: 1 }).mutants;
+const entries = readAccepted();
+const mutants = [...new Set(entries.map(({ file }) => file))].flatMap(mutantsOf);
+const linesOf = (entry) => new Set(mutants.filter(entry.accepts).map(({ text }) => text));
+console.log(JSON.stringify(entries.filter((entry) => linesOf(entry).size !== 1)));
+`;
+
+test('each mutant that need not be noticed is of one line of the code', () => {
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', ENTRIES], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual([]);
+});

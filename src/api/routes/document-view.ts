@@ -11,6 +11,7 @@ import {
 } from '../../shared/document.js';
 import { FAILURE_CODES } from '../../shared/errors.js';
 import { HttpError } from '../http/http-error.js';
+import { preferenceApplied } from '../http/request/headers.js';
 import type { DeclaredReply } from '../http/response/reply.js';
 import type { Prefer } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
@@ -168,18 +169,6 @@ export function replyDocument(
 
 /** The header that names the state of a document, for `If-Match`. */
 export const tagged = (record: DocumentRecord) => ({ ETag: `"${entityTag(record)}"` });
-
-/** Returns the header of RFC 7240. With both preferences, the answer is asynchronous only after the wait. */
-export function preferenceApplied(
-  { waitSeconds, respondAsync }: Prefer,
-  isDone: boolean,
-): Record<string, string> {
-  const applied = [
-    ...(respondAsync && !isDone ? ['respond-async'] : []),
-    ...(waitSeconds === null ? [] : [`wait=${String(waitSeconds)}`]),
-  ];
-  return applied.length > 0 ? { 'Preference-Applied': applied.join(', ') } : {};
-}
 
 function ingestFailure(record: DocumentRecord, headers: Record<string, string>): HttpError {
   const detail = record.error?.message ?? 'The document could not be ingested';

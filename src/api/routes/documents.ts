@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
 import { isFinal, displayFilename, MAX_FILENAME_CHARACTERS, type Metadata } from '../../shared/document.js';
+import { preferenceApplied } from '../http/request/headers.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import {
@@ -8,7 +9,7 @@ import {
   accessControlMerge,
   metadata,
   metadataMerge,
-  compact,
+  statedLists,
 } from '../http/validation/document-fields.js';
 import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
 import { page } from '../http/validation/paging.js';
@@ -18,7 +19,6 @@ import type { Documents } from '../services/documents/read-documents.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
 import { listRoute } from './document-list.js';
 import {
-  preferenceApplied,
   replyDocument,
   tagged,
   documentStatusView,
@@ -178,7 +178,7 @@ const patchRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
       const patch = {
         metadata,
         filename: filename === null ? null : (displayFilename(filename) ?? undefined),
-        accessControl: access_control && compact(access_control),
+        accessControl: access_control && statedLists(access_control),
       };
       const { prefer } = request;
       const awaited = await changes.patch(request.path.document_id, patch, request.context);

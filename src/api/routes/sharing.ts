@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { SHARED } from '../../shared/access/sharing.js';
 import { noteUser } from '../../shared/audit/notes.js';
+import { preferenceApplied } from '../http/request/headers.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { userId } from '../http/validation/document-fields.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import type { CallerLists, CallerView } from '../services/sharing/caller-lists.js';
 import type { Membership } from '../services/sharing/membership.js';
-import { preferenceApplied } from './document-view.js';
 import { documentPath } from './documents.js';
 import { LEASE_ID } from './examples/story.js';
 

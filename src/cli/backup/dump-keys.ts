@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonOrNull } from '../../shared/json-or-null.js';
+import { jsonOrNull } from '../../shared/json-values.js';
 import { KEY_PREFIX, keys } from '../../shared/redis/keys.js';
 import { isShortSource } from '../../shared/storage/sources.js';
 import { inBytes, type Client } from './connect.js';

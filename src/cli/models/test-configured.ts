@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { at } from '../../shared/at.js';
 import { createCompleter, createEmbedder, createReranker } from '../../shared/create-adapters.js';
 import { explainFailure } from '../../shared/models/in-use/explain-failure.js';
 import {
@@ -22,7 +23,6 @@ import {
   type TestResult,
   type Verdict,
 } from './test.js';
-import { at } from '../../shared/at.js';
 
 /**
  * Tries the embedder, completer and reranker that the settings name, in this process and without a service.

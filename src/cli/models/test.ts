@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { at } from '../../shared/at.js';
 import type { ModelDescription } from '../../shared/local-models/description.js';
 import { prefixesOf } from '../../shared/local-models/families.js';
 import { createFingerprints } from '../../shared/local-models/fingerprints.js';
@@ -17,7 +18,6 @@ import { UserError } from '../user-messages.js';
 import { findDescription, postToModels } from './ask-models.js';
 import { inMegabytes } from './megabytes.js';
 import { withModelsProcess } from './with-models-process.js';
-import { at } from '../../shared/at.js';
 
 const DESCRIPTION_PATIENCE_MS = 600_000;
 

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { isPlainObject } from '../../shared/json-values.js';
 import type { Environment } from '../executables.js';
 import { UserError } from '../user-messages.js';
-import { isPlainObject } from '../../shared/json-values.js';
 
 export interface SupervisorSettings {
   /** Empty for a Redis of our own. */

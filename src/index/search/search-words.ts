@@ -9,7 +9,7 @@ import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ScoredSlots } from './packed-candidates.js';
 import { createLikelyChunks, createTopChunks, type TopChunks } from './top-chunks.js';
 import { spareOf } from '../postings/score-segment.js';
-import type { SlotPositions } from '../postings/shard/slots.js';
+import type { SlotPositions } from '../postings/shard/slot-positions.js';
 import { createSectionScores, type SectionScores } from './section-scores.js';
 
 interface Tables {

@@ -1,5 +1,5 @@
 import { placeOf, WINDOW, type Segment } from '../postings/segment.js';
-import type { SlotPositions } from '../postings/shard/slots.js';
+import type { SlotPositions } from '../postings/shard/slot-positions.js';
 import { coveredShare, createSectionShare, scoreWithSection, sectionShare } from '../scoring/score.js';
 import type { TermWeights } from '../scoring/terms.js';
 import type { ChunkTable } from '../tables/chunk-table.js';

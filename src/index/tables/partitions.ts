@@ -1,6 +1,6 @@
+import { addTo } from '../../shared/at.js';
 import type { Shard } from '../postings/shard/shard.js';
 import type { AppRules, AppTypes } from './app.js';
-import { addTo } from '../../shared/at.js';
 
 /**
  * The documents of one owner. What a caller reads is looked for in the partitions that hold something for them, so that its

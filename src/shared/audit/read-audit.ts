@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
+import { jsonOrNull } from '../json-values.js';
 import { escapeControls } from './entry.js';
 import { dayOf, listDayFiles, type DayFile } from './day-files.js';
 
@@ -108,13 +109,7 @@ async function* linesOf(
   }
 }
 
-function parseLine(text: string): Line | null {
-  try {
-    return lineSchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
-}
+const parseLine = (text: string): Line | null => lineSchema.safeParse(jsonOrNull(text)).data ?? null;
 
 const CHUNK_BYTES = 64 * 1024;
 /** Longer than any line that is written. */

@@ -1,5 +1,5 @@
-import type { RequestAction, AuditEntry, RefusalsEntry, RequestEntry } from './entry.js';
 import { addTo } from '../at.js';
+import type { RequestAction, AuditEntry, RefusalsEntry, RequestEntry } from './entry.js';
 
 const WINDOW_MILLISECONDS = 60_000;
 /** The number of lines that refused requests leave within a minute, of a kind and of all kinds. */

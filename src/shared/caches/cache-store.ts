@@ -159,9 +159,9 @@ function commitCache(
     args: {
       expected: before?.revision ?? null,
       revision: cache?.revision ?? null,
-      json: cache ? JSON.stringify(cache) : '',
+      json: cache ? JSON.stringify(cache) : null,
       name,
-      since: cache?.building ? Date.now() : '',
+      since: cache?.building ? Date.now() : null,
       channel: keys.changed,
       user: toMember(ownerId),
       reservationFields: JSON.stringify(reservationFields(reservation)),
@@ -178,9 +178,9 @@ const commitScript = declareScript({
   args: {
     expected: 'optional',
     revision: 'optional',
-    json: 'text',
+    json: 'optional',
     name: 'text',
-    since: 'text',
+    since: 'optional',
     channel: 'text',
     user: 'text',
     reservationFields: 'text',

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { locationSchema, type Location } from '../../readers/index.js';
 import { encodeVector, FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
+import { jsonOrNull } from '../json-values.js';
 import { termTokens } from '../text/term-tokens.js';
 
 export interface ChunkText extends Partial<Whereabouts> {
@@ -207,13 +208,5 @@ export function packWhereabouts({ location = null, section = [] }: Partial<Where
  */
 export function unpackWhereabouts(packed: string | null | undefined): Whereabouts {
   if (!packed) return NOWHERE;
-  return whereaboutsSchema.safeParse(parsed(packed)).data ?? NOWHERE;
-}
-
-function parsed(packed: string): unknown {
-  try {
-    return JSON.parse(packed);
-  } catch {
-    return null;
-  }
+  return whereaboutsSchema.safeParse(jsonOrNull(packed)).data ?? NOWHERE;
 }

@@ -34,6 +34,62 @@ const ATTEMPTS_KEPT = 4;
 
 const now = () => new Date().toISOString();
 
+interface NewDocument {
+  readonly documentId: string;
+  readonly ownerId: string;
+  /** The caller who asked for it. */
+  readonly callerId: string;
+  readonly metadata: Metadata;
+  /** The owner is added to each list. */
+  readonly accessControl: Partial<AccessLists>;
+  readonly startedAtMs: number;
+}
+
+/** The record of a document that waits to be ingested for the first time. */
+export function newDocument(
+  content: Content,
+  { documentId, ownerId, callerId, metadata, accessControl, startedAtMs }: NewDocument,
+): DocumentRecord {
+  const withOwner = (ids: readonly string[] = []) => [...new Set([ownerId, ...ids])];
+  const { readers, writers, admins } = accessControl;
+  return {
+    id: documentId,
+    ownerId,
+    createdAt: content.createdAt,
+    updatedAt: content.createdAt,
+    readers: withOwner(readers),
+    writers: withOwner(writers),
+    admins: withOwner(admins),
+    metadata,
+    version: 1,
+    attempt: 1,
+    status: 'queued',
+    stage: 'queued',
+    progress: 0,
+    error: null,
+    published: null,
+    pending: content,
+    operation: newOperation(content, { documentId, userId: callerId, startedAtMs }),
+    prepared: null,
+    retag: 0,
+    revision: 1,
+  };
+}
+
+/** Makes the operation that the usage record of an ingest will contain. */
+export function newOperation(
+  { kind, filename }: Content,
+  { documentId, userId, startedAtMs }: { documentId: string; userId: string; startedAtMs: number },
+): IngestOperation {
+  return {
+    id: randomUUID(),
+    type: kind === 'text' ? 'ingest_text' : 'ingest_file',
+    userId,
+    startedAtMs,
+    metadata: { document_id: documentId, ...(filename === null ? {} : { filename }) },
+  };
+}
+
 export function isCurrent(record: DocumentRecord, fence: Fence): boolean {
   const isAttempt = record.version === fence.version && record.attempt === fence.attempt;
   const isSame = fence.generation === undefined || fence.generation === generationId(record);
@@ -280,60 +336,4 @@ export function latestAttempts(record: DocumentRecord): string[] {
   return Array.from({ length: record.attempt + 1 - first }, (_, i) =>
     generationId({ ...record, attempt: first + i }),
   );
-}
-
-interface NewDocument {
-  readonly documentId: string;
-  readonly ownerId: string;
-  /** The caller who asked for it. */
-  readonly callerId: string;
-  readonly metadata: Metadata;
-  /** The owner is added to each list. */
-  readonly accessControl: Partial<AccessLists>;
-  readonly startedAtMs: number;
-}
-
-/** The record of a document that waits to be ingested for the first time. */
-export function newDocument(
-  content: Content,
-  { documentId, ownerId, callerId, metadata, accessControl, startedAtMs }: NewDocument,
-): DocumentRecord {
-  const withOwner = (ids: readonly string[] = []) => [...new Set([ownerId, ...ids])];
-  const { readers, writers, admins } = accessControl;
-  return {
-    id: documentId,
-    ownerId,
-    createdAt: content.createdAt,
-    updatedAt: content.createdAt,
-    readers: withOwner(readers),
-    writers: withOwner(writers),
-    admins: withOwner(admins),
-    metadata,
-    version: 1,
-    attempt: 1,
-    status: 'queued',
-    stage: 'queued',
-    progress: 0,
-    error: null,
-    published: null,
-    pending: content,
-    operation: newOperation(content, { documentId, userId: callerId, startedAtMs }),
-    prepared: null,
-    retag: 0,
-    revision: 1,
-  };
-}
-
-/** Makes the operation that the usage record of an ingest will contain. */
-export function newOperation(
-  { kind, filename }: Content,
-  { documentId, userId, startedAtMs }: { documentId: string; userId: string; startedAtMs: number },
-): IngestOperation {
-  return {
-    id: randomUUID(),
-    type: kind === 'text' ? 'ingest_text' : 'ingest_file',
-    userId,
-    startedAtMs,
-    metadata: { document_id: documentId, ...(filename === null ? {} : { filename }) },
-  };
 }

@@ -207,7 +207,7 @@ function refuseScalar(place: Place, value: unknown): null {
   return refuse(place, 'value is not a string, number, boolean or null', 'type_error');
 }
 
-/** Infinity stands for a number that a double would change; see `exact-numbers.ts`. */
+/** Infinity stands for a number that a double would change; see `json-values.ts`. */
 const isInexact = (value: unknown): boolean => typeof value === 'number' && !Number.isFinite(value);
 
 const refuseInexact = (place: Place): null => refuse(place, NOT_EXACT.msg, NOT_EXACT.type);

@@ -55,8 +55,8 @@ export function createPagePictures(redis: Redis) {
     /** Null while there is none. */
     outcome: async (id: PageId): Promise<RenderOutcome | null> => {
       const [outcome, late] = await Promise.all([readOutcome(redis, pictureKey(id)), readLate(redis, id)]);
-      const milliseconds = (late?.untilMs ?? 0) - Date.now();
-      return outcome ?? (milliseconds > 0 ? refusal(Math.ceil(milliseconds / 60_000)) : null);
+      const minutes = minutesLeft(late);
+      return outcome ?? (minutes > 0 ? refusal(minutes) : null);
     },
     /** Null when it has expired or made room for others. */
     read: async (id: PageId): Promise<Buffer | null> => {
@@ -68,10 +68,9 @@ export function createPagePictures(redis: Redis) {
       write(redis, id, { code: '', message: '', png, milliseconds: KEPT_MILLISECONDS }),
     /** Notes that there is no picture, and wakes the requests that wait for it. */
     fail: async (id: PageId, { code, message }: RenderFailure) => {
-      const refused = code === 'timeout' ? refusal(await noteLate(redis, id)) : null;
+      const told = code === 'timeout' ? refusal(await noteLate(redis, id)).message : message;
       const isOurs = code === 'internal' || code === 'stale';
       const milliseconds = isOurs ? OUR_FAILURE_MILLISECONDS : FAILED_MILLISECONDS;
-      const told = refused?.message ?? message;
       await write(redis, id, { code, message: told, png: Buffer.alloc(0), milliseconds });
     },
     /** Tells whether this page of a version, with whatever chunk marked, has given way to others before. */
@@ -101,25 +100,33 @@ const refusal = (minutes: number) => {
 };
 
 const lateSchema = z.object({ times: z.number(), untilMs: z.number() });
+type Late = z.infer<typeof lateSchema>;
 
-async function readLate(
-  redis: Redis,
-  { generation, page }: PageId,
-): Promise<z.infer<typeof lateSchema> | null> {
-  const text = await redis.hGet(keys.latePages(generation), String(page));
+/** The minutes for which a page is refused from now on, rounded up; 0 for one that may be tried. */
+const minutesLeft = (late: Late | null): number =>
+  late ? Math.max(0, Math.ceil((late.untilMs - Date.now()) / 60_000)) : 0;
+
+async function readLate(redis: Redis, { generation, page }: PageId): Promise<Late | null> {
+  const text = await redis.hGet(keys.refusedPages(generation), String(page));
   return text === null ? null : lateSchema.parse(JSON.parse(text));
 }
 
-/** Notes that a page took too long once more, and resolves with the minutes for which it is refused. */
+/**
+ * Notes that a page took too long once more, and resolves with the minutes for which it is refused. Renderings of it that
+ * were under way together, with one chunk marked or another, count once.
+ */
 async function noteLate(redis: Redis, id: PageId): Promise<number> {
-  const times = ((await readLate(redis, id))?.times ?? 0) + 1;
+  const late = await readLate(redis, id);
+  const left = minutesLeft(late);
+  if (left > 0) return left;
+  const times = (late?.times ?? 0) + 1;
   const minutes = REFUSED_MINUTES[times - 1] ?? REFUSED_MINUTES[3];
-  const key = keys.latePages(id.generation);
-  const late = JSON.stringify({ times, untilMs: Date.now() + minutes * 60_000 });
+  const key = keys.refusedPages(id.generation);
+  const noted: Late = { times, untilMs: Date.now() + minutes * 60_000 };
   // The times are forgotten some time after the longest refusal.
   await redis
     .multi()
-    .hSet(key, String(id.page), late)
+    .hSet(key, String(id.page), JSON.stringify(noted))
     .expire(key, 2 * REMEMBERED_SECONDS)
     .exec();
   return minutes;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonOrNull } from '../json-or-null.js';
+import { jsonOrNull } from '../json-values.js';
 
 /** An error longer than this is not read to its end. */
 const MAX_ERROR_BYTES = 64 * 1024;

@@ -8,6 +8,7 @@ import {
   type WithAttachmentWork,
 } from '../documents/attachments/attachment-changes.js';
 import type { Fence } from '../documents/transitions.js';
+import { jsonOrNull } from '../json-values.js';
 import type { Redis } from '../redis/client.js';
 import { queueKeys, keys } from '../redis/keys.js';
 import { waitForRedis } from '../redis/open.js';
@@ -331,12 +332,8 @@ export function beginJobSpan(lane: LaneName, job: Job): Span {
 }
 
 function traceparentOf({ opts: { telemetry } }: Job): string | null {
-  try {
-    const carrier = carrierSchema.safeParse(JSON.parse(telemetry?.metadata ?? 'null'));
-    return carrier.data?.traceparent ?? null;
-  } catch {
-    return null;
-  }
+  const carrier = telemetry?.metadata === undefined ? null : jsonOrNull(telemetry.metadata);
+  return carrierSchema.safeParse(carrier).data?.traceparent ?? null;
 }
 
 type Waiting = Parameters<typeof waitForRedis>[1];

@@ -198,8 +198,11 @@ export const keys = {
   pagePictures: `${prefix}page-pictures`,
   /** Set with a life: pages of a generation that have given way to others while they were rendered. */
   slowPages: (generation: string) => keyOf('slow-pages', generation),
-  /** Hash with a life: page of a generation that took too long to render → how often, and until when it is refused. */
-  latePages: (generation: string) => keyOf('refused-pages', generation),
+  /**
+   * Hash with a life: page of a generation that took too long to render → how often, and until when it is refused. Earlier
+   * versions keep a set at `late-pages`.
+   */
+  refusedPages: (generation: string) => keyOf('refused-pages', generation),
   /** Sorted set: requests that wait for such a picture (id and caller) → Redis' time in ms until which they do. */
   pageWaits: `${prefix}page-waits`,
   /** Pub/sub channel: ids of documents, and keys of caches and pictures of pages, that have changed. */

@@ -5,6 +5,7 @@ import {
   type TermWeights,
   type WordQuery,
 } from '../../index/index.js';
+import { sumOf } from '../at.js';
 import { innerProduct } from '../data-set/stored-vectors.js';
 import type { Embedding } from '../models/embedding.js';
 import type { CallOptions } from '../ports.js';
@@ -148,14 +149,14 @@ const COMPARED = 10;
  */
 export function agreementOf(candidates: readonly Scores[]): number {
   const best = candidates.map(({ share }) => share).sort((a, b) => b - a);
-  const most = sumOf(best.slice(0, COMPARED));
+  const most = totalOf(best.slice(0, COMPARED));
   if (most <= 0) return 1;
   // Equally similar candidates count by their words, so that their order says nothing.
   const nearest = candidates.toSorted((a, b) => b.similarity - a.similarity || b.share - a.share);
-  return Math.min(1, sumOf(nearest.slice(0, COMPARED).map(({ share }) => share)) / most);
+  return Math.min(1, totalOf(nearest.slice(0, COMPARED).map(({ share }) => share)) / most);
 }
 
-const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
+const totalOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 
 /**
  * Texts that have nothing to do with each other. A model's similarities begin where it rates them: some models never go
@@ -249,7 +250,7 @@ export function weightOf(terms: readonly WeightedTerm[]): number {
 /** Returns the inverse document frequency over the caller's chunks and the background table together. */
 function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {
   const all = chunks + PRIOR_CHUNKS;
-  const holding = Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term));
+  const holding = Math.min(all, sumOf(frequencies, term) + PRIOR_CHUNKS * backgroundRate(term));
   return inverseDocumentFrequency(holding, all);
 }
 

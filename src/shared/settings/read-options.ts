@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonOrNull } from '../json-values.js';
 import type { Environment, Problem } from './rule.js';
 
 /** A value that is read from the environment, so that no key has to be in a file. */
@@ -47,11 +48,5 @@ export type ConstructorOptions = Readonly<Record<string, unknown>>;
 
 const optionsSchema = z.record(z.string(), z.unknown());
 /** Reads the JSON of `embedding.options` and `completion.options`. @returns null when it is no object */
-export function parseOptions(text: string): ConstructorOptions | null {
-  try {
-    return optionsSchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
+export const parseOptions = (text: string): ConstructorOptions | null =>
+  optionsSchema.safeParse(jsonOrNull(text)).data ?? null;

@@ -4,12 +4,12 @@ import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { declareScript, SERVER_TIME } from '../redis/script.js';
 
-const name = /^[A-Za-z0-9._-]{1,128}$/;
+const NAME = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Tells whether `key` is a list of names separated by `/` that no object storage could misread. */
 export function isObjectKey(key: string): boolean {
   const names = key.split('/');
-  return key.length <= 512 && names.every((part) => name.test(part) && part !== '.' && part !== '..');
+  return key.length <= 512 && names.every((part) => NAME.test(part) && part !== '.' && part !== '..');
 }
 
 /** @throws Error unless `isObjectKey` */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { at } from '../at.js';
 import { metadataSchema, type IngestOperation, type Metadata } from '../document.js';
+import { toWellFormed } from '../json-values.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import { declareScript, evenWhenFull } from '../redis/script.js';
-import { toWellFormed } from '../json-values.js';
 
 export const OPERATIONS = [
   'ingest_text',

@@ -6,8 +6,8 @@ import { keys, toMember } from '../redis/keys.js';
 import { BATCHES, createNumberedBatches } from '../redis/numbered-batches.js';
 import { declareScript, evenWhenFull } from '../redis/script.js';
 import { coalesceRuns, type CoalescedRuns } from '../tools/coalesce-runs.js';
-import { APPEND_EVENT, MAX_WHEN_FULL, type UsageEvent } from './usage.js';
 import { createTally } from '../tools/tally.js';
+import { APPEND_EVENT, MAX_WHEN_FULL, type UsageEvent } from './usage.js';
 
 /**
  * The events of reads, which are gathered by each process and stored together a moment later, so that no read waits for a

@@ -1,5 +1,5 @@
 import { packedLength, packedTerms } from '../../index/index.js';
-import { at } from '../../shared/at.js';
+import { addTo, at } from '../../shared/at.js';
 import { INDEXED_AT_ONCE, slicesOf } from '../../shared/batches.js';
 import { nameMark, type ChunkText, type TextVector, type WholeChunk } from '../../shared/chunks/fields.js';
 import { namingOf } from '../../shared/chunks/searched-text.js';
@@ -219,7 +219,7 @@ function nextStep(
       if (ownerOf(text) !== ownerOf(first)) break;
       if (frequencies.size + countNew(frequencies, text.terms, limits.terms) > limits.terms) break;
     }
-    for (const term of text.terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+    for (const term of text.terms) addTo(frequencies, term);
     chunks += own.length;
     bytes += text.bytes;
     for (const { terms } of own) length += packedLength(terms);

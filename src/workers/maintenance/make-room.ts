@@ -1,3 +1,4 @@
+import { addTo, sumOf } from '../../shared/at.js';
 import type { DiskWatch, Disks } from '../../shared/disk/disk-watch.js';
 import type { Records } from '../../shared/documents/records.js';
 import { giveBack } from '../../shared/documents/transitions.js';
@@ -10,7 +11,6 @@ import { takeLease } from '../../shared/redis/lease.js';
 import { figure, type MemoryWatch } from '../../shared/redis/memory.js';
 import { lookRegularly } from '../../shared/tools/repeat.js';
 import { takeBackScript } from '../ingestion/room/room-scripts.js';
-import { addTo, sumOf } from '../../shared/at.js';
 
 const LOOK_EVERY_MILLISECONDS = 1_000;
 /** A shortage that passes by itself is waited for: removals under way, or a document that is published in place of another. */

@@ -1,5 +1,6 @@
 import { loadPostingsKernel } from '../../../src/index/postings/kernel.js';
-import { createSlotPositions, type ReadTerms } from '../../../src/index/postings/shard/slots.js';
+import type { ReadTerms } from '../../../src/index/postings/shard/memtable.js';
+import { createSlotPositions } from '../../../src/index/postings/shard/slot-positions.js';
 import { createScratch } from '../../../src/index/postings/score-segment.js';
 import type { ShardParts } from '../../../src/index/postings/shard/shard.js';
 

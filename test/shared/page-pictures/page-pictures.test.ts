@@ -57,6 +57,19 @@ describe('pictures of pages', () => {
     );
   });
 
+  test('a page that takes too long with several chunks marked at once counts once', async () => {
+    const id = idOf(5);
+    for (const chunk of [0, 1, 2])
+      await pictures.fail(
+        { ...id, chunk },
+        { code: 'timeout', message: 'Rendering the page took too long.' },
+      );
+    for (const chunk of [0, 2, 3])
+      expect(await pictures.outcome({ ...id, chunk })).toMatchObject({
+        message: 'Rendering it took too long, so that it is not tried again for a minute.',
+      });
+  });
+
   test('take 64 MiB together at most: the oldest make room', async () => {
     const large = Buffer.alloc(10 * MEGABYTE);
     for (let page = 10; page < 20; page += 1) await pictures.keep(idOf(page), large);

@@ -7,7 +7,7 @@ import { startRunning, type Running } from './running.js';
  * and a twenty-fifth of a processor, so that it has cost as much as a start then.
  */
 const MAX_IDLE = 3;
-const MAX_IDLE_MILLISECONDS = 90_000;
+const MAX_IDLE_MILLISECONDS = 150_000;
 
 interface Kept {
   readonly id: string;

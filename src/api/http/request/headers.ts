@@ -67,6 +67,18 @@ function waitOf(value: string | undefined): number | null {
   return Number(value) <= MAX_WAIT_SECONDS ? Number(value) : null;
 }
 
+/** Returns the header that answers `Prefer`. With both preferences, the answer is asynchronous only after the wait. */
+export function preferenceApplied(
+  { waitSeconds, respondAsync }: Prefer,
+  isDone: boolean,
+): Record<string, string> {
+  const applied = [
+    ...(respondAsync && !isDone ? ['respond-async'] : []),
+    ...(waitSeconds === null ? [] : [`wait=${String(waitSeconds)}`]),
+  ];
+  return applied.length > 0 ? { 'Preference-Applied': applied.join(', ') } : {};
+}
+
 /**
  * Parses an `If-Match` header (RFC 9110, 13.1.1); null without one. Weak tags never match, since the comparison is strong.
  * A tag that lacks its quotes counts as a quoted one.
@@ -78,11 +90,10 @@ export function parseIfMatch(header: string | undefined): Precondition | null {
   return { type: 'tags', tags: members.flatMap(strongTag) };
 }
 
-function strongTag(member: string): string[] {
-  if (member.startsWith('W/')) return [];
-  const isQuoted = member.length > 1 && member.startsWith('"') && member.endsWith('"');
-  return [isQuoted ? member.slice(1, -1) : member];
-}
+const strongTag = (member: string): string[] => (member.startsWith('W/') ? [] : [unquoted(member)]);
+
+const unquoted = (text: string): string =>
+  text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
 
 export const MAX_KEY_CHARACTERS = 255;
 
@@ -109,9 +120,6 @@ export function idempotencyKeyOf({ headersDistinct }: IncomingMessage): string |
   if (!PRINTABLE.test(key)) throw invalidKey('only printable ASCII characters are allowed', 'value_error');
   return key;
 }
-
-const unquoted = (text: string): string =>
-  text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
 
 export const differentRequest = (): HttpError => invalidKey('this key was used for another request already');
 

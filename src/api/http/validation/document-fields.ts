@@ -134,6 +134,6 @@ export const accessControlChange = accessControl.extend({
 type StatedLists = { readonly [Name in keyof AccessLists]?: string[] | undefined };
 
 /** Leaves out the lists that the request does not state. */
-export function compact({ readers, writers, admins }: StatedLists): Partial<AccessLists> {
+export function statedLists({ readers, writers, admins }: StatedLists): Partial<AccessLists> {
   return { ...(readers && { readers }), ...(writers && { writers }), ...(admins && { admins }) };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { LIST_KEYS, type ListOrder, type ListPosition } from '../../../shared/documents/list-order.js';
+import { jsonOrNull } from '../../../shared/json-values.js';
 import { optionalOr, queryInteger } from './field-schemas.js';
 
 /** The place where a list goes on, its order, and the digest of which list it is. */
@@ -30,14 +31,10 @@ export function writeCursor({ order, position: { value, id, rank }, digest }: Li
 /** Returns null for a text that is no cursor. */
 export function readCursor(text: string): ListCursor | null {
   if (text.length > MAX_CURSOR_CHARACTERS || !/^[\w-]+$/.test(text)) return null;
-  try {
-    const parsed = cursorFields.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
-    if (!parsed.success) return null;
-    const [by, isDescending, value, id, rank, digest] = parsed.data;
-    return { order: { by, isDescending }, position: { value, id, rank }, digest };
-  } catch {
-    return null;
-  }
+  const parsed = cursorFields.safeParse(jsonOrNull(Buffer.from(text, 'base64url').toString('utf8')));
+  if (!parsed.success) return null;
+  const [by, isDescending, value, id, rank, digest] = parsed.data;
+  return { order: { by, isDescending }, position: { value, id, rank }, digest };
 }
 
 /** Returns the digest of a list's request, in the 16 characters of a cursor. */

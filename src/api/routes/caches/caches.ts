@@ -5,6 +5,7 @@ import type { CacheRecord } from '../../../shared/caches/cache-record.js';
 import { CACHE_NAME } from '../../../shared/caches/cache-store.js';
 import { MAX_FILTER_BYTES } from '../../../shared/filters/parse.js';
 import { HttpError } from '../../http/http-error.js';
+import { preferenceApplied } from '../../http/request/headers.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import type { JsonReply } from '../../http/response/reply.js';
 import { defineRoute, type ApiRequest, type Route } from '../../http/route.js';
@@ -20,7 +21,6 @@ import { bodyFilters, queryFilters, type RequestFilter } from '../../http/valida
 import type { BuildResult, CacheRequest } from '../../services/caches/cache-builds.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { RequireRoom } from '../../services/ingest/admission/require-room.js';
-import { preferenceApplied } from '../document-view.js';
 import {
   addDocumentsExamples,
   createCacheExamples,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nonBlankString, optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
-import { metadata, accessControl, compact } from '../../http/validation/document-fields.js';
+import { metadata, accessControl, statedLists } from '../../http/validation/document-fields.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
@@ -49,7 +49,7 @@ export const toText = ({
   content,
   metadata,
   filename: displayFilename(filename),
-  accessControl: compact(access_control ?? {}),
+  accessControl: statedLists(access_control ?? {}),
   onDuplicate: on_duplicate,
   ocr: ocr ?? undefined,
 });

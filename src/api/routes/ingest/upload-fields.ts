@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
-import { metadata, accessControl as accessLists, compact } from '../../http/validation/document-fields.js';
+import {
+  metadata,
+  accessControl as accessLists,
+  statedLists,
+} from '../../http/validation/document-fields.js';
 import { parseRequest } from '../../http/validation/validation-errors.js';
 import { HttpError } from '../../http/http-error.js';
 import { parseJson } from '../../http/json/json.js';
@@ -95,7 +99,7 @@ export const missingFile = (): HttpError =>
 /** @throws HttpError 422 for fields that are not as they should be */
 export function parseDetails(fields: Readonly<Record<string, unknown>>): DocumentDetails {
   const { metadata, access_control, on_duplicate, ocr } = parseRequest(fieldsSchema, fields, 'body');
-  const accessControl = compact(access_control ?? {});
+  const accessControl = statedLists(access_control ?? {});
   return { metadata, accessControl, onDuplicate: on_duplicate, ocr: ocr ?? undefined };
 }
 

@@ -12,7 +12,8 @@ import {
 } from '../score-segment.js';
 import type { MakePostingsKernel } from '../kernel.js';
 import { liveFrequencyOf, markDeleted, MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
-import { createMemtable, type ReadTerms, type Memtable, type SlotPositions } from './slots.js';
+import { createMemtable, type ReadTerms, type Memtable } from './memtable.js';
+import type { SlotPositions } from './slot-positions.js';
 
 /** The parts that all shards share. */
 export interface ShardParts {

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Token } from 'node-llama-cpp';
 import { z } from 'zod';
-import { jsonOrNull } from '../../../shared/json-or-null.js';
+import { jsonOrNull } from '../../../shared/json-values.js';
 import { onMissing } from '../../../shared/system-error-code.js';
 
 /** The model that a state belongs to. A state of another model loads without an error, and answers nonsense. */

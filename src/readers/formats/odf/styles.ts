@@ -64,8 +64,9 @@ export function createStyles(): Styles {
     ...looks,
     open: (name, attributes) => {
       looks.open(name, attributes);
-      if (name === 'draw:layer' && isOffScreen(attributes))
-        hiddenLayers.add(attribute(attributes, 'draw:name'));
+      const layer = attribute(attributes, 'draw:name');
+      // Shapes on no layer are not on one without a name.
+      if (name === 'draw:layer' && layer !== '' && isOffScreen(attributes)) hiddenLayers.add(layer);
     },
     hidesLayer: (name) => hiddenLayers.has(name),
   };

@@ -31,17 +31,15 @@ export async function findHidden(
   { areAllDoubtful, ...options }: LookOptions & { readonly areAllDoubtful: boolean },
 ): Promise<SeenPage[]> {
   const covered = await findCovered(pages, options);
-  const unseen = await findUnseen(
-    pages.flatMap((page) => {
-      const alone = page.textItems.filter((item) => areAllDoubtful || isPale(item));
-      const doubts = [
-        ...alone.map((item) => ({ word: item, box: item, ...ownColor(item, options) })),
-        ...(covered.get(page) ?? []),
-      ];
-      return doubts.length > 0 ? [{ page, doubts }] : [];
-    }),
-    options,
-  );
+  const doubtful = pages.flatMap((page) => {
+    const alone = page.textItems.filter((item) => areAllDoubtful || isPale(item));
+    const doubts = [
+      ...alone.map((item) => ({ word: item, box: item, ...ownColor(item, options) })),
+      ...(covered.get(page) ?? []),
+    ];
+    return doubts.length > 0 ? [{ page, doubts }] : [];
+  });
+  const unseen = await options.budget.during(() => findUnseen(doubtful, options));
   return pages.map((page) => {
     const words = (covered.get(page) ?? []).filter(({ word }) => unseen.has(word));
     return partPage(page, words, (item) => reasonUnseen(styleOf(item, unseen)));

@@ -57,12 +57,13 @@ export async function* readNative(
     }
     if (last < total) yield* pages.write(await readMissing(last + 1, total, readers));
     readers.signs.report();
-    for (const budget of Object.values(readers.budgets)) budget.report(context.receipt);
     if (how.withFields) noteXfa(bytes, context.receipt);
     if (!pages.hasAny()) throw pdfFailure(undefined);
     await carried.takeFiles();
     return undefined;
   } finally {
+    // Those who take the beginning of a file alone are told, too.
+    for (const budget of Object.values(readers.budgets)) budget.report(context.receipt);
     await second.close();
   }
 }

@@ -19,6 +19,8 @@ export interface GroupState {
   readonly hasBackground: boolean;
   /** True where properties of a shape may stand. */
   readonly isInShape: boolean;
+  /** True in a shape that is left out, since it is hidden. */
+  readonly isLeftOut: boolean;
   readonly isInTextBox: boolean;
   readonly shift: Shift | undefined;
   /** The distance by which text is moved up, or down below zero, in half points. */
@@ -35,6 +37,7 @@ const FIRST_STATE: GroupState = {
   color: 0,
   hasBackground: false,
   isInShape: false,
+  isLeftOut: false,
   isInTextBox: false,
   shift: undefined,
   position: 0,

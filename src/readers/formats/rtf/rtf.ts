@@ -142,8 +142,10 @@ function changeGroup(reader: Reader, change: 'open' | 'close'): void {
     const ended = groups.close();
     addFormula(reader, formula.closeGroup());
     if (ended !== undefined) texts.endGroup(ended);
-    if (ended === 'form') state.answer = form.take();
-    else if (ended === 'ignored') {
+    if (ended === 'form') {
+      const answer = form.take();
+      if (!groups.current.isLeftOut) state.answer = answer;
+    } else if (ended === 'ignored') {
       addAnswer(reader);
       if (reader.shape.end() && !reader.hidden.accepts('off')) leaveOut(groups);
     }
@@ -152,7 +154,7 @@ function changeGroup(reader: Reader, change: 'open' | 'close'): void {
 
 /** Leaves out what follows in a group. */
 function leaveOut(groups: GroupStack): void {
-  groups.current = { ...groups.current, destination: 'ignored' };
+  groups.current = { ...groups.current, destination: 'ignored', isLeftOut: true };
 }
 
 function control(reader: Reader, word: string, parameter: number | undefined): void {

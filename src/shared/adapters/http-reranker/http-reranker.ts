@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { at } from '../../at.js';
 import { RerankError, toError } from '../../errors.js';
+import { toWellFormed } from '../../json-values.js';
 import type { Reranker, RerankScores } from '../../ports.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { createBoundedFetch, networkCause, parseRetryAfter } from '../../provider-http/bounded-fetch.js';
 import { cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
-import { toWellFormed } from '../../json-values.js';
 
 export interface HttpRerankerOptions {
   /** Null for servers that need no key. */

@@ -68,7 +68,7 @@ export async function createLangChainEmbedder(options: LangChainEmbedderOptions)
   return embedder;
 }
 
-/** Its class has both methods, and their results are checked. */
+/** Tells whether an object of the class is what it should be. The results of both methods are checked when they are read. */
 const canEmbed = (made: unknown): made is EmbeddingsInterface =>
   typeof made === 'object' && made !== null && 'embedDocuments' in made && 'embedQuery' in made;
 

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { toError, UnavailableError, ImpossibleError } from '../../errors.js';
-import { jsonOrNull } from '../../json-or-null.js';
+import { jsonOrNull } from '../../json-values.js';
 import type { ModelsAddress } from '../../local-models/processes/models-address.js';
 import type { CacheBuildId } from '../../ports.js';
 import { createDeadline, untilAborted } from '../../tools/aborting.js';

@@ -1,5 +1,6 @@
 import { FURTHER_LOOK, leastOwnShare, type TermStatistics, type TermWeights } from '../../../index/index.js';
 import type { Principal } from '../../access/access.js';
+import { sumOf } from '../../at.js';
 import { slicesOf } from '../../batches.js';
 import type { Candidate, WordIndex, WordSearch, CallOptions } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
@@ -11,7 +12,6 @@ import type { FoundChunk } from './chunk-query.js';
 import type { ChunkSearch } from './chunk-search.js';
 import { readField } from './read-field.js';
 import { ownShare, scoreWithSections, type SectionOptions, type OwnScore } from './section-scores.js';
-import { sumOf } from '../../at.js';
 
 /** Reads how often terms occur in the documents that a caller owns. */
 export type ReadStatistics = (callerId: string, terms: readonly number[]) => Promise<TermStatistics>;

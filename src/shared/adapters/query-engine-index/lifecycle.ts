@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sumOf } from '../../at.js';
 import { UnavailableError } from '../../errors.js';
 import type { OnProblem } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { hasShape, chunkIndex, CHUNK_INDEXES, type IndexDefinition, type VectorSpace } from './definition.js';
 import { createEngine, isMissing, toIndexUnavailable, type Engine, type IndexInfo } from './engine.js';
-import { sumOf } from '../../at.js';
 
 const RETRY_MILLISECONDS = 1_000;
 const INSPECT_MILLISECONDS = 10_000;

@@ -6,6 +6,7 @@ import {
   sectionOf,
   type TermWeights,
 } from '../../../index/index.js';
+import { sumOf } from '../../at.js';
 import { slicesOf } from '../../batches.js';
 import type { CallOptions } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
@@ -13,7 +14,6 @@ import { keys } from '../../redis/keys.js';
 import { declareScript } from '../../redis/script.js';
 import { nextSlice } from '../../tools/time-slices.js';
 import { readField } from './read-field.js';
-import { sumOf } from '../../at.js';
 
 /** A chunk with its own score. */
 export interface OwnScore {

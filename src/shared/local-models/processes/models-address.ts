@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
+import { valueOf } from '../../at.js';
 import type { models as section } from '../../settings/sections/models.js';
 import { tracedFetch } from '../../tracing/tracing.js';
-import { valueOf } from '../../at.js';
 
 /** The address of a process with local models. */
 export interface ModelsAddress {

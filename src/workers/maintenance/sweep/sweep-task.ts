@@ -1,4 +1,5 @@
 import type { SharedViews } from '../../../shared/access/sharing.js';
+import { at } from '../../../shared/at.js';
 import type { CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
@@ -9,7 +10,6 @@ import type { Redis } from '../../../shared/redis/client.js';
 import type { WorkOffSet, WorkedSet } from '../../work-off-set.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
 import type { RemoveObjects } from '../remove-unreferenced-objects.js';
-import { at } from '../../../shared/at.js';
 
 export interface SweepParts {
   readonly redis: Redis;

@@ -7,6 +7,7 @@ import { createSignFinder } from '../../../../src/readers/formats/pdf/marks/symb
 import { parsePdf } from '../../../../src/readers/formats/pdf/pdf.js';
 import { createWorkBudget } from '../../../../src/readers/formats/pdf/work-budgets.js';
 import { loadPdfium } from '../../../../src/readers/formats/pages/pdfium.js';
+import { DEFAULT_READ_OPTIONS } from '../../../../src/readers/read-options.js';
 import { createReceiptWriter } from '../../../../src/readers/receipt/receipt-writer.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../support/drawn-pdf.js';
 import { eastAsianFont, utf16, wideLine } from '../../../support/japanese-text.js';
@@ -47,6 +48,29 @@ describe('the work of reading a PDF', () => {
     const slow = await readBlocks(parsePdf, file);
     for (const clock of clocks) clock.mockRestore();
     expect(slow).toEqual(usual);
+  });
+
+  test('ends where pages take far longer than is counted of them, and the beginning of a file tells of it, too', async () => {
+    const [content = ''] = KINDS;
+    // Further down, texts are no heads of pages, of which the first alone is read.
+    const page = { content: content.replaceAll('700', '500'), fonts: `/FS ${String(FIRST_OBJECT)} 0 R` };
+    const file = drawPdf({ pages: [page, page, page, page], objects: objects.slice(3, 4) });
+    const clock = jest.spyOn(process, 'cpuUsage');
+    clock.mockImplementation((begun) => ({ user: begun ? 25_000_000 : 0, system: 0 }));
+    const slow = await readBlocks(parsePdf, file);
+    const receipt = createReceiptWriter();
+    const context = { filename: null, options: DEFAULT_READ_OPTIONS, receipt };
+    for await (const _block of parsePdf(file, context)) break;
+    clock.mockRestore();
+    expect(slow.text.split('praise us')).toHaveLength(5);
+    const limit = (first: number, sought: string) => ({
+      reason: 'limit',
+      location: { pages: { first, last: 4 } },
+      detail: `Not all of these pages were looked through for ${sought}, which takes too long.`,
+    });
+    const limits = [limit(1, 'hidden text'), limit(3, 'signs of symbol fonts')];
+    for (const { gaps } of [slow.receipt, receipt.findings()])
+      expect(gaps.filter(({ reason }) => reason === 'limit')).toEqual(limits);
   });
 
   test('ends with the budget, and a gap names the pages that were not drawn for hidden text', async () => {

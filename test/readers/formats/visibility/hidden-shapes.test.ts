@@ -109,6 +109,11 @@ const SEEN: readonly Row[] = [
   ['xlsx', 'shape', xlsx(sheetShape('hidden="0"'))],
   ['xlsx', 'chart', chart('')],
   ['odt', 'frame that is not printed', odt(inBox('Canary', 'draw:display="screen"'))],
+  [
+    'odt',
+    'shape on no layer, with one that is not displayed and has no name',
+    odt(inBox('Canary', ''), '<draw:layer draw:display="none"/>'),
+  ],
   ['odp', 'shape', slides('drawooo:display="always"')],
   ['rtf', 'shape', rtf(rtfShape('{\\sp{\\sn fHidden}{\\sv 0}}', 'Canary'))],
   ['rtf', 'body, where no property of a shape counts', rtf(`${HIDDEN} Canary`)],
@@ -120,6 +125,13 @@ describe('text of a shape', () => {
   test.each(UNSEEN)('that is not shown is left out of %s with it: %s', async (format, _, content) => {
     const shown = await expectUnseen(format, content, '1 hidden shape');
     if (ALONE.has(format)) expect(shown).toBe('Shown\n\n');
+  });
+
+  test('that is not shown is left out of RTF with the choice of a form', async () => {
+    const list = '{\\*\\formfield{\\fftype2\\ffres0{\\*\\ffl Canary}}}';
+    const field = `{\\field{\\*\\fldinst{ FORMDROPDOWN ${list}}}{\\fldrslt }}`;
+    expect((await readBlocks('rtf', rtf(field))).text).toBe('Shown Canary\n\n');
+    await expectUnseen('rtf', rtf(rtfShape(HIDDEN, field)), '1 hidden shape');
   });
 
   test('that is hidden itself in a hidden group ends with the group', async () => {

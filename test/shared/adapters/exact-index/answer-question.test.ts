@@ -3,7 +3,7 @@ import { createAnswerQuestion } from '../../../../src/shared/adapters/exact-inde
 import type { Head } from '../../../../src/shared/adapters/exact-index/mirror/client.js';
 import { createMissingList } from '../../../../src/shared/adapters/exact-index/mirror/chunk-load.js';
 import { loadMirror } from '../../../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { createSlices } from '../../../../src/index/masks/masks.js';
+import { createSlices } from '../../../../src/index/masks/slices.js';
 
 const createMirror = await loadMirror();
 const HEAD: Head = { epoch: 'data set', sequence: 7 };

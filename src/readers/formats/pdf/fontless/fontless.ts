@@ -50,7 +50,8 @@ export function createFontless({ pdfium, bytes, second, objects, receipt, budget
     if (isLacking) for (const font of fonts ?? []) undrawn.add(font);
     if (budget.isSpent() && isLacking) budget.miss(number);
     if (budget.isSpent()) return page;
-    const lost = await lookFor(page, { pdfium, bytes, second, budget }).catch(() => undefined);
+    const source = { pdfium, bytes, second, budget };
+    const lost = await budget.during(() => lookFor(page, source)).catch(() => undefined);
     // Where fonts cannot be told, as in an encrypted file, the page may use none of them.
     const mayBeLost = lost ? lost.isCut : isLacking && (fonts !== undefined || added.size > 0);
     if (mayBeLost) addGap(number);

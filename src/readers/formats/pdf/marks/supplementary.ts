@@ -41,7 +41,7 @@ export function createSupplementary({ second, objects, maps, receipt, budget }: 
       return page;
     }
     if (!isTurned) budget.spend(charactersOf(page));
-    const found = isTurned ? undefined : await second.supplementary(number);
+    const found = isTurned ? undefined : await budget.during(() => second.supplementary(number));
     const runs = found?.flatMap(runsOf) ?? [];
     let placed = page;
     let count = 0;

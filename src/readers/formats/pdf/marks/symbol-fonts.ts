@@ -63,7 +63,7 @@ export function createSignFinder({ bytes, second, objects, receipt, budget }: So
       return undefined;
     }
     budget.spend(charactersOf(page));
-    return await second.signs(page.pageNum);
+    return await budget.during(() => second.signs(page.pageNum));
   };
   const readPage = async (page: ParsedPage, isTurned: boolean): Promise<ParsedPage> => {
     if (!(await mayHoldSigns(page))) return page;

@@ -1,4 +1,5 @@
 import type { LoadedChunks } from '../../../../index/index.js';
+import { lookUp } from '../../../at.js';
 import type { OnProblem } from '../../../ports.js';
 import type { MirrorClient } from './client.js';
 import type { Mirror } from './mirror.js';
@@ -17,7 +18,6 @@ import {
   type MissingChunks,
   type MissingList,
 } from './chunk-load.js';
-import { lookUp } from '../../../at.js';
 
 /**
  * Loads chunks in pages, between which searches are answered: chunks of published generations first, and then chunks of

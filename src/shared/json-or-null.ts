@@ -1,8 +1,0 @@
-/** The value of a text in JSON; null for a text that is none. */
-export function jsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
