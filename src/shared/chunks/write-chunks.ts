@@ -3,7 +3,14 @@ import { inGroups, BATCH_SIZE } from '../batches.js';
 import type { VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { settleStep, sumTerms, countFieldsOf, stepArguments, type BatchTerms, type StepArguments } from '../term-statistics/count-steps.js';
+import {
+  settleStep,
+  sumTerms,
+  countFieldsOf,
+  stepArguments,
+  type BatchTerms,
+  type StepArguments,
+} from '../term-statistics/count-steps.js';
 import {
   marksName,
   textFields,

@@ -4,7 +4,15 @@ import { generationId, type DocumentRecord } from '../../../../src/shared/docume
 import { documentTags } from '../../../../src/shared/documents/record-fields.js';
 import { NO_QUOTAS, TOO_MANY_CHUNKS } from '../../../../src/shared/documents/counts.js';
 import { createRecords } from '../../../../src/shared/documents/records.js';
-import { fail, patch, remove, replaceContent, requeue, retry, startAttempt } from '../../../../src/shared/documents/transitions.js';
+import {
+  fail,
+  patch,
+  remove,
+  replaceContent,
+  requeue,
+  retry,
+  startAttempt,
+} from '../../../../src/shared/documents/transitions.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
 import { createTermStatistics } from '../../../../src/shared/term-statistics/term-statistics.js';
 import { createCleanJob } from '../../../../src/workers/maintenance/clean-job.js';
