@@ -1,6 +1,6 @@
 import { createIndexBuilder } from '../shared/adapters/query-engine-index/lifecycle.js';
-import { algorithmOf, createEmbedder } from '../shared/create-adapters.js';
-import { chooseIndex } from '../shared/data-set/choose-index.js';
+import { createEmbedder } from '../shared/create-adapters.js';
+import { algorithmOf, chooseIndex } from '../shared/data-set/choose-index.js';
 import { IncompatibleDataError } from '../shared/errors.js';
 import { inspectServer } from '../shared/data-set/data-set.js';
 import { FIRST_VECTORS, type VectorSet } from '../shared/data-set/stored-vectors.js';

@@ -1,4 +1,3 @@
-import type { VectorAlgorithm } from './adapters/query-engine-index/query-engine-index.js';
 import type { FindOptions } from './local-models/processes/find-model.js';
 import type { Completer, Embedder, Reranker, CallOptions, Embeddings } from './ports.js';
 import { completerOf, embedderOf, rerankerOf } from './settings/chosen-adapters.js';
@@ -28,20 +27,6 @@ const providerOf = ({ name, place, inUse }: Adapter, settings: Settings): ModelP
   name,
   baseUrl: place.at === 'provider' ? inUse(settings).address : null,
 });
-
-/** Returns the algorithm by which the Query Engine is to index vectors, by the settings. */
-export function algorithmOf({
-  algorithm,
-  hnswM,
-  hnswEfConstruction,
-}: Settings['queryEngine']): VectorAlgorithm {
-  switch (algorithm) {
-    case 'flat':
-      return { name: 'flat' };
-    case 'hnsw':
-      return { name: 'hnsw', m: hnswM, efConstruction: hnswEfConstruction };
-  }
-}
 
 /** The provider of a model's answers: a kind of the settings, and the address of a server. */
 interface ModelProvider {

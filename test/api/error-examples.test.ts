@@ -4,8 +4,9 @@ import { createRateLimit, type Windows } from '../../src/api/auth/rate-limit.js'
 import { queryInteger } from '../../src/api/http/validation/field-schemas.js';
 import { responsesOf } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';
+import { missingFiles } from '../../src/api/http/request/upload.js';
 import { errorExample } from '../../src/api/pages/error-examples.js';
-import { missingFile, receiveFile } from '../../src/api/routes/ingest/upload-fields.js';
+import { receiveFile } from '../../src/api/routes/ingest/upload-fields.js';
 import { fileTooLarge } from '../../src/api/services/ingest/incoming.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { jsonBody, makeToken, startApi, type ApiClient } from '../support/api.js';
@@ -31,7 +32,7 @@ const files = defineRoute({
   upload: { fields: z.object({}), alsoJson: false },
   responses,
   handle: async ({ receiveUpload }, reply) => {
-    if (!receiveUpload) throw missingFile();
+    if (!receiveUpload) throw missingFiles('file');
     const target = {
       maxBytes: 104_857_600,
       tooLarge: () => fileTooLarge(104_857_600),

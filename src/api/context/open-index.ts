@@ -1,7 +1,6 @@
 import { createExactIndex, createPostings } from '../../shared/adapters/exact-index/exact-index.js';
 import { createQueryEngineIndex } from '../../shared/adapters/query-engine-index/query-engine-index.js';
-import { algorithmOf } from '../../shared/create-adapters.js';
-import { chooseIndex } from '../../shared/data-set/choose-index.js';
+import { algorithmOf, chooseIndex } from '../../shared/data-set/choose-index.js';
 import { claimIndex, readDataSet, watchDataSet, type DataSet } from '../../shared/data-set/data-set.js';
 import type { Records } from '../../shared/documents/records.js';
 import type { Logger } from '../../shared/observability/logger.js';

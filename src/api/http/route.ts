@@ -6,8 +6,7 @@ import type { RequestContext } from '../services/request-context.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
 import type { IgnoredFields } from './unknown-fields.js';
 import type { ReceiveItems } from './request/items/receive-items.js';
-import type { ReceiveUpload } from './request/upload.js';
-import type { ReceiveFiles } from './request/upload-files.js';
+import type { ReceiveFiles, ReceiveUpload } from './request/upload.js';
 
 /** The input of a handler: validated values, and nothing of Express. */
 export interface ApiRequest<Path, Query, Body> {

@@ -11,8 +11,16 @@ import { connect, type Client } from './connect.js';
 import { allKeys, dumpKeys, type Dumped } from './dump-keys.js';
 import { once, putHashed } from './hashed.js';
 import { createKeyParts } from './key-parts.js';
-import { FORMAT, placesOf, placeOfSource, type Manifest, type Part } from './manifest.js';
-import { findManifest, openPlace, writeManifest } from './open-place.js';
+import {
+  findManifest,
+  FORMAT,
+  placesOf,
+  placeOfSource,
+  writeManifest,
+  type Manifest,
+  type Part,
+} from './manifest.js';
+import { openPlace } from './open-place.js';
 
 /**
  * Copies the data of a service, as it was at one moment, into a folder or a bucket. The service goes on meanwhile.

@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { ObjectStorage } from '../../shared/ports.js';
 import { UserError } from '../user-messages.js';
-import type { Part } from './manifest.js';
+
+/** The size of an object, and the SHA-256 of its bytes as they are stored. */
+export interface Hashed {
+  readonly bytes: number;
+  readonly sha256: string;
+}
 
 /** Stores a stream and answers with the hash of the stored bytes. */
 export async function putHashed(
   storage: ObjectStorage,
   key: string,
   source: AsyncIterable<Uint8Array>,
-): Promise<Omit<Part, 'name'>> {
+): Promise<Hashed> {
   const hash = createHash('sha256');
   let bytes = 0;
   await storage.put(key, tapped());
@@ -27,7 +32,7 @@ export async function putHashed(
 export async function* openVerified(
   storage: ObjectStorage,
   key: string,
-  part: Omit<Part, 'name'>,
+  part: Hashed,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   let bytes = 0;

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
 import { documentOfSource, isObjectKey } from '../../shared/storage/sources.js';
+import { UserError } from '../user-messages.js';
+import { once, readAll } from './hashed.js';
 
 /** The version of a backup's form. */
 export const FORMAT = 1;
@@ -39,7 +42,23 @@ export const manifestSchema = z.object({
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-export const MANIFEST = 'manifest.json';
+const MANIFEST = 'manifest.json';
+
+/** The manifest of the backup that lies there; null for none. @throws UserError for one of another version */
+export async function findManifest(place: ObjectStorage): Promise<Manifest | null> {
+  try {
+    const text = (await readAll(await place.open(MANIFEST))).toString();
+    return manifestSchema.parse(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof MissingObjectError) return null;
+    throw new UserError(`The ${MANIFEST} of the backup cannot be read, or is of another version.`, {
+      cause: error,
+    });
+  }
+}
+
+export const writeManifest = (place: ObjectStorage, manifest: Manifest): Promise<void> =>
+  place.put(MANIFEST, once(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));
 
 /**
  * A line of the list of sources. Its name is the source's key in the object storage, where nothing else may be written over: the

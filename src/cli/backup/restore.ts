@@ -16,8 +16,8 @@ import { allKeys } from './dump-keys.js';
 import { openVerified, readAll } from './hashed.js';
 import { readKeyPart } from './key-parts.js';
 import type { KeyRecord } from './key-records.js';
-import { placeOfSource, sourceSchema, type Manifest, type Part } from './manifest.js';
-import { findManifest, noBackup, openPlace } from './open-place.js';
+import { findManifest, placeOfSource, sourceSchema, type Manifest, type Part } from './manifest.js';
+import { noBackup, openPlace } from './open-place.js';
 
 const SOURCES_AT_ONCE = 4;
 

@@ -34,6 +34,20 @@ export async function chooseIndex(redis: Redis, setting: Settings['index']): Pro
   );
 }
 
+/** Returns the algorithm by which the Query Engine is to index vectors, by the settings. */
+export function algorithmOf({
+  algorithm,
+  hnswM,
+  hnswEfConstruction,
+}: Settings['queryEngine']) {
+  switch (algorithm) {
+    case 'flat':
+      return { name: algorithm };
+    case 'hnsw':
+      return { name: algorithm, m: hnswM, efConstruction: hnswEfConstruction };
+  }
+}
+
 /** Returns the reason why the Query Engine cannot be used; null when it is there, complete and new enough. */
 async function whyNoQueryEngine(redis: Redis): Promise<string | null> {
   const list = await unlessRefused(redis.ft._list());

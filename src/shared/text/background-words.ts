@@ -4,7 +4,8 @@ import { splitWord } from './words.js';
 
 /**
  * Share of passages of about 220 words of general text that hold a word, for words frequent enough to matter; a word
- * stands for all forms that `list-terms.ts` maps to its term. Where it comes from, all of it free to use and share:
+ * stands for all forms that `list-terms.ts` maps to its term. Who changes a rate changes the builtin vectors, too, and raises
+ * the name of their model in `src/shared/adapters/builtin/embedder.ts`. Where it comes from, all of it free to use and share:
  * - English: definitions and examples of WordNet 3.0 (WordNet licence), three fifths; documentation of PostgreSQL 15
  *   (PostgreSQL licence) and of Python 3.11 (PSF licence), one fifth each. Stop words are left out.
  * - Some 40 other languages: words of the lists of stopwords-iso 1.1.0 (MIT licence), with rates estimated from the

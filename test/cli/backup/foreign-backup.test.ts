@@ -5,8 +5,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { once, putHashed } from '../../../src/cli/backup/hashed.js';
 import { createKeyParts } from '../../../src/cli/backup/key-parts.js';
-import { FORMAT, placeOfSource, placesOf, type KeyPart } from '../../../src/cli/backup/manifest.js';
-import { writeManifest } from '../../../src/cli/backup/open-place.js';
+import {
+  FORMAT,
+  placeOfSource,
+  placesOf,
+  writeManifest,
+  type KeyPart,
+} from '../../../src/cli/backup/manifest.js';
 import { restore } from '../../../src/cli/backup/restore.js';
 import { UserError } from '../../../src/cli/user-messages.js';
 import { openFolder } from '../../../src/shared/create-storage.js';

@@ -1,7 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingFile } from '../../services/ingest/incoming.js';
-import type { ReceiveFiles } from '../request/upload-files.js';
-import type { ReceiveUpload } from '../request/upload.js';
+import type { ReceiveFiles, ReceiveUpload } from '../request/upload.js';
 
 /** The method and the address of a request, query string included. */
 export interface Place {

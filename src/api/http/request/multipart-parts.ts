@@ -1,23 +1,32 @@
+import type { Readable } from 'node:stream';
 import type { Busboy } from 'busboy';
 import type { IncomingFile } from '../../services/ingest/incoming.js';
 import { HttpError } from '../http-error.js';
 import { GatheredBytes } from './body.js';
-import { fieldText } from './multipart-parser.js';
+import { fieldText, malformed } from './multipart-parser.js';
 
-export interface UploadTarget<Stored> {
-  readonly maxFileBytes: number;
-  /** Makes the error that refuses a larger file. */
-  readonly tooLarge: () => Error;
+/** The parts of a form that are read. */
+export interface FormTarget<Stored> {
+  /** The name of the parts that are files, and how many there may be. */
+  readonly name: string;
+  readonly maxFiles: number;
+  /** Makes the error that refuses one file more. */
+  readonly tooMany: () => Error;
   /** The form fields that are read, with the most bytes of each; other fields are skipped. */
   readonly fields: Readonly<Record<string, number>>;
-  /** Stores the part named `file` and must read all of its bytes. Reading throws when the upload breaks off. */
-  readonly storeFile: (file: IncomingFile) => Promise<Stored>;
-  /** Called for each form field, and may throw to refuse the upload. `value` is null when the field exceeds its limit. */
-  readonly onField?: (name: string, value: string | null) => void;
+  /** Called for each form field, and may throw to refuse the form. `value` is null when the field exceeds its limit. */
+  readonly onField: (name: string, value: string | null) => void;
+  /**
+   * Stores a file, which need not be read to its end: the rest is skipped. It rejects only where the form cannot go on.
+   * Reading throws when the upload breaks off.
+   */
+  readonly store: (file: IncomingFile) => Promise<Stored>;
 }
 
-/** The state of one upload while its body is read. */
-export interface UploadState {
+/** The state of a form while its body is read. */
+export interface FormState<Stored> {
+  /** Files in the order of their parts, some of which are still being read. */
+  readonly stored: Promise<Stored>[];
   /** Form fields that were sent like files and are still being read. */
   readonly fields: Promise<void>[];
   failure: { readonly error: unknown } | null;
@@ -28,15 +37,12 @@ export interface UploadState {
   passedBytes: number;
 }
 
-/** The same for an upload of one file. */
-export interface FileState<Stored> extends UploadState {
-  stored: Promise<Stored> | null;
-}
-
-type FieldTarget = Pick<UploadTarget<unknown>, 'fields' | 'onField'>;
-
 /** Passes the form fields of a multipart body on to the target. */
-export function takeFields(parser: Busboy, target: FieldTarget, reading: UploadState): void {
+export function takeFields(
+  parser: Busboy,
+  target: Pick<FormTarget<unknown>, 'fields' | 'onField'>,
+  reading: FormState<unknown>,
+): void {
   // @NOTE busboy's type does not say that the name is undefined when the part gives none.
   parser.on('field', (name: string | undefined, value, info) => {
     const maxBytes = fieldLimit(target, name);
@@ -56,41 +62,50 @@ export function takeFields(parser: Busboy, target: FieldTarget, reading: UploadS
   }
 }
 
-function takeField(name: string, value: string | null, target: FieldTarget, reading: UploadState): void {
+function takeField(
+  name: string,
+  value: string | null,
+  { onField }: Pick<FormTarget<unknown>, 'onField'>,
+  reading: FormState<unknown>,
+): void {
   if (reading.failure) return;
   try {
-    target.onField?.(name, value);
+    onField(name, value);
   } catch (error) {
     reading.stop(error);
   }
 }
 
-/** Passes the file of a multipart body on to the target, and fields that are sent like files. */
+/** Passes the files of a multipart body on to the target, one after the other, and fields that are sent like files. */
 export function takeFiles<Stored>(
   parser: Busboy,
-  target: UploadTarget<Stored>,
-  reading: FileState<Stored>,
+  target: FormTarget<Stored>,
+  reading: FormState<Stored>,
 ): void {
   parser.on('file', (name: string | undefined, bytes, { filename = '', mimeType, encoding }) => {
     // Without a listener the error of a part that breaks off would end the process. Its reader gets the error as well.
     bytes.on('error', () => undefined);
-    const maxBytes = fieldLimit(target, name);
-    const drop = () => {
+    const countPassed = () =>
       bytes.on('data', (part: Buffer) => {
         reading.passedBytes += part.length;
       });
-    };
+    const maxBytes = fieldLimit(target, name);
     // The parser finishes the current chunk even after it was stopped.
-    if (reading.failure) drop();
-    else if (name === 'file' && reading.stored) reading.stop(secondFile());
-    else if (name === 'file') {
+    if (reading.failure) countPassed();
+    else if (name === target.name && reading.stored.length === target.maxFiles) {
+      countPassed();
+      reading.stop(target.tooMany());
+    } else if (name === target.name) {
+      countPassed();
+      bytes.pause();
       const file = {
         filename: filename === '' ? null : filename,
         declaredType: mimeType,
-        bytes: countPassed(bytes, reading),
+        bytes: read(bytes),
       };
-      reading.stored = target.storeFile(file);
-      reading.stored.catch(reading.stop);
+      const storing = target.store(file).finally(() => bytes.resume());
+      storing.catch(reading.stop);
+      reading.stored.push(storing);
     } else if (name !== undefined && maxBytes !== null) {
       const taken = collectField(bytes, { maxBytes, encoding }, reading).then((value) => {
         takeField(name, value, target, reading);
@@ -98,35 +113,38 @@ export function takeFiles<Stored>(
       taken.catch(reading.stop);
       reading.fields.push(taken);
     } else {
-      drop();
+      countPassed();
       if (name !== undefined) reading.onUnknown(name);
     }
   });
 }
 
-/** Passes a file's bytes on and counts them as no longer held. */
-async function* countPassed(
-  bytes: AsyncIterable<Uint8Array>,
-  reading: UploadState,
-): AsyncGenerator<Uint8Array> {
-  for await (const part of bytes) {
-    reading.passedBytes += part.length;
-    yield part;
+/** The bytes of a part. Who stops reading leaves the rest to be skipped, which the form needs to go on. */
+async function* read(bytes: Readable): AsyncGenerator<Uint8Array> {
+  const parts: AsyncIterable<unknown> = bytes.iterator({ destroyOnReturn: false });
+  try {
+    for await (const part of parts)
+      if (Buffer.isBuffer(part)) yield part;
+      else throw new TypeError('the parts of a form are read as bytes');
+  } catch (error) {
+    throw malformed(error);
   }
 }
 
 /** Returns the most bytes that a field may have; null for a field that is not read. */
-const fieldLimit = (target: FieldTarget, name: string | undefined): number | null =>
-  name !== undefined && Object.hasOwn(target.fields, name) ? (target.fields[name] ?? null) : null;
+const fieldLimit = (
+  { fields }: Pick<FormTarget<unknown>, 'fields'>,
+  name: string | undefined,
+): number | null => (name !== undefined && Object.hasOwn(fields, name) ? (fields[name] ?? null) : null);
 
 /**
  * Reads a form field that was sent like a file, as browsers do with a Blob; null when it exceeds `maxBytes`. Nothing of it
  * is held then.
  */
-export async function collectField(
+async function collectField(
   bytes: AsyncIterable<Uint8Array>,
   { maxBytes, encoding }: { readonly maxBytes: number; readonly encoding: string },
-  reading: Pick<UploadState, 'passedBytes'>,
+  reading: Pick<FormState<unknown>, 'passedBytes'>,
 ): Promise<string | null> {
   const gathered = new GatheredBytes();
   let size = 0;
@@ -140,6 +158,3 @@ export async function collectField(
   }
   return size <= maxBytes ? fieldText(gathered.bytes, encoding) : null;
 }
-
-const secondFile = () =>
-  new HttpError(422, [{ loc: ['body', 'file'], msg: 'only one file is expected', type: 'value_error' }]);

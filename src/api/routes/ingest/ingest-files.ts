@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isPlainObject } from '../../../shared/json-values.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
 import { HttpError } from '../../http/http-error.js';
-import type { ReceiveFiles } from '../../http/request/upload-files.js';
+import { missingFiles, type ReceiveFiles } from '../../http/request/upload.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
 import type { FileDetails, IngestFiles } from '../../services/ingest/batch/ingest-files.js';
@@ -98,10 +98,7 @@ export const ingestFilesRoute = ({
     idempotency: { skipFiles: skipFilesOf(maxFiles, maxFileBytes) },
     handle: async (request, reply) => {
       const { receiveFiles, prefer, takeIgnored } = request;
-      if (!receiveFiles)
-        throw new HttpError(422, [
-          { loc: ['body', 'files'], msg: 'field required', type: 'value_error.missing' },
-        ]);
+      if (!receiveFiles) throw missingFiles('files');
       const awaited = await ingestFiles(async ({ store }) => {
         const { files, fields } = await receiveFiles({ ...FORM, maxFiles, maxFileBytes, store });
         return { files, details: await detailsOf(fields, files.length) };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nonBlankString, optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
 import { metadata, accessControl, statedLists } from '../../http/validation/document-fields.js';
+import { missingFiles } from '../../http/request/upload.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
@@ -9,14 +10,7 @@ import type { AnswerAgain } from '../../services/ingest/answer-again.js';
 import type { Ingest, TextIngest } from '../../services/ingest/ingest.js';
 import { replyIngest, documentView } from '../document-view.js';
 import { ingestFileExamples, ingestTextExamples } from '../examples/ingest.js';
-import {
-  missingFile,
-  OCR_DESCRIPTION,
-  ocrMode,
-  onDuplicate,
-  receiveDescribedFile,
-  skipUpload,
-} from './upload-fields.js';
+import { OCR_DESCRIPTION, ocrMode, onDuplicate, receiveDescribedFile, skipUpload } from './upload-fields.js';
 
 const ON_DUPLICATE_DESCRIPTION =
   'The way to treat the request when you own a document with exactly this content, byte by byte, that you may read and whose ingest has ' +
@@ -151,7 +145,7 @@ const ingestFileRoute = ({ ingest, answerAgain, admit, bucket, maxFileBytes }: I
     },
     handle: async (request, reply) => {
       const { receiveUpload, prefer } = request;
-      if (!receiveUpload) throw missingFile();
+      if (!receiveUpload) throw missingFiles('file');
       const receive = receiveDescribedFile(receiveUpload);
       const awaited = await ingest.ingestFile(receive, request.context);
       return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));

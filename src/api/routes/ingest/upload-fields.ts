@@ -8,8 +8,12 @@ import {
 import { parseRequest } from '../../http/validation/validation-errors.js';
 import { HttpError } from '../../http/http-error.js';
 import { parseJson } from '../../http/json/json.js';
-import type { ReceiveUpload } from '../../http/request/upload.js';
-import type { UploadTarget } from '../../http/request/multipart-parts.js';
+import {
+  fieldTooLong,
+  missingFiles,
+  type ReceiveUpload,
+  type UploadTarget,
+} from '../../http/request/upload.js';
 import { ON_DUPLICATE } from '../../services/ingest/duplicates.js';
 import {
   fileTooLarge,
@@ -88,13 +92,9 @@ async function receive<Stored>(
     tooLarge,
     storeFile: async (file) => [await store(file)] as const,
   });
-  if (!stored) throw missingFile();
+  if (!stored) throw missingFiles('file');
   return stored[0];
 }
-
-/** @returns an HttpError 422 */
-export const missingFile = (): HttpError =>
-  new HttpError(422, [{ loc: ['body', 'file'], msg: 'field required', type: 'value_error.missing' }]);
 
 /** @throws HttpError 422 for fields that are not as they should be */
 export function parseDetails(fields: Readonly<Record<string, unknown>>): DocumentDetails {
@@ -109,7 +109,7 @@ export function createUploadFields() {
   const parse = () => parseDetails(Object.fromEntries(taken));
   return {
     take: (name: string, value: string | null): void => {
-      if (value === null) throw tooLong(name);
+      if (value === null) throw fieldTooLong(name);
       taken.set(name, isWord(name) ? value : parseObject(name, value));
       parse();
     },
@@ -132,6 +132,3 @@ function attemptJson(text: string): unknown {
     throw error;
   }
 }
-
-const tooLong = (name: string) =>
-  new HttpError(422, [{ loc: ['body', name], msg: 'this field is too long', type: 'value_error' }]);

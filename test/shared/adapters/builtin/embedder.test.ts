@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../../../src/shared/adapters/builtin/embedder.js';
+import { makeBackgroundRates } from '../../../../src/shared/text/background-words.js';
 
 const embedder = createBuiltinEmbedder();
 
@@ -50,6 +52,13 @@ describe('the builtin embedder', () => {
     expect(weights).toHaveLength(8);
     expect(weights[0]).toBeCloseTo(0.0325, 5);
     expect(weights[7]).toBeCloseTo(0.064021, 5);
+  });
+
+  test('whoever changes a background rate of any language raises the name of the model, so that vectors are made anew', () => {
+    const digests: Readonly<Record<string, string>> = { 'builtin-2': '9d98361039a2b36e' };
+    const rates = [...makeBackgroundRates()].sort(([a], [b]) => a - b);
+    const digest = createHash('sha256').update(JSON.stringify(rates)).digest('hex');
+    expect(digests[embedder.model]).toBe(digest.slice(0, 16));
   });
 
   test('makes documents shorter than 1, the shorter the less they say, and queries of length 1', async () => {
