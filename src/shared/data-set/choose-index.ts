@@ -35,11 +35,7 @@ export async function chooseIndex(redis: Redis, setting: Settings['index']): Pro
 }
 
 /** Returns the algorithm by which the Query Engine is to index vectors, by the settings. */
-export function algorithmOf({
-  algorithm,
-  hnswM,
-  hnswEfConstruction,
-}: Settings['queryEngine']) {
+export function algorithmOf({ algorithm, hnswM, hnswEfConstruction }: Settings['queryEngine']) {
   switch (algorithm) {
     case 'flat':
       return { name: algorithm };
