@@ -174,6 +174,8 @@ describeOnEachIndex((start) => {
     const provider = await startFakeOpenAI({ dimensions: 4_096 });
     try {
       const client = await open(start, { ...EMBEDDING.env, [EMBEDDING.providedBy]: provider.url });
+      // A text that is larger than all that Redis may hold would fail, and not wait.
+      await take('before', 100);
       await leaveRoom(4);
       const { external_id: id } = (await ingestLater(client, prose())).body;
       await until(async () => (await redis.hExists('quire:waiting-for-room', id)) === 1);
