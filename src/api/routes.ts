@@ -168,7 +168,7 @@ function sharingRoutes(
   { records, sharedViews }: DocumentRouteContext,
   parts: Omit<MembershipParts, 'lists'>,
 ): Route[] {
-  const lists = createCallerLists({ sharedViews, records });
+  const lists = createCallerLists({ sharedViews, records, room: parts.room });
   return createSharingRoutes({ membership: createMembership({ ...parts, lists }), lists });
 }
 

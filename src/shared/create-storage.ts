@@ -7,12 +7,13 @@ import { objectStorageOf } from './settings/chosen-adapters.js';
 import type { Settings } from './settings/schema.js';
 
 type OwnOptions = Omit<StorageOptions, 'logger'>;
+type Room = Pick<DiskWatch, 'requireRoom'>;
 
 /** @throws SettingsError when the storage answers that it refuses the settings; one that is away is not waited for */
 export async function createObjectStorage(
   settings: Settings,
   logger: Logger,
-  { disk, ...options }: OwnOptions & { readonly disk: DiskWatch },
+  { disk, ...options }: OwnOptions & { readonly disk: Room },
 ): Promise<ObjectStorage> {
   const storage = await openStorage(settings, logger, options);
   return objectStorageOf(settings).isRemote ? storage : withRoom(storage, disk);
@@ -35,13 +36,13 @@ export const storageAdvice = (settings: Settings): string => objectStorageOf(set
 const BYTES_BETWEEN = 2 ** 20;
 
 /** A storage that takes an object only while its disk has room, before it begins and as long as the object arrives. */
-function withRoom(storage: ObjectStorage, disk: DiskWatch): ObjectStorage {
+function withRoom(storage: ObjectStorage, disk: Room): ObjectStorage {
   return { ...storage, put: (key, source) => storage.put(key, whileRoom(source, disk)) };
 }
 
 async function* whileRoom(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  disk: DiskWatch,
+  disk: Room,
 ): AsyncGenerator<Uint8Array> {
   await disk.requireRoom();
   let written = 0;

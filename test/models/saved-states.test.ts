@@ -37,8 +37,8 @@ test('a state that is removed while it is saved does not come back', async () =>
     await writeFile(path, 'what the model knows');
     await once(gate, 'open');
   };
-  // @NOTE of the engine's sequence, saving calls this alone; the real one cannot be held up
-  const sequence = { saveStateToFile } as unknown as LlamaContextSequence;
+  // @NOTE of the engine's sequence, saving uses these alone; the real one cannot be held up
+  const sequence = { context: { stateSize: 21 }, saveStateToFile } as unknown as LlamaContextSequence;
   const saved = files.save('one', { ...owner, group: '', tokens: [], sequence });
   const removed = files.remove('one');
   await until(async () => (await readdir(directory)).length > 0);
@@ -53,8 +53,8 @@ test('a state that is removed while it is saved does not come back', async () =>
 test('nothing is left of a state that could not be saved again', async () => {
   const files = await openFiles();
   const save = (saveStateToFile: (path: string) => Promise<void>) => {
-    // @NOTE of the engine's sequence, saving calls this alone
-    const sequence = { saveStateToFile } as unknown as LlamaContextSequence;
+    // @NOTE of the engine's sequence, saving uses these alone
+    const sequence = { context: { stateSize: 21 }, saveStateToFile } as unknown as LlamaContextSequence;
     return files.save('one', { ...owner, group: '', tokens: [], sequence });
   };
   await save((path) => writeFile(path, 'what the model knows'));

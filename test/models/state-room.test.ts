@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import { openStateFiles, type StateFiles } from '../../src/models/engine/chat/saved-states.js';
+import { UnavailableError } from '../../src/shared/errors.js';
 import { createLogger } from '../../src/shared/observability/logger.js';
 
 const madeOf = { fingerprint: 'f', template: 't', window: 4_096, engine: 'e' };
@@ -12,6 +13,8 @@ const madeOf = { fingerprint: 'f', template: 't', window: 4_096, engine: 'e' };
 const sequenceOf = (bytes: number) =>
   // @NOTE nothing else of a sequence is used to save it
   ({
+    context: { stateSize: bytes },
+    contextTokens: tokensOf(1),
     saveStateToFile: (path: string) => writeFile(path, Buffer.alloc(bytes)),
   }) as unknown as LlamaContextSequence;
 
@@ -25,8 +28,13 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const logger = createLogger({ level: 'silent', process: 'test' });
-const openFiles = (maxBytes: number) =>
-  openStateFiles(directory, { maxBytes, disk: { requireRoom: () => Promise.resolve() }, logger });
+const openFiles = (maxBytes: number, free = Infinity) =>
+  openStateFiles(directory, { maxBytes, disk: diskWith(free), logger });
+
+const diskWith = (free: number) => ({
+  requireRoom: (bytes = 0) =>
+    bytes > free ? Promise.reject(new UnavailableError('room on the disk')) : Promise.resolve(),
+});
 
 async function save(
   files: StateFiles,
@@ -103,4 +111,14 @@ test('a manifest that is damaged is no reason not to start', async () => {
     );
     expect((await idsOf(await openFiles(1e9))).length).toBeLessThanOrEqual(2);
   }
+});
+
+test('a state that would take more than is free on the disk is neither saved nor put aside', async () => {
+  const files = await openFiles(1e9, 150);
+  await expect(save(files, 'large', { bytes: 151 })).rejects.toThrow('room on the disk');
+  expect(await files.putAside(sequenceOf(151))).toBeNull();
+  expect(await readdir(directory)).toEqual([]);
+  await save(files, 'small', { bytes: 150 });
+  expect(await idsOf(files)).toEqual(['small']);
+  expect(await files.putAside(sequenceOf(150))).not.toBeNull();
 });

@@ -25,8 +25,8 @@ export interface DiskWatch {
   readonly disk: string;
   readonly state: () => Promise<DiskState>;
   readonly isShort: () => Promise<boolean>;
-  /** @throws UnavailableError while too little is free */
-  readonly requireRoom: () => Promise<void>;
+  /** @throws UnavailableError while too little is free, or would be with so many bytes more */
+  readonly requireRoom: (bytes?: number) => Promise<void>;
 }
 
 export interface DiskWatchOptions {
@@ -69,8 +69,9 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
     disk,
     state,
     isShort,
-    requireRoom: async () => {
-      if (!(await isShort())) return;
+    requireRoom: async (bytes = 0) => {
+      const { free, least } = await state();
+      if (!(await isShort()) && free - bytes >= least) return;
       throw new UnavailableError(`room on the disk (${disk})`, { retryAfterSeconds: RETRY_SECONDS });
     },
   };

@@ -135,12 +135,14 @@ async function takeBack(parts: TakingParts, id: string): Promise<boolean> {
   return true;
 }
 
-/** Writing the files anew takes the disk minutes where they are large. */
+/** Writing the files anew takes the disk minutes where they are large. Much growth is not waited for. */
 const REWRITE_PAUSE_MILLISECONDS = 600_000;
 /** The growth since the last rewriting below which another one saves nothing. */
 const MIN_GROWTH = 65_536;
 /** The part of the spare bytes that has to be left even if the new files become as large as the old ones. */
 const LEFT_OF_SPARE = 1 / 4;
+/** The growth since the last rewriting, as a part of the spare bytes, that is much: they would be used up in a few pauses. */
+const MUCH_OF_SPARE = 1 / 4;
 
 interface RewriteParts {
   readonly redis: Redis;
@@ -154,12 +156,16 @@ interface RewriteParts {
  */
 export async function rewriteRedisFiles({ redis, disks, logger }: RewriteParts): Promise<void> {
   const state = await disks.redis?.state();
-  if (!state || state.free - state.rewrite < LEFT_OF_SPARE * (state.least - state.rewrite)) return;
+  if (!state) return;
+  const spare = state.least - state.rewrite;
+  if (state.free - state.rewrite < LEFT_OF_SPARE * spare) return;
   const info = await redis.info('persistence');
   if (figure(info, 'aof_enabled') === 0 || figure(info, 'aof_rewrite_in_progress') === 1) return;
-  if (figure(info, 'aof_current_size') - figure(info, 'aof_base_size') < MIN_GROWTH) return;
+  const growth = figure(info, 'aof_current_size') - figure(info, 'aof_base_size');
+  if (growth < MIN_GROWTH) return;
   const pause = { expiration: { type: 'PX', value: REWRITE_PAUSE_MILLISECONDS }, condition: 'NX' } as const;
-  if ((await redis.set(keys.rewritePause, '1', pause)) === null) return;
+  const isPause = (await redis.set(keys.rewritePause, '1', pause)) === null;
+  if (isPause && growth < MUCH_OF_SPARE * spare) return;
   logger.warn(state, 'the disk of Redis is nearly full: it writes its files anew, without what was removed');
   await redis.bgRewriteAof();
 }

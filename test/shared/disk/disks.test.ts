@@ -62,3 +62,18 @@ test('a folder of the data folder that is a disk of its own is not filled', asyn
     small.unmount();
   }
 });
+
+test('what is written at once is taken only where as much stays free after it', async () => {
+  const small = mountSmallDisk(4);
+  if (!small) return;
+  try {
+    symlinkSync(small.directory, join(directory, 'states'));
+    const { data } = open({ minFreeMegabytes: 1 });
+    await data.requireRoom();
+    await data.requireRoom(2.5 * MEGABYTE);
+    await expect(data.requireRoom(3.5 * MEGABYTE)).rejects.toThrow('room on the disk (data)');
+    expect(await data.isShort()).toBe(false);
+  } finally {
+    small.unmount();
+  }
+});

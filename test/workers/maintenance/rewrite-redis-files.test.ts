@@ -27,6 +27,16 @@ test('what was removed leaves the files of Redis while their disk is short, if t
     await until(async () => (await sizeOf()) < MEGABYTE);
     // Once is enough for a while, and nothing is asked of a Redis that would save nothing.
     await look(30 * MEGABYTE);
+    await redis.set('removed', 'x'.repeat(2 * MEGABYTE));
+    await redis.del('removed');
+    await look(30 * MEGABYTE);
+    expect(await redis.info('persistence')).toContain('aof_rewrite_in_progress:0');
+    expect(await sizeOf()).toBeGreaterThan(2 * MEGABYTE);
+    // Not where a quarter of the spare bytes was written meanwhile.
+    await redis.set('removed', 'x'.repeat(7 * MEGABYTE));
+    await redis.del('removed');
+    await look(30 * MEGABYTE);
+    await until(async () => (await sizeOf()) < MEGABYTE);
   } finally {
     redis.destroy();
     await server.stop();

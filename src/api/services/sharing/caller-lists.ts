@@ -7,6 +7,7 @@ import {
 } from '../../../shared/access/sharing.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, InvalidFieldError } from '../../../shared/errors.js';
+import type { RequireRoom } from '../ingest/admission/require-room.js';
 
 /** The choices that a caller has made about documents that others share with them. */
 export interface CallerView extends SharingLists {
@@ -16,7 +17,7 @@ export interface CallerView extends SharingLists {
 
 /**
  * The lists of a caller. They are the caller's alone, are never shown to others, and may be changed in the same way again and
- * again. Those that add throw InvalidFieldError for more entries than a list holds.
+ * again. Those that add throw InvalidFieldError for more entries than a list holds, and TryLaterError without room in Redis.
  */
 export interface CallerLists {
   read(callerId: string): Promise<CallerView>;
@@ -33,12 +34,14 @@ export interface CallerLists {
 interface Dependencies {
   readonly sharedViews: Pick<SharedViews, 'read' | 'change' | 'standard'>;
   readonly records: Pick<Records, 'readMany'>;
+  readonly room: Pick<RequireRoom, 'forGrowth'>;
 }
 
-export function createCallerLists({ sharedViews, records }: Dependencies): CallerLists {
-  const view = (lists: SharingLists): CallerView => ({ ...lists, standard: sharedViews.standard });
-  const change = async (callerId: string, to: (lists: SharingLists) => SharingLists) =>
-    view(await sharedViews.change(callerId, to));
+type Change = (lists: SharingLists) => SharingLists;
+
+export function createCallerLists(parts: Dependencies): CallerLists {
+  const { sharedViews, records } = parts;
+  const { view, change, add } = createChanges(parts);
   const others = (callerId: string, owner: string) => {
     if (owner === callerId) throw new ConflictError('What is your own is always found');
   };
@@ -46,16 +49,12 @@ export function createCallerLists({ sharedViews, records }: Dependencies): Calle
     read: async (callerId) => view(await sharedViews.read(callerId)),
     blockOwner: async (callerId, owner) => {
       others(callerId, owner);
-      return change(callerId, (lists) =>
-        added(removed(lists, 'acceptedOwners', owner), 'blockedOwners', owner),
-      );
+      return add(callerId, (lists) => added(removed(lists, 'acceptedOwners', owner), 'blockedOwners', owner));
     },
     unblockOwner: (callerId, owner) => change(callerId, (lists) => removed(lists, 'blockedOwners', owner)),
     acceptOwner: async (callerId, owner) => {
       others(callerId, owner);
-      return change(callerId, (lists) =>
-        added(removed(lists, 'blockedOwners', owner), 'acceptedOwners', owner),
-      );
+      return add(callerId, (lists) => added(removed(lists, 'blockedOwners', owner), 'acceptedOwners', owner));
     },
     forgetOwner: (callerId, owner) => change(callerId, (lists) => removed(lists, 'acceptedOwners', owner)),
     acceptDocument: async (principal, documentId) => {
@@ -64,7 +63,7 @@ export function createCallerLists({ sharedViews, records }: Dependencies): Calle
       const isFull = before.length >= MAX_SHARING_ENTRIES && !before.includes(documentId);
       // Documents that were deleted or closed meanwhile make room.
       const kept = new Set(isFull ? await readableOf(records, principal, before) : before);
-      await change(callerId, (lists) => {
+      await add(callerId, (lists) => {
         const left = lists.acceptedDocuments.filter((id) => kept.has(id) || !before.includes(id));
         const isSame = left.length === lists.acceptedDocuments.length;
         return added(isSame ? lists : { ...lists, acceptedDocuments: left }, 'acceptedDocuments', documentId);
@@ -72,6 +71,21 @@ export function createCallerLists({ sharedViews, records }: Dependencies): Calle
     },
     forgetDocument: async (callerId, documentId) => {
       await change(callerId, (lists) => removed(lists, 'acceptedDocuments', documentId));
+    },
+  };
+}
+
+function createChanges({ sharedViews, room }: Dependencies) {
+  const view = (lists: SharingLists): CallerView => ({ ...lists, standard: sharedViews.standard });
+  const change = async (callerId: string, to: Change) => view(await sharedViews.change(callerId, to));
+  return {
+    view,
+    change,
+    /** Each change writes all lists, so that Redis' file grows even where one entry takes the place of another. */
+    add: async (callerId: string, to: Change): Promise<CallerView> => {
+      const lists = await sharedViews.read(callerId);
+      if (to(lists) !== lists) await room.forGrowth('more entries in your lists');
+      return change(callerId, to);
     },
   };
 }

@@ -34,7 +34,7 @@ export function createPutAside(
       await rm(path, { force: true });
     };
     try {
-      await disk.requireRoom();
+      await disk.requireRoom(sequence.context.stateSize);
       await sequence.saveStateToFile(path);
       return { tokens, load: (into) => loadState(path, into, discard), discard };
     } catch (error) {

@@ -125,7 +125,8 @@ async function saveState(
   { sequence, ...manifest }: NewState & { readonly id: string },
 ): Promise<{ readonly bytes: number }> {
   await removeFiles(paths);
-  await disk.requireRoom();
+  // A state is written at once, and may be larger than what stays free.
+  await disk.requireRoom(sequence.context.stateSize);
   const draft = `${paths.state}.draft`;
   const bytes = await writeDraft(draft, sequence);
   await rename(draft, paths.state);

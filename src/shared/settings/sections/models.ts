@@ -63,7 +63,7 @@ export const caches = z.strictObject({
   stateMegabytes: whole(
     20_480,
     { min: 1, max: 1_000_000_000 },
-    'Disk space for what local models have read of named caches; beyond it the least recently used is removed, and read again when it is asked for.',
+    'Disk space for what local models have read of named caches; beyond it the least recently used of the owner with most goes, and is read again when it is asked for.',
   ),
   idleDays: whole(
     30,
