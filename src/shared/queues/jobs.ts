@@ -84,10 +84,11 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     /** Adds the jobs that do the work left on a document's attachments: making or removing documents. */
     addAttachmentWork: async (record: WithAttachmentWork, { requestId }: { requestId: string }) => {
       const [removal] = removalsOf(record);
-      const { id: documentId, published } = record;
+      const documentId = record.id;
       if (removal) await add(removeReplacedOf({ documentId, callerId: removal.callerId, requestId }));
-      const callerId = published?.carried?.callerId ?? '';
-      if (waitingOf(record).length > 0) await add(makeWaitingOf({ documentId, callerId, requestId }));
+      const carried = record.published?.carried;
+      if (carried && waitingOf(record).length > 0)
+        await add(makeWaitingOf({ documentId, callerId: carried.callerId, requestId }));
     },
     addRetag: (documentId: string, mark: number, origin: JobOrigin) =>
       add(retagOf({ documentId, mark, ...origin })),
