@@ -21,7 +21,7 @@ import { fingerprintBytes, fingerprintLines } from './idempotency/fingerprint.js
 import { handleOnce } from './idempotency/handle-once.js';
 import { idempotencyKeyOf, parseIfMatch, parsePrefer } from './request/headers.js';
 import type { ReadJson } from './json/json.js';
-import { noteCaller, noteRoute } from './logging/access-log.js';
+import { answeredRequestId, noteCaller, noteRoute } from './logging/access-log.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
 import { createItemsReceiver } from './request/items/receive-items.js';
 import { createParseParts, queryOf, readBody, type ParseParts, type RawBody } from './request/read-parts.js';
@@ -107,7 +107,7 @@ async function runHandler(
 ): Promise<ApiReply | PendingReply> {
   const { request, response, caller, startedAtMs, signal, whileValid, prefer, ignored } = authorized;
   const keyed = keyedRequest(route, request);
-  const requestId = requestIdOf(response);
+  const requestId = answeredRequestId(response);
   const arrival = await route.admit?.(caller.id);
   try {
     const reading = { ...readingOf(route, authorized, options), ...keyed?.watch };
@@ -176,13 +176,6 @@ function contextOf({ caller, request, startedAtMs, prefer, signal }: AuthorizedR
 /** A caller who states both preferences waits first, and gets an asynchronous answer only after that. */
 const waitSecondsOf = ({ waitSeconds, respondAsync }: Prefer): number | null =>
   waitSeconds ?? (respondAsync ? 0 : null);
-
-/** The access log has set this header before any route runs. */
-function requestIdOf(response: Response): string {
-  const id = response.get('X-Request-Id');
-  if (id === undefined) throw new Error('the request did not pass the access log');
-  return id;
-}
 
 function readingOf(
   route: Route,

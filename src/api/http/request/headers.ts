@@ -6,6 +6,12 @@ import type { Prefer } from '../route.js';
 
 const MAX_WAIT_SECONDS = 120;
 
+/** Returns a header of a request; empty without it. */
+export const headerOf = (
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  name: 'accept' | 'authorization' | 'content-type',
+): string => headers[name] ?? '';
+
 /**
  * Parses a `Prefer` header (RFC 7240). The first value counts of a preference that is repeated, and malformed ones are
  * ignored. Takes linear time, because anonymous clients can send the header.
