@@ -1,3 +1,4 @@
+import { countMatches } from '../../../blocks/matches.js';
 import { bottomOf, standsAlone, type Piece } from './piece.js';
 import { addTo, sumOf } from '../../../../shared/at.js';
 
@@ -85,7 +86,7 @@ const PAGE =
  */
 function mayHoldPageNumber(before: string, after: string): boolean {
   const rest = `${before} ${after}`;
-  const words = rest.match(/\p{L}{2,}/gu)?.length ?? 0;
+  const words = countMatches(rest, /\p{L}{2,}/gu);
   return words === 0 || PAGE.test(rest) || (words >= 3 && (before.trim() === '' || after.trim() === ''));
 }
 
