@@ -13,7 +13,7 @@ import { UnavailableError } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/json-values.js';
 import type { Caller } from '../../auth/authentication.js';
 import { clientAddressOf } from '../client-address.js';
-import { answeredRequestId } from '../logging/access-log.js';
+import { answeredRequestId } from '../request/headers.js';
 import { mapIterable, type ApiReply } from '../response/reply.js';
 
 export interface AuditOptions {

@@ -52,16 +52,6 @@ export function requestIdOf(header: string | readonly string[] | undefined): str
   return typeof header === 'string' && /^[\w.:+/=@-]{1,128}$/.test(header) ? header : randomUUID();
 }
 
-/**
- * Returns the id of the request that a response is for.
- * @throws Error before the access log, which every request passes first, has set it
- */
-export function answeredRequestId(response: ServerResponse): string {
-  const id = response.getHeader('X-Request-Id');
-  if (typeof id !== 'string') throw new Error('the request did not pass the access log');
-  return id;
-}
-
 interface Source {
   readonly logger: Logger;
   readonly requestId: string;

@@ -1,4 +1,3 @@
-import { countMatches } from '../../../blocks/matches.js';
 import { bottomOf, standsAlone, type Piece } from './piece.js';
 import { addTo, sumOf } from '../../../../shared/at.js';
 
@@ -86,7 +85,7 @@ const PAGE =
  */
 function mayHoldPageNumber(before: string, after: string): boolean {
   const rest = `${before} ${after}`;
-  const words = countMatches(rest, /\p{L}{2,}/gu);
+  const words = rest.match(/\p{L}{2,}/gu)?.length ?? 0;
   return words === 0 || PAGE.test(rest) || (words >= 3 && (before.trim() === '' || after.trim() === ''));
 }
 
