@@ -20,16 +20,30 @@ export function valueOf<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Val
   return value;
 }
 
+/** The sums of a tally by key: a map, or a weak map where its keys come and go. */
+interface Sums<Key> {
+  get(key: Key): number | undefined;
+}
+
 /** The sum of a key in a tally. A key to which nothing was added has the sum 0. */
-export function sumOf<Key>(sums: ReadonlyMap<Key, number>, key: Key): number {
+export function sumOf<Key>(sums: Sums<Key>, key: Key): number {
   return sums.get(key) ?? 0;
 }
 
 /** Adds to the sum of a key in a tally. Returns the new sum. */
-export function addTo<Key>(sums: Map<Key, number>, key: Key, by = 1): number {
+export function addTo<Key>(
+  sums: Sums<Key> & { set(key: Key, sum: number): unknown },
+  key: Key,
+  by = 1,
+): number {
   const sum = sumOf(sums, key) + by;
   sums.set(key, sum);
   return sum;
+}
+
+/** The text of a key, as of a cell in a row or of a parameter. It is empty where the map has none. */
+export function textOrEmpty<Key>(texts: ReadonlyMap<Key, string>, key: Key): string {
+  return texts.get(key) ?? '';
 }
 
 /** The value of a key that may be missing, as an attribute that refers to something may be. Nothing is found without a key. */

@@ -75,6 +75,12 @@ const contentSchema = z.object({
 });
 export type Content = z.infer<typeof contentSchema>;
 
+/** The size of a content; 0 for a document that has none. */
+export const contentBytes = (content: Pick<Content, 'sizeBytes'> | null): number => content?.sizeBytes ?? 0;
+
+/** The gaps of a content that are known; 0 for contents of earlier versions, and until it is read. */
+export const knownGaps = ({ gaps }: Pick<Content, 'gaps'>): number => gaps ?? 0;
+
 /** The operation behind a running ingest. The step that ends the ingest makes its usage record. */
 const operationSchema = z.object({
   id: z.string(),

@@ -120,7 +120,9 @@ function counted(events: readonly UsageEvent[]) {
 async function forgetOld(redis: Redis, userId: string, { keepDays }: UsageLimits): Promise<void> {
   const oldest = new Date(Date.now() - keepDays * 86_400_000).toISOString();
   const [first] = await redis.lRange(keys.usageRecords(userId), 0, 0);
-  if (first === undefined || (parseUsageEvent(first)?.at ?? '') >= oldest) return;
+  if (first === undefined) return;
+  const event = parseUsageEvent(first);
+  if (event && event.at >= oldest) return;
   for (;;) {
     const records = await redis.lRange(keys.usageRecords(userId), 0, USAGE_PAGE - 1);
     const old = records.findLastIndex((text) => (parseUsageEvent(text)?.at ?? oldest) < oldest) + 1;

@@ -245,8 +245,8 @@ return redis.call('HSET', job, '${jobMarks.waitsFor}', reason)
 `);
 
 export function createNoteWait(redis: Redis): NoteWait {
-  return async ({ id = '', queueName }, waitsFor) => {
-    const call = { keys: { job: queueKeys.job(queueName, id) }, args: { reason: waitsFor } };
+  return async (job, waitsFor) => {
+    const call = { keys: { job: queueKeys.ofJob(job) }, args: { reason: waitsFor } };
     // The reason only informs, and a job is also put off while Redis is away.
     await noteScript.run(redis, call).catch(() => undefined);
   };

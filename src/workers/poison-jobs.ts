@@ -67,17 +67,17 @@ const MAX_DEATHS_ALONE = MAX_DEATHS - 1;
 
 async function runCounted<Result>(
   { redis, logger }: Counting,
-  { id = '', queueName }: Job,
+  job: Job,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const keys = { job: queueKeys.job(queueName, id) };
+  const keys = { job: queueKeys.ofJob(job) };
   const count = await countRun.run(redis, { keys, args: { most: MAX_DEATHS_ALONE } });
   if (count > MAX_DEATHS_ALONE) throw new DeadlyJobError('workers died of it');
   try {
     return await run();
   } finally {
     await forgetRun.run(redis, { keys, args: { count } }).catch((error: unknown) => {
-      logger.warn({ queue: queueName, jobId: id, err: error }, 'a run without a death stays counted');
+      logger.warn({ queue: job.queueName, jobId: job.id, err: error }, 'a run without a death stays counted');
     });
   }
 }

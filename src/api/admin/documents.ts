@@ -5,6 +5,7 @@ import { NotFoundError } from '../../shared/errors.js';
 import { MAX_DEATHS } from '../../shared/queues/job-kinds.js';
 import { HttpError } from '../http/http-error.js';
 import { noteRoute } from '../http/logging/access-log.js';
+import { answeredRequestId } from '../http/request/headers.js';
 import { sendJson } from '../http/response/write.js';
 import type { InspectDocument, DocumentInspection } from '../services/documents/document-inspection.js';
 import type { OperatorChanges } from '../services/documents/operator-changes.js';
@@ -73,7 +74,7 @@ async function act(options: DocumentPagesOptions, { request, response, name }: A
   const { csrf } = visit.isByToken ? {} : await readOwnForm(options, { request, response, visit });
   visits.requireOwnPage(request, visit, csrf);
   const { id } = request.params;
-  await change(options.changes, { name, id, requestId: response.get('X-Request-Id') ?? '' });
+  await change(options.changes, { name, id, requestId: answeredRequestId(response) });
   if (wantsPage(request)) {
     const isGone = name === 'delete';
     response.redirect(

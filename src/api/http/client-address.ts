@@ -6,11 +6,15 @@ import { at } from '../../shared/at.js';
  * Returns the address of a request's client, for counting; `api.trust_proxy` says which proxies may state it. IPv6
  * addresses are cut to their /64 network, which one household or machine usually has. All invalid addresses count as one.
  */
-export function clientAddressOf(request: Pick<Request, 'ip'>): string {
-  const address = at((request.ip ?? '').split('%'), 0);
+export function clientAddressOf({ ip }: Pick<Request, 'ip'>): string {
+  // A connection that has ended tells none.
+  if (ip === undefined) return UNKNOWN;
+  const address = at(ip.split('%'), 0);
   if (isIP(address) === 4) return address;
-  return isIP(address) === 6 ? networkOf(groupsOf(address)) : 'unknown';
+  return isIP(address) === 6 ? networkOf(groupsOf(address)) : UNKNOWN;
 }
+
+const UNKNOWN = 'unknown';
 
 const GROUPS = 8;
 

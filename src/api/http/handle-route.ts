@@ -19,7 +19,7 @@ import { continueBody, type BodyReading } from './request/body.js';
 import { noteRequest, reasonOfEnd } from './connections/slow-clients.js';
 import { fingerprintBytes, fingerprintLines } from './idempotency/fingerprint.js';
 import { handleOnce } from './idempotency/handle-once.js';
-import { idempotencyKeyOf, parseIfMatch, parsePrefer } from './request/headers.js';
+import { answeredRequestId, idempotencyKeyOf, parseIfMatch, parsePrefer } from './request/headers.js';
 import type { ReadJson } from './json/json.js';
 import { noteCaller, noteRoute } from './logging/access-log.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
@@ -106,7 +106,7 @@ async function runHandler(
 ): Promise<ApiReply | PendingReply> {
   const { request, response, caller, startedAtMs, signal, whileValid, prefer, ignored } = authorized;
   const keyed = keyedRequest(route, request);
-  const requestId = requestIdOf(response);
+  const requestId = answeredRequestId(response);
   const arrival = await route.admit?.(caller.id);
   try {
     const reading = { ...readingOf(route, authorized, options), ...keyed?.watch };
@@ -175,13 +175,6 @@ function contextOf({ caller, request, startedAtMs, prefer, signal }: AuthorizedR
 /** A caller who states both preferences waits first, and gets an asynchronous answer only after that. */
 const waitSecondsOf = ({ waitSeconds, respondAsync }: Prefer): number | null =>
   waitSeconds ?? (respondAsync ? 0 : null);
-
-/** The access log has set this header before any route runs. */
-function requestIdOf(response: Response): string {
-  const id = response.get('X-Request-Id');
-  if (id === undefined) throw new Error('the request did not pass the access log');
-  return id;
-}
 
 function readingOf(
   route: Route,

@@ -16,6 +16,7 @@ import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
 import { noteCaller, noteRoute } from '../http/logging/access-log.js';
+import { headerOf } from '../http/request/headers.js';
 
 export interface MetricsPageOptions {
   /** Each gives a part of the page. */
@@ -49,7 +50,7 @@ export function createMetricsPage(options: MetricsPageOptions): RequestHandler {
 
 /** The text format of Prometheus, or OpenMetrics for scrapers that prefer it, which alone has exemplars. */
 async function render(sources: readonly MetricsSource[], request: Request) {
-  if (prefersOpenMetrics(request.headers.accept ?? '')) {
+  if (prefersOpenMetrics(headerOf(request, 'accept'))) {
     const families = await Promise.all(sources.map((source) => source.families()));
     return { type: OPEN_METRICS_TYPE, text: renderOpenMetrics(families.flat()) };
   }
@@ -86,7 +87,7 @@ async function admit(request: Request, options: MetricsPageOptions): Promise<voi
 }
 
 async function isScraper(request: Request, { token, guesses }: MetricsPageOptions): Promise<boolean> {
-  const given = /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+  const given = /^Bearer +([^\s]+) *$/i.exec(headerOf(request, 'authorization'))?.[1];
   if (given === undefined || token === '') return false;
   const guess = { kind: 'scrape-token', address: clientAddressOf(request) } as const;
   return guesses.check(guess, () => isSamePassword(given, token));
@@ -94,6 +95,8 @@ async function isScraper(request: Request, { token, guesses }: MetricsPageOption
 
 /** Tells whether the request comes from this machine itself, and not through a proxy on it. */
 function isLocal({ socket, headers }: Request): boolean {
-  const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  const peer = socket.remoteAddress?.replace(/^::ffff:/, '');
+  // A connection that has ended tells no address.
+  if (peer === undefined) return false;
   return isLoopbackHost(peer) && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
 }

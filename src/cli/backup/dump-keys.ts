@@ -44,7 +44,8 @@ async function dumpKey(client: Client, key: string): Promise<Dumped> {
   ]);
   return {
     key,
-    expiresAt: expiresAt < 0 ? null : expiresAt,
+    // A time of never is negative there.
+    expiresAt: Math.max(0, expiresAt),
     value,
     sources: states?.flatMap(sourceOf) ?? null,
   };

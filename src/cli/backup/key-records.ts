@@ -1,8 +1,8 @@
 /** A key of Redis as a backup holds it. */
 export interface KeyRecord {
   readonly key: string;
-  /** The time in ms at which it expires, by the clock of the Redis that it is from; null for never. */
-  readonly expiresAt: number | null;
+  /** The time in ms at which it expires, by the clock of the Redis that it is from; 0 for never, as RESTORE has it. */
+  readonly expiresAt: number;
   /** The output of DUMP for its value; null when there is no such key (any more). */
   readonly value: Buffer | null;
 }
@@ -10,13 +10,13 @@ export interface KeyRecord {
 /** Lengths of the key and of the value in bytes, and the time. */
 const HEAD_BYTES = 16;
 
-/** Writes a record: a head of two lengths (u32) and a time (f64, 0 for never), the key, and the value. */
+/** Writes a record: a head of two lengths (u32) and a time (f64), the key, and the value. */
 export function writeKeyRecord({ key, expiresAt, value }: KeyRecord): Buffer {
   const [name, content] = [Buffer.from(key), value ?? Buffer.alloc(0)];
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32LE(name.length, 0);
   head.writeUInt32LE(content.length, 4);
-  head.writeDoubleLE(expiresAt ?? 0, 8);
+  head.writeDoubleLE(expiresAt, 8);
   return Buffer.concat([head, name, content]);
 }
 
@@ -32,7 +32,6 @@ export function* readKeyRecords(part: Buffer): Iterable<KeyRecord> {
     const head = take(HEAD_BYTES);
     const key = take(head.readUInt32LE(0)).toString();
     const bytes = head.readUInt32LE(4);
-    const expiresAt = head.readDoubleLE(8);
-    yield { key, expiresAt: expiresAt === 0 ? null : expiresAt, value: bytes === 0 ? null : take(bytes) };
+    yield { key, expiresAt: head.readDoubleLE(8), value: bytes === 0 ? null : take(bytes) };
   }
 }

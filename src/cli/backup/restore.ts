@@ -169,7 +169,7 @@ async function restoreKeys(
 const send = (client: Client, { key, value, expiresAt }: KeyRecord): Promise<unknown> =>
   value === null
     ? client.unlink(key)
-    : client.restore(key, expiresAt ?? 0, value, { REPLACE: true, ABSTTL: expiresAt !== null });
+    : client.restore(key, expiresAt, value, { REPLACE: true, ABSTTL: true });
 
 function explained(error: unknown, { redis }: Pick<Manifest, 'redis'>): unknown {
   if (!(error instanceof ErrorReply)) return error;

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { z } from 'zod';
+import { at } from '../../shared/at.js';
 import { NoEngineError } from '../../shared/local-models/import-engine.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { ModelError, type ModelErrorCode } from '../engine/model-error.js';
@@ -35,9 +36,9 @@ function replyFor(error: unknown): ErrorReply | null {
     return { status: STATUSES[code], code, message, param: field, retryAfter, tokens };
   }
   if (error instanceof z.ZodError) {
-    const [issue] = error.issues;
-    const param = issue?.path.map(String).join('.') ?? null;
-    return { status: 400, code: 'invalid_request', message: issue?.message ?? '', param, retryAfter: null };
+    const { message, path } = at(error.issues, 0);
+    const param = path.map(String).join('.');
+    return { status: 400, code: 'invalid_request', message, param, retryAfter: null };
   }
   if (error instanceof NoEngineError)
     return { status: 500, code: 'no_engine', message: error.message, param: null, retryAfter: null };

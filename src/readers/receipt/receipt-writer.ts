@@ -1,3 +1,4 @@
+import { addTo } from '../../shared/at.js';
 import { boundedNames } from '../blocks/bounded-names.js';
 import { cleanText } from '../blocks/clean-text.js';
 import type { MailHeaders } from './mail-headers.js';
@@ -110,11 +111,11 @@ const describeParts = ({ unit, total, read }: { unit: PartUnit; total: number; r
 });
 
 function createGaps() {
-  const counts: Partial<Record<GapReason, number>> = {};
+  const counts = new Map<GapReason, number>();
   const gaps: Gap[] = [];
   return {
     add: (reason: GapReason, detail: string, location: Gap['location'] = null): void => {
-      counts[reason] = (counts[reason] ?? 0) + 1;
+      addTo(counts, reason);
       if (gaps.length < MAX_NAMED)
         gaps.push({
           reason,
@@ -123,8 +124,8 @@ function createGaps() {
         });
     },
     describe: (): Pick<Findings, 'gap_count' | 'gap_counts' | 'gaps'> => ({
-      gap_count: Object.values(counts).reduce((sum, count) => sum + count, 0),
-      gap_counts: counts,
+      gap_count: [...counts.values()].reduce((sum, count) => sum + count, 0),
+      gap_counts: Object.fromEntries(counts),
       gaps,
     }),
   };

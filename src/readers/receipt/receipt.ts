@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addTo } from '../../shared/at.js';
 import { locationSchema } from '../blocks/location.js';
 import { mailHeadersSchema } from './mail-headers.js';
 
@@ -83,12 +84,12 @@ export const missingAttachment = (filename: string | null | undefined, reason: s
 
 /** Adds gaps that appeared after the file was read. */
 export function addGaps(receipt: Receipt, gaps: readonly Gap[]): Receipt {
-  const counts = { ...receipt.gap_counts };
-  for (const { reason } of gaps) counts[reason] = (counts[reason] ?? 0) + 1;
+  const counts = new Map(Object.entries(receipt.gap_counts));
+  for (const { reason } of gaps) addTo(counts, reason);
   return {
     ...receipt,
     gap_count: receipt.gap_count + gaps.length,
-    gap_counts: counts,
+    gap_counts: Object.fromEntries(counts),
     gaps: [...receipt.gaps, ...gaps].slice(0, MAX_NAMED),
   };
 }

@@ -87,8 +87,12 @@ function differenceOf(before: DocumentRecord | null, after: DocumentRecord): Acc
     const all = added.length + removed.length;
     if (all === 0) continue;
     const named = { added: some(added, room), removed: some(removed, room) };
-    const more = all - (named.added?.length ?? 0) - (named.removed?.length ?? 0);
-    difference[name] = { ...named, more: more === 0 ? undefined : more };
+    const more = all - named.added.length - named.removed.length;
+    difference[name] = {
+      added: unlessEmpty(named.added),
+      removed: unlessEmpty(named.removed),
+      more: more === 0 ? undefined : more,
+    };
   }
   return Object.keys(difference).length === 0 ? undefined : difference;
 }
@@ -98,8 +102,10 @@ function without(ids: readonly string[], others: readonly string[]): string[] {
   return ids.filter((id) => !known.has(id));
 }
 
-/** The first of the ids, as many as there is room for, which they take; undefined where that is none. */
-function some(ids: readonly string[], room: { left: number }): string[] | undefined {
+const unlessEmpty = (ids: string[]): string[] | undefined => (ids.length === 0 ? undefined : ids);
+
+/** The first of the ids, as many as there is room for, which they take. */
+function some(ids: readonly string[], room: { left: number }): string[] {
   const named: string[] = [];
   for (const id of ids.slice(0, MAX_USERS)) {
     // Quotes and a comma take as much as the end of the line does here.
@@ -108,5 +114,5 @@ function some(ids: readonly string[], room: { left: number }): string[] | undefi
     room.left -= length;
     named.push(id);
   }
-  return named.length === 0 ? undefined : named;
+  return named;
 }

@@ -69,7 +69,7 @@ export function textFields(
   const { number, text, tokenCount, overlap, hash, like } = chunk;
   const whereabouts = packWhereabouts(chunk);
   return [
-    ...(whereabouts === null ? [] : ['where', whereabouts]),
+    ...(whereabouts === '' ? [] : ['where', whereabouts]),
     ...(named === '' ? [] : ['named', named]),
     'document',
     documentId,
@@ -123,6 +123,9 @@ export const markedValue = (marks: ChunkMarks, count: number): string =>
 /** A short mark of a file's name, by which a chunk says which name its terms hold; empty for none. */
 export const nameMark = (filename: string | null): string =>
   filename === null ? '' : textHash(filename).slice(0, 8);
+
+/** Reads this mark in the hash of a chunk. */
+export const readNamed = (held: unknown): string => (held instanceof Buffer ? held.toString() : '');
 
 /** The digest of a text, by which a later attempt finds its vector. */
 export function textHash(text: string): string {
@@ -193,9 +196,9 @@ const whereaboutsSchema = z.object({
   section: z.array(z.string()).default([]),
 });
 
-/** Returns the form of it in the hash of a chunk; null for nothing. */
-export function packWhereabouts({ location = null, section = [] }: Partial<Whereabouts>): string | null {
-  if (location === null && section.length === 0) return null;
+/** Returns the form of it in the hash of a chunk; empty for nothing. */
+export function packWhereabouts({ location = null, section = [] }: Partial<Whereabouts>): string {
+  if (location === null && section.length === 0) return '';
   return JSON.stringify({
     ...(location === null ? {} : { location }),
     ...(section.length === 0 ? {} : { section }),

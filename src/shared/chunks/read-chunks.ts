@@ -6,6 +6,7 @@ import { addGaps, type Receipt } from '../../readers/index.js';
 import { keys } from '../redis/keys.js';
 import {
   inPartsField,
+  readNamed,
   storedChunk,
   STORED_FIELDS,
   type ChunkAddress,
@@ -112,7 +113,7 @@ export async function readTerms(
   const rows = await Promise.all(numbers.map(read));
   const found = numbers.flatMap((number, i) => {
     const [terms, named] = rows[i] ?? [];
-    return terms instanceof Buffer ? [{ number, terms, named: String(named ?? '') }] : [];
+    return terms instanceof Buffer ? [{ number, terms, named: readNamed(named) }] : [];
   });
   return found.length === numbers.length ? found : [];
 }

@@ -14,6 +14,7 @@ import {
 } from '../term-statistics/count-steps.js';
 import {
   marksName,
+  readNamed,
   storedChunk,
   STORED_FIELDS,
   termFields,
@@ -49,7 +50,7 @@ export async function readOtherNames(
   { numbers, named }: { readonly numbers: readonly number[]; readonly named: string },
 ): Promise<OtherNames | null> {
   const marks = await Promise.all(numbers.map((n) => binary.hGet(keys.chunk(generation, n), 'named')));
-  const others = numbers.filter((_, i) => String(marks[i] ?? '') !== named);
+  const others = numbers.filter((_, i) => readNamed(marks[i]) !== named);
   if (others.length === 0) return null;
   const fields = ['named', 'terms', ...STORED_FIELDS];
   const [counted, ...rows] = await Promise.all([
@@ -60,7 +61,7 @@ export async function readOtherNames(
   const chunks = rows.flatMap(([held, terms, ...stored], i): OtherName[] => {
     const chunk = storedChunk(at(others, i), stored.map(textOf));
     const known = terms instanceof Buffer ? terms : null;
-    return chunk ? [{ named: textOf(held) ?? '', chunk, terms: known }] : [];
+    return chunk ? [{ named: readNamed(held), chunk, terms: known }] : [];
   });
   return { state, chunks };
 }

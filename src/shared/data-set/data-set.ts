@@ -189,17 +189,12 @@ export async function inspectServer(redis: Redis): Promise<ServerReport> {
       problems,
       warnings: [...warnings, 'Redis does not show its settings: set maxmemory-policy noeviction'],
     };
-  if (settings['maxmemory'] !== '0' && settings['maxmemory-policy'] !== 'noeviction') {
-    problems.push(
-      `Redis would evict data (maxmemory-policy ${settings['maxmemory-policy'] ?? ''}): set noeviction`,
-    );
-  }
-  if (settings['appendonly'] !== 'yes') warnings.push('Redis has no append-only file: its crash loses data');
-  else if (settings['appendfsync'] !== 'always') {
-    warnings.push(
-      `appendfsync ${settings['appendfsync'] ?? ''}: a crash of the machine may lose two seconds`,
-    );
-  }
+  const { maxmemory, 'maxmemory-policy': policy = '', appendonly, appendfsync = '' } = settings;
+  if (maxmemory !== '0' && policy !== 'noeviction')
+    problems.push(`Redis would evict data (maxmemory-policy ${policy}): set noeviction`);
+  if (appendonly !== 'yes') warnings.push('Redis has no append-only file: its crash loses data');
+  else if (appendfsync !== 'always')
+    warnings.push(`appendfsync ${appendfsync}: a crash of the machine may lose two seconds`);
   return { problems, warnings };
 }
 

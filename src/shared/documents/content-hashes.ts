@@ -36,28 +36,29 @@ export function contentMember(record: DocumentRecord): string | null {
   return newest && !hasEnded && isReader(ownerId, record) ? `${beginning(newest.sha256)}${id}` : null;
 }
 
-/** Returns the fields of `change` that the two parts below read. An empty text stands for nothing. */
+/** Returns the fields of `change` that the two parts below read. A field without a value is missing there. */
 export function contentFields(before: DocumentRecord | null, change: Change) {
-  const left = before && contentMember(before);
-  const entered = change.record ? contentMember(change.record) : null;
+  const memberOf = (record: DocumentRecord | null | undefined) =>
+    (record ? contentMember(record) : null) ?? undefined;
+  const [left, entered] = [memberOf(before), memberOf(change.record)];
   const isSame = left === entered;
   const newest = change.record?.pending ?? change.record?.published;
   return {
-    contentLeft: isSame ? '' : (left ?? ''),
-    contentEntered: isSame ? '' : (entered ?? ''),
-    newContent: change.onlyNewContent === true && newest ? newest.sha256 : '',
+    contentLeft: isSame ? undefined : left,
+    contentEntered: isSame ? undefined : entered,
+    newContent: change.onlyNewContent === true ? newest?.sha256 : undefined,
   };
 }
 
 /** Expects the locals `change` and `contents`, the key of the owner's sorted set. */
 export const CHECK_CONTENT_IS_NEW = `
-if change.newContent ~= '' then
+if change.newContent then
   local from, to = '[' .. change.newContent .. ':', '(' .. change.newContent .. ';'
   if #redis.call('ZRANGEBYLEX', contents, from, to, 'LIMIT', 0, 1) > 0 then return ${String(ANSWER.sameContent)} end
 end
 `;
 
 export const INDEX_CONTENT = `
-if change.contentLeft ~= '' then redis.call('ZREM', contents, change.contentLeft) end
-if change.contentEntered ~= '' then redis.call('ZADD', contents, 0, change.contentEntered) end
+if change.contentLeft then redis.call('ZREM', contents, change.contentLeft) end
+if change.contentEntered then redis.call('ZADD', contents, 0, change.contentEntered) end
 `;

@@ -1,4 +1,4 @@
-import type { DocumentRecord } from '../document.js';
+import { contentBytes, type DocumentRecord } from '../document.js';
 import { IngestError, OverQuotaError, QUOTAS, type Quota } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
@@ -31,7 +31,7 @@ const NOTHING: Owned = { documents: 0, bytes: 0, chunks: 0 };
 export function ownedWith({ published, pending }: DocumentRecord): Owned {
   return {
     documents: 1,
-    bytes: Math.max(published?.sizeBytes ?? 0, pending?.sizeBytes ?? 0),
+    bytes: Math.max(contentBytes(published), contentBytes(pending)),
     chunks: published?.chunkCount ?? 0,
   };
 }
@@ -110,7 +110,7 @@ if not change.removed and noted ~= change.owned then redis.call('HSET', record, 
 `;
 
 /** An amount in Redis. One that was never counted is 0. */
-const amountOf = (value: string | null | undefined): number => Number(value ?? 0);
+const amountOf = (value: string | number | null | undefined): number => Number(value ?? 0);
 
 /** Reads the amounts of an owner. */
 export async function readOwned(redis: Redis, ownerId: string): Promise<Owned> {
@@ -139,7 +139,7 @@ export async function requireChunks(
   { chunks: most }: Quotas,
 ): Promise<void> {
   if (most === null) return;
-  const more = chunks - (record.published?.chunkCount ?? 0);
+  const more = chunks - ownedWith(record).chunks;
   if (more > 0 && (await readOwned(redis, record.ownerId)).chunks + more > most)
     throw new IngestError('too_large', TOO_MANY_CHUNKS);
 }
@@ -167,7 +167,7 @@ export const countUnfinishedIngests = (redis: Redis): Promise<number> => redis.h
 
 /** Returns the number of unfinished ingests of one caller. */
 export async function countUnfinishedIngestsOf(redis: Redis, callerId: string): Promise<number> {
-  return (await redis.zScore(keys.ingestsByCaller, toMember(callerId))) ?? 0;
+  return amountOf(await redis.zScore(keys.ingestsByCaller, toMember(callerId)));
 }
 
 /** Unfinished ingests, all counted at one moment. */
@@ -191,7 +191,7 @@ export async function readUnfinishedIngests(
   const counts = redis.multi().hLen(keys.ingests).zmScore(keys.ingestsByCaller, callerIds.map(toMember));
   // HMGET takes at least one field.
   const [all, own, [, ...countedOf]] = await counts.hmGet(keys.ingests, ['', ...documentIds]).execTyped();
-  return { all, own: own.map((score) => score ?? 0), countedOf };
+  return { all, own: own.map(amountOf), countedOf };
 }
 
 /** Returns the number of callers who have unfinished ingests, and how many the caller has who has the most. */
@@ -200,5 +200,5 @@ export async function countIngestingCallers(redis: Redis): Promise<{ callers: nu
     redis.zCard(keys.ingestsByCaller),
     redis.zRangeWithScores(keys.ingestsByCaller, 0, 0, { REV: true }),
   ]);
-  return { callers, most: busiest?.score ?? 0 };
+  return { callers, most: amountOf(busiest?.score) };
 }

@@ -5,6 +5,7 @@ import {
   callerOf,
   generationId,
   isFinal,
+  knownGaps,
   laterRevision,
   type Content,
   type DocumentRecord,
@@ -154,7 +155,7 @@ interface Counts {
 /** The record with gaps of its pending content that came after that was read. */
 export const withLaterGaps = (record: DocumentRecord, laterGaps: number): DocumentRecord =>
   record.pending && laterGaps > 0
-    ? { ...record, pending: { ...record.pending, gaps: (record.pending.gaps ?? 0) + laterGaps } }
+    ? { ...record, pending: { ...record.pending, gaps: knownGaps(record.pending) + laterGaps } }
     : record;
 
 /** Makes the generation of an attempt the one that searches answer from. */

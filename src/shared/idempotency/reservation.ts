@@ -56,19 +56,19 @@ export function itemIdOf(reservation: Reservation | undefined, index: number): s
 
 /** Expects the locals `change` and `reservation`, the key. */
 export const CHECK_RESERVATION = `
-if change.run ~= '' and redis.call('HGET', reservation, 'run') ~= change.run then
+if change.run and redis.call('HGET', reservation, 'run') ~= change.run then
   return ${String(ANSWER.lostReservation)}
 end
 `;
 
 export const MARK_RESERVATION = `
-if change.run ~= '' then redis.call('HSET', reservation, 'created', '1', 'fingerprint', change.fingerprint) end
+if change.run then redis.call('HSET', reservation, 'created', '1', 'fingerprint', change.fingerprint) end
 `;
 
-/** Returns the fields of `change` that the two parts above read. An empty text stands for a change without a reservation. */
+/** Returns the fields of `change` that the two parts above read. A change without a reservation has none of them. */
 export const reservationFields = (reservation: Reservation | undefined) => ({
-  run: reservation?.run ?? '',
-  fingerprint: reservation?.fingerprint() ?? '',
+  run: reservation?.run,
+  fingerprint: reservation?.fingerprint(),
 });
 
 /** Changes without a reservation pass a key that is left alone. */

@@ -47,7 +47,7 @@ export async function readModelHeader(
     info,
     name: typeof general.name === 'string' && general.name !== '' ? general.name : file.name,
     architecture: general.architecture,
-    kind: kindOf(metadata.pooling_type ?? 0),
+    kind: kindOf(metadata.pooling_type),
     dimensions,
     window,
   };
@@ -78,9 +78,10 @@ function checkWhole({ tensorInfo = [] }: GgufFileInfo, size: number): void {
 
 const isCount = (value: number) => Number.isSafeInteger(value) && value > 0;
 
-function kindOf(pooling: number): ModelKind {
+/** A model that tells no pooling is for chats. */
+function kindOf(pooling: number | undefined): ModelKind {
   if (pooling === POOLING_RANK) return 'ranking';
-  return POOLINGS_OF_VECTORS.includes(pooling) ? 'embedding' : 'chat';
+  return pooling !== undefined && POOLINGS_OF_VECTORS.includes(pooling) ? 'embedding' : 'chat';
 }
 
 /** Values that a block of this type holds, and the bytes that it takes, by the numbers of ggml's `enum ggml_type`. */

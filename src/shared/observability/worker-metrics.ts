@@ -1,4 +1,4 @@
-import { at, addTo } from '../at.js';
+import { at, addTo, sumOf } from '../at.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { BATCHES, createNumberedBatches } from '../redis/numbered-batches.js';
@@ -135,15 +135,15 @@ function histogram(name: string, values: readonly StoredValue[]): MetricSample[]
   return [...series.values()].flatMap((parts) => {
     const { labels } = at(parts, 0);
     // A bucket that is not stored is empty.
-    const valueOf = (part: string) => parts.find((each) => each.part === part)?.value ?? 0;
+    const stored = new Map(parts.map(({ part, value }) => [part, value]));
     let count = 0;
     const buckets = [...DURATION_BUCKETS.map(String), '+Inf'].map((le) => {
-      count += valueOf(le);
+      count += sumOf(stored, le);
       return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count };
     });
     return [
       ...buckets,
-      { metricName: `${name}_sum`, labels, value: valueOf('sum') },
+      { metricName: `${name}_sum`, labels, value: sumOf(stored, 'sum') },
       { metricName: `${name}_count`, labels, value: count },
     ];
   });

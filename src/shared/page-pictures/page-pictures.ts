@@ -101,14 +101,15 @@ const refusal = (minutes: number) => {
 
 const lateSchema = z.object({ times: z.number(), untilMs: z.number() });
 type Late = z.infer<typeof lateSchema>;
+/** A page that has not been late. */
+const NEVER_LATE: Late = { times: 0, untilMs: 0 };
 
 /** The minutes for which a page is refused from now on, rounded up; 0 for one that may be tried. */
-const minutesLeft = (late: Late | null): number =>
-  late ? Math.max(0, Math.ceil((late.untilMs - Date.now()) / 60_000)) : 0;
+const minutesLeft = ({ untilMs }: Late): number => Math.max(0, Math.ceil((untilMs - Date.now()) / 60_000));
 
-async function readLate(redis: Redis, { generation, page }: PageId): Promise<Late | null> {
+async function readLate(redis: Redis, { generation, page }: PageId): Promise<Late> {
   const text = await redis.hGet(keys.refusedPages(generation), String(page));
-  return text === null ? null : lateSchema.parse(JSON.parse(text));
+  return text === null ? NEVER_LATE : lateSchema.parse(JSON.parse(text));
 }
 
 /**
@@ -119,7 +120,7 @@ async function noteLate(redis: Redis, id: PageId): Promise<number> {
   const late = await readLate(redis, id);
   const left = minutesLeft(late);
   if (left > 0) return left;
-  const times = (late?.times ?? 0) + 1;
+  const times = late.times + 1;
   const minutes = REFUSED_MINUTES[times - 1] ?? REFUSED_MINUTES[3];
   const key = keys.refusedPages(id.generation);
   const noted: Late = { times, untilMs: Date.now() + minutes * 60_000 };

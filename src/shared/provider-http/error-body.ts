@@ -5,12 +5,14 @@ import { jsonOrNull } from '../json-values.js';
 const MAX_ERROR_BYTES = 64 * 1024;
 
 const text = z.string().nullish().catch(null);
+/** A message that is missing says nothing. */
+const messageText = z.string().catch('');
 const code = z.union([z.string(), z.number()]).nullish().catch(null);
 /** One failed check as FastAPI, and servers built on it, tell it. */
 const issueSchema = z.object({
   type: text,
   loc: z.array(z.union([z.string(), z.number()])).catch([]),
-  msg: text,
+  msg: messageText,
 });
 const issuesSchema = z.union([z.string(), z.array(issueSchema)]);
 const bodySchema = z.object({
@@ -19,7 +21,7 @@ const bodySchema = z.object({
     .union([
       z.string(),
       z.object({
-        message: text,
+        message: messageText,
         type: text,
         code,
         param: text,
@@ -56,7 +58,7 @@ function readProviderError(body: string): ProviderError | null {
   if (!parsed.success) return null;
   const { error, error_type: errorType, message, detail, ...outer } = parsed.data;
   if (typeof error === 'string') return plain(error, { ...outer, type: errorType ?? outer.type });
-  if (error) return plain(error.message ?? '', { ...error, code: error.innererror?.code ?? error.code });
+  if (error) return plain(error.message, { ...error, code: error.innererror?.code ?? error.code });
   if (typeof message === 'string') return plain(message, outer);
   const issues = message?.detail ?? detail;
   if (issues === undefined || issues === null) return null;
@@ -82,7 +84,7 @@ function paramOf(issues: readonly Issue[]): string | null {
   return names.find((name) => typeof name === 'string') ?? null;
 }
 
-const tellIssue = ({ loc, msg }: Issue): string => `${loc.join('.')}: ${msg ?? ''}`;
+const tellIssue = ({ loc, msg }: Issue): string => `${loc.join('.')}: ${msg}`;
 
 /**
  * Gives refusals of a provider the form of OpenAI's errors. Its client reads no other form, and would keep only the status

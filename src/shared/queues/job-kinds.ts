@@ -2,7 +2,7 @@ import type { JobsOptions } from 'bullmq';
 import { z } from 'zod';
 import { factsOf, formatOf, type FileFormat } from '../../readers/index.js';
 import { at } from '../at.js';
-import { callerOf, type Content, type DocumentRecord } from '../document.js';
+import { contentBytes, callerOf, type Content, type DocumentRecord } from '../document.js';
 import type { Fence } from '../documents/transitions.js';
 import { toMember } from '../redis/keys.js';
 import type { LaneName } from './lanes.js';
@@ -251,7 +251,7 @@ const MAX_COST = 1_000;
 
 function ingestCost({ pending }: DocumentRecord): number {
   // A record without pending content has nothing left to read.
-  return Math.min(MAX_COST, 1 + Math.floor((pending?.sizeBytes ?? 0) / COST_BYTES));
+  return Math.min(MAX_COST, 1 + Math.floor(contentBytes(pending) / COST_BYTES));
 }
 
 /** The part of a file that is read in a second, more or less. */

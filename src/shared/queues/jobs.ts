@@ -49,6 +49,16 @@ interface CreateJobsOptions {
 
 export type Jobs = ReturnType<typeof createJobs>;
 
+function attachmentJobsOf(record: WithAttachmentWork, requestId: string): Addition[] {
+  const work = { documentId: record.id, requestId };
+  const [removal] = removalsOf(record);
+  const carried = waitingOf(record).length > 0 ? record.published?.carried : undefined;
+  return [
+    ...(removal ? [removeReplacedOf({ ...work, callerId: removal.callerId })] : []),
+    ...(carried ? [makeWaitingOf({ ...work, callerId: carried.callerId })] : []),
+  ];
+}
+
 /**
  * Adds jobs, each in its caller's turn. The id of a job names its work, so that adding a job that waits or runs already
  * changes nothing.
@@ -83,11 +93,7 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     addCleans: (generations: readonly string[], callerId: string) => add(cleansOf(generations, callerId)),
     /** Adds the jobs that do the work left on a document's attachments: making or removing documents. */
     addAttachmentWork: async (record: WithAttachmentWork, { requestId }: { requestId: string }) => {
-      const [removal] = removalsOf(record);
-      const { id: documentId, published } = record;
-      if (removal) await add(removeReplacedOf({ documentId, callerId: removal.callerId, requestId }));
-      const callerId = published?.carried?.callerId ?? '';
-      if (waitingOf(record).length > 0) await add(makeWaitingOf({ documentId, callerId, requestId }));
+      for (const job of attachmentJobsOf(record, requestId)) await add(job);
     },
     addRetag: (documentId: string, mark: number, origin: JobOrigin) =>
       add(retagOf({ documentId, mark, ...origin })),

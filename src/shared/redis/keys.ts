@@ -218,4 +218,7 @@ export const fromMember = unescapePart;
 export const queueKeys = {
   prioritizedJobs: (lane: string) => `${QUEUE_PREFIX}:${lane}:prioritized`,
   job: (lane: string, id: string) => `${QUEUE_PREFIX}:${lane}:${id}`,
+  /** The hash of a job that was read from its queue, which has an id then. */
+  ofJob: ({ queueName, id = '' }: { readonly queueName: string; readonly id?: string | undefined }) =>
+    `${QUEUE_PREFIX}:${queueName}:${id}`,
 } as const;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { at } from '../at.js';
+import { addTo, at } from '../at.js';
 import { metadataSchema, type IngestOperation, type Metadata } from '../document.js';
 import { toWellFormed } from '../json-values.js';
 import type { Redis } from '../redis/client.js';
@@ -134,16 +134,16 @@ export function createUsage(redis: Redis): Usage {
 async function countAll(redis: Redis, userId: string): Promise<Record<string, number>> {
   for (;;) {
     const start = await readUsageFromStart(redis, userId);
-    const counts: Record<string, number> = {};
+    const counts = new Map<string, number>();
     for (const name of OPERATIONS) {
-      if (start.counters[name] !== undefined) counts[name] = Number(start.counters[name]);
+      if (start.counters[name] !== undefined) counts.set(name, Number(start.counters[name]));
     }
     let page: WaitingUsage = start;
     for (let next = start.moved; page.moved <= next;) {
-      if (page.events.length === 0) return counts;
+      if (page.events.length === 0) return Object.fromEntries(counts);
       for (const text of page.events) {
         const event = parseUsageEvent(text);
-        if (event?.status === 'success') counts[event.operation] = (counts[event.operation] ?? 0) + 1;
+        if (event?.status === 'success') addTo(counts, event.operation);
       }
       next += page.events.length;
       page = await readUsageFromStart(redis, userId, next);

@@ -34,7 +34,7 @@ async function sendChunks(id: number, chunks: readonly ChunkText[]): Promise<voi
   let length = 0;
   for (const chunk of chunks) {
     batch.push(chunk);
-    length += chunk.text.length + (packWhereabouts(chunk)?.length ?? 0);
+    length += chunk.text.length + packWhereabouts(chunk).length;
     if (length >= BATCH_LENGTH) {
       await send({ type: 'chunks', id, chunks: batch });
       batch = [];

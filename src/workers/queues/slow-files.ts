@@ -96,9 +96,8 @@ return redis.call('HINCRBY', job, '${jobMarks.gaveWay}', 1)
 
 /** Counts how often the files of jobs have given way. */
 function createCounts(redis: Redis) {
-  const keyOf = ({ queueName, id = '' }: Job) => queueKeys.job(queueName, id);
   return {
-    of: async (job: Job) => Number((await redis.hGet(keyOf(job), jobMarks.gaveWay)) ?? 0),
-    add: (job: Job) => countScript.run(redis, { keys: { job: keyOf(job) }, args: {} }),
+    of: async (job: Job) => Number((await redis.hGet(queueKeys.ofJob(job), jobMarks.gaveWay)) ?? 0),
+    add: (job: Job) => countScript.run(redis, { keys: { job: queueKeys.ofJob(job) }, args: {} }),
   };
 }

@@ -40,7 +40,7 @@ async function writeBackup({
   const to = await openFolder(place);
   const places = placesOf('run');
   const parts = createKeyParts(to, places);
-  await parts.add({ key, expiresAt: null, value: Buffer.from('value') });
+  await parts.add({ key, expiresAt: 0, value: Buffer.from('value') });
   const empty = { bytes: 0, sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' };
   const list = source === undefined ? '' : `${JSON.stringify({ name: source, ...empty })}\n`;
   await writeManifest(to, {

@@ -36,21 +36,21 @@ test('all documents of a content, and no others, are between the ends of its ran
 
 test('a change names the content by which a document is found no more, and the one by which it is found from then on', () => {
   const before = record({ pending: older });
-  const left = { contentLeft: 'older:id', newContent: '' };
+  const left = { contentLeft: 'older:id', newContent: undefined };
   expect(contentFields(null, { record: before })).toEqual({
-    contentLeft: '',
+    contentLeft: undefined,
     contentEntered: 'older:id',
-    newContent: '',
+    newContent: undefined,
   });
   expect(contentFields(before, { record: record({ pending: newer }) })).toEqual({
     ...left,
     contentEntered: 'newer:id',
   });
-  expect(contentFields(before, { removed: true })).toEqual({ ...left, contentEntered: '' });
+  expect(contentFields(before, { removed: true })).toEqual({ ...left, contentEntered: undefined });
   expect(contentFields(before, { record: record({ pending: older, metadata: { a: 1 } }) })).toEqual({
-    contentLeft: '',
-    contentEntered: '',
-    newContent: '',
+    contentLeft: undefined,
+    contentEntered: undefined,
+    newContent: undefined,
   });
 });
 
@@ -59,5 +59,5 @@ test('only a change that asks for it is refused for a content that its owner has
   expect(contentFields(null, { ...change, onlyNewContent: true }).newContent).toBe('newer');
   const completed = { record: record({ pending: null, published: older }), onlyNewContent: true };
   expect(contentFields(null, completed).newContent).toBe('older');
-  expect(contentFields(null, { ...change, onlyNewContent: false }).newContent).toBe('');
+  expect(contentFields(null, { ...change, onlyNewContent: false }).newContent).toBeUndefined();
 });

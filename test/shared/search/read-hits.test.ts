@@ -95,7 +95,7 @@ test('reads two megabytes at a time, so that Redis is there for others in betwee
 
 test('reads where in its file each text stands, and of records only what is wanted', async () => {
   const where = { location: { lines: { first: 2, last: 3 } }, section: ['Ships', 'Cranes'] };
-  await redis.hSet(keys.chunk('placed', 0), { content: 'a', where: packWhereabouts(where) ?? '' });
+  await redis.hSet(keys.chunk('placed', 0), { content: 'a', where: packWhereabouts(where) });
   await redis.hSet(keys.chunk('placed', 1), { content: 'b' });
   const id = await world.create({ metadata: { kind: 'letter' } });
   const addresses = [0, 1].map((number) => ({ generation: 'placed', number }));

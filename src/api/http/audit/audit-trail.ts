@@ -13,6 +13,7 @@ import { UnavailableError } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/json-values.js';
 import type { Caller } from '../../auth/authentication.js';
 import { clientAddressOf } from '../client-address.js';
+import { answeredRequestId } from '../request/headers.js';
 import { mapIterable, type ApiReply } from '../response/reply.js';
 
 export interface AuditOptions {
@@ -35,7 +36,7 @@ const CLIENT_LEFT = 499;
 export function createAuditTrail(options: AuditOptions): RequestHandler {
   return (request, response, next) => {
     const startedAt = performance.now();
-    const notes = emptyNotes(response.get('X-Request-Id') ?? '');
+    const notes = emptyNotes(answeredRequestId(response));
     trails.set(request, { ...options, notes });
     // A connection that is gone tells no address any more.
     const client = clientAddressOf(request);

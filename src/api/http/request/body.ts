@@ -5,6 +5,7 @@ import { HttpError } from '../http-error.js';
 import type { ReadJson } from '../json/json.js';
 import type { IgnoredFields } from '../unknown-fields.js';
 import type { BodyClaim } from './body-budget.js';
+import { headerOf } from './headers.js';
 
 /** The client went away while its request was read, so no response can be sent. */
 export class ClientGoneError extends Error {
@@ -21,10 +22,8 @@ export function announcedBytes({ headers }: IncomingMessage): number {
 }
 
 /** Returns the media type alone, in lower case; empty when the request states none. */
-export function mediaTypeOf({ headers }: IncomingMessage): string {
-  return at((headers['content-type'] ?? '').split(';'), 0)
-    .trim()
-    .toLowerCase();
+export function mediaTypeOf(request: IncomingMessage): string {
+  return at(headerOf(request, 'content-type').split(';'), 0).trim().toLowerCase();
 }
 
 export function isJson(mediaType: string): boolean {

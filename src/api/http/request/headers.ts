@@ -1,10 +1,27 @@
 import type { IncomingMessage } from 'node:http';
+import type { Response } from 'express';
 import type { Precondition } from '../../../shared/document.js';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { HttpError } from '../http-error.js';
 import type { Prefer } from '../route.js';
 
 const MAX_WAIT_SECONDS = 120;
+
+/**
+ * Returns the id of the request that a response is for.
+ * @throws Error before the access log, which every request passes first, has set it
+ */
+export function answeredRequestId(response: Pick<Response, 'get'>): string {
+  const id = response.get('X-Request-Id');
+  if (id === undefined) throw new Error('the request did not pass the access log');
+  return id;
+}
+
+/** Returns a header of a request; empty without it. */
+export const headerOf = (
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  name: 'accept' | 'authorization' | 'content-type',
+): string => headers[name] ?? '';
 
 /**
  * Parses a `Prefer` header (RFC 7240). The first value counts of a preference that is repeated, and malformed ones are

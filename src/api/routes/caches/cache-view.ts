@@ -58,10 +58,14 @@ export const existence = z.object(config).partial().extend({ exists: z.boolean()
   description: 'Tells whether there is a cache of this name, with the cache if there is.',
 });
 
+/** The contents of a cache before its first build has ended. */
+const NOTHING_HELD = { tokenCount: 0, bytes: 0 };
+
 /** @param progress the share of the build that is done; null where it is not known */
 export function viewCache(cache: CacheRecord, progress: number | null = null): z.infer<typeof configuration> {
   const { ready, building, failure } = cache;
   const { model, ggufFile, filters, engine, shared } = shownConfig(cache);
+  const held = ready ?? NOTHING_HELD;
   return {
     name: cache.name,
     model,
@@ -70,8 +74,8 @@ export function viewCache(cache: CacheRecord, progress: number | null = null): z
     ...(isPlainObject(filters) ? { filters } : {}),
     shared,
     doc_count: building ? building.documentIds.length : ready ? heldTexts(ready) : 0,
-    token_count: ready?.tokenCount ?? 0,
-    state_bytes: ready?.bytes ?? 0,
+    token_count: held.tokenCount,
+    state_bytes: held.bytes,
     status: building ? 'building' : ready ? 'ready' : 'failed',
     ...(building && progress !== null ? { progress } : {}),
     ...(failure ? { error: failure.message, error_code: failure.code } : {}),

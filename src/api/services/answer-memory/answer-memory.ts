@@ -1,3 +1,4 @@
+import { addTo, sumOf } from '../../../shared/at.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import { toError, UnavailableError } from '../../../shared/errors.js';
 import { createTally, type Tally } from '../../../shared/tools/tally.js';
@@ -128,7 +129,6 @@ function createAnswerRoom(limitBytes: number) {
   let held = 0;
   const byCaller = createTally();
   const byAnswer = new WeakMap<AbortSignal, number>();
-  const heldBy = (answer: AbortSignal) => byAnswer.get(answer) ?? 0;
   const hasRoom = (asked: AnswerRequest, pass: Pass) => held + asked.bytes <= limitBytes * SHARES[pass].all;
   const passOf = ({ callerId, bytes, kind }: AnswerRequest) =>
     passFor(limitBytes, { own: byCaller.of(callerId) + bytes, kind });
@@ -157,13 +157,13 @@ function createAnswerRoom(limitBytes: number) {
     leftFor: (callerId: string) => bytesLeft(limitBytes, { own: byCaller.of(callerId), held }),
     change: ({ callerId, answer }: Holder, by: number) => {
       held += by;
-      if (answer) byAnswer.set(answer, heldBy(answer) + by);
+      if (answer) addTo(byAnswer, answer, by);
       byCaller.add(callerId, by);
       lines.update(callerId);
       if (by < 0) admit();
     },
     givesWay: () => byCaller.above(leastHeld(lines.firstForRoom(), byCaller)),
-    holds: (answer: AbortSignal) => heldBy(answer) > 0,
+    holds: (answer: AbortSignal) => sumOf(byAnswer, answer) > 0,
     figures: () => ({ held, waiting: lines.waiting }),
   };
 }

@@ -134,7 +134,7 @@ async function storeFile(
   place: Place,
   file: IncomingFile,
 ): Promise<Content> {
-  requireShortName(file.filename ?? '');
+  requireShortName(file.filename);
   const facts: FileFacts = { hash: createHash('sha256'), sizeBytes: 0, contentType: '' };
   const { storageKey, version } = place;
   await drafts.announce(storageKey);
@@ -146,9 +146,9 @@ async function storeFile(
 }
 
 /** A name of a file is as long as one of a text at most. @throws InvalidFieldError */
-function requireShortName(name: string): void {
+function requireShortName(name: string | null): void {
   const value = MAX_FILENAME_CHARACTERS;
-  if (Array.from(name).length <= value) return;
+  if (name === null || Array.from(name).length <= value) return;
   const message = `ensure this value has at most ${String(value)} characters`;
   throw new InvalidFieldError('filename', message, { value, of: 'characters' });
 }

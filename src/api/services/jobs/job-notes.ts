@@ -69,7 +69,7 @@ async function whyLaneStands({ redis, jobs, memory }: NoteParts, lane: LaneName)
 
 async function whyJobWaits({ redis }: NoteParts, { lane, job, state }: Seen): Promise<string> {
   if (state === 'delayed') {
-    const known = await redis.hGet(queueKeys.job(lane, job.id ?? ''), jobMarks.waitsFor);
+    const known = await redis.hGet(queueKeys.ofJob(job), jobMarks.waitsFor);
     if (job.attemptsMade > 0 && job.failedReason)
       return `attempt ${String(job.attemptsMade)} failed; the next one follows`;
     return known ?? 'it was put off';

@@ -36,7 +36,7 @@ export function createRetryJob({ redis, records, caches, operator }: RetryParts)
       const { ownerId, name, build, requestId } = plan.cache;
       await caches.update(ownerId, name, (each) => retryBuild(each, { build, requestId }));
     }
-    await redis.hDel(queueKeys.job(job.queueName, job.id ?? ''), jobMarks.deathsAlone);
+    await redis.hDel(queueKeys.ofJob(job), jobMarks.deathsAlone);
     await runAgain();
   };
 }

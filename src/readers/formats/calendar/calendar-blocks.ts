@@ -11,7 +11,7 @@ const METHODS: ReadonlyMap<string, string> = new Map([
 /** Reads a calendar: the kind of each entry, its time and place, and who takes part. */
 export function* calendarBlocks(text: string): Iterable<Block> {
   for (const calendar of readComponents(text)) {
-    const method = METHODS.get(valueOf(calendar, 'METHOD').toUpperCase());
+    const method = METHODS.get(valueOf(find(calendar, 'METHOD')).toUpperCase());
     const entries = ENTRIES.has(calendar.name) ? [calendar] : calendar.components;
     for (const entry of entries)
       if (ENTRIES.has(entry.name)) yield { text: `${entryText(entry, method)}\n\n` };
@@ -26,12 +26,12 @@ function entryText(entry: Component, method: string | undefined): string {
       'When',
       span(find(entry, 'DTSTART'), find(entry, 'DTEND') ?? find(entry, 'DUE') ?? find(entry, 'DURATION')),
     ],
-    ['Repeats', recurrence(valueOf(entry, 'RRULE'))],
+    ['Repeats', recurrence(valueOf(find(entry, 'RRULE')))],
     ['Where', textOf(entry, 'LOCATION')],
     ['Organizer', peopleOf(entry, 'ORGANIZER')],
     ['Attendees', peopleOf(entry, 'ATTENDEE')],
     ['Categories', textOf(entry, 'CATEGORIES')],
-    ['Link', valueOf(entry, 'URL').trim()],
+    ['Link', trimmed(find(entry, 'URL'))],
   ];
   const known = lines.filter(([, text]) => text !== '').map(([label, text]) => `${label}: ${text}`);
   const description = [textOf(entry, 'DESCRIPTION'), textOf(entry, 'COMMENT')].filter((text) => text !== '');
@@ -40,10 +40,10 @@ function entryText(entry: Component, method: string | undefined): string {
 
 const find = ({ properties }: Component, name: string): Property | undefined =>
   properties.find((property) => property.name === name);
-const valueOf = (component: Component, name: string): string => find(component, name)?.value ?? '';
 
 /** Empty where the property is missing. */
-const trimmed = (property: Property | undefined): string => property?.value.trim() ?? '';
+const valueOf = (property: Property | undefined): string => property?.value ?? '';
+const trimmed = (property: Property | undefined): string => valueOf(property).trim();
 /** Empty where the property has no such parameter. */
 const parameterOf = (property: Property | undefined, name: string): string =>
   property?.parameters.get(name) ?? '';
@@ -56,8 +56,8 @@ const textOf = ({ properties }: Component, name: string): string =>
     .join(', ');
 
 const statusOf = (entry: Component): string =>
-  /^(?:cancelled|tentative)$/i.test(valueOf(entry, 'STATUS').trim())
-    ? valueOf(entry, 'STATUS').trim().toLowerCase()
+  /^(?:cancelled|tentative)$/i.test(trimmed(find(entry, 'STATUS')))
+    ? trimmed(find(entry, 'STATUS')).toLowerCase()
     : '';
 
 const peopleOf = ({ properties }: Component, name: string): string =>

@@ -1,3 +1,4 @@
+import { textOrEmpty } from '../../../shared/at.js';
 import { attribute, type Attributes } from '../xml/read-markup.js';
 import { checkMark, chosenText } from './controls.js';
 
@@ -42,7 +43,7 @@ export function createOdfControls(): OdfControls {
       put(list.id, chosenText(list.chosen));
       list = undefined;
     },
-    textOf: (id) => texts.get(id) ?? '',
+    textOf: (id) => textOrEmpty(texts, id),
   };
 }
 

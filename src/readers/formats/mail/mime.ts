@@ -1,4 +1,4 @@
-import { at } from '../../../shared/at.js';
+import { at, textOrEmpty } from '../../../shared/at.js';
 import { addressParser, type Address } from 'postal-mime';
 import { oneLine } from '../../blocks/one-line.js';
 import { decodeText } from '../../encoding/decode-text.js';
@@ -233,7 +233,7 @@ function textOf({ bytes, parameters }: Part, receipt: ReceiptWriter | undefined)
 /** Decodes HTML in the charset of its part. Where that is none or ASCII, the charset counts that the HTML declares itself. */
 function htmlOf({ bytes, parameters }: Part, receipt: ReceiptWriter | undefined): string {
   const content = bytes ?? new Uint8Array();
-  const named = parameters.get('charset') ?? '';
+  const named = textOrEmpty(parameters, 'charset');
   const isUsable = encodingOf(named) !== undefined && !/^(?:us-)?ascii$/i.test(named);
   return decodeText(content, { declared: isUsable ? named : (declaredInHtml(content) ?? named), receipt });
 }

@@ -39,7 +39,7 @@ interface CellOptions {
 }
 
 function* cellBlocks(cell: Cell, { language, context }: CellOptions): Iterable<Block> {
-  const source = cell.source ?? cell.input ?? '';
+  const source = cell.source ?? cell.input;
   switch (cell.cell_type) {
     case 'heading':
       yield { text: `${source.trim()}\n\n`, heading: Math.min(Math.max(cell.level ?? 1, 1), 6) };
@@ -106,9 +106,9 @@ function* outputTexts(outputs: readonly Output[], receipt: ReceiptWriter): Itera
 }
 
 function textOf({ text, data, ename, evalue }: Output): string {
-  if (ename !== undefined) return `${ename}: ${evalue ?? ''}`;
+  if (ename !== undefined) return `${ename}: ${evalue}`;
   const { success, data: written } = textSchema.safeParse(data?.['text/plain']);
-  return (success ? written : undefined) ?? text ?? '';
+  return success ? written : text;
 }
 
 /** Cleans the text of an output. A line that a progress bar has rewritten again and again keeps its last content. */
@@ -131,14 +131,15 @@ const textSchema = z
   .union([z.string(), z.array(z.string())])
   .transform((lines) => (typeof lines === 'string' ? lines : lines.join('')));
 const optionalText = textSchema.optional().catch(undefined);
+const textOrNone = textSchema.catch('');
 const optionalName = z.string().optional().catch(undefined);
 
 const outputSchema = z.object({
   output_type: z.string().catch(''),
-  text: optionalText,
+  text: textOrNone,
   data: z.record(z.string(), z.unknown()).optional().catch(undefined),
   ename: optionalName,
-  evalue: optionalName,
+  evalue: z.string().catch(''),
   /** Pictures of notebooks until version 3. */
   png: z.unknown().optional(),
   jpeg: z.unknown().optional(),
@@ -148,12 +149,12 @@ const cellSchema = z.object({
   cell_type: z.string().catch('raw'),
   source: optionalText,
   /** The source of code until version 3 of the format. */
-  input: optionalText,
+  input: textOrNone,
   language: optionalName,
   level: z.int().optional().catch(undefined),
   attachments: z.record(z.string(), z.unknown()).optional().catch(undefined),
   outputs: z
-    .array(outputSchema.catch({ output_type: '' }))
+    .array(outputSchema.catch({ output_type: '', text: '', evalue: '' }))
     .optional()
     .catch(undefined),
 });

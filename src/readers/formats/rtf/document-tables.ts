@@ -1,3 +1,4 @@
+import { textOrEmpty } from '../../../shared/at.js';
 import { encodingOfCodePage } from '../../encoding/labels.js';
 import { signsOf } from '../signs/sign-reader.js';
 import { colorOfParts, type Color } from '../visibility/colors.js';
@@ -86,7 +87,7 @@ function createFonts(): Fonts {
       if (page !== undefined && pages.size < MAX_FONTS) pages.set(font, page);
     },
     nameFont: (part) => {
-      const before = names.get(font) ?? '';
+      const before = textOrEmpty(names, font);
       if (names.size < MAX_FONTS && before.length < MAX_NAME_LENGTH)
         names.set(font, `${before}${part}`.slice(0, MAX_NAME_LENGTH));
     },

@@ -3,6 +3,7 @@ import { WHITE, type Color } from '../visibility/colors.js';
 import type { Unseen } from '../visibility/hidden-counter.js';
 import type { RunStyle } from '../visibility/reason-unseen.js';
 import type { Destination } from './destinations.js';
+import { numberOrZero } from './tokens.js';
 
 /** The state that holds until the end of a group. */
 export interface GroupState {
@@ -53,7 +54,7 @@ export function changeState(
 ): GroupState | undefined {
   switch (word) {
     case 'f':
-      return { ...state, font: parameter ?? 0 };
+      return { ...state, font: numberOrZero(parameter) };
     case 'uc':
       return { ...state, fallbackLength: Math.min(Math.max(parameter ?? 1, 0), 64) };
     case 'v':
@@ -63,7 +64,7 @@ export function changeState(
     case 'fs':
       return { ...state, size: parameter ?? FIRST_STATE.size };
     case 'cf':
-      return { ...state, color: parameter ?? 0 };
+      return { ...state, color: numberOrZero(parameter) };
     case 'cb':
     case 'highlight':
     case 'chcbpat':

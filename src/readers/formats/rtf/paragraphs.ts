@@ -5,6 +5,7 @@ import { bulletMark } from '../signs/sign-reader.js';
 import { documentTable, type DocumentTable } from '../tables/document-table.js';
 import type { SpanningCell } from '../tables/span-cells.js';
 import { at } from '../../../shared/at.js';
+import { numberOrZero } from './tokens.js';
 
 /** Makes blocks of the paragraphs, rows and notes of a body. */
 export interface Paragraphs {
@@ -127,7 +128,7 @@ function changeProperties(state: State, { word, parameter, styleHeading }: Chang
   else if (word === 'outlinelevel')
     properties.heading = parameter !== undefined && parameter < 9 ? parameter + 1 : undefined;
   else if (word === 'cbpat' || word === 'shading') properties.isShaded = parameter !== 0;
-  else if (word === 'ilvl') properties.level = Math.max(0, parameter ?? 0);
+  else if (word === 'ilvl') properties.level = Math.max(0, numberOrZero(parameter));
 }
 
 /** Collects rows of a table. RTF has no tables, only rows that follow each other. */

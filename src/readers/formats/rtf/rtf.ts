@@ -18,7 +18,7 @@ import { createFormulaCollector, type FormulaCollector } from './formula.js';
 import { changeState, shiftOf, styleOf, createGroupStack, type GroupStack } from './group-state.js';
 import { createParagraphs, type Paragraphs } from './paragraphs.js';
 import { createShapeProperty, type ShapeProperty } from './shape-property.js';
-import { rtfTokens, CHARACTERS, type RtfToken } from './tokens.js';
+import { numberOrZero, rtfTokens, CHARACTERS, type RtfToken } from './tokens.js';
 
 const TOKENS_AT_ONCE = 4_096;
 
@@ -227,7 +227,7 @@ function applyControl(reader: Reader, word: string, parameter: number | undefine
   else if (word === 'cell') paragraphs.endCell();
   else if (word === 'row') paragraphs.table.endRow();
   else {
-    const number = parameter ?? 0;
+    const number = numberOrZero(parameter);
     paragraphs.table.control(word, number);
     paragraphs.control(word, parameter, tables.headingOf(number));
   }

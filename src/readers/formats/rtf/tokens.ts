@@ -6,6 +6,9 @@ export type RtfToken =
   | { readonly kind: 'control'; readonly word: string; readonly parameter: number | undefined }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
+/** The parameter of a control word that means the same without one as with 0. */
+export const numberOrZero = (parameter: number | undefined): number => parameter ?? 0;
+
 const OPEN = { kind: 'open' } as const;
 const CLOSE = { kind: 'close' } as const;
 const BACKSLASH = 0x5c;

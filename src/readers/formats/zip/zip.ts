@@ -1,3 +1,4 @@
+import { addTo, sumOf } from '../../../shared/at.js';
 import { Inflate } from 'fflate';
 import { ReadError } from '../../read-error.js';
 import type { ReceiptWriter } from '../../receipt/receipt-writer.js';
@@ -111,15 +112,16 @@ function findEntries(
 
 /** Counts the inflated bytes of members. @throws ReadError beyond the limit */
 function createCount({ limitBytes, what }: ZipOptions) {
-  const longest = new Map<string, number>();
+  const counted = new Map<string, number>();
   let inflated = 0;
   let read = 0;
   return (key: string, length: number, added: number): void => {
     read += added;
-    const before = longest.get(key) ?? 0;
-    if (length > before) {
-      longest.set(key, length);
-      inflated += length - before;
+    // A member that is read again counts once, with the longest reading.
+    const more = length - sumOf(counted, key);
+    if (more > 0) {
+      addTo(counted, key, more);
+      inflated += more;
     }
     if (inflated <= limitBytes && read <= limitBytes * MAX_READINGS) return;
     const limit = limitBytes / 1024 / 1024;

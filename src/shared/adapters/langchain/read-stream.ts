@@ -95,30 +95,35 @@ type Counts = Pick<
 
 /** Returns the numbers that the provider told, and our own counts in place of missing ones. */
 async function countsOf({ texts, chunks }: Read, messages: readonly ChatMessage[]): Promise<Counts> {
-  const sum = (numberOf: (chunk: Chunk) => number) =>
-    Math.round(chunks.reduce((total, chunk) => total + numberOf(chunk), 0));
+  const sum = (numbers: readonly number[]) =>
+    Math.round(numbers.reduce((total, number) => total + number, 0));
   const counted = (text: string) => countLongText(text, countTokens);
-  const reused = chunks.some(({ promptTokensReused }) => promptTokensReused !== null);
+  const reused = chunks
+    .map(({ promptTokensReused }) => promptTokensReused)
+    .filter((number) => number !== null);
   const prompt = messages.map(({ content }) => content).join('\n');
   return {
-    promptTokens: sum(({ promptTokens }) => promptTokens) || (await counted(prompt)),
-    completionTokens: sum(({ completionTokens }) => completionTokens) || (await counted(texts.join(''))),
-    ...(reused ? { promptTokensReused: sum(({ promptTokensReused }) => promptTokensReused ?? 0) } : {}),
+    promptTokens: sum(chunks.map(({ promptTokens }) => promptTokens)) || (await counted(prompt)),
+    completionTokens:
+      sum(chunks.map(({ completionTokens }) => completionTokens)) || (await counted(texts.join(''))),
+    ...(reused.length === 0 ? {} : { promptTokensReused: sum(reused) }),
   };
 }
 
-const count = z.number().nonnegative().nullish().catch(null);
+const count = z.number().nonnegative();
+/** A number that the provider does not tell adds nothing to those of other messages. */
 const usageSchema = z.object({
-  input_tokens: count,
-  output_tokens: count,
+  input_tokens: count.catch(0),
+  output_tokens: count.catch(0),
   input_token_details: z.object({ cache_read: count }).nullish().catch(null),
 });
+const NO_USAGE: z.infer<typeof usageSchema> = { input_tokens: 0, output_tokens: 0 };
 const table = z.record(z.string(), z.unknown()).catch({});
 const chunkSchema = z.object({
   content: z.union([z.string(), z.array(z.unknown())]),
   response_metadata: table.optional(),
   additional_kwargs: table.optional(),
-  usage_metadata: usageSchema.nullish().catch(null),
+  usage_metadata: usageSchema.catch(NO_USAGE),
 });
 const partSchema = z.union([
   z.string(),
@@ -148,9 +153,9 @@ function readChunk(raw: unknown): Chunk | null {
   return {
     text: typeof content === 'string' ? content : content.map(textOf).join(''),
     finishReason: findReason(metadata ?? {}) ?? findReason(more ?? {}),
-    promptTokens: usage?.input_tokens ?? 0,
-    completionTokens: usage?.output_tokens ?? 0,
-    promptTokensReused: usage?.input_token_details?.cache_read ?? null,
+    promptTokens: usage.input_tokens,
+    completionTokens: usage.output_tokens,
+    promptTokensReused: usage.input_token_details?.cache_read ?? null,
   };
 }
 

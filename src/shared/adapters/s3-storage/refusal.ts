@@ -40,7 +40,7 @@ export function refusalOf(error: unknown): Refusal | null {
   const code = error.name;
   const about = subjects[code];
   if (about) return { about, code };
-  const status = statusOf(error) ?? 0;
-  if (status < 300 || status >= 500 || passing.includes(status)) return null;
+  const status = statusOf(error);
+  if (status === null || status < 300 || status >= 500 || passing.includes(status)) return null;
   return { about: 'endpoint', code: `${String(status)} ${code}` };
 }

@@ -1,4 +1,11 @@
-import { callerOf, laterRevision, type Carried, type Content, type DocumentRecord } from '../../document.js';
+import {
+  callerOf,
+  knownGaps,
+  laterRevision,
+  type Carried,
+  type Content,
+  type DocumentRecord,
+} from '../../document.js';
 import type { Change } from '../change.js';
 
 /*
@@ -104,7 +111,7 @@ export function endWaiting(record: DocumentRecord, { storageKey, ended, missed }
   const lost = missed.filter((id) => carried.waiting.includes(id));
   const changed = { ...carried, waiting, missed: [...carried.missed, ...lost] };
   if (lost.length === 0) return { record: { ...record, published: { ...published, carried: changed } } };
-  const gaps = (published.gaps ?? 0) + lost.length;
+  const gaps = knownGaps(published) + lost.length;
   // Chunks say how many gaps there are, so their tags are written anew.
   const retag = laterRevision(record.revision);
   return { record: { ...record, published: { ...published, carried: changed, gaps }, retag } };
@@ -116,7 +123,7 @@ export function retryMissed(record: DocumentRecord): Change | null {
   const carried = published?.carried;
   if (!carried || carried.missed.length === 0) return null;
   const waiting = [...carried.waiting, ...carried.missed];
-  const gaps = Math.max(0, (published.gaps ?? 0) - carried.missed.length);
+  const gaps = Math.max(0, knownGaps(published) - carried.missed.length);
   const again = { ...published, carried: { ...carried, waiting, missed: [] }, gaps };
   return { record: { ...record, published: again, retag: laterRevision(record.revision) } };
 }

@@ -195,21 +195,21 @@ function commitPayload(
   { change, isTagged }: { readonly change: Change; readonly isTagged: boolean },
 ) {
   const { discardObjects = [] } = change;
-  const referred = change.record?.pending?.storageKey ?? '';
+  const referred = change.record?.pending?.storageKey;
   const common = {
     id,
     now: String(Date.now()),
     revision: before ? String(before.revision) : '',
-    // An empty text stands for a missing value, since fields of a Lua table cannot be null.
-    open: change.open ?? '',
-    unhide: change.unhide ?? '',
+    // A missing value is a missing field of the Lua table.
+    open: change.open,
+    unhide: change.unhide,
     discard: change.discard ?? [],
     objects: discardObjects.filter((key) => !isShortSource(key)),
     dropped: discardObjects.filter(isShortSource),
     ...contentFields(before, change),
     ...reservationFields(change.reservation),
     // A short source was never a draft.
-    referred: isShortSource(referred) ? '' : referred,
+    referred: referred !== undefined && isShortSource(referred) ? undefined : referred,
     evenWhenFull: change.evenWhenFull ?? false,
     expected: expectedFields(change),
   };
@@ -299,11 +299,11 @@ export const commitScript = declareScript({
 local change, generations, groups = cjson.decode(json), {}, {}
 for i, generation in ipairs(change.touched) do generations[generation] = touched[i] end
 for i, group in ipairs(change.accessGroups) do groups[group] = accessGroups[i] end
-if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
+if change.unhide and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
   return ${String(ANSWER.reindexed)}
 end
 ${CHECK_RESERVATION}
-if change.run ~= '' and change.revision == '' and redis.call('ZSCORE', tombstones, change.id) then
+if change.run and change.revision == '' and redis.call('ZSCORE', tombstones, change.id) then
   return ${String(ANSWER.deleted)}
 end
 if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return ${String(ANSWER.changedMeanwhile)} end
@@ -323,15 +323,15 @@ else
 end
 ${COUNT_OWNED}
 ${REFER_TO_ACCESS_GROUPS}
-if change.open ~= '' then
+if change.open then
   redis.call('SADD', hidden, change.open)
   redis.call('HSET', generations[change.open], 'document', change.id)
 end
-if change.unhide ~= '' then redis.call('SREM', hidden, change.unhide) end
+if change.unhide then redis.call('SREM', hidden, change.unhide) end
 local discarded = {}
 for i, generation in ipairs(change.discard) do discarded[i] = generations[generation] end
 discard(change.discard, discarded, hidden, garbage)
-if change.referred ~= '' then redis.call('ZREM', drafts, change.referred) end
+if change.referred then redis.call('ZREM', drafts, change.referred) end
 release(change.objects, objects)
 for i, list in ipairs(pending) do
   redis.call('RPUSH', list, events[i])

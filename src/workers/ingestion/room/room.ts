@@ -185,7 +185,7 @@ export async function estimateRoom(pieces: readonly ChunkText[], known: KnownCos
   for (const piece of pieces) {
     const terms = searchedTerms(piece, naming);
     texts += allocated(Buffer.byteLength(piece.text));
-    texts += allocated(Buffer.byteLength(packWhereabouts(piece) ?? ''));
+    texts += allocated(Buffer.byteLength(packWhereabouts(piece)));
     embedding += allocated(terms.length) + allocated(termTokens(terms).length);
     embedding += packedSize(terms) * engine.posting;
     readTerms(terms, (term) => different.add(term));

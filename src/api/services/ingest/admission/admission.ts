@@ -1,4 +1,4 @@
-import { at } from '../../../../shared/at.js';
+import { addTo, at, sumOf } from '../../../../shared/at.js';
 import {
   countUnfinishedIngests,
   countUnfinishedIngestsOf,
@@ -152,13 +152,12 @@ function countInOrder(
   const byCaller = new Map(callers.map((caller, i) => [caller, at(own, i)]));
   let next = 0;
   for (const { arrival, callerId, count, named } of line) {
-    const ofCaller = byCaller.get(callerId);
-    if (asked.has(arrival)) asked.set(arrival, { all, own: ofCaller ?? 0 });
+    if (asked.has(arrival)) asked.set(arrival, { all, own: sumOf(byCaller, callerId) });
     const counted = countedOf.slice(next, next + named.length).filter((member) => member !== null);
     next += named.length;
     all += count - counted.length;
     const countedOwn = counted.filter((member) => member === toMember(callerId)).length;
-    if (ofCaller !== undefined) byCaller.set(callerId, ofCaller + count - countedOwn);
+    if (byCaller.has(callerId)) addTo(byCaller, callerId, count - countedOwn);
   }
 }
 

@@ -50,6 +50,16 @@ export function createItemAllowances(): ItemAllowances {
 
 const RETRY = { retryAfterSeconds: 5 };
 const nothing = () => undefined;
+/** The allowance of an owner without a quota. */
+const UNBOUNDED: ByteAllowance = {
+  most: Infinity,
+  overQuota: () => {
+    throw new Error('nothing is over no quota');
+  },
+  take: nothing,
+  whole: nothing,
+  close: nothing,
+};
 
 /**
  * Bounds the stored bytes of uploads before the step that writes their records asks the quota of bytes, which alone is
@@ -61,8 +71,8 @@ export function createByteAllowances(redis: Redis, { bytes: quota }: Quotas): Al
   const arriving = createTally();
   const replacing = new Set<string>();
   return async ({ ownerId, documentId, counted }, items) => {
-    const overQuota = () => new OverQuotaError('bytes', quota ?? 0);
-    if (quota === null) return { most: Infinity, overQuota, take: nothing, whole: nothing, close: nothing };
+    if (quota === null) return UNBOUNDED;
+    const overQuota = () => new OverQuotaError('bytes', quota);
     const left = Math.max(0, quota - (await readOwned(redis, ownerId)).bytes);
     // Only one of several uploads in place of one content replaces it.
     const isReplacing = counted > 0 && !replacing.has(documentId);

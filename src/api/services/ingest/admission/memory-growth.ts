@@ -1,6 +1,7 @@
 import { accessGroupOf } from '../../../../shared/access/access.js';
 import { maxTagBytes } from '../../../../shared/chunks/fields.js';
 import type { Content, DocumentRecord } from '../../../../shared/document.js';
+import { ownedWith } from '../../../../shared/documents/counts.js';
 import { documentTags } from '../../../../shared/documents/record-fields.js';
 import { InvalidFieldError } from '../../../../shared/errors.js';
 import type { RequireRoom } from './require-room.js';
@@ -48,7 +49,7 @@ export async function requireRoomFor(
 }
 
 function checkTags(record: DocumentRecord): void {
-  const chunks = record.published?.chunkCount ?? 0;
+  const chunks = ownedWith(record).chunks;
   const max = maxTagBytes(chunks);
   if (documentTags(record).length <= max) return;
   const msg = `its values make more than ${String(max)} bytes of tags, the most for ${String(chunks)} chunks`;

@@ -1,3 +1,4 @@
+import { textOrEmpty } from '../../../../shared/at.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, descend, findAll, findFirst, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
@@ -26,8 +27,8 @@ export function readChart(office: OfficePackage, part: string): Chart {
     for (const [index, name] of categories) if (!names.has(index)) names.set(index, name);
   const indexes = [...new Set(series.flatMap(({ values }) => [...values.keys()]))].sort((a, b) => a - b);
   const rows = indexes.map((index) => [
-    names.get(index) ?? '',
-    ...series.map(({ values }) => values.get(index) ?? ''),
+    textOrEmpty(names, index),
+    ...series.map(({ values }) => textOrEmpty(values, index)),
   ]);
   return { title, rows: rows.length === 0 ? [] : [['', ...series.map(({ name }) => name)], ...rows] };
 }

@@ -3,7 +3,7 @@ import { tableBlocks } from '../../tables/table-blocks.js';
 import { columnLetters, type CellRange } from './cell-references.js';
 import { createRangeFilling } from './merged-ranges.js';
 import type { SheetCell, SheetRow } from './sheet-rows.js';
-import { at } from '../../../../shared/at.js';
+import { at, textOrEmpty } from '../../../../shared/at.js';
 
 /** Rows that are looked at before the first is written, to know which columns are in use. */
 const ROWS_AHEAD = 1_000;
@@ -116,7 +116,7 @@ function* tableRows(cursor: Cursor, { columns, sheet, header, headerRows }: Tabl
 /** Puts texts under the columns in use. Those of other columns follow, with the letters of their column. */
 function arrange(cells: readonly SheetCell[], columns: readonly number[]): string[] {
   const texts = new Map(cells.map(({ column, text }) => [column, text]));
-  const arranged = columns.map((column) => texts.get(column) ?? '');
+  const arranged = columns.map((column) => textOrEmpty(texts, column));
   const known = new Set(columns);
   for (const { column, text } of cells)
     if (!known.has(column)) arranged.push(`${columnLetters(column)}: ${text}`);

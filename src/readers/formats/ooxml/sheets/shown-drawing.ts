@@ -1,3 +1,4 @@
+import { attribute } from '../../xml/read-markup.js';
 import { childOf, childrenOf, findAll, isTrue } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
@@ -30,7 +31,7 @@ export function shownDrawing(drawing: XmlElement | undefined, admits: (id: strin
       const id = SHAPES.has(child.name) ? hiddenId(child) : undefined;
       if (id === undefined || admits(id)) return [shown(child)];
       for (const { attributes } of findAll(child, GRAPHICS))
-        leftOut.add(attributes['r:id'] ?? attributes['r:dm'] ?? '');
+        leftOut.add(attribute(attributes, 'r:id', 'r:dm'));
       return [];
     }),
   });

@@ -1,3 +1,4 @@
+import { textOrEmpty } from '../../../../shared/at.js';
 import type { GapCounter } from '../gap-counter.js';
 import type { OfficePackage } from '../package/office-package.js';
 import type { XmlElement } from '../xml/stream-xml.js';
@@ -35,7 +36,7 @@ export function readNotes(
   const take = (kind: NoteKind, id: string): string => {
     const element = waiting[kind].get(id);
     const key = `${kind} ${id}`;
-    if (!element) return marks.get(key) ?? '';
+    if (!element) return textOrEmpty(marks, key);
     waiting[kind].delete(id);
     const mark = kind === 'comment' ? '' : `[${String(marks.size + 1)}]`;
     if (kind === 'comment' && !gaps.hidden.accepts('comment')) return '';

@@ -39,9 +39,9 @@ const annotationSchema = z.object({
   subtype: z.string(),
   annotationFlags: z.number(),
   rect: z.tuple([z.number(), z.number(), z.number(), z.number()]),
-  contentsObj: z.object({ str: z.string() }).optional().catch(undefined),
+  contentsObj: z.object({ str: z.string() }).catch({ str: '' }),
   /** The words that a link or a mark lies over. */
-  overlaidText: z.string().optional().catch(undefined),
+  overlaidText: z.string().catch(''),
   /** The state that a reviewer has set the note to, such as `Accepted`, in a note of its own. */
   state: z.string().nullish().catch(undefined),
   file: fileSchema.optional().catch(undefined),
@@ -59,10 +59,10 @@ export function extrasOf(
     const { data } = annotationSchema.safeParse(annotation);
     if (!data || (data.annotationFlags & NOT_SHOWN) !== 0) continue;
     if (data.file) files.push(toFile(data.file));
-    const text = data.contentsObj?.str.replace(/\r\n?/g, '\n').trim() ?? '';
+    const text = data.contentsObj.str.replace(/\r\n?/g, '\n').trim();
     const isRemark = KINDS.has(data.subtype) && !data.state && text !== '';
     // Some programs repeat the marked text.
-    if (!isRemark || bare(text) === bare(data.overlaidText ?? '')) continue;
+    if (!isRemark || bare(text) === bare(data.overlaidText)) continue;
     areCut ||= remarks.length === MAX_REMARKS || text.length > MAX_CHARACTERS;
     if (remarks.length < MAX_REMARKS)
       remarks.push({ text: text.slice(0, MAX_CHARACTERS), box: toBox(data.rect) });

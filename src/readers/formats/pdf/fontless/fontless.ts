@@ -117,13 +117,13 @@ async function lookFor(
   page: ParsedPage,
   { pdfium, bytes, second, budget }: Pick<Source, 'pdfium' | 'bytes' | 'second' | 'budget'>,
 ): Promise<Found | undefined> {
-  const none = { characters: [], items: [], isCut: false };
   const known = page.textItems.map(({ text }) => text);
   budget.spend(charactersOf(page));
   const drawn = await second.fontless(page.pageNum, known);
-  budget.spend(drawn?.operators ?? 0);
-  const shown = drawn?.characters.filter(({ box }) => holds({ ...page, x: 0, y: 0 }, box));
-  if (!shown || shown.length === 0) return shown && none;
+  if (!drawn) return undefined;
+  budget.spend(drawn.operators);
+  const shown = drawn.characters.filter(({ box }) => holds({ ...page, x: 0, y: 0 }, box));
+  if (shown.length === 0) return { characters: [], items: [], isCut: false };
   budget.spend(WORDS.page);
   const items = (await pdfium.readWords(bytes, [page.pageNum])).get(page.pageNum) ?? [];
   const words = items.flatMap((item) => item.words ?? [item]);
