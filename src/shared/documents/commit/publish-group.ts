@@ -189,7 +189,8 @@ for i = 1, count do
   every[i] = i - 1
 end
 if #refused > 0 then return refused end
-if overQuota(owned, ownedTotals, all, {-1, -1, maxChunks}) then return every end
+-- Only a growing amount can pass a quota.
+if all[3] > 0 and overQuota(owned, ownedTotals, all, {-1, -1, maxChunks}) then return every end
 addOwned(owned, ownedTotals, all)
 for i = 1, count do
   redis.call('HSET', records[i], recordFields())

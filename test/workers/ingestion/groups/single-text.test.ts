@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { createChunks } from '../../../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../../../src/shared/document.js';
 import { documentTags } from '../../../../src/shared/documents/record-fields.js';
-import { NO_QUOTAS, TOO_MANY_CHUNKS } from '../../../../src/shared/documents/counts.js';
+import { NO_QUOTAS, readOwnedTotals, TOO_MANY_CHUNKS } from '../../../../src/shared/documents/counts.js';
 import { createRecords } from '../../../../src/shared/documents/records.js';
 import {
   fail,
@@ -98,6 +98,14 @@ test('one at a full quota of chunks takes the way of files, and ends as too larg
   if (!record) throw new Error('the document is gone');
   expect(await ingestAlone(record, { records: limited })).toEqual(leftTo(second));
   await ingest(record);
+});
+
+test('new content of no more chunks is published where the quota of chunks is passed already', async () => {
+  const limited = createRecords(redis, undefined, { quotas: { ...NO_QUOTAS, chunks: 1 } });
+  for (const each of [document, await storeOne('the heron waits')])
+    expect(await ingestAlone(each)).toEqual(published);
+  expect(await ingestAlone(await replaceBy('the kite circles'), { records: limited })).toEqual(published);
+  expect((await readOwnedTotals(redis)).refused).toMatchObject({ chunks: 0 });
 });
 
 test('new content takes the place of other content, whose source and chunks are removed', async () => {
