@@ -104,8 +104,8 @@ export type IngestShort = (fences: readonly Fence[], run: ShortRun) => Promise<D
 /**
  * Ingests short texts, one or many: reads, chunks and embeds them, and publishes them in as few steps as Redis can do
  * quickly. Everything is computed first, and then written in the step that publishes it, so that a record stays queued until
- * then, even if the process dies. Unusual documents are left to the way of files: texts of many chunks, patched documents,
- * and texts that are refused or take the place of a mail with attachments.
+ * then, even if the process dies. Unusual documents are left to the way of files: texts of many chunks, documents that are
+ * patched meanwhile, and texts that are refused or take the place of a mail with attachments.
  */
 export function createIngestShort(parts: ShortParts): IngestShort {
   return async (fences, { signal, inTurn }) => {
@@ -379,7 +379,7 @@ function prepareText({ record, ...known }: ChunkedText, chunks: readonly WholeCh
   const tags = newTags ?? known.tags;
   const counts = { chunkCount: chunks.length, tokenCount: tokens, laterGaps };
   const change = publish(record, { documentId, version, attempt, generation, ...counts });
-  if (!change?.record || record.retag > 0 || hasAttachmentWork(change.record)) return null;
+  if (!change?.record || hasAttachmentWork(change.record)) return null;
   return {
     published: {
       before: record,
