@@ -50,7 +50,7 @@ export interface Records {
   /** The same as `create` for many records in few steps. Resolves with the error of each, or null where it was written. */
   createMany(created: readonly NewRecord[]): Promise<(Error | null)[]>;
   /**
-   * Publishes new documents with all their parts, in one step and all of them or none.
+   * Publishes short texts with all their parts, in one step and all of them or none.
    * @returns the places of documents that have changed since they were read; nothing was written if there are any
    */
   publishGroup(group: PublishedGroup): Promise<number[]>;

@@ -104,8 +104,8 @@ export type IngestShort = (fences: readonly Fence[], run: ShortRun) => Promise<D
 /**
  * Ingests short texts, one or many: reads, chunks and embeds them, and publishes them in as few steps as Redis can do
  * quickly. Everything is computed first, and then written in the step that publishes it, so that a record stays queued until
- * then, even if the process dies. Unusual documents are left to the way of files: texts of many chunks, patched documents,
- * and texts that are refused or take the place of a mail with attachments.
+ * then, even if the process dies. Unusual documents are left to the way of files: texts of many chunks, documents that are
+ * patched meanwhile, and texts that are refused or take the place of a mail with attachments.
  */
 export function createIngestShort(parts: ShortParts): IngestShort {
   return async (fences, { signal, inTurn }) => {
@@ -379,7 +379,7 @@ function prepareText({ record, ...known }: ChunkedText, chunks: readonly WholeCh
   const tags = newTags ?? known.tags;
   const counts = { chunkCount: chunks.length, tokenCount: tokens, laterGaps };
   const change = publish(record, { documentId, version, attempt, generation, ...counts });
-  if (!change?.record || record.retag > 0 || hasAttachmentWork(change.record)) return null;
+  if (!change?.record || hasAttachmentWork(change.record)) return null;
   return {
     published: {
       before: record,
@@ -426,7 +426,7 @@ interface FoundText {
 async function readGroup(redis: Redis, ids: readonly string[]): Promise<(FoundText | null)[]> {
   const rows = await readScript.run(redis, {
     keys: { records: ids.map(keys.document) },
-    args: { enough: ENOUGH_BYTES, fields: ['pending', 'tags', ...RECORD_FIELDS] },
+    args: { enough: ENOUGH_BYTES, fields: RECORD_FIELDS },
   });
   return Array.from({ length: rows.length / 3 }, (_, i) => {
     const [fields, tags, text] = [at(rows, 3 * i), at(rows, 3 * i + 1), at(rows, 3 * i + 2)];
@@ -441,24 +441,22 @@ async function readGroup(redis: Redis, ids: readonly string[]): Promise<(FoundTe
   });
 }
 
-/** Answers for each record a JSON list of its fields, its tags, and its source. They are empty where one is missing. */
+/** Answers for each record a JSON list of its fields, its tags, and its short source: all empty where it has none. */
 const readScript = declareScript({
   keys: { records: 'keys' },
-  // The pending content and the tags come before the fields of the record.
   args: { enough: 'number', fields: 'list' },
 }).frequentLua<string[]>(`
 local rows, bytes = {}, 0
 for i, record in ipairs(records) do
-  local row = redis.call('HMGET', record, unpack(fields))
-  local content, tags, json, source = row[1], row[2], '', false
-  local name = content and string.match(content, '"storageKey":"(record/[^"]+)"')
-  if name then source = redis.call('HGET', record, name) end
-  if source then
+  local json, tags, source = '', '', ''
+  local name = string.match(redis.call('HGET', record, 'pending') or '', '"storageKey":"(record/[^"]+)"')
+  local row = name and redis.call('HMGET', record, name, 'tags', unpack(fields)) or {}
+  if row[1] then
     for j = 3, #row do row[j] = row[j] or 'null' end
-    json = '[' .. table.concat(row, ',', 3) .. ']'
+    json, tags, source = '[' .. table.concat(row, ',', 3) .. ']', row[2] or '', row[1]
   end
-  rows[3 * i - 2], rows[3 * i - 1], rows[3 * i] = json, tags or '', source or ''
-  bytes = bytes + #json + #rows[3 * i - 1] + #rows[3 * i]
+  rows[3 * i - 2], rows[3 * i - 1], rows[3 * i] = json, tags, source
+  bytes = bytes + #json + #tags + #source
   if bytes >= enough then break end
 end
 return rows`);

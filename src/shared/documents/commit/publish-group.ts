@@ -14,7 +14,7 @@ import { changedJsonFields, GROUP_FIELD } from '../record-fields.js';
 import { ANSWER } from './answers.js';
 import { DISCARD_FUNCTIONS } from './commit.js';
 
-/** A document as it was read, and as it is to be published: nothing else is left to do for it. */
+/** A document as it was read, and as it is to be published: nothing is left to do for it then but the work of a patch before. */
 export interface PublishedText {
   readonly before: DocumentRecord;
   readonly after: DocumentRecord;
@@ -68,6 +68,7 @@ export async function publishGroup(
       ids: documents.map(({ before }) => before.id),
       revisions: documents.map(({ before }) => String(before.revision)),
       generations: documents.map(({ whole }) => whole.generation),
+      finished: documents.filter(({ after }) => after.retag === 0).map(({ before }) => before.id),
       amounts: documents.map(({ after }) => writeOwned(ownedWith(after))),
       recordFields: rows.map(({ record }) => record),
       generationFields: rows.map(({ generation }) => generation),
@@ -136,7 +137,8 @@ function rowsOf(
  *
  * No document refers to sources or access groups anew, and their generations do not exist. Where the owner's quota is too
  * small for all of them, it answers all, and each is published as a file is. `amounts` are those that the documents are
- * counted with, `hashes` the keys of their generations, `replaced` of those that they discard.
+ * counted with, `hashes` the keys of their generations, `replaced` of those that they discard; `finished` are the documents
+ * without a patch whose work is not done.
  */
 const publishGroupScript = declareScript({
   keys: {
@@ -169,6 +171,7 @@ const publishGroupScript = declareScript({
     ids: 'list',
     revisions: 'list',
     generations: 'list',
+    finished: 'list',
     amounts: 'list',
     discarded: 'list',
     released: 'list',
@@ -189,7 +192,8 @@ for i = 1, count do
   every[i] = i - 1
 end
 if #refused > 0 then return refused end
-if overQuota(owned, ownedTotals, all, {-1, -1, maxChunks}) then return every end
+-- Only a growing amount can pass a quota.
+if all[3] > 0 and overQuota(owned, ownedTotals, all, {-1, -1, maxChunks}) then return every end
 addOwned(owned, ownedTotals, all)
 for i = 1, count do
   redis.call('HSET', records[i], recordFields())
@@ -217,7 +221,7 @@ for caller, documents in pairs(ended) do
   if tonumber(redis.call('ZINCRBY', callers, -documents, caller)) <= 0 then redis.call('ZREM', callers, caller) end
 end
 redis.call('HDEL', ingests, unpack(ids))
-redis.call('ZREM', unfinished, unpack(ids))
+if #finished > 0 then redis.call('ZREM', unfinished, unpack(finished)) end
 local last, entries = redis.call('INCRBY', sequence, count), {}
 for i = 1, count do
   entries[2 * i - 1], entries[2 * i] = string.format('%d', last - count + i), ids[i]

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { createChunks } from '../../../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../../../src/shared/document.js';
 import { documentTags } from '../../../../src/shared/documents/record-fields.js';
-import { NO_QUOTAS, TOO_MANY_CHUNKS } from '../../../../src/shared/documents/counts.js';
+import { NO_QUOTAS, readOwnedTotals, TOO_MANY_CHUNKS } from '../../../../src/shared/documents/counts.js';
 import { createRecords } from '../../../../src/shared/documents/records.js';
 import {
   fail,
@@ -16,6 +16,7 @@ import {
 import { keys } from '../../../../src/shared/redis/keys.js';
 import { createTermStatistics } from '../../../../src/shared/term-statistics/term-statistics.js';
 import { createCleanJob } from '../../../../src/workers/maintenance/clean-job.js';
+import { createRetagJob } from '../../../../src/workers/maintenance/retag-job.js';
 import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
 import { dying, ProcessDied } from '../../../support/dying.js';
 import { useLongIngest } from '../../../support/long-ingest.js';
@@ -100,6 +101,14 @@ test('one at a full quota of chunks takes the way of files, and ends as too larg
   await ingest(record);
 });
 
+test('new content of no more chunks is published where the quota of chunks is passed already', async () => {
+  const limited = createRecords(redis, undefined, { quotas: { ...NO_QUOTAS, chunks: 1 } });
+  for (const each of [document, await storeOne('the heron waits')])
+    expect(await ingestAlone(each)).toEqual(published);
+  expect(await ingestAlone(await replaceBy('the kite circles'), { records: limited })).toEqual(published);
+  expect((await readOwnedTotals(redis)).refused).toMatchObject({ chunks: 0 });
+});
+
 test('new content takes the place of other content, whose source and chunks are removed', async () => {
   expect(await ingestAlone(document)).toEqual(published);
   const texts = ['the heron waits', 'the kite circles'];
@@ -138,17 +147,33 @@ test('a later attempt has what earlier ones wrote removed, and the job of an ear
   expect(await isAtRest(redis)).toBe(true);
 });
 
-test('one whose tags are to be written anew, or whose mail has attachments, takes the way of files', async () => {
-  expect(await ingestAlone(document)).toEqual(published);
+test('one whose mail has attachments takes the way of files', async () => {
   const mail = makeDocument({ attachments: ['attached'] });
   await records.create(mail);
-  await records.update(document.id, (each) => patch(each, { metadata: { colour: 'red' } }));
-  for (const each of [document, mail]) {
-    const replaced = await replaceBy('the heron waits', each);
-    expect(await ingestAlone(replaced)).toEqual(leftTo(each));
-    expect(await records.read(each.id)).toMatchObject({ status: 'queued', version: 2 });
-  }
+  expect(await ingestAlone(await replaceBy('the heron waits', mail))).toEqual(leftTo(mail));
+  expect(await records.read(mail.id)).toMatchObject({ status: 'queued', version: 2 });
 });
+
+test.each(['new content', 'the only content'])(
+  '%s is published with the tags of a patch whose work is not done, and that goes on',
+  async (content) => {
+    const isNew = content === 'new content';
+    if (isNew) expect(await ingestAlone(document)).toEqual(published);
+    const change = { metadata: { colour: 'red' }, readers: ['eve'], admins: ['eve'], filename: 'herons.txt' };
+    const { record } = await records.update(document.id, (each) => patch(each, change));
+    if (!record) throw new Error('the document is gone');
+    const text = isNew ? 'the heron waits' : TEXT;
+    expect(await ingestAlone(isNew ? await replaceBy(text) : record)).toEqual(published);
+    expect(await redis.zRange(keys.unfinished, 0, -1)).toEqual([document.id]);
+    const retag = createRetagJob({ records, chunks, statistics: createTermStatistics(redis) });
+    expect(await retag({ documentId: document.id, mark: record.retag })).toBe('done');
+    await cleanAll();
+    await expectPublished([document], [text]);
+    const { metadata, readers } = change;
+    expect(await records.read(document.id)).toMatchObject({ metadata, readers, retag: 0 });
+    expect(await isAtRest(redis)).toBe(true);
+  },
+);
 
 test('one that was patched meanwhile is published with the tags of the patch', async () => {
   const meanwhile = () => records.update(document.id, (each) => patch(each, { metadata: { colour: 'red' } }));
