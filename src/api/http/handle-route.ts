@@ -19,7 +19,13 @@ import { continueBody, type BodyReading } from './request/body.js';
 import { noteRequest, reasonOfEnd } from './connections/slow-clients.js';
 import { fingerprintBytes, fingerprintLines } from './idempotency/fingerprint.js';
 import { handleOnce } from './idempotency/handle-once.js';
-import { answeredRequestId, idempotencyKeyOf, parseIfMatch, parsePrefer } from './request/headers.js';
+import {
+  answeredRequestId,
+  idempotencyKeyOf,
+  parseIfMatch,
+  parsePrefer,
+  type Prefer,
+} from './request/headers.js';
 import type { ReadJson } from './json/json.js';
 import { noteCaller, noteRoute } from './logging/access-log.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
@@ -28,7 +34,7 @@ import { createParseParts, queryOf, readBody, type ParseParts, type RawBody } fr
 import { createFilesReceiver, createUploadReceiver } from './request/upload.js';
 import { reply, type ApiReply, type PendingReply } from './response/reply.js';
 import { sendReply, type Exchange } from './response/send-reply.js';
-import type { ApiRequest, Prefer, Route } from './route.js';
+import type { ApiRequest, Route } from './route.js';
 import { createIgnoredFields, type IgnoredFields, type UnknownFields } from './unknown-fields.js';
 
 export interface RouteOptions {

@@ -6,6 +6,7 @@ import type { RequestContext } from '../services/request-context.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
 import type { IgnoredFields } from './unknown-fields.js';
 import type { ReceiveItems } from './request/items/receive-items.js';
+import type { Prefer } from './request/headers.js';
 import type { ReceiveFiles, ReceiveUpload } from './request/upload.js';
 
 /** The input of a handler: validated values, and nothing of Express. */
@@ -33,14 +34,6 @@ export interface ApiRequest<Path, Query, Body> {
   readonly whileValid: () => AbortSignal;
   /** The facts about the request that services need, apart from its content. It references nothing of the body. */
   readonly context: RequestContext;
-}
-
-/** The `Prefer` header (RFC 7240). `waitSeconds` is null when the client did not state it, or not correctly. */
-export interface Prefer {
-  readonly waitSeconds: number | null;
-  readonly respondAsync: boolean;
-  /** The handling of fields that the route does not know: refused (`strict`) or ignored; null when the request does not say. */
-  readonly handling: 'strict' | 'lenient' | null;
 }
 
 /** For `open` routes, which decide by themselves who may pass. Both functions may throw to refuse a caller. */

@@ -11,9 +11,8 @@ import {
 } from '../../shared/document.js';
 import { FAILURE_CODES } from '../../shared/errors.js';
 import { HttpError } from '../http/http-error.js';
-import { preferenceApplied } from '../http/request/headers.js';
+import { preferenceApplied, type Prefer } from '../http/request/headers.js';
 import type { DeclaredReply } from '../http/response/reply.js';
-import type { Prefer } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import { extractionSummary, viewSummary } from './extraction-view.js';
 

@@ -3,7 +3,6 @@ import type { Response } from 'express';
 import type { Precondition } from '../../../shared/document.js';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { HttpError } from '../http-error.js';
-import type { Prefer } from '../route.js';
 
 const MAX_WAIT_SECONDS = 120;
 
@@ -22,6 +21,14 @@ export const headerOf = (
   { headers }: Pick<IncomingMessage, 'headers'>,
   name: 'accept' | 'authorization' | 'content-type',
 ): string => headers[name] ?? '';
+
+/** The `Prefer` header (RFC 7240). `waitSeconds` is null when the client did not state it, or not correctly. */
+export interface Prefer {
+  readonly waitSeconds: number | null;
+  readonly respondAsync: boolean;
+  /** The handling of fields that the route does not know: refused (`strict`) or ignored; null when the request does not say. */
+  readonly handling: 'strict' | 'lenient' | null;
+}
 
 /**
  * Parses a `Prefer` header (RFC 7240). The first value counts of a preference that is repeated, and malformed ones are
