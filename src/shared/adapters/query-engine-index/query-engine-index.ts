@@ -17,7 +17,6 @@ import { createAreOwnersTagged } from './owner-tags.js';
 import { measureField } from './read-field.js';
 import { createEngineWords, type ReadStatistics } from './engine-words.js';
 
-export type { VectorAlgorithm };
 
 export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly redisUrl: string;
