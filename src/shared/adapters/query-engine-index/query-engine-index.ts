@@ -17,7 +17,6 @@ import { createAreOwnersTagged } from './owner-tags.js';
 import { measureField } from './read-field.js';
 import { createEngineWords, type ReadStatistics } from './engine-words.js';
 
-
 export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly redisUrl: string;
   /** Called until it succeeds: perhaps only the provider knows the dimensions of a model. */
