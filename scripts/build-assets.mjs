@@ -1,19 +1,23 @@
-// Adds to dist/ what the TypeScript compiler does not produce: compiled WebAssembly kernels (*.as.ts), the tokens of the
-// tokenizer, the rates of terms, the data that reads scans of English, and files of other types.
+// Adds to dist/ what the TypeScript compiler does not produce: packages in one file each, compiled WebAssembly kernels (*.as.ts),
+// the tokens of the tokenizer, the rates of terms, the data that reads scans of English, and files of other types.
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundlePackages } from './bundle-packages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+const compiled = [];
 for (const entry of await readdir(join(root, 'src'), { recursive: true, withFileTypes: true })) {
   // Pages are for people.
   if (!entry.isFile() || entry.name.endsWith('.md')) continue;
   const source = join(entry.parentPath, entry.name);
   const target = join(root, 'dist', relative(join(root, 'src'), source));
   if (source.endsWith('.as.ts')) await compile(source, target.replace(/\.as\.ts$/, '.wasm'));
-  else if (!source.endsWith('.ts')) await build(source, target, copyFile);
+  else if (source.endsWith('.ts')) compiled.push(target.replace(/\.ts$/, '.js'));
+  else await build(source, target, copyFile);
 }
+await bundlePackages(compiled);
 
 const ranks = fileURLToPath(import.meta.resolve('tiktoken/encoders/cl100k_base.json'));
 const itsCode = join(root, 'src', 'shared', 'text', 'token-ranks.ts');

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import ts from 'typescript';
+import { importBundles } from '../bundle-packages.mjs';
 
 /** Returns the path of the compiled file. */
 function targetOf(source, root) {
@@ -36,7 +37,7 @@ export async function compileFile(source, root) {
   const map = JSON.parse(sourceMapText);
   const sources = [relative(dirname(target), source)];
   await writeFile(`${target}.map`, JSON.stringify({ ...map, file: basename(target), sources }));
-  await writeFile(target, outputText);
+  await writeFile(target, importBundles(outputText, target, join(root, 'dist', 'packages')));
   return target;
 }
 

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleOf } from '../bundle-packages.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const [sources, compiled] = ['src', 'dist'].map((folder) => pathToFileURL(join(root, folder, '/')).href);
@@ -17,6 +18,9 @@ export function resolve(specifier, context, next) {
     const { href } = new URL(specifier, context.parentURL);
     if (href.startsWith(sources)) return { url: compiled + href.slice(sources.length), shortCircuit: true };
   }
+  const bundle = bundleOf(specifier);
+  if (bundle !== null && !context.parentURL?.includes('/node_modules/'))
+    return { url: pathToFileURL(bundle).href, shortCircuit: true };
   return next(specifier, context);
 }
 

@@ -40,6 +40,20 @@ test('one file is compiled to an ES module, and removed when it is gone', async 
   await expect(readFile(target)).rejects.toThrow('ENOENT');
 });
 
+test('a file imports the packages that the build bundles as others do', async () => {
+  const names = ['zod', 'redis', 'pino'];
+  const imports = names.map((name) => `import * as ${name} from '${name}';\n`);
+  const [first] = names;
+  const source = await put(
+    'src/a/b.ts',
+    `${imports.join('')}export const all = [${names.join()}, import('${String(first)}')];\n`,
+  );
+  const compiled = await readFile(await compileFile(source, root), 'utf8');
+  const imported = [...compiled.matchAll(/(?:from |import\()['"](.*?)['"]/g)].map(([, name]) => name);
+  const bundles = ['redis', 'zod', 'zod'].map((name) => `../packages/${name}.js`);
+  expect(imported.sort()).toEqual([...bundles, 'pino']);
+});
+
 test('what is no TypeScript is refused with its place', async () => {
   const source = await put('src/a.ts', 'const = 1;\n');
   await expect(compileFile(source, root)).rejects.toThrow(/a\.ts\(1,7\)/);

@@ -1,9 +1,10 @@
-// Compiles test files, and lets them and the code in dist/ hold the names of the language as names of their module. In a
-// context of its own, as Jest has one for each file, each look at a global such as `Math` asks a function of Node for it:
+// Compiles test files, which import packages as the code in dist/ does, and lets them and that code hold the names of the
+// language as names of their module. In a context of its own, as Jest has one for each file, each look at a global such as `Math` asks a function of Node for it:
 // loops that compute took up to forty times as long.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import swc from '@swc/jest';
+import { importBundles } from '../../../scripts/bundle-packages.mjs';
 
 /** Globals that no test replaces: time, processes and networks are not among them. */
 const NAMES = [
@@ -13,13 +14,15 @@ const NAMES = [
 ].flatMap((names) => names.split(' '));
 
 const compiler = swc.createTransformer({ jsc: { target: 'es2022' }, module: { type: 'es6' } });
-const own = readFileSync(new URL(import.meta.url), 'utf8');
+const own = [import.meta.url, new URL('../../../scripts/bundle-packages.mjs', import.meta.url)]
+  .map((url) => readFileSync(new URL(url), 'utf8'))
+  .join('\0');
 
 export default {
   process: (source, path, options) => {
     if (!path.endsWith('.ts')) return { code: holdNames(source) };
     const { code, map } = compiler.process(source, path, options);
-    return { code: holdNames(code), map };
+    return { code: holdNames(importBundles(code, path)), map };
   },
   getCacheKey: (source, path, options) =>
     createHash('sha256')
