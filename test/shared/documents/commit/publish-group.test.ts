@@ -96,33 +96,35 @@ async function writtenOf(first: DocumentRecord) {
   };
 }
 
-test.each(['file', 'record/short'])(
-  'one that takes the place of a %s leaves what its commit would',
-  async (old) => {
-    const first = makeDocument({ pending: makeContent({ storageKey: old, sha256: 'old' }) });
-    const source = { storageKey: old, bytes: Buffer.from('old') };
-    await records.create(first, isShortSource(old) ? { source } : {});
-    expect(await publishAll([first])).toEqual([]);
-    const content = makeContent({ storageKey: 'record/new', sha256: 'new', sizeBytes: 9 });
-    const { record: before } = await records.update(first.id, (each) => ({
-      ...replaceContent(each, { content, operation: makeOperation() }),
-      source: { storageKey: content.storageKey, bytes: Buffer.from('new') },
-    }));
-    if (!before) throw new Error('not replaced');
-    const text = textOf(before);
-    const putBack = await takeSnapshot(redis);
-    const change = { record: text.after, unhide: generationId(before), ...text.effects };
-    expect((await records.update(first.id, () => change, before)).changed).toBe(true);
-    const expected = await writtenOf(first);
-    await putBack();
-    const newTags = documentTags(text.after);
-    const terms = { chunks: 1, length: 3, frequencies: new Map([[sea, 1]]) };
-    const group = { documents: [{ ...text, newTags }], userId: 'owner', owner: 'owner', terms };
-    expect(await records.publishGroup(group)).toEqual([]);
-    expect(await writtenOf(first)).toEqual(expected);
-    expect(expected).toMatchObject({ garbage: [generationId(first)], discarded: '1', unfinished: [] });
-  },
-);
+test.each([
+  ['file', {}],
+  ['record/short', {}],
+  ['record/patched', { retag: 7 }],
+])('one that takes the place of a %s leaves what its commit would', async (old, marked) => {
+  const first = makeDocument({ pending: makeContent({ storageKey: old, sha256: 'old' }) });
+  const source = { storageKey: old, bytes: Buffer.from('old') };
+  await records.create(first, isShortSource(old) ? { source } : {});
+  expect(await publishAll([first])).toEqual([]);
+  const content = makeContent({ storageKey: 'record/new', sha256: 'new', sizeBytes: 9 });
+  const { record: before } = await records.update(first.id, (each) => ({
+    ...replaceContent({ ...each, ...marked }, { content, operation: makeOperation() }),
+    source: { storageKey: content.storageKey, bytes: Buffer.from('new') },
+  }));
+  if (!before) throw new Error('not replaced');
+  const text = textOf(before);
+  const putBack = await takeSnapshot(redis);
+  const change = { record: text.after, unhide: generationId(before), ...text.effects };
+  expect((await records.update(first.id, () => change, before)).changed).toBe(true);
+  const expected = await writtenOf(first);
+  await putBack();
+  const newTags = documentTags(text.after);
+  const terms = { chunks: 1, length: 3, frequencies: new Map([[sea, 1]]) };
+  const group = { documents: [{ ...text, newTags }], userId: 'owner', owner: 'owner', terms };
+  expect(await records.publishGroup(group)).toEqual([]);
+  expect(await writtenOf(first)).toEqual(expected);
+  const unfinished = 'retag' in marked ? [first.id] : [];
+  expect(expected).toMatchObject({ garbage: [generationId(first)], discarded: '1', unfinished });
+});
 
 test('their terms are counted for their owner, once for each chunk, and nothing where they are of nobody', async () => {
   expect(await publishAll([await created(), await created()])).toEqual([]);
