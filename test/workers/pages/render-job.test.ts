@@ -31,10 +31,12 @@ interface Rendering {
   readonly lateAfter?: number;
   /** Milliseconds that a page takes of another caller. */
   readonly takes?: (callerId: string) => number;
+  /** Milliseconds after which a page gives way. */
+  readonly contested?: number;
 }
 
 /** Renders pages of which those of callers named slow end only when they are given up, or too late. */
-function start({ lateAfter = 60_000, takes = () => 0 }: Rendering = {}) {
+function start({ lateAfter = 60_000, takes = () => 0, contested = CONTESTED }: Rendering = {}) {
   const rendered: string[] = [];
   const outcomes: string[] = [];
   const parser = {
@@ -60,7 +62,7 @@ function start({ lateAfter = 60_000, takes = () => 0 }: Rendering = {}) {
     parser,
     pictures,
     waits,
-    turns: createPageTurns({ contestedMilliseconds: CONTESTED, patienceMilliseconds: PATIENCE }),
+    turns: createPageTurns({ contestedMilliseconds: contested, patienceMilliseconds: PATIENCE }),
     metrics: {
       add: () => undefined,
       observe: (_name, labels) => outcomes.push(String('outcome' in labels && labels.outcome)),
@@ -158,6 +160,18 @@ describe('pages that take long', () => {
     expect(3 * 8 * CONTESTED).toBeGreaterThan(WAIT);
     expect(ends[3]?.outcome).toMatchObject({ type: 'rendered' });
   }, 30_000);
+
+  test('count for their caller there as well, who then goes after others in the first place', async () => {
+    const { ask, rendered } = start({ takes: () => 800, contested: WAIT });
+    await pictures.noteSlow({ generation: 'drawn at last', page: 1 });
+    await ask('used', 1, 'drawn at last');
+    const first = ask('first', 1);
+    await until(() => rendered.includes('first'));
+    const used = ask('used', 2);
+    await sleep(20);
+    await Promise.all([first, used, ask('unused', 1)]);
+    expect(rendered).toEqual(['used', 'first', 'unused', 'used']);
+  });
 
   test('and any page that finds no turn for long goes to where callers are in turn', async () => {
     const { ask, rendered } = start({ takes: (caller) => (caller === 'used' ? 20 : 100) });
