@@ -185,6 +185,7 @@ const UNSEEN: Table = {
       styled('color:transparent'),
       styled('color:rgba(0,0,0,0)'),
     ],
+    docx: [word('<w14:textFill><w14:noFill/></w14:textFill>')],
     pptx: [
       pptx(shape('Canary', { color: '<a:noFill/>' })),
       pptx(shape('Canary', { color: paint('000000', '<a:alpha val="5000"/>') })),
@@ -257,7 +258,11 @@ const UNSEEN: Table = {
       docx(
         `<w:p>${run('', `<w:pict><v:shape style="width:90pt;VISIBILITY: hidden"><v:textbox>${BOX}</v:textbox></v:shape></w:pict>`)}</w:p>`,
       ),
+      docx(`<w:p>${run('<w:vanish/>', inDrawing('<wp:docPr id="1"/>'))}</w:p>`),
     ],
+  },
+  '1 deleted shape': {
+    docx: [docx(`<w:p><w:del>${run('', inDrawing('<wp:docPr id="1"/>'))}</w:del></w:p>`)],
   },
   '6 characters that their boxes cut off': { html: [styled('height:0;overflow:hidden')] },
   '6 characters of tracked deletions': {
