@@ -25,22 +25,23 @@ class CompoundFileError extends ReadError {
   }
 }
 
-interface Entry {
+export interface CompoundEntry {
   readonly type: number;
   readonly left: number;
   readonly right: number;
   readonly child: number;
   readonly start: number;
   readonly size: number;
+  readonly sizeOffset: number;
   /** The offset of the name. */
   readonly offset: number;
 }
 
 /**
  * Checks a compound file ([MS-CFB]) before it is read by a library that follows every chain to its end: all chains end, the
- * directory is a tree, and streams are no longer than the file. @returns where the names of its entries are
+ * directory is a tree, and streams are no longer than the file. @returns its entries
  */
-export function checkCompoundFile(buffer: Buffer): readonly Entry[] {
+export function checkCompoundFile(buffer: Buffer): readonly CompoundEntry[] {
   if (buffer.length < HEADER_BYTES) throw new CompoundFileError('it is too short');
   const sectorBytes = buffer[30] === 12 ? 4096 : 512;
   const sectors = Math.ceil(buffer.length / sectorBytes);
@@ -113,8 +114,8 @@ function followChain(table: Int32Array, start: number, most: number): number[] {
 function readEntries(
   buffer: Buffer,
   { sectorBytes, chain }: { sectorBytes: number; chain: readonly number[] },
-): Entry[] {
-  const entries: Entry[] = [];
+): CompoundEntry[] {
+  const entries: CompoundEntry[] = [];
   for (const sector of chain)
     for (let index = 0; index < sectorBytes / ENTRY_BYTES; index += 1) {
       const offset = (sector + 1) * sectorBytes + index * ENTRY_BYTES;
@@ -127,6 +128,7 @@ function readEntries(
         child: buffer.readInt32LE(offset + 0x4c),
         start: buffer.readInt32LE(offset + 0x74),
         size: buffer.readInt32LE(offset + 0x78),
+        sizeOffset: offset + 0x78,
         offset,
       });
     }
@@ -134,7 +136,7 @@ function readEntries(
 }
 
 /** Each entry is reached at most once from the root, and storages are not too deep. */
-function checkTree(entries: readonly Entry[]): void {
+function checkTree(entries: readonly CompoundEntry[]): void {
   const seen = new Set<number>();
   const waiting = [{ index: entries[0]?.child ?? NONE, depth: 1 }];
   for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -150,7 +152,7 @@ function checkTree(entries: readonly Entry[]): void {
 }
 
 function checkStreams(
-  entries: readonly Entry[],
+  entries: readonly CompoundEntry[],
   { fileBytes, miniFat }: { fileBytes: number; miniFat: Int32Array },
 ): void {
   let total = 0;

@@ -1,6 +1,7 @@
-import msgreader, { type FieldsData } from '@kenjiuno/msgreader';
+import msgreader from '@kenjiuno/msgreader';
 import { deEncapsulateSync } from 'rtf-stream-parser';
 import type { Block } from '../../blocks/block.js';
+import { firstGroup } from '../../blocks/matches.js';
 import { oneLine } from '../../blocks/one-line.js';
 import { decodeAs } from '../../encoding/decode-as.js';
 import { decodeText } from '../../encoding/decode-text.js';
@@ -10,11 +11,12 @@ import type { ReadContext } from '../../parser.js';
 import { ReadError } from '../../read-error.js';
 import type { CarriedFile } from '../../receipt/attachment-keeper.js';
 import { rtfTokens } from '../rtf/tokens.js';
-import { checkCompoundFile } from './check-compound-file.js';
+import { checkCompoundFile, type CompoundEntry } from './check-compound-file.js';
 import { messageBlocks } from './message-blocks.js';
 import type { MailBody, MailMessage } from './message.js';
 import { readMime } from './mime.js';
 import { noteMessage } from './note-message.js';
+import { outlookFieldsSchema, type OutlookFields } from './outlook-fields.js';
 import { signedContent } from './signed-content.js';
 
 /** Reads a message that Outlook has saved ([MS-OXMSG]). */
@@ -27,24 +29,40 @@ export async function* parseMsg(bytes: Uint8Array, context: ReadContext): AsyncI
   yield* messageBlocks(message, context);
 }
 
-const NAME_IDS = Buffer.from('__nameid_version1.0', 'utf16le');
 const MICROSOFT_LATIN = 1252;
 
-type Content = (attachment: FieldsData) => Uint8Array;
+/** The bytes of a stream by its number. */
+type Content = (dataId: number) => Uint8Array;
 
 /** Reads a message of Outlook. @throws ReadError when it is damaged or none */
 function readOutlookMessage(bytes: Uint8Array): MailMessage {
   const buffer = Buffer.from(bytes);
-  for (const { offset } of checkCompoundFile(buffer))
-    // Names of custom properties are not needed, and looking each one up can take very long.
-    if (buffer.subarray(offset, offset + NAME_IDS.length).equals(NAME_IDS)) buffer[offset] = 0x78;
+  for (const entry of checkCompoundFile(buffer)) mendEntry(buffer, entry);
   return unlessDamaged(() => {
     const { fields, content } = readFields(buffer);
     return toMessage(fields, content);
   });
 }
 
-/** The library checks neither places nor types: a property may hold anything. */
+const NAME_IDS = '__nameid_version1.0';
+/** The fewest bytes of a property by its type. Beyond the end of shorter ones the library throws. */
+const MIN_BYTES: ReadonlyMap<string, number> = new Map([
+  ['0003', 4],
+  ['000B', 2],
+  ['0040', 8],
+]);
+
+/** Changes an entry of a compound file so that the library reads the others. */
+function mendEntry(buffer: Buffer, { offset, sizeOffset, size }: CompoundEntry): void {
+  const name = buffer.toString('utf16le', offset, offset + 40);
+  const type = firstGroup(/^__substg1\.0_[\dA-F]{4}([\dA-F]{4})$/, name);
+  // Names of custom properties are not needed, and looking each one up can take very long.
+  if (name.startsWith(NAME_IDS) || size < (MIN_BYTES.get(type) ?? 0)) buffer[offset] = 0x78;
+  // A letter has two bytes.
+  else if (type === '001F' && size % 2 === 1) buffer.writeInt32LE(size - 1, sizeOffset);
+}
+
+/** The library does not check places. */
 function unlessDamaged(read: () => MailMessage): MailMessage {
   try {
     return read();
@@ -54,17 +72,18 @@ function unlessDamaged(read: () => MailMessage): MailMessage {
   }
 }
 
-function readFields(buffer: Buffer): { fields: FieldsData; content: Content } {
+function readFields(buffer: Buffer): { fields: OutlookFields; content: Content } {
   const { buffer: bytes } = new Uint8Array(buffer);
   const open = (ansiEncoding: string | undefined) => {
     // @NOTE the package is CommonJS, whose default export is a property of its exports.
     const reader = new msgreader.default(bytes);
     if (ansiEncoding !== undefined) reader.parserConfig = { ansiEncoding };
-    const fields = reader.getFileData();
-    if (fields.dataType !== 'msg' || fields.messageClass === undefined)
+    const properties = reader.getFileData();
+    if (properties.dataType !== 'msg' || properties.messageClass === undefined)
       throw new ReadError('corrupt', 'The file is no Outlook message.');
-    const content: Content = (attachment) => new Uint8Array(reader.getAttachment(attachment).content);
-    return { fields, content };
+    const content: Content = (dataId) =>
+      new Uint8Array(reader.getAttachment({ dataType: 'attachment', dataId }).content);
+    return { fields: outlookFieldsSchema.parse(properties), content };
   };
   const first = open(undefined);
   const codepage = first.fields.messageCodepage ?? MICROSOFT_LATIN;
@@ -84,10 +103,9 @@ function decodeEscapes(value: unknown, declared: string | undefined): void {
       Reflect.set(value, key, decodeText(Buffer.from(inner), { declared }));
 }
 
-function toMessage(fields: FieldsData, content: Content): MailMessage {
+function toMessage(fields: OutlookFields, content: Content): MailMessage {
   const { attachments, nested, sealed } = sortAttachments(fields, content);
-  const peopleOf = (kind: 'to' | 'cc') =>
-    (fields.recipients ?? []).filter(({ recipType }) => recipType === kind);
+  const peopleOf = (kind: 'to' | 'cc') => fields.recipients.filter(({ recipType }) => recipType === kind);
   const people = (kind: 'to' | 'cc'): string =>
     peopleOf(kind)
       .map(({ name, smtpAddress, email }) => person(name, smtpAddress ?? email))
@@ -122,7 +140,7 @@ function person(name = '', address = ''): string {
 
 const bareAddress = (name = '', address = ''): string => (address.includes('@') ? address : name);
 
-function bodyOf(fields: FieldsData): MailBody {
+function bodyOf(fields: OutlookFields): MailBody {
   const { body = '' } = fields;
   if (body.trim() === '') return richBodyOf(fields);
   const plain: MailBody = { kind: 'text', text: body };
@@ -130,7 +148,7 @@ function bodyOf(fields: FieldsData): MailBody {
   return rich ? { kind: 'alternative', plain, rich } : plain;
 }
 
-function richBodyOf({ bodyHtml, html, internetCodepage, compressedRtf }: FieldsData): MailBody {
+function richBodyOf({ bodyHtml, html, internetCodepage, compressedRtf }: OutlookFields): MailBody {
   if (bodyHtml !== undefined && bodyHtml !== '') return { kind: 'html', html: bodyHtml };
   if (html !== undefined && html.length > 0) {
     const declared = `cp${String(internetCodepage ?? MICROSOFT_LATIN)}`;
@@ -140,7 +158,7 @@ function richBodyOf({ bodyHtml, html, internetCodepage, compressedRtf }: FieldsD
 }
 
 /** The HTML of a message that has a plain text, too; undefined where it has none, or is damaged. */
-function htmlBesideText(fields: FieldsData): MailBody | undefined {
+function htmlBesideText(fields: OutlookFields): MailBody | undefined {
   try {
     const rich = richBodyOf(fields);
     return rich.kind === 'html' ? rich : undefined;
@@ -153,19 +171,19 @@ function htmlBesideText(fields: FieldsData): MailBody | undefined {
  * Divides attachments into files and messages, and finds the form that a signature or encryption has given the whole
  * message.
  */
-function sortAttachments(fields: FieldsData, content: Content) {
+function sortAttachments(fields: OutlookFields, content: Content) {
   const isSealed = /^IPM\.Note\.(?:Secure|SMIME)(?!\.MultipartSigned)/i.test(fields.messageClass ?? '');
   const attachments: CarriedFile[] = [];
   const nested: MailMessage['nested'][number][] = [];
   let sealed = false;
-  for (const attachment of fields.attachments ?? []) {
+  for (const attachment of fields.attachments) {
     const inner = attachment.innerMsgContentFields;
     if (inner) {
       nested.push(() => unlessDamaged(() => toMessage(inner, content)));
       continue;
     }
-    if (attachment.attachmentHidden === true || attachment.dataId === undefined) continue;
-    const bytes = content(attachment);
+    if (attachment.attachmentHidden || attachment.dataId === undefined) continue;
+    const bytes = content(attachment.dataId);
     if (isSealed || attachment.attachMimeTag === 'multipart/signed') {
       const signed = isSealed ? signedContent(bytes) : bytes;
       if (signed) nested.push(() => readMime(signed, { isPart: true }));

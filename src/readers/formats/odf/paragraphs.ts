@@ -53,7 +53,7 @@ const HIDDEN: ReadonlyMap<string, Unseen> = new Map<string, Unseen>([
   ['office:annotation', 'comment'],
   ['text:tracked-changes', 'deleted'],
   ['table:tracked-changes', 'deleted'],
-  ['text:hidden-text', 'off'],
+  ['table:covered-table-cell', 'merged'],
 ]);
 /** The least depth of the elements around the ones that are read here. */
 const OUTER_DEPTH = 8;
@@ -111,7 +111,7 @@ export function createParagraphs(options: ParagraphOptions): OdfParagraphs {
       state.depth += 1;
       if (state.ignored > 0) return;
       if (IGNORED.has(name) || isLeftOut(attributes, options)) state.ignored = state.depth;
-      const kind = HIDDEN.get(name) ?? (isUndisplayed(attributes) ? 'off' : undefined);
+      const kind = HIDDEN.get(name) ?? (isUndisplayed(state, name, attributes) ? 'off' : undefined);
       if (kind !== undefined) state.hidden.push({ depth: state.depth, kind });
       openElement(state, { name, attributes, options });
       append(inlineText(name, attributes));
@@ -128,10 +128,23 @@ export function createParagraphs(options: ParagraphOptions): OdfParagraphs {
   };
 }
 
-/** Tells whether a section is not displayed, be it by a condition that held when the file was written. */
-const isUndisplayed = (attributes: Attributes): boolean =>
-  attributes['text:display'] === 'none' ||
-  (attributes['text:display'] === 'condition' && attributes['text:is-hidden'] === 'true');
+/**
+ * Tells whether a section, a field, or the head or foot of pages is not displayed, be it by a condition that held when the
+ * file was written. A text box or a note is not, where the text is not that holds it.
+ */
+function isUndisplayed({ looks }: State, name: string, attributes: Attributes): boolean {
+  if (PARAGRAPHS.has(name)) return looks.at(-1)?.look.isUndisplayed === true;
+  if (name === 'text:hidden-text') return isHiddenNow(attributes);
+  const display = attributes['text:display'];
+  return (
+    display === 'none' ||
+    (display === 'condition' && isHiddenNow(attributes)) ||
+    attributes['style:display'] === 'false'
+  );
+}
+
+/** Tells whether the condition of a section or a field held. LibreOffice says nothing where it did not. */
+const isHiddenNow = (attributes: Attributes): boolean => attributes['text:is-hidden'] === 'true';
 
 /** Tells whether all of a shape is left out, since it is not shown, and counts it. */
 function isLeftOut(attributes: Attributes, { styles, hidden }: ParagraphOptions): boolean {
@@ -232,7 +245,7 @@ function openElement(state: State, { name, attributes, options }: OpenedElement)
     const look = inherit(state.looks.at(-1)?.look ?? {}, styles.look('text', attributes['text:style-name']));
     state.looks.push({ depth, look });
   } else if (name === 'text:note') state.notes.push({ depth, mark: '' });
-  else if (name === 'text:hidden-paragraph' && attributes['text:is-hidden'] !== 'false') {
+  else if (name === 'text:hidden-paragraph' && isHiddenNow(attributes)) {
     const paragraph = state.open.at(-1);
     if (paragraph) paragraph.isHidden = true;
   }

@@ -25,6 +25,7 @@ export type SheetEvent =
 /** More empty columns than this side by side are written as this many. */
 const MAX_EMPTY_CELLS = 256;
 const HIDDEN_VISIBILITY = new Set(['collapse', 'filter']);
+const GROUPS: ReadonlySet<string> = new Set(['table:table-row-group', 'table:table-column-group']);
 
 /** Columns of more styles than this are taken to be ordinary. */
 const MAX_COLUMN_STYLES = 256;
@@ -60,6 +61,8 @@ interface OpenSheet {
   readonly hiddenColumns: ColumnRanges<true>;
   readonly columnStyles: ColumnRanges<string>;
   readonly reaching: ReachingCells;
+  /** The groups of columns or rows that are open: whether each is not displayed. */
+  readonly groups: boolean[];
 }
 
 interface State {
@@ -100,6 +103,7 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
       if (name === 'table:table-cell' || name === 'table:covered-table-cell')
         closeCell(state, { context, budget });
       else if (name === 'table:table-row') closeRow(state, budget);
+      else if (GROUPS.has(name)) state.sheet.groups.pop();
     },
     text: (text) => {
       if (state.cell && text.trim() !== '') state.cell.hasText = true;
@@ -120,6 +124,7 @@ const newSheet = (name: string): OpenSheet => ({
   hiddenColumns: createColumnRanges(),
   columnStyles: createColumnRanges(MAX_COLUMN_STYLES),
   reaching: createReachingCells(),
+  groups: [],
 });
 
 interface OpenedElement {
@@ -129,12 +134,14 @@ interface OpenedElement {
 }
 
 function openElement(state: State, { name, attributes, context }: OpenedElement): void {
-  const isHidden = HIDDEN_VISIBILITY.has(attribute(attributes, 'table:visibility'));
+  const isHidden =
+    HIDDEN_VISIBILITY.has(attribute(attributes, 'table:visibility')) || state.sheet.groups.includes(true);
   if (name === 'table:table' && state.row === undefined) {
     const look = context.styles.look('table', attributes['table:style-name']);
     state.sheet = newSheet(attribute(attributes, 'table:name'));
     state.events.push({ kind: 'sheet', name: state.sheet.name, isHidden: look.isUndisplayed === true });
-  } else if (name === 'table:table-column') {
+  } else if (GROUPS.has(name)) state.sheet.groups.push(attributes['table:display'] === 'false');
+  else if (name === 'table:table-column') {
     const { sheet } = state;
     const to = sheet.columnsBefore + repetitionsOf(attributes['table:number-columns-repeated']);
     const style = attributes['table:default-cell-style-name'];

@@ -1,7 +1,7 @@
 import type { Shift } from '../baseline/shift.js';
 import { cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Fill } from '../visibility/layers.js';
-import type { RunStyle } from '../visibility/reason-unseen.js';
+import { MAX_UNSEEN_OPACITY, type RunStyle } from '../visibility/reason-unseen.js';
 import { attribute, type Attributes, type MarkupHandler } from '../xml/read-markup.js';
 import { lengthOf } from './lengths.js';
 import { createListStyles, type NumberStyle } from './lists/list-styles.js';
@@ -10,8 +10,8 @@ import { lookUp } from '../../../shared/at.js';
 /** The properties of a style that decide whether text is seen. */
 export interface StyleLook {
   readonly isUndisplayed?: boolean | undefined;
-  /** `auto` is a colour that can be seen. */
-  readonly color?: Color | 'auto' | undefined;
+  /** `auto` is a colour that can be seen, `none` one that is transparent. */
+  readonly color?: Color | 'auto' | 'none' | undefined;
   /** The colour behind text itself, or the fill of a cell, row or table. */
   readonly background?: Color | 'unknown' | undefined;
   /** The fill of a shape or a slide. */
@@ -164,7 +164,6 @@ export function inherit(outer: StyleLook, inner: StyleLook): StyleLook {
 
 function lookOf(attributes: Attributes): Style {
   const display = attributes['text:display'] ?? attributes['table:display'];
-  const color = attributes['style:use-window-font-color'] === 'true' ? 'auto' : attributes['fo:color'];
   const background = backgroundOf(attributes['fo:background-color']);
   const fill = fillOf(attributes);
   const position = attributes['style:text-position'];
@@ -172,7 +171,7 @@ function lookOf(attributes: Attributes): Style {
   return {
     ...(display === undefined ? {} : { isUndisplayed: display === 'none' || display === 'false' }),
     ...(attributes['presentation:visibility'] === 'hidden' ? { isUndisplayed: true } : {}),
-    ...(color === undefined ? {} : { color: color === 'auto' ? 'auto' : cssColor(color.toLowerCase()) }),
+    ...colorOf(attributes),
     ...(background === undefined ? {} : { background }),
     ...(attributes['fo:background-color'] === 'transparent' ? { isTransparent: true } : {}),
     ...(hasEffects(attributes) ? { hasEffects: true } : {}),
@@ -180,6 +179,16 @@ function lookOf(attributes: Attributes): Style {
     ...(size === undefined ? {} : { size: Number(size) }),
     ...(position === undefined ? {} : { shift: shiftOf(position) }),
   };
+}
+
+/** The colour of text. LibreOffice says of the colour of windows, too, that it is transparent, but shows it. */
+function colorOf(attributes: Attributes): Pick<Style, 'color'> {
+  if (attributes['style:use-window-font-color'] === 'true') return { color: 'auto' };
+  const color = attributes['fo:color'];
+  if (color === undefined) return {};
+  const opacity = /^([\d.]+)%$/.exec(attribute(attributes, 'loext:opacity'))?.[1];
+  const isTransparent = opacity !== undefined && Number(opacity) / 100 <= MAX_UNSEEN_OPACITY;
+  return { color: isTransparent ? 'none' : cssColor(color.toLowerCase()) };
 }
 
 /** A position is `super`, `sub` or a share of the size of letters, then their smaller size. */
@@ -260,7 +269,8 @@ export function styleOf(look: StyleLook, behind: () => Color | undefined): RunSt
   return {
     off: look.isUndisplayed === true ? 'off' : undefined,
     size: look.size,
-    color: color === 'auto' || background === 'unknown' ? undefined : color,
+    opacity: color === 'none' ? 0 : undefined,
+    color: color === 'auto' || color === 'none' || background === 'unknown' ? undefined : color,
     behind: background === undefined || background === 'unknown' ? behind : () => background,
   };
 }

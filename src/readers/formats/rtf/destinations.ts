@@ -48,7 +48,7 @@ const DESTINATIONS: ReadonlyMap<string, Destination> = new Map([
 /** Groups that begin with a mark which lets readers skip them, and that hold text nevertheless. */
 const READ_THOUGH_OPTIONAL = new Set(
   (
-    'shpinst shptxt annotation ' +
+    'shpinst shptxt do dptxbxtext annotation ' +
     // Formulas, and their parts.
     'mmath moMathPara moMath mr mf mnum mden mrad mdeg me msSup msSub msSubSup msPre msup msub mnary md mfunc mfName ' +
     'mlimLow mlimUpp mlim macc mbar mbox mborderBox mgroupChr mm mmr meqArr'

@@ -12,12 +12,16 @@ export interface GroupState {
   /** The number of characters that follow one in Unicode, for readers that do not know it. */
   readonly fallbackLength: number;
   readonly isHidden: boolean;
+  /** The reason why nobody sees the reference of the note, or the place of the text box, that this is in. */
+  readonly around: Unseen | undefined;
   readonly isDeleted: boolean;
   /** In half points. */
   readonly size: number;
   /** The number of a colour in the table; 0 for the ordinary one. */
   readonly color: number;
   readonly hasBackground: boolean;
+  /** True if letters have a line or a shadow around them, so that their colour does not tell whether they are seen. */
+  readonly isOutlined: boolean;
   /** True where properties of a shape may stand. */
   readonly isInShape: boolean;
   /** True in a shape that is left out, since it is hidden. */
@@ -33,10 +37,12 @@ const FIRST_STATE: GroupState = {
   font: -1,
   fallbackLength: 1,
   isHidden: false,
+  around: undefined,
   isDeleted: false,
   size: 24,
   color: 0,
   hasBackground: false,
+  isOutlined: false,
   isInShape: false,
   isLeftOut: false,
   isInTextBox: false,
@@ -70,6 +76,11 @@ export function changeState(
     case 'chcbpat':
     case 'chshdng':
       return { ...state, hasBackground: isOn(parameter) };
+    case 'outl':
+    case 'shad':
+    case 'embo':
+    case 'impr':
+      return { ...state, isOutlined: state.isOutlined || isOn(parameter) };
     case 'super':
     case 'sub':
     case 'nosupersub':
@@ -80,7 +91,8 @@ export function changeState(
     case 'shpinst':
       return { ...state, isInShape: true };
     case 'shptxt':
-      return { ...state, isInTextBox: true, isInShape: false };
+    case 'dptxbxtext':
+      return { ...state, around: offOf(state), isInTextBox: true, isInShape: false };
     case 'plain':
       return plain(state);
     default:
@@ -89,11 +101,19 @@ export function changeState(
 }
 
 /** Returns the part of a state that stays when its text becomes ordinary. */
-const plain = ({ destination, fallbackLength, isInTextBox }: GroupState): GroupState => ({
+const plain = ({ destination, fallbackLength, around, isInTextBox }: GroupState): GroupState => ({
   ...FIRST_STATE,
   destination,
   fallbackLength,
+  around,
   isInTextBox,
+});
+
+/** Returns the state in which the text of a destination begins. */
+export const within = (state: GroupState, destination: Destination): GroupState => ({
+  ...state,
+  destination,
+  around: destination === 'note' ? offOf(state) : state.around,
 });
 
 const shifted = (state: GroupState, word: string, parameter: number | undefined): GroupState => ({
@@ -134,15 +154,15 @@ export function styleOf(
   return {
     off: offOf(state),
     size: state.size / 2,
-    color: colorOf(state.color),
+    color: state.isOutlined ? undefined : colorOf(state.color),
     behind: () => (isOnPage() && !state.hasBackground && !state.isInTextBox ? WHITE : undefined),
   };
 }
 
-function offOf({ destination, isDeleted, isHidden }: GroupState): Unseen | undefined {
+function offOf({ destination, isDeleted, isHidden, around }: GroupState): Unseen | undefined {
   if (destination === 'comment') return 'comment';
   if (isDeleted) return 'deleted';
-  return isHidden ? 'off' : undefined;
+  return isHidden ? 'off' : around;
 }
 
 /** The open groups, and the state that holds in the innermost. */

@@ -15,7 +15,7 @@ import {
 } from './destinations.js';
 import { createRtfTables, type RtfTables } from './document-tables.js';
 import { createFormulaCollector, type FormulaCollector } from './formula.js';
-import { changeState, shiftOf, styleOf, createGroupStack, type GroupStack } from './group-state.js';
+import { changeState, shiftOf, styleOf, createGroupStack, within, type GroupStack } from './group-state.js';
 import { createParagraphs, type Paragraphs } from './paragraphs.js';
 import { createShapeProperty, type ShapeProperty } from './shape-property.js';
 import { numberOrZero, rtfTokens, CHARACTERS, type RtfToken } from './tokens.js';
@@ -66,6 +66,8 @@ interface State {
   isAnswered: boolean;
   /** True if signs of the current font come in the private use area, so that letters in it are not signs. */
   hasPrivateSigns: boolean;
+  /** True if pages may have another colour than paper. */
+  hasPageColor: boolean;
 }
 
 const newState = (): State => ({
@@ -75,6 +77,7 @@ const newState = (): State => ({
   answer: undefined,
   isAnswered: false,
   hasPrivateSigns: false,
+  hasPageColor: false,
 });
 
 const PARAGRAPH_ENDS = new Set(['par', 'sect', 'page', 'column']);
@@ -176,7 +179,7 @@ function control(reader: Reader, word: string, parameter: number | undefined): v
     if (word === 'pict' && !isIgnored) state.pictures += 1;
     if (word === 'sp' && !isIgnored && groups.current.isInShape) reader.shape.begin();
     if (!isIgnored || destination === 'title' || destination === 'form')
-      groups.current = { ...groups.current, destination };
+      groups.current = within(groups.current, destination);
     return;
   }
   if (isIgnored) reader.shape.control(word);
@@ -196,6 +199,7 @@ function addAnswer(reader: Reader): void {
 
 function readDestination({ state }: Reader, word: string, isOptional: boolean): Destination | undefined {
   if (word === 'field') state.isAnswered = false;
+  else if (word === 'background') state.hasPageColor = true;
   return word === 'fldrslt' && state.isAnswered ? 'ignored' : destinationOf(word, isOptional);
 }
 
@@ -279,7 +283,8 @@ function addText(reader: Reader, written: string): void {
   // LibreOffice does not name the font of bullets. A bullet in an unknown font is only known to be one.
   const fontName = tables.fontName(font);
   const text = isPlain || (isBullet && !signsOf(fontName)) ? written : signs.read(written, fontName);
-  const kind = reasonUnseen(styleOf(groups.current, tables.colorOf, () => paragraphs.isOnPage()));
+  const isOnPage = (): boolean => !state.hasPageColor && paragraphs.isOnPage();
+  const kind = reasonUnseen(styleOf(groups.current, tables.colorOf, isOnPage));
   if (kind !== undefined && !hidden.accepts(kind, { text })) return;
   if (reader.formula.isOpen()) reader.formula.text(text);
   else addPiece(reader, text);

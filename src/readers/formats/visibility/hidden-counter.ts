@@ -33,6 +33,7 @@ const PARTS: Readonly<Partial<Record<Unseen, Nouns>>> = {
   outside: ['shape outside of its slide', 'shapes outside of their slides'],
   covered: ['shape under a picture', 'shapes under pictures'],
   comment: ['comment', 'comments'],
+  deleted: ['deleted shape', 'deleted shapes'],
   column: ['hidden column', 'hidden columns'],
   row: ['hidden row', 'hidden rows'],
   sheet: ['hidden sheet', 'hidden sheets'],

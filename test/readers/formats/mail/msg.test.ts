@@ -212,6 +212,70 @@ describe('a damaged message of Outlook', () => {
     }
   });
 
+  const PROPERTIES = {
+    '0037001F': 'Words of the subject',
+    '0C1A001F': 'Ann Sender',
+    '5D01001F': 'ann@example.com',
+    '1000001F': 'Words of the body',
+    '3001001F': 'Bob Recipient',
+    '39FE001F': 'bob@example.com',
+    '3707001F': 'table.csv',
+    '370E001F': 'text/csv',
+  };
+  const complete = Buffer.from(
+    outlookMessage({
+      subject: PROPERTIES['0037001F'],
+      sender: [PROPERTIES['0C1A001F'], PROPERTIES['5D01001F']],
+      body: PROPERTIES['1000001F'],
+      to: [[PROPERTIES['3001001F'], PROPERTIES['39FE001F']]],
+      files: [{ name: PROPERTIES['3707001F'], type: PROPERTIES['370E001F'], bytes: Buffer.from('a,b') }],
+      messages: [{ subject: 'Inner subject', body: 'Inner body' }],
+    }),
+  );
+  /** The message with properties of another type, which their streams name. */
+  const retyped = (message: Buffer, tag: string, type: string): Buffer => {
+    const name = (of: string) => Buffer.from(`__substg1.0_${of}`, 'utf16le').toString('latin1');
+    const other = name(`${tag.slice(0, 4)}${type}`);
+    return Buffer.from(message.toString('latin1').replaceAll(name(tag), other), 'latin1');
+  };
+
+  test.each(['0003', '000B', '0102'])(
+    'has all but the property whose value is of type %s and no text',
+    async (type) => {
+      for (const changed of ['001A001F', ...Object.keys(PROPERTIES)]) {
+        const { text, receipt } = await readBlocks('msg', retyped(complete, changed, type));
+        const said = JSON.stringify([text, receipt]);
+        const lost = Object.entries(PROPERTIES).filter(([, value]) => !said.includes(value));
+        expect(lost.map(([tag]) => tag)).toEqual(changed in PROPERTIES ? [changed] : []);
+        expect(said.includes('Inner subject')).toBe(changed !== '0037001F');
+        expect(said.includes('Inner body')).toBe(changed !== '1000001F');
+      }
+    },
+  );
+
+  test('takes a text for no HTML in bytes, no RTF, no code page and no date', async () => {
+    const body = { subject: 'One', html: '<p>HTML</p>', rtf: stored('{\\rtf1 RTF}') };
+    const rtf = retyped(Buffer.from(outlookMessage(body)), '10130102', '0003');
+    expect((await readBlocks('msg', rtf)).text).toBe('One\n\nRTF\n\n');
+    const neither = await readBlocks('msg', retyped(rtf, '10090102', '001F'));
+    expect(neither.receipt.gap_counts).toEqual({ empty: 1 });
+    const number = Buffer.alloc(8, 0xff);
+    const streams = { '__substg1.0_3FFD0102': number, '__substg1.0_0039001F': Buffer.from('no', 'utf16le') };
+    const plain = await readBlocks('msg', outlookMessage({ body: 'Text.', streams }));
+    expect(plain.text).toBe('Text.\n\n');
+  });
+
+  test('is read where a text ends within a letter, and numbers are cut off', async () => {
+    const streams = {
+      '__substg1.0_0037001F': Buffer.from('Subject\0', 'utf16le').subarray(0, 15),
+      '__substg1.0_3FFD0003': Buffer.alloc(3),
+      '__substg1.0_3FDE000B': Buffer.alloc(1),
+      '__substg1.0_00390040': Buffer.alloc(4),
+    };
+    const { text } = await readBlocks('msg', outlookMessage({ body: 'Text.', streams }));
+    expect(text).toBe('Subject\n\nText.\n\n');
+  });
+
   test('fails as corrupt where its RTF says that it is very long', async () => {
     const header = Buffer.alloc(40);
     header.writeUInt32LE(0x7fff_ffff, 0);

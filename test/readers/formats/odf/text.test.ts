@@ -135,6 +135,14 @@ describe('a text of OpenDocument', () => {
     );
   });
 
+  test('leaves out text of cells that others cover', async () => {
+    const covered = cell('covered').replaceAll('table-cell', 'covered-table-cell');
+    const table = `<table:table>${row(cell('wide', 'table:number-columns-spanned="2"'), covered)}${row(cell('a'), cell('b'))}</table:table>`;
+    const { text, gaps } = await read(table);
+    expect(text).not.toContain('covered');
+    expect(gaps).toEqual(['hidden: 7 characters in cells that others cover were left out.']);
+  });
+
   test('does not multiply a merged cell of many rows and columns', async () => {
     const rows = Array.from({ length: 2_000 }, () =>
       row(cell('x', 'table:number-rows-spanned="9999999" table:number-columns-spanned="9999999"'), cell('y')),

@@ -40,6 +40,18 @@ describe.each([
     ),
   },
   {
+    format: 'xlsx' as const,
+    bytes: workbook({
+      sheets: [
+        {
+          name: 'Data',
+          rows: `<row r="1">${text('B1', 'Above')}</row><row r="3">${text('A3', 'Ann')}${text('B3', 'covered')}</row>`,
+          after: '<mergeCells><mergeCell ref="B1:C4"/></mergeCells>',
+        },
+      ],
+    }),
+  },
+  {
     format: 'pptx' as const,
     bytes: slideTable(
       `<a:tr>${slideCell('Name')}${slideCell('Age')}</a:tr><a:tr>${slideCell('Ann', 'gridSpan="2"')}${slideCell('covered', 'hMerge="1"')}</a:tr>`,
@@ -85,6 +97,24 @@ test('cells of Excel in the same place, or in none that is known, are all read',
   const bytes = workbook({ sheets: [{ name: 'Data', rows: `<row r="1">${cells.join('')}</row>` }] });
   const { text: read } = await readBlocks('xlsx', bytes);
   for (const index of cells.keys()) expect(read).toContain(`cell ${String(index)}`);
+});
+
+test('a cell of Excel that begins a merged cell, or comes after those over it, is read', async () => {
+  const ranges = ['A1:C3', 'B2:B4', 'C4:D4'].map((range) => `<mergeCell ref="${range}"/>`);
+  const rows = [1, 2, 3, 4, 5].map((row) => {
+    const cells = ['A', 'B', 'C', 'D'].map((column) =>
+      text(`${column}${String(row)}`, `in ${column}${String(row)}`),
+    );
+    return `<row r="${String(row)}">${cells.join('')}</row>`;
+  });
+  const bytes = workbook({
+    sheets: [{ name: 'Data', rows: rows.join(''), after: `<mergeCells>${ranges.join('')}</mergeCells>` }],
+  });
+  const { text: read } = await readBlocks('xlsx', bytes);
+  const found = new Set(read.match(/in [A-D]\d/g));
+  const covered = ['B1', 'C1', 'A2', 'C2', 'A3', 'B3', 'C3', 'B4', 'D4'];
+  for (const place of covered) expect(found).not.toContain(`in ${place}`);
+  expect(found.size).toBe(20 - covered.length);
 });
 
 test('a slide with more shapes than a function may have arguments is read', async () => {

@@ -160,6 +160,20 @@ test('notes follow the paragraph that refers to them, and text boxes theirs, onc
   );
 });
 
+test('the first of several branches that tell the same is read, whatever they are called', async () => {
+  const branches = (names: readonly string[], write: (text: string) => string): string =>
+    `<mc:AlternateContent>${names
+      .map((name, index) => `<mc:${name}>${write(String(index + 1))}</mc:${name}>`)
+      .join('')}</mc:AlternateContent>`;
+  const nested = (text: string): string => branches(['Choice', 'Choice'], (inner) => run(text + inner));
+  for (const names of [['Choice', 'Choice', 'Fallback'], ['Fallback'], ['Choice', 'Fallback']]) {
+    const branched = branches(names, (text) => paragraph(text));
+    expect(await textOf(branched + paragraph('after'))).toBe('1\n\nafter\n\n');
+    expect(await textOf(paragraph(branches(names, (text) => run(text))))).toBe('1\n\n');
+    expect(await textOf(paragraph(branches(names, nested)))).toBe('11\n\n');
+  }
+});
+
 test('a dropped initial stands before its word, and a dropped word before the next one', async () => {
   const frame = (kind: string): string => `<w:framePr w:dropCap="${kind}" w:lines="3" w:wrap="around"/>`;
   const body =

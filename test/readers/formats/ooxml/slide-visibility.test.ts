@@ -134,6 +134,10 @@ const SEEN: readonly (readonly [string, SlideParts])[] = [
     'a light grey that can be seen',
     { shapes: shape('words', { color: scheme('bg1', '<a:lumMod val="85000"/>') }) },
   ],
+  [
+    'a grey of the theme in the strict variant',
+    { shapes: shape('words', { color: scheme('bg1', '<a:lumMod val="85%"/>') }) },
+  ],
   ['under a picture that is smaller', { shapes: shape('words') + picture('photo', [110, 110, 20, 20]) }],
   ['under a picture that can be seen through', { shapes: shape('words') + picture('clear', WHOLE) }],
   [

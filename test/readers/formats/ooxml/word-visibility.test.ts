@@ -55,6 +55,10 @@ const defaults = (run: string): string =>
   `<w:docDefaults><w:rPrDefault><w:rPr>${run}</w:rPr></w:rPrDefault></w:docDefaults>`;
 const usual = (run: string): string =>
   `<w:style w:type="paragraph" w:default="1" w:styleId="N"><w:rPr>${run}</w:rPr></w:style>`;
+const filled = (color: string): string =>
+  `<w14:textFill><w14:solidFill>${color}</w14:solidFill></w14:textFill>`;
+const BACKGROUND = '<w14:schemeClr w14:val="bg1"/>';
+const LINES = `<w14:textOutline><w14:solidFill><w14:srgbClr w14:val="000000"/></w14:solidFill></w14:textOutline>`;
 const anchored = `<w:drawing><wp:anchor behindDoc="1"/></w:drawing>`;
 
 const HIDDEN: readonly (readonly [string, WordParts])[] = [
@@ -93,6 +97,17 @@ const HIDDEN: readonly (readonly [string, WordParts])[] = [
     { body: paragraph(words(`${WHITE}${shade('auto')}`), shade('auto')) },
   ],
   ['white without a mark, as it says', { body: paragraph(words(`${WHITE}<w:highlight w:val="none"/>`)) }],
+  ['the background of the theme by the fill of its letters', { body: paragraph(words(filled(BACKGROUND))) }],
+  [
+    'white by the fill of its letters, which comes before their colour',
+    { body: paragraph(words(`<w:color w:val="000000"/>${filled('<w14:srgbClr w14:val="FFFFFF"/>')}`)) },
+  ],
+  [
+    'white with lines without a colour, and a shadow that is off',
+    {
+      body: paragraph(words(`${WHITE}<w:shadow w:val="0"/><w14:textOutline><w14:noFill/></w14:textOutline>`)),
+    },
+  ],
   [
     'white in a white paragraph before a picture that lies behind the text',
     { body: paragraph(words(WHITE), shade('FFFFFF')) + paragraph(anchored) },
@@ -130,6 +145,22 @@ const SEEN: readonly (readonly [string, WordParts])[] = [
     { body: paragraph(words(WHITE)) + paragraph(anchored) },
   ],
   ['white with a shadow', { body: paragraph(words(`${WHITE}<w:shadow/>`)) }],
+  [
+    'white by its colour, but not by the fill of its letters',
+    { body: paragraph(words(`${WHITE}${filled('<w14:srgbClr w14:val="000000"/>')}`)) },
+  ],
+  [
+    'of the background of the theme, made darker',
+    {
+      body: paragraph(
+        words(filled('<w14:schemeClr w14:val="bg1"><w14:lumMod w14:val="50000"/></w14:schemeClr>')),
+      ),
+    },
+  ],
+  [
+    'without a fill, in lines',
+    { body: paragraph(words(`${LINES}<w14:textFill><w14:noFill/></w14:textFill>`)) },
+  ],
   ['automatic', { body: paragraph(words('<w:color w:val="auto"/>'), shade('000000')) }],
   ['white in a frame, which may lie on anything', { body: paragraph(words(WHITE), '<w:framePr/>') }],
   ['white in a table with a place of its own', { body: table(words(WHITE), '', '<w:tblpPr/>') }],
@@ -170,6 +201,62 @@ describe('text of a Word file that nobody sees', () => {
     const { text, receipt } = await readBlocks(parseDocx, word(parts));
     expect(text).toContain('words');
     expect(receipt.gap_counts).not.toHaveProperty('hidden');
+  });
+
+  test('is a note whose reference is hidden or deleted, and no note whose reference is small', async () => {
+    const reference = (properties: string): string =>
+      `<w:r><w:rPr>${properties}</w:rPr><w:footnoteReference w:id="1"/></w:r>`;
+    const noted = (body: string) =>
+      officePackage({
+        parts: {
+          'word/document.xml': root('w:document', `<w:body>${paragraph(body)}</w:body>`),
+          'word/footnotes.xml': root(
+            'w:footnotes',
+            `<w:footnote w:id="1">${paragraph(words(''))}</w:footnote>`,
+          ),
+        },
+        relations: { 'word/document.xml': [['f', 'footnotes', 'footnotes.xml']] },
+      });
+    const hidden = {
+      'hidden: 5 characters of hidden text were left out.': reference('<w:vanish/>'),
+      'hidden: 5 characters of tracked deletions were left out.': `<w:del>${reference('')}</w:del>`,
+    };
+    for (const [gap, body] of Object.entries(hidden)) {
+      const { text, gaps } = await readBlocks(parseDocx, noted(body));
+      expect([text, gaps]).toEqual(['', [gap]]);
+      const kept = await readBlocks(parseDocx, noted(body), { hiddenText: 'keep' });
+      expect(kept.text).toBe('[1]\n\n[1] words\n\n');
+    }
+    const small = await readBlocks(parseDocx, noted(reference('<w:sz w:val="2"/>')));
+    expect(small.text).toBe('[1] words\n\n');
+  });
+
+  test('is the mark of a list whose level hides it', async () => {
+    const level = (number: number, look: string): string =>
+      `<w:lvl w:ilvl="${String(number)}"><w:lvlText w:val="%${String(number + 1)}."/><w:rPr>${look}</w:rPr></w:lvl>`;
+    const item = (number: number): string =>
+      paragraph(words(''), `<w:numPr><w:ilvl w:val="${String(number)}"/><w:numId w:val="1"/></w:numPr>`);
+    const bytes = officePackage({
+      parts: {
+        'word/document.xml': root('w:document', `<w:body>${item(0)}${item(1)}</w:body>`),
+        'word/numbering.xml': root(
+          'w:numbering',
+          `<w:abstractNum w:abstractNumId="0">${level(0, '<w:vanish/>')}${level(1, '')}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>`,
+        ),
+      },
+      relations: { 'word/document.xml': [['n', 'numbering', 'numbering.xml']] },
+    });
+    const { text, gaps } = await readBlocks(parseDocx, bytes);
+    expect(text).toBe('words\n  1. words\n\n');
+    expect(gaps).toEqual(['hidden: 2 characters of hidden text were left out.']);
+    const kept = await readBlocks(parseDocx, bytes, { hiddenText: 'keep' });
+    expect(kept.text).toBe('1. words\n  1. words\n\n');
+  });
+
+  test('is not the lettering of a shape, whatever the look of the run that holds it', async () => {
+    const lettering = '<a:p><a:r><a:t>words</a:t></a:r></a:p>';
+    const body = paragraph(`<w:r><w:rPr>${WHITE}</w:rPr><w:drawing>${lettering}</w:drawing></w:r>`);
+    expect((await readBlocks(parseDocx, word({ body }))).text).toBe('words\n\n');
   });
 
   test('is not behind a drawing that UTF-16 tells of', async () => {

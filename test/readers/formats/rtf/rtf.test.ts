@@ -87,9 +87,9 @@ describe('RTF', () => {
 
   test('reads results of fields and text boxes, and leaves out pictures and what is for programs', async () => {
     const { text, receipt } = await read(
-      '{\\info{\\title The title}{\\author Nobody}}{\\*\\unknown secret {deep}}{\\field{\\*\\fldinst HYPERLINK "x"}{\\fldrslt link}} {\\shp{\\*\\shpinst{\\sp{\\sn name}{\\sv value}}{\\shptxt boxed}}{\\shprslt double}}{\\pict\\pngblip 89504e47}{\\pict\\bin5 {{{{{}\\par',
+      '{\\info{\\title The title}{\\author Nobody}}{\\*\\unknown secret {deep}}{\\field{\\*\\fldinst HYPERLINK "x"}{\\fldrslt link}} {\\shp{\\*\\shpinst{\\sp{\\sn name}{\\sv value}}{\\shptxt boxed}}{\\shprslt double{\\*\\do\\dptxbx{\\dptxbxtext double}}}} {\\*\\do\\dptxbx{\\dptxbxtext older}}{\\pict\\pngblip 89504e47}{\\pict\\bin5 {{{{{}\\par',
     );
-    expect(text).toBe('link boxed\n\n');
+    expect(text).toBe('link boxed older\n\n');
     expect(receipt).toMatchObject({
       title: 'The title',
       gaps: [{ reason: 'skipped', detail: '2 pictures are not read.' }],

@@ -54,7 +54,7 @@ function baseColor({ name, attributes }: XmlElement, palette: Palette): Color | 
 function modified(base: Color, element: XmlElement): Fill {
   let paint: Fill = base;
   for (const { name, attributes } of childrenOf(element)) {
-    const share = (wholeNumber(attributes['val']) ?? WHOLE) / WHOLE;
+    const share = shareOf(attributes['val']);
     if (name === 'a:alpha') {
       if (share <= MAX_UNSEEN_OPACITY) return 'none';
       if (share < 1) paint = 'unknown';
@@ -64,6 +64,12 @@ function modified(base: Color, element: XmlElement): Fill {
     else paint = 'unknown';
   }
   return paint;
+}
+
+/** A share as thousandths of a percent, or in the strict variant as percents; the whole where none is stated. */
+function shareOf(value: string | undefined): number {
+  const percents = /^\s*([+-]?\d{1,9}(?:\.\d{1,9})?)%\s*$/.exec(value ?? '')?.[1];
+  return percents === undefined ? (wholeNumber(value) ?? WHOLE) / WHOLE : Number(percents) / 100;
 }
 
 const SCHEME = 'dk1 lt1 dk2 lt2 accent1 accent2 accent3 accent4 accent5 accent6 hlink folHlink'.split(' ');

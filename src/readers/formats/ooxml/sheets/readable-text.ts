@@ -8,6 +8,7 @@ import type { OfficePackage } from '../package/office-package.js';
 import { wholeNumberOrZero, childOf, childrenOf, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { cellRange, LAST_COLUMN, type CellRange } from './cell-references.js';
+import { createCoveredCells } from './merged-ranges.js';
 import { attribute } from '../../xml/read-markup.js';
 
 /** The look of letters. */
@@ -87,18 +88,20 @@ interface PlaceOptions {
   readonly merged: readonly CellRange[];
 }
 
-/** Tells which cells are in hidden rows and columns. A merged cell that goes on beyond them is seen there. */
+/** Tells which cells are in hidden rows and columns, or under others. A merged cell that goes on beyond them is seen there. */
 export function createHiddenPlaces({ gaps, sheet, merged }: PlaceOptions) {
   const options = { location: { sheet } };
   const ranges = new Map(merged.map((range) => [keyOf(range.first.column, range.first.row), range]));
   const counted = new Set<number>();
+  const isCovered = createCoveredCells(merged);
   let columns = createHiddenColumns(undefined);
   return {
     readColumns(element: XmlElement): void {
       columns = createHiddenColumns(element);
     },
-    /** Tells whether a cell with content is read, as far as its column decides. */
-    admitsColumn(column: number, row: number): boolean {
+    /** Tells whether a cell with content is read, as far as its column decides, or a merged cell over it. */
+    admits({ column, text }: { readonly column: number; readonly text: string }, row: number): boolean {
+      if (isCovered(column, row) && !gaps.hidden.accepts('merged', { text, ...options })) return false;
       if (!columns.areHidden(column, ranges.get(keyOf(column, row))?.last.column ?? column)) return true;
       if (counted.has(column)) return gaps.hidden.isRead;
       counted.add(column);

@@ -77,7 +77,7 @@ export function* readRows(
     number = stated >= 1 ? stated : number + 1;
     const mayDiffer = neighbours.inRow(element);
     const found = readCells(open, element, (column, fill) => dressed(column, number) || mayDiffer(fill));
-    const cells = found.filter(({ column }) => places.admitsColumn(column, number));
+    const cells = found.filter((cell) => places.admits(cell, number));
     count += cells.length;
     if (count > MAX_CELLS)
       throw tooLarge(office.kind, `has more than ${MAX_CELLS.toLocaleString('en')} cells in a sheet`);

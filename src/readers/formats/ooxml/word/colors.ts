@@ -2,7 +2,7 @@ import { colorsByName, hexColor, withLuminance, WHITE, type Color } from '../../
 import type { Fill } from '../../visibility/layers.js';
 import { mappedPalette, readScheme, type Palette } from '../drawing/colors.js';
 import type { OfficePackage } from '../package/office-package.js';
-import { childOf, isTrue } from '../xml/elements.js';
+import { childOf, childrenOf, isTrue } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
 /** The names that Word has for colours of a theme, beside the names of the scheme itself. */
@@ -30,6 +30,8 @@ const HIGHLIGHTS = colorsByName(
 export interface WordColors {
   /** Returns the colour of text; `auto` is one that can be seen. Undefined where none is stated. */
   text(color: XmlElement | undefined): Color | 'auto' | undefined;
+  /** Returns the fill of letters (`w14:textFill`); `unknown` where it is more than one colour. */
+  fill(fill: XmlElement | undefined): Fill | undefined;
   shading(shading: XmlElement | undefined): Fill | undefined;
   highlight(name: string | undefined): Fill | undefined;
   /** Returns the fill of pages. */
@@ -53,6 +55,17 @@ export function readWordColors(office: OfficePackage, { theme, settings }: Color
     text(color) {
       if (!color) return undefined;
       return themed(color, 'theme') ?? hexColor(color.attributes['w:val']) ?? 'auto';
+    },
+    fill(fill) {
+      if (!fill) return undefined;
+      if (childOf(fill, 'w14:noFill')) return 'none';
+      const solid = childOf(fill, 'w14:solidFill');
+      const [named, exact] = [childOf(solid, 'w14:schemeClr'), childOf(solid, 'w14:srgbClr')];
+      // A change of the colour is not followed.
+      if ([...childrenOf(named ?? exact)].some(({ name }) => name !== 'w14:alpha')) return 'unknown';
+      const name = named?.attributes['w14:val'];
+      const color = name === undefined ? undefined : palette.get(THEME_NAMES[name] ?? name);
+      return color ?? hexColor(exact?.attributes['w14:val']) ?? 'unknown';
     },
     shading(shading) {
       if (!shading) return undefined;

@@ -97,7 +97,7 @@ function* paragraphBlocks(
     styles,
     look,
     ground: surroundings.ground,
-    refer: (kind, id) => notes.refer(kind, id),
+    refer: notes.refer,
   });
   if (text !== '') yield writeParagraph(text, properties, reader);
   // The ground behind a text box is not known.
@@ -109,7 +109,7 @@ function* paragraphBlocks(
 function writeParagraph(
   text: string,
   properties: XmlElement | undefined,
-  { styles, numbering }: WordReader,
+  { gaps, styles, numbering }: WordReader,
 ): ContentBlock {
   if (isInitial(properties)) return { text: /\p{L}{2}$/u.test(text) ? `${text} ` : text };
   const name = valueOf(properties, 'w:pStyle');
@@ -118,7 +118,13 @@ function writeParagraph(
   const heading = outline === undefined ? style.heading : outline < 9 ? outline + 1 : undefined;
   const list = listOf(properties) ?? style.list;
   const level = list?.level ?? style.list?.level ?? (list ? numbering.levelOf(list.id, name) : 0);
-  const mark = list && numbering.next(list.id, level);
+  const counted = list && numbering.next(list.id, level);
+  const isLeftOut =
+    list !== undefined &&
+    counted !== undefined &&
+    numbering.isVanished(list.id, level) &&
+    !gaps.hidden.accepts('off', { text: counted });
+  const mark = isLeftOut ? '' : counted;
   if (heading !== undefined) return { text: `${mark ?? ''}${collapseBlanks(text)}\n\n`, heading };
   if (mark === undefined) return { text: `${text}\n\n` };
   return { text: `${'  '.repeat(level)}${mark}${text}\n`, isItem: true };

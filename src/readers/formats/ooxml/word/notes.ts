@@ -1,9 +1,11 @@
 import { textOrEmpty } from '../../../../shared/at.js';
 import type { GapCounter } from '../gap-counter.js';
 import type { OfficePackage } from '../package/office-package.js';
+import type { Unseen } from '../../visibility/hidden-counter.js';
+import { findAll, textOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
-type NoteKind = 'footnote' | 'endnote' | 'comment';
+export type NoteKind = 'footnote' | 'endnote' | 'comment';
 
 export interface PendingNote {
   /** The label before its text. */
@@ -12,8 +14,11 @@ export interface PendingNote {
 }
 
 export interface Notes {
-  /** Notes that a note is referred to. @returns the mark that stands in the text */
-  refer(kind: NoteKind, id: string): string;
+  /**
+   * Notes that a note is referred to. @returns the mark that stands in the text
+   * @param unseen the reason why nobody sees the reference, and the note with it
+   */
+  refer: (kind: NoteKind, id: string, unseen?: Unseen) => string;
   /** The notes that were referred to since the last call, each once. */
   takePending(): PendingNote[];
   /** The notes that nothing refers to. */
@@ -33,13 +38,14 @@ export function readNotes(
   };
   const marks = new Map<string, string>();
   let pending: PendingNote[] = [];
-  const take = (kind: NoteKind, id: string): string => {
+  const take: Notes['refer'] = (kind, id, unseen) => {
     const element = waiting[kind].get(id);
     const key = `${kind} ${id}`;
     if (!element) return textOrEmpty(marks, key);
     waiting[kind].delete(id);
     const mark = kind === 'comment' ? '' : `[${String(marks.size + 1)}]`;
     if (kind === 'comment' && !gaps.hidden.accepts('comment')) return '';
+    if (kind !== 'comment' && unseen && !gaps.hidden.accepts(unseen, { text: wordsOf(element) })) return '';
     if (kind !== 'comment') marks.set(key, mark);
     pending.push({ label: kind === 'comment' ? 'Comment:' : mark, element });
     return mark;
@@ -59,6 +65,15 @@ export function readNotes(
     },
   };
 }
+
+/** The texts of a note, joined. */
+function wordsOf(note: XmlElement): string {
+  let words = '';
+  for (const text of findAll(note, TEXTS)) words += textOf(text);
+  return words;
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['w:t']);
 
 function readPart(office: OfficePackage, part: string | undefined, name: string): Map<string, XmlElement> {
   const notes = new Map<string, XmlElement>();

@@ -1,5 +1,6 @@
 import { attribute } from '../../xml/read-markup.js';
 import type { OfficePackage } from '../package/office-package.js';
+import { isVanished } from './run-look.js';
 import { bulletMark } from '../../signs/sign-reader.js';
 import {
   wholeNumberOrZero,
@@ -21,6 +22,8 @@ interface Level {
   readonly style: string | undefined;
   /** The font of its mark. */
   readonly font: string | undefined;
+  /** True if its mark is not shown. */
+  readonly isVanished: boolean;
 }
 
 interface List {
@@ -34,6 +37,8 @@ interface List {
 export interface Numbering {
   /** The mark before the next paragraph of a list, such as `- ` or `2.1 `; undefined when there is no such list. */
   next(list: string, level: number): string | undefined;
+  /** Tells whether the marks of a level are not shown. */
+  isVanished(list: string, level: number): boolean;
   /** The level of the paragraphs of a style. */
   levelOf(list: string, style: string | undefined): number;
 }
@@ -48,6 +53,7 @@ export function readNumbering(office: OfficePackage, part: string | undefined): 
       for (const [level, { style: own }] of lists.get(id)?.levels ?? []) if (own === style) return level;
       return 0;
     },
+    isVanished: (id, level) => lists.get(id)?.levels.get(level)?.isVanished === true,
     next(id, level) {
       const list = lists.get(id);
       const { format, text, start, font } = list?.levels.get(level) ?? {};
@@ -106,6 +112,7 @@ function readList(group: string, shared: XmlElement | undefined, list: XmlElemen
 }
 
 function readLevel(level: XmlElement): [number, Level] {
+  const look = childOf(level, 'w:rPr');
   return [
     wholeNumberOrZero(level.attributes['w:ilvl'], 8),
     {
@@ -113,7 +120,8 @@ function readLevel(level: XmlElement): [number, Level] {
       text: valueOrEmpty(level, 'w:lvlText'),
       start: wholeNumber(valueOf(level, 'w:start'), 100_000) ?? 1,
       style: valueOf(level, 'w:pStyle'),
-      font: childOf(childOf(level, 'w:rPr'), 'w:rFonts')?.attributes['w:hAnsi'],
+      font: childOf(look, 'w:rFonts')?.attributes['w:hAnsi'],
+      isVanished: isVanished(look) === true,
     },
   ];
 }

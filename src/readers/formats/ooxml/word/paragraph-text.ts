@@ -12,6 +12,7 @@ import type { GapCounter } from '../gap-counter.js';
 import { findAll, findFirst, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { oldFieldValue, readControl } from './form-fields.js';
+import type { NoteKind, Notes } from './notes.js';
 import { shiftOf, styleOf, underneath, type RunLook } from './run-look.js';
 import type { WordStyles } from './styles.js';
 
@@ -23,7 +24,7 @@ export interface InlineContext {
   /** The fill behind it where neither it nor its runs have a background. */
   readonly ground: Fill;
   /** Called for a reference to a note. @returns the text that stands for it */
-  readonly refer: (kind: 'footnote' | 'endnote' | 'comment', id: string) => string;
+  readonly refer: Notes['refer'];
 }
 
 export interface ParagraphContent {
@@ -76,31 +77,38 @@ export function readParagraphText(paragraph: XmlElement, context: InlineContext)
     for (const child of childrenOf(element)) {
       const { name } = child;
       const note = NOTES.get(name);
-      const sign = SIGNS.get(name);
-      if (sign !== undefined) put(sign, state);
-      else if (name === 'w:t' || name === 'w:delText')
-        put(textInFonts(textOf(child), state.look, context.gaps.signs), state);
-      else if (name === 'w:sym' || name === 'w16se:symEx') put(signOf(child, context.gaps.signs), state);
+      const own = ownText(child, state.look, context.gaps.signs);
+      if (own !== undefined) put(own, state);
       else if (name === 'm:oMath') putFormula(child, state);
       else if (name === 'w:fldChar') putField(child, state);
       else if (name === 'w:sdt') readControlled(child, state);
       else if (name === 'w:del' || name === 'w:moveFrom') read(child, { ...state, hidden: 'deleted' });
       else if (name === 'w:r') read(child, runState(child, state.hidden, context));
       else if (name === 'w:drawing' || name === 'w:pict' || name === 'w:object') {
-        const shown = shownPart(child, context.gaps);
+        const shown = shownDrawing(child, state, context.gaps);
         if (!shown) continue;
         drawings.push(shown);
-        readDrawing(shown, { boxes, put: (lines) => put(lines, state), gaps: context.gaps });
-      } else if (note) put(context.refer(note, attribute(child.attributes, 'w:id')), state);
-      else if (!SKIPPED.has(name) || isOnlyChoice(element)) read(child, state);
+        readDrawing(shown, { boxes, put: (lines) => put(lines, seen(state)), gaps: context.gaps });
+      } else if (note) putNote(note, attribute(child.attributes, 'w:id'), state);
+      else if (!SKIPPED.has(name)) read(child, state);
     }
   };
+  const putNote = (note: NoteKind, id: string, state: RunState): void => {
+    const reason = reasonAround(state);
+    put(context.refer(note, id, reason), reason === undefined ? state : seen(state));
+  };
   const putFormula = (formula: XmlElement, state: RunState): void => {
-    if (!isSilent())
-      put(formulaText(formula, state, context), { ...state, hidden: undefined, shift: undefined });
+    if (!isSilent()) put(formulaText(formula, state, context), seen(state));
   };
   read(paragraph, { hidden: undefined, shift: undefined, look: context.look });
   return { text: text(), boxes, drawings };
+}
+
+/** Returns the text of an element of a run as it is shown; undefined for one that holds others, or none. */
+function ownText(element: XmlElement, look: RunLook, signs: SignReader): string | undefined {
+  const { name } = element;
+  if (name === 'w:t' || name === 'w:delText') return textInFonts(textOf(element), look, signs);
+  return name === 'w:sym' || name === 'w16se:symEx' ? signOf(element, signs) : SIGNS.get(name);
 }
 
 /** Returns a formula as one text. Some of its runs may be hidden. */
@@ -134,15 +142,18 @@ function createInlineWriter(gaps: GapCounter) {
   };
 }
 
-const NOTES: ReadonlyMap<string, 'footnote' | 'endnote' | 'comment'> = new Map([
+const NOTES: ReadonlyMap<string, NoteKind> = new Map([
   ['w:footnoteReference', 'footnote'],
   ['w:endnoteReference', 'endnote'],
   ['w:commentReference', 'comment'],
 ]);
 
-/** An alternative without a choice has its fallback alone. */
-const isOnlyChoice = (element: XmlElement): boolean =>
-  element.name === 'mc:AlternateContent' && childOf(element, 'mc:Choice') === undefined;
+/** The reason why nothing that a run holds is seen: its drawings and notes, too. Size and colour are of its letters alone. */
+const reasonAround = ({ hidden }: RunState): Unseen | undefined =>
+  hidden === 'off' || hidden === 'deleted' ? hidden : undefined;
+
+/** The state of what is seen whatever look its run has, and stands on the line. */
+const seen = (state: RunState): RunState => ({ ...state, hidden: undefined, shift: undefined });
 
 /** Follows the fields of a paragraph, whose instructions stand before their results. */
 function createFields() {
@@ -193,6 +204,12 @@ function runState(run: XmlElement | undefined, hidden: Unseen | undefined, conte
 
 /** Properties of drawings, of shapes and groups in them, and of pictures. */
 const PROPERTIES: ReadonlySet<string> = new Set(['wp:docPr', 'wps:cNvPr', 'wpg:cNvPr', 'pic:cNvPr']);
+
+/** Returns the part of a drawing that is shown, unless more is read; undefined for none. */
+function shownDrawing(drawing: XmlElement, state: RunState, gaps: GapCounter): XmlElement | undefined {
+  const reason = reasonAround(state);
+  return reason === undefined || gaps.hidden.accepts(reason) ? shownPart(drawing, gaps) : undefined;
+}
 
 /** Returns a drawing without what of it is not shown, unless that is read; undefined where all of it is not shown. */
 function shownPart(drawing: XmlElement, gaps: GapCounter): XmlElement | undefined {

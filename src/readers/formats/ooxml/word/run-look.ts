@@ -11,6 +11,8 @@ import type { WordColors } from './colors.js';
 export interface RunLook {
   readonly isVanished: boolean | undefined;
   readonly color: Color | 'auto' | undefined;
+  /** The fill of its letters, which comes before its colour. */
+  readonly fill: Fill | undefined;
   /** True if letters have a line or a shadow around them, so that their colour does not tell whether they are seen. */
   readonly isOutlined: boolean | undefined;
   readonly background: Fill | undefined;
@@ -27,7 +29,6 @@ export interface RunLook {
 
 /** Returns the look that the properties of a run and of its paragraph state. */
 export function readLook(colors: WordColors, run: XmlElement | undefined, around?: XmlElement): RunLook {
-  const vanish = valueOf(run, 'w:vanish');
   const size = wholeNumber(valueOf(run, 'w:sz'));
   const marked = colors.highlight(valueOf(run, 'w:highlight'));
   // The ground under a frame is not followed.
@@ -37,9 +38,10 @@ export function readLook(colors: WordColors, run: XmlElement | undefined, around
     colors.shading(childOf(around, 'w:shd')) ?? lower,
   );
   return {
-    isVanished: vanish === undefined ? undefined : vanish === '' || isTrue(vanish),
+    isVanished: isVanished(run),
     color: colors.text(childOf(run, 'w:color')),
-    isOutlined: [...childrenOf(run)].some(({ name }) => OUTLINES.has(name)) || undefined,
+    fill: colors.fill(childOf(run, 'w14:textFill')),
+    isOutlined: [...childrenOf(run)].some(isOutline) || undefined,
     background: over(marked, shaded),
     shift: lookUp(ALIGNED, valueOf(run, 'w:vertAlign')),
     size,
@@ -49,6 +51,12 @@ export function readLook(colors: WordColors, run: XmlElement | undefined, around
   };
 }
 
+/** Tells whether properties of a run hide it; undefined where they do not say. */
+export function isVanished(run: XmlElement | undefined): boolean | undefined {
+  const vanish = valueOf(run, 'w:vanish');
+  return vanish === undefined ? undefined : vanish === '' || isTrue(vanish);
+}
+
 const ALIGNED: ReadonlyMap<string, RunLook['shift']> = new Map([
   ['superscript', 'raised'],
   ['subscript', 'lowered'],
@@ -56,8 +64,13 @@ const ALIGNED: ReadonlyMap<string, RunLook['shift']> = new Map([
 ]);
 
 const OUTLINES: ReadonlySet<string> = new Set(
-  'w:outline w:shadow w:emboss w:imprint w14:textOutline w14:textFill w14:glow w14:shadow'.split(' '),
+  'w:outline w:shadow w:emboss w:imprint w14:textOutline w14:glow w14:shadow'.split(' '),
 );
+
+const isOutline = (property: XmlElement): boolean =>
+  OUTLINES.has(property.name) &&
+  isTrue(property.attributes['w:val'] ?? '1') &&
+  childOf(property, 'w14:noFill') === undefined;
 
 /** Returns the upper fill. The statement that there is none may be meant to undo the lower one. */
 const over = (upper: Fill | undefined, lower: Fill | undefined): Fill | undefined =>
@@ -74,6 +87,7 @@ export function underneath(upper: RunLook, lower: RunLook): RunLook {
   return {
     isVanished: upper.isVanished ?? lower.isVanished,
     color: upper.color ?? lower.color,
+    fill: upper.fill ?? lower.fill,
     isOutlined: upper.isOutlined ?? lower.isOutlined,
     background: over(upper.background, lower.background),
     shift: upper.shift ?? lower.shift,
@@ -84,15 +98,18 @@ export function underneath(upper: RunLook, lower: RunLook): RunLook {
   };
 }
 
+const knownColor = (color: RunLook['color']): Color | undefined => (color === 'auto' ? undefined : color);
+
 /** The style of text, for the judge of what is seen. @param ground the fill behind it where it has no background of its own */
 export function styleOf(
-  { isVanished, size, color, isOutlined, background = 'none' }: RunLook,
+  { isVanished, size, color, fill, isOutlined, background = 'none' }: RunLook,
   ground: Fill,
 ): RunStyle {
   return {
     off: isVanished === true ? 'off' : undefined,
     size: size === undefined ? undefined : size / 2,
-    color: color === 'auto' || isOutlined === true ? undefined : color,
+    opacity: fill === 'none' && isOutlined !== true ? 0 : undefined,
+    color: isOutlined === true ? undefined : fill === undefined ? knownColor(color) : colorOfFill(fill),
     behind: () => colorOfFill(background === 'none' ? ground : background),
   };
 }

@@ -50,11 +50,13 @@ export function* streamXml(texts: Iterable<string>, options: StreamOptions): Ite
 
 function createBuilder(events: XmlEvent[], { kind, isWhole, onElement }: Omit<StreamOptions, 'onCut'>) {
   const namespaces = createNamespaces();
+  const branchOf = createBranches();
   const names: string[] = [];
   const tree = createTree(kind);
   const openElement = (rawName: string, rawAttributes: Record<string, string>): void => {
     onElement();
-    const { name, attributes } = namespaces.open(rawName, rawAttributes);
+    const { name: written, attributes } = namespaces.open(rawName, rawAttributes);
+    const name = branchOf(written, names);
     names.push(name);
     if (names.length > MAX_DEPTH) throw tooLarge(kind, `nests elements more than ${String(MAX_DEPTH)} deep`);
     if (tree.isOpen() || isWhole(name)) tree.open(name, attributes);
@@ -76,6 +78,23 @@ function createBuilder(events: XmlEvent[], { kind, isWhole, onElement }: Omit<St
       onclosetag: closeElement,
       ontext: (text: string) => tree.addText(text),
     },
+  };
+}
+
+/**
+ * Names the first branch of each `mc:AlternateContent` `mc:Choice`, and the others `mc:Fallback`. Programs show one of them
+ * (ECMA-376 part 3, 7.5), and each tells the same.
+ */
+function createBranches() {
+  /** The alternatives that are open, by their depth, which have had their first branch. */
+  const begun = new Set<number>();
+  return (name: string, outer: readonly string[]): string => {
+    if (name === 'mc:AlternateContent') begun.delete(outer.length + 1);
+    if (outer.at(-1) !== 'mc:AlternateContent' || (name !== 'mc:Choice' && name !== 'mc:Fallback'))
+      return name;
+    if (begun.has(outer.length)) return 'mc:Fallback';
+    begun.add(outer.length);
+    return 'mc:Choice';
   };
 }
 
