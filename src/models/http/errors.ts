@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import { at } from '../../shared/at.js';
 import { NoEngineError } from '../../shared/local-models/import-engine.js';
+import { UnavailableError } from '../../shared/errors.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { ModelError, type ModelErrorCode } from '../engine/model-error.js';
 
@@ -39,6 +40,11 @@ function replyFor(error: unknown): ErrorReply | null {
     const { message, path } = at(error.issues, 0);
     const param = path.map(String).join('.');
     return { status: 400, code: 'invalid_request', message, param, retryAfter: null };
+  }
+  // The disk has no room for a state, for example.
+  if (error instanceof UnavailableError) {
+    const { message, retryAfterSeconds: retryAfter } = error;
+    return { status: 503, code: 'unavailable', message, param: null, retryAfter };
   }
   if (error instanceof NoEngineError)
     return { status: 500, code: 'no_engine', message: error.message, param: null, retryAfter: null };
