@@ -178,8 +178,8 @@ function sortAttachments(fields: OutlookFields, content: Content) {
   let sealed = false;
   for (const attachment of fields.attachments) {
     const inner = attachment.innerMsgContentFields;
-    if (inner) {
-      nested.push(() => unlessDamaged(() => toMessage(inner, content)));
+    if (inner !== undefined) {
+      nested.push(() => unlessDamaged(() => toMessage(outlookFieldsSchema.parse(inner), content)));
       continue;
     }
     if (attachment.attachmentHidden || attachment.dataId === undefined) continue;

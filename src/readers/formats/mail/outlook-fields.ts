@@ -23,9 +23,8 @@ const attachmentSchema = z.object({
   fileNameShort: text,
   name: text,
   attachMimeTag: text,
-  get innerMsgContentFields() {
-    return outlookFieldsSchema.optional();
-  },
+  /** The properties of a message as the library gives them, which are parsed when it is read. */
+  innerMsgContentFields: z.unknown(),
 });
 
 /** The properties of a message of Outlook that are read, by the library's names for them. */

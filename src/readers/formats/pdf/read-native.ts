@@ -75,9 +75,9 @@ function createReaders(
 ): { readonly readers: Readers; readonly how: Reading } {
   const { options, receipt } = context;
   const second = createSecondReader(bytes);
-  const { mayBeInvisible, mayHaveBars, shifting, mayHaveLines, supplementary } = lookThrough(bytes);
+  const { shifting, supplementary, brokenOff, ...contents } = lookThrough(bytes);
   const objects = createPageObjects(bytes);
-  const withShapes = mayHaveBars || mayHaveLines;
+  const withShapes = contents.mayHaveBars || contents.mayHaveLines;
   const budgets = createWorkBudgets();
   const readers: Readers = {
     pdfium,
@@ -96,7 +96,10 @@ function createReaders(
     receipt,
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hidden: createHiddenCounter(context),
-    mayBeInvisible,
+    mayBeInvisible: contents.mayBeInvisible,
+    isBrokenOff: createBrokenOff(brokenOff, async (page) =>
+      objects.uses(await second.object(page), brokenOff),
+    ),
     mayBeShifted: async (page) =>
       shifting === 'any' ||
       (shifting.size > 0 && objects.mayUse(await second.object(page), { objects: shifting })),
@@ -106,6 +109,21 @@ function createReaders(
     budgets,
   };
   return { readers, how: { withShapes, withFields: mayHoldForm(bytes) } };
+}
+
+/** Follows content of which the beginning alone can be read. @param uses tells whether a page uses it, where that is known */
+function createBrokenOff(
+  streams: ReadonlySet<number>,
+  uses: (page: number) => Promise<boolean | undefined>,
+): Readers['isBrokenOff'] {
+  let isUnknown = false;
+  return async (page) => {
+    if (streams.size === 0) return 'no';
+    const isUsed = await uses(page);
+    if (isUsed !== undefined || isUnknown) return isUsed === true ? 'here' : 'no';
+    isUnknown = true;
+    return 'somewhere';
+  };
 }
 
 /** The batches of a document, until one fails. */

@@ -47,6 +47,8 @@ export interface Readers {
   readonly budgets: WorkBudgets;
   /** True if the file may hold text that PDFium leaves out as invisible. */
   readonly mayBeInvisible: boolean;
+  /** Tells whether a page has content of which the beginning alone can be read; once, where nobody knows which one has. */
+  readonly isBrokenOff: (page: number) => Promise<'here' | 'somewhere' | 'no'>;
   /** Tells whether a page may hold raised or lowered text. */
   readonly mayBeShifted: (page: number) => Promise<boolean>;
   /** True if the file may hold text that was typed onto its pages as annotations. */
@@ -203,8 +205,9 @@ function isMissing(line: string, known: string): boolean {
 async function takeDownGaps(
   text: string,
   { page }: SeenPage,
-  { receipt, recognizer, coverage, isExplained = false }: BatchReaders & { isExplained?: boolean },
+  readers: BatchReaders & { isExplained?: boolean },
 ): Promise<void> {
+  const { receipt, recognizer, coverage, isExplained = false } = readers;
   receipt.addPartRead();
   const verdict = judgeText(text);
   const location = pageOf(page.pageNum);
@@ -214,7 +217,12 @@ async function takeDownGaps(
       'The text of the page cannot be what it shows: its fonts do not tell their characters.',
       location,
     );
-  if (verdict !== 'empty' || isExplained) return;
+  const broken = await readers.isBrokenOff(page.pageNum);
+  if (broken === 'here')
+    receipt.addGap('unreadable', 'The content of the page is damaged: only its beginning is read.', location);
+  else if (broken === 'somewhere')
+    receipt.addGap('unreadable', 'The content of a page is damaged: only its beginning is read.');
+  if (verdict !== 'empty' || isExplained || broken === 'here') return;
   if (!recognizer.isWanted && (await needsPicture('', page, coverage)))
     receipt.addGap('skipped', 'The page is a picture, and text recognition is off.', location);
   else receipt.addGap('empty', 'The page holds no text.', location);

@@ -49,9 +49,10 @@ interface State {
   notes: string[];
 }
 
-export function createParagraphs(): Paragraphs {
+/** @param admits is asked for a text that stands in a cell which another covers, and is not shown */
+export function createParagraphs(admits: (covered: string) => boolean): Paragraphs {
   const writer = createBlockWriter();
-  const table = createTable();
+  const table = createTable(admits);
   const state: State = { properties: { ...ORDINARY }, pieces: [], cell: [], notes: [] };
   const endTable = (): void => {
     const rows = table.take();
@@ -143,6 +144,8 @@ interface Table {
 
 interface CellDefinition {
   readonly isMergedUp: boolean;
+  /** True if the cell before covers it. */
+  readonly isMergedLeft: boolean;
   /** The right end of the cell on the page, in twips. */
   readonly right: number;
 }
@@ -157,13 +160,12 @@ const MAX_CELLS = 1_000;
 /** Edges that are less than a point and a half apart, in twips, are the same one. */
 const SAME_EDGE = 30;
 
-function createTable(): Table {
+function createTable(admits: (covered: string) => boolean): Table {
   let rows: Row[] = [];
   let headerRows = 0;
   let texts: string[] = [];
   let definitions: CellDefinition[] = [];
-  let isMergedUp = false;
-  let isHeader = false;
+  let [isMergedUp, isMergedLeft, isHeader] = [false, false, false];
   const endRow = (): void => {
     if (texts.length === 0) return;
     if (isHeader && headerRows === rows.length) headerRows += 1;
@@ -175,10 +177,12 @@ function createTable(): Table {
       if (word === 'trowd') {
         definitions = [];
         isHeader = false;
-      } else if (word === 'cellx' && definitions.length < MAX_CELLS) definitions.push({ isMergedUp, right });
+      } else if (word === 'cellx' && definitions.length < MAX_CELLS)
+        definitions.push({ isMergedUp, isMergedLeft, right });
       isHeader ||= word === 'trhdr';
       if (word === 'clvmrg') isMergedUp = true;
-      else if (word === 'cellx' || word === 'trowd') isMergedUp = false;
+      else if (word === 'clmrg') isMergedLeft = true;
+      else if (word === 'cellx' || word === 'trowd') [isMergedUp, isMergedLeft] = [false, false];
     },
     endCell: (text) => {
       const further = texts.length < MAX_CELLS ? '' : `${texts.pop() ?? ''} `;
@@ -188,7 +192,7 @@ function createTable(): Table {
     take: () => {
       endRow();
       if (rows.length === 0) return undefined;
-      const table = { rows: layOut(rows), headerRows };
+      const table = { rows: layOut(rows, admits), headerRows };
       rows = [];
       headerRows = 0;
       return table;
@@ -197,17 +201,19 @@ function createTable(): Table {
 }
 
 /** Gives cells the columns that they reach over, and repeats cells that reach down from the row above. */
-function layOut(rows: readonly Row[]): SpanningCell[][] {
+function layOut(rows: readonly Row[], admits: (covered: string) => boolean): SpanningCell[][] {
   const edges = sharedEdges(rows);
   let above = new Map<number, SpanningCell>();
   return rows.map((row) => {
     let column = 0;
     const begins = new Map<number, SpanningCell>();
     for (const [index, text] of row.texts.entries()) {
-      const { isMergedUp = false, right = 0 } = row.definitions[index] ?? {};
+      const { isMergedUp = false, isMergedLeft = false, right = 0 } = row.definitions[index] ?? {};
       const columns = edges === undefined ? 1 : Math.max(1, edgeAt(edges, right) + 1 - column);
-      const own = { text, columns, rows: 1 };
-      begins.set(column, isMergedUp && text === '' ? (above.get(column) ?? own) : own);
+      const over = isMergedUp ? above.get(column) : undefined;
+      const isCovered = over !== undefined || (isMergedLeft && index > 0);
+      const isRead = text !== '' && (!isCovered || admits(text));
+      begins.set(column, (isRead ? undefined : over) ?? { text: isRead ? text : '', columns, rows: 1 });
       column += columns;
     }
     above = begins;

@@ -84,7 +84,7 @@ const PARAGRAPH_ENDS = new Set(['par', 'sect', 'page', 'column']);
 
 /** Makes blocks of tokens. Pictures, fields and groups that only programs need are left out as they come. */
 function createReader(options: Pick<Reader, 'hidden' | 'receipt'>) {
-  const paragraphs = createParagraphs();
+  const paragraphs = createParagraphs((text) => options.hidden.accepts('merged', { text }));
   const form = createFormField();
   const reader: Reader = {
     ...options,

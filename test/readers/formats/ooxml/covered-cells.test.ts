@@ -71,6 +71,22 @@ describe.each([
   });
 });
 
+test('rows of a Word table of one column are left out like others', async () => {
+  const grid = '<w:tblGrid><w:gridCol/></w:tblGrid>';
+  const deleted = '<w:trPr><w:del w:id="1"/></w:trPr>';
+  const bytes = word(
+    `${grid}<w:tr>${wordCell('Above', RESTART)}</w:tr><w:tr>${wordCell('covered', CONTINUED)}</w:tr><w:tr>${deleted}${wordCell('deleted')}</w:tr>`,
+  );
+  const { text: read, gaps } = await readBlocks('docx', bytes);
+  expect(read).toBe('Above\n\n');
+  expect(gaps).toEqual([
+    'hidden: 7 characters in cells that others cover were left out.',
+    'hidden: 7 characters of tracked deletions were left out.',
+  ]);
+  const kept = await readBlocks('docx', bytes, { hiddenText: 'keep' });
+  expect(kept.text).toBe('Above\n\ncovered\n\ndeleted\n\n');
+});
+
 test('a cell of Word that goes on from none above has its own text', async () => {
   const bytes = word(`<w:tr>${wordCell('one', CONTINUED)}${wordCell('two')}</w:tr>`);
   const { text: read, gaps } = await readBlocks('docx', bytes);

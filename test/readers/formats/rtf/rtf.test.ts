@@ -96,6 +96,21 @@ describe('RTF', () => {
     });
   });
 
+  test('leaves out text in cells that others cover', async () => {
+    const rows =
+      '\\trowd\\clvmgf\\cellx1000\\cellx2000\\pard\\intbl above\\cell b\\cell\\row' +
+      '\\trowd\\clvmrg\\cellx1000\\cellx2000\\pard\\intbl under\\cell c\\cell\\row' +
+      '\\trowd\\clmgf\\cellx1000\\clmrg\\cellx2000\\pard\\intbl wide\\cell right\\cell\\row';
+    const { text, gaps } = await read(rows);
+    expect(text).toBe('| above | b |\n| --- | --- |\n| above | c |\n| wide |  |\n\n');
+    expect(gaps).toEqual(['hidden: 10 characters in cells that others cover were left out.']);
+    // A cell that goes on from none above, or begins its row, is shown.
+    const alone = await read(
+      '\\trowd\\clvmrg\\cellx1000\\clmrg\\cellx2000\\pard\\intbl one\\cell two\\cell\\row',
+    );
+    expect(alone.text).toContain('one');
+  });
+
   test('white text on a shade is shown', async () => {
     expect(
       (await read('\\pard\\cbpat2{\\cf1 shown}\\par{\\cf1\\highlight2 as well}\\par')).receipt.gap_count,

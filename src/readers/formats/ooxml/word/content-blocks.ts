@@ -151,7 +151,7 @@ function* tableContent(
   if (!first) return;
   if (first.isFrame) {
     for (let row: typeof first | undefined = first; row; row = rows.next())
-      for (const { element, inside } of row.cells)
+      for (const { element, inside } of rows.inFrame(row))
         yield* contentBlocks(treeEvents(element, isWholeInBody), reader, inside);
     return;
   }

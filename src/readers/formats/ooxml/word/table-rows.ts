@@ -45,12 +45,22 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
   };
   const textsOf = (row: TableRow): { cells: string[] }[] => {
     const texts = unmerge(spanningCells(row, options));
-    const isDeleted = descend(row.element, 'w:trPr', 'w:del') !== undefined;
-    const isRead = !isDeleted || options.gaps.hidden.accepts('deleted', { text: texts.join('') });
+    const isRead = !isDeleted(row) || options.gaps.hidden.accepts('deleted', { text: texts.join('') });
     return isRead ? [{ cells: texts }] : [];
   };
+  let isBelow = false;
   return {
     next,
+    /** The cells of a row of a frame that are read. */
+    inFrame(row: TableRow): TableRow['cells'] {
+      const kind = isDeleted(row) ? 'deleted' : isBelow ? 'merged' : undefined;
+      isBelow = true;
+      return row.cells.filter(({ element, inside }) => {
+        if (kind === undefined || (kind === 'merged' && !isContinued(element))) return true;
+        const text = options.flatten(element, inside);
+        return text === '' || options.gaps.hidden.accepts(kind, { text });
+      });
+    },
     /** The rows as texts, first the rows that have been taken already. */
     *texts(ahead: readonly TableRow[]): Iterable<{ cells: string[] }> {
       for (const row of ahead) yield* textsOf(row);
@@ -87,6 +97,14 @@ export const isHeaderRow = (row: XmlElement | undefined): boolean => {
   return header !== undefined && header.attributes['w:val'] !== '0' && header.attributes['w:val'] !== 'false';
 };
 
+const isDeleted = ({ element }: TableRow): boolean => descend(element, 'w:trPr', 'w:del') !== undefined;
+
+/** Tells whether a cell goes on from the one above. */
+function isContinued(cell: XmlElement): boolean {
+  const merge = valueOf(childOf(cell, 'w:tcPr'), 'w:vMerge');
+  return merge !== undefined && merge !== 'restart';
+}
+
 function nextRow(events: Iterator<XmlEvent>, meet: (element: XmlElement) => void): XmlElement | undefined {
   for (let next = events.next(); next.done !== true; next = events.next()) {
     const event = next.value;
@@ -120,11 +138,10 @@ function spanningCells({ element: row, cells }: TableRow, { flatten }: RowOption
   }));
   const read = cells.map(({ element, inside }) => {
     const properties = childOf(element, 'w:tcPr');
-    const merge = valueOf(properties, 'w:vMerge');
     return {
       text: flatten(element, { ...inside, isCell: true }),
       span: Math.max(1, wholeNumber(valueOf(properties, 'w:gridSpan'), MAX_COLUMNS) ?? 1),
-      isContinued: merge !== undefined && merge !== 'restart',
+      isContinued: isContinued(element),
     };
   });
   return [...skipped, ...read];

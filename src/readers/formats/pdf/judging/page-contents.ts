@@ -13,6 +13,8 @@ export interface PageContents {
   readonly mayHaveLines: boolean;
   /** The numbers of the maps of fonts that have characters beyond U+FFFF, which PDFium's reader leaves out. */
   readonly supplementary: Objects;
+  /** The numbers of the streams of content of which the beginning alone can be read. */
+  readonly brokenOff: ReadonlySet<number>;
 }
 
 /** Looks through the operators of all pages of a file. Those of an encrypted file cannot be told: it may have shifted text. */
@@ -22,7 +24,9 @@ export function lookThrough(bytes: Uint8Array): PageContents {
   let supplementary: Set<number> | 'any' = isEncrypted(bytes) ? 'any' : new Set();
   let shifting: Set<number> | 'any' = isEncrypted(bytes) ? 'any' : new Set();
   let mayHaveLines: boolean | undefined;
-  for (const { content, object } of streamsOf(bytes, 'content')) {
+  const brokenOff = new Set<number>();
+  for (const { content, object, entries } of streamsOf(bytes, 'content')) {
+    if (content === 'breaks off' && object !== undefined && isDrawn(entries)) brokenOff.add(object);
     // pdf.js may read streams that cannot be inflated here.
     const operators = typeof content === 'string' ? undefined : content.toString('latin1');
     if (shifting !== 'any' && (operators === undefined || mayShift(operators))) {
@@ -37,10 +41,20 @@ export function lookThrough(bytes: Uint8Array): PageContents {
       else supplementary.add(object);
     }
     mayHaveLines = mayHaveLines === true || DRAWS_LINE.test(operators);
-    if (mayBeInvisible && mayHaveBars && shifting === 'any' && mayHaveLines && supplementary === 'any') break;
   }
-  return { mayBeInvisible, mayHaveBars, shifting, mayHaveLines: mayHaveLines ?? true, supplementary };
+  return {
+    mayBeInvisible,
+    mayHaveBars,
+    shifting,
+    mayHaveLines: mayHaveLines ?? true,
+    supplementary,
+    brokenOff,
+  };
 }
+
+/** Tells whether a stream may be the content of a page or a form: a colour profile has a number of components. */
+const isDrawn = (entries: string): boolean =>
+  /\/Subtype\s{0,9}\/Form\b/.test(entries) || !/\/(?:Type|Subtype|N|FunctionType)\b/.test(entries);
 
 /** A pair of surrogates in a map of a font to Unicode (ISO 32000-1, 9.10.3). */
 const PAIR = /<(?:[\da-f]{4}){0,8}d[89ab][\da-f]{2}d[c-f][\da-f]{2}/i;

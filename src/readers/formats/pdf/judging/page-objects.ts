@@ -40,6 +40,12 @@ export function createPageObjects(bytes: Uint8Array) {
         if (objects.has(number) || names.some((name) => text.includes(name))) return true;
       return false;
     },
+    /** Tells whether a page, by the number of its object, uses one of these objects; undefined where that cannot be told. */
+    uses(page: number | undefined, objects: ReadonlySet<number>): boolean | undefined {
+      read ??= createGraph(objectsOf(bytes));
+      const used = page === undefined ? undefined : usedBy(page, read);
+      return used && [...objects].some((object) => used.has(object));
+    },
     /** The names of composite fonts of a page that are not in the file; undefined where that cannot be told. */
     fontsWithoutFile(page: number | undefined): ReadonlySet<string> | undefined {
       read ??= createGraph(objectsOf(bytes));

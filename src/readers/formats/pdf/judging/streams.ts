@@ -13,9 +13,12 @@ export function isEncrypted({ buffer, byteOffset, byteLength }: Uint8Array): boo
   return Buffer.from(buffer, byteOffset, byteLength).includes('/Encrypt');
 }
 
+/** Reasons why a stream is not inflated. Programs show the beginning of one that breaks off, up to its first error. */
+type Unread = 'too large' | 'damaged' | 'breaks off';
+
 /** A stream of a file. */
 export interface FoundStream {
-  readonly content: Buffer | 'too large' | 'damaged';
+  readonly content: Buffer | Unread;
   /** The number of its object; undefined where that cannot be told. */
   readonly object: number | undefined;
   /** The end of its dictionary. */
@@ -24,7 +27,8 @@ export interface FoundStream {
 
 /** Yields the content of the streams of a file. */
 export function* inflatedStreams(bytes: Uint8Array, kind: StreamKind): Iterable<Buffer | 'too large'> {
-  for (const { content } of streamsOf(bytes, kind)) if (content !== 'damaged') yield content;
+  for (const { content } of streamsOf(bytes, kind))
+    if (content !== 'damaged' && content !== 'breaks off') yield content;
 }
 
 /**
@@ -63,13 +67,13 @@ function kindOf(entries: string): StreamKind | undefined {
   return /\/(?:Image|FontFile|Length1|XRef)\b/.test(entries) ? undefined : 'content';
 }
 
-function contentOf(stream: Buffer, entries: string): Buffer | 'too large' | 'damaged' {
+function contentOf(stream: Buffer, entries: string): Buffer | Unread {
   const bytes = /\/(?:ASCII85Decode|A85)\b/.test(entries) ? fromAscii85(stream) : stream;
   if (!/\/(?:FlateDecode|Fl)\b/.test(entries)) return bytes.subarray(0, MAX_STREAM_BYTES);
   try {
     return inflateSync(bytes, { maxOutputLength: MAX_STREAM_BYTES });
   } catch (error) {
-    return isTooLarge(error) ? 'too large' : 'damaged';
+    return reasonOf(error);
   }
 }
 
@@ -99,5 +103,10 @@ function fromAscii85(stream: Buffer): Buffer {
   return decoded.subarray(0, length);
 }
 
-const isTooLarge = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+/** A header or a checksum that is wrong tells nothing of the data; many files lack the checksum. */
+function reasonOf(error: unknown): Unread {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return 'damaged';
+  if (error.code === 'ERR_BUFFER_TOO_LARGE') return 'too large';
+  const isOutside = 'message' in error && /^incorrect /.test(String(error.message));
+  return error.code === 'Z_DATA_ERROR' && !isOutside ? 'breaks off' : 'damaged';
+}
