@@ -24,7 +24,7 @@ const attachmentSchema = z.object({
   name: text,
   attachMimeTag: text,
   /** The properties of a message as the library gives them, which are parsed when it is read. */
-  innerMsgContentFields: z.unknown(),
+  innerMsgContentFields: z.unknown().optional(),
 });
 
 /** The properties of a message of Outlook that are read, by the library's names for them. */

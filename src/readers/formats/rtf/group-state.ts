@@ -50,6 +50,9 @@ const FIRST_STATE: GroupState = {
   position: 0,
 };
 
+const BACKGROUNDS: ReadonlySet<string> = new Set(['cb', 'highlight', 'chcbpat', 'chshdng']);
+const OUTLINES: ReadonlySet<string> = new Set(['outl', 'shad', 'embo', 'impr']);
+
 const isOn = (parameter: number | undefined): boolean => parameter !== 0;
 
 /** Returns the state that a control word makes of another; undefined when it does not change it. */
@@ -58,6 +61,8 @@ export function changeState(
   word: string,
   parameter: number | undefined,
 ): GroupState | undefined {
+  if (BACKGROUNDS.has(word)) return { ...state, hasBackground: isOn(parameter) };
+  if (OUTLINES.has(word)) return { ...state, isOutlined: state.isOutlined || isOn(parameter) };
   switch (word) {
     case 'f':
       return { ...state, font: numberOrZero(parameter) };
@@ -71,16 +76,6 @@ export function changeState(
       return { ...state, size: parameter ?? FIRST_STATE.size };
     case 'cf':
       return { ...state, color: numberOrZero(parameter) };
-    case 'cb':
-    case 'highlight':
-    case 'chcbpat':
-    case 'chshdng':
-      return { ...state, hasBackground: isOn(parameter) };
-    case 'outl':
-    case 'shad':
-    case 'embo':
-    case 'impr':
-      return { ...state, isOutlined: state.isOutlined || isOn(parameter) };
     case 'super':
     case 'sub':
     case 'nosupersub':
