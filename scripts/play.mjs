@@ -8,7 +8,7 @@ const { createLogger } = await import('../dist/shared/observability/logger.js');
 const { startOwnRedis } = await import('../dist/cli/redis/own-redis.js');
 const { findOwnRedis, untilRedisAnswers } = await import('../dist/cli/redis/reach-redis.js');
 const { findOrInstallRedisServer } = await import('../dist/cli/redis/find-redis.js');
-const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
+const { lockDataDirectory } = await import('../dist/cli/locks.js');
 const { createApiContext } = await import('../dist/api/context.js');
 
 const closing = new AbortController();

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from './executables.js';
 import { superviseChild, type Child } from './supervise-child.js';
 import { findOrInstallRedisServer } from './redis/find-redis.js';
-import { lockDataDirectory } from './lock-data-directory.js';
+import { lockDataDirectory } from './locks.js';
 import { startOwnRedis } from './redis/own-redis.js';
 import { untilRedisAnswers } from './redis/reach-redis.js';
 import { assertPortIsFree } from './free-port.js';

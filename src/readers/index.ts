@@ -23,11 +23,11 @@ export type { OcrMode, ReadOptions } from './read-options.js';
 export { renderPage } from './read.js';
 export { createAttachmentKeeper } from './receipt/attachment-keeper.js';
 export type { AttachmentLimits, KeepAttachment, KeptAttachment } from './receipt/attachment-keeper.js';
-export { mailHeadersSchema } from './receipt/mail-headers.js';
 export {
   addGaps,
   GAP_REASONS,
   gapSchema,
+  mailHeadersSchema,
   MAX_NAMED,
   missingAttachment,
   PART_UNITS,

@@ -19,7 +19,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   rtf: async () => (await import('./formats/rtf/rtf.js')).parseRtf,
   eml: async () => (await import('./formats/mail/eml.js')).parseEml,
   mbox: async () => (await import('./formats/mail/mbox.js')).parseMbox,
-  ics: async () => (await import('./formats/calendar/ics.js')).parseIcs,
+  ics: async () => (await import('./formats/calendar/calendar.js')).parseIcs,
   msg: async () => (await import('./formats/mail/msg.js')).parseMsg,
   pdf: async () => (await import('./formats/pdf/pdf.js')).parsePdf,
   docx: async () => (await import('./formats/ooxml/docx.js')).parseDocx,

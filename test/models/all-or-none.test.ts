@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allOrNone } from '../../src/models/routes/route.js';
+import { allOrNone } from '../../src/models/routes/texts.js';
 import { rejection } from '../support/rejection.js';
 
 const { signal } = new AbortController();

@@ -3,14 +3,15 @@ import { createQueryEngineIndex } from '../../shared/adapters/query-engine-index
 import { algorithmOf, chooseIndex } from '../../shared/data-set/choose-index.js';
 import { claimIndex, readDataSet, watchDataSet, type DataSet } from '../../shared/data-set/data-set.js';
 import type { Records } from '../../shared/documents/records.js';
+import { UnavailableError } from '../../shared/errors.js';
 import type { Logger } from '../../shared/observability/logger.js';
-import type { Embedder, Index, OnProblem } from '../../shared/ports.js';
+import type { CallOptions, Embedder, Index, OnProblem } from '../../shared/ports.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { waitForRedis } from '../../shared/redis/open.js';
 import { usesEmbeddingModel } from '../../shared/settings/chosen-adapters.js';
 import type { Settings } from '../../shared/settings/schema.js';
 import { createTermStatistics } from '../../shared/term-statistics/term-statistics.js';
-import { limitIndexTime } from './limit-index-time.js';
+import { createDeadline, untilAborted } from '../../shared/tools/aborting.js';
 
 /** Lists of the Query Engine read at most this many bytes of records at a time to compare them with a filter. */
 const MAX_READ_BYTES = 1024 ** 2;
@@ -107,5 +108,42 @@ function withPostings(engine: Index, { words, state, close }: ReturnType<typeof 
     close: async () => {
       await Promise.all([close(), engine.close()]);
     },
+  };
+}
+
+/**
+ * Wraps an index with a time limit. A question that takes longer fails with UnavailableError (503), and its late answer is
+ * ignored, whatever of it heeds the signal. The Query Engine has the same limit of its own: it comes with each query, and
+ * `engine.ts` of its adapter makes the same error of it. The members are listed one by one, so that a new member of the port
+ * does not compile until it is added here.
+ */
+export function limitIndexTime(index: Index, { milliseconds }: { milliseconds: number }): Index {
+  const inTime =
+    <Request extends CallOptions, Answer>(ask: (request: Request) => Promise<Answer>) =>
+    async (request: Request): Promise<Answer> => {
+      const deadline = createDeadline(milliseconds, request.signal);
+      try {
+        return await untilAborted(ask({ ...request, signal: deadline.signal }), deadline.signal);
+      } catch (cause) {
+        throw deadline.isOver ? new UnavailableError('index', { cause }) : cause;
+      } finally {
+        deadline.clear();
+      }
+    };
+  return {
+    name: index.name,
+    vectors: {
+      search: inTime((request) => index.vectors.search(request)),
+      similarities: inTime((request) => index.vectors.similarities(request)),
+    },
+    words: {
+      search: inTime((request) => index.words.search(request)),
+      scores: inTime((request) => index.words.scores(request)),
+    },
+    list: inTime((request) => index.list(request)),
+    count: inTime((request) => index.count(request)),
+    // Neither of these asks the engine.
+    state: () => index.state(),
+    close: () => index.close(),
   };
 }

@@ -14,7 +14,7 @@ import { embeddingFileOf, recommendedEmbedding } from '../../shared/local-models
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
 import { systemErrorCode, onMissing } from '../../shared/system-error-code.js';
 import { say, UserError } from '../user-messages.js';
-import { lockModel } from './lock-model.js';
+import { lockModel } from '../locks.js';
 import { inMegabytes } from './megabytes.js';
 import { asUserError } from './pull-errors.js';
 import { download, type OnProgress } from './pulling/download.js';

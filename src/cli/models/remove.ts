@@ -6,7 +6,7 @@ import { loadSettings, type Environment, type Settings } from '../../shared/sett
 import { onMissing } from '../../shared/system-error-code.js';
 import { UserError } from '../user-messages.js';
 import { draftOf, listDrafts } from './pulling/drafts.js';
-import { lockModel } from './lock-model.js';
+import { lockModel } from '../locks.js';
 import { asUserError } from './pull-errors.js';
 
 /**

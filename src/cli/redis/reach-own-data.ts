@@ -1,5 +1,5 @@
 import type { Environment, Settings } from '../../shared/settings/load.js';
-import { lockDataDirectory } from '../lock-data-directory.js';
+import { lockDataDirectory } from '../locks.js';
 import { say, UserError } from '../user-messages.js';
 import { findOrInstallRedisServer } from './find-redis.js';
 import { startOwnRedis } from './own-redis.js';

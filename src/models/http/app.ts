@@ -11,12 +11,9 @@ import type { Logger } from '../../shared/observability/logger.js';
 import { beginSpanFor, type Span } from '../../shared/tracing/tracing.js';
 import { isLoopbackHost } from '../../shared/settings/addresses.js';
 import { KEEP_ALIVE_MILLISECONDS } from '../../shared/tools/keep-alive.js';
-import { chatCompletions } from '../routes/chat-completions.js';
-import { embeddings } from '../routes/embeddings.js';
-import { describeModel, listModels } from '../routes/models.js';
-import { rerank } from '../routes/rerank.js';
+import { chatCompletions, listStates, removeState, writeState } from '../routes/chat.js';
 import type { Handler, RouteParts } from '../routes/route.js';
-import { listStates, removeState, writeState } from '../routes/states.js';
+import { embeddings, rerank } from '../routes/texts.js';
 import { replyError } from './errors.js';
 
 /** 2,048 texts of the largest chunks, or a prompt of a million tokens. */
@@ -69,6 +66,18 @@ export function createModelsApp({ token, hosts, logger, ...parts }: AppOptions):
   };
   return app.use(onError);
 }
+
+const listModels =
+  ({ catalog }: RouteParts): Handler =>
+  async (_request, response) => {
+    response.json({ object: 'list', data: await catalog.list() });
+  };
+
+const describeModel =
+  ({ catalog }: RouteParts): Handler =>
+  async (request, response) => {
+    response.json(await catalog.describe(String(request.params['model'])));
+  };
 
 /** Begins the part of a trace that this process has in it. A request that names no trace has none. */
 function beginRequestSpan(request: Request, response: Response): Span {

@@ -1,12 +1,12 @@
 import { addTo } from '../../shared/at.js';
 import { boundedNames } from '../blocks/bounded-names.js';
 import { cleanText } from '../blocks/clean-text.js';
-import type { MailHeaders } from './mail-headers.js';
 import {
   MAX_NAMED,
   type Attachment,
   type Gap,
   type GapReason,
+  type MailHeaders,
   type PartUnit,
   type Receipt,
 } from './receipt.js';

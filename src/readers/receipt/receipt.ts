@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { addTo } from '../../shared/at.js';
 import { locationSchema } from '../blocks/location.js';
-import { mailHeadersSchema } from './mail-headers.js';
 
 /** The reasons why a part of a file was not read, or is not in the chunks. */
 export const GAP_REASONS = [
@@ -45,6 +44,26 @@ const attachmentSchema = z.object({
   reason: z.string().nullable(),
 });
 export type Attachment = z.infer<typeof attachmentSchema>;
+
+/** Most addresses of each kind that filters can name, and most UTF-16 units of a header. */
+export const MAX_ADDRESSES = 32;
+export const MAX_HEADER_CHARACTERS = 500;
+
+const header = z.string().max(MAX_HEADER_CHARACTERS);
+const addresses = z.array(header).max(MAX_ADDRESSES);
+
+/** The headers of a message, as filters ask for them. Addresses are in lower case, without names. */
+export const mailHeadersSchema = z.object({
+  from: addresses,
+  to: addresses,
+  cc: addresses,
+  /** ISO 8601 in UTC; null where the message has no date that can be read. */
+  date: header.nullable(),
+  subject: header.nullable(),
+  /** Without angle brackets, as JMAP has it (RFC 8621). */
+  message_id: header.nullable(),
+});
+export type MailHeaders = z.infer<typeof mailHeadersSchema>;
 
 /** Most gaps and attachments that a receipt names one by one. All gaps are counted. */
 export const MAX_NAMED = 100;

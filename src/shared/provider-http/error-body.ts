@@ -86,6 +86,11 @@ function paramOf(issues: readonly Issue[]): string | null {
 
 const tellIssue = ({ loc, msg }: Issue): string => `${loc.join('.')}: ${msg}`;
 
+/** Tells whether something that a provider says is a word, such as a code, that is safe to log. */
+export function isPlainWord(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value);
+}
+
 /**
  * Gives refusals of a provider the form of OpenAI's errors. Its client reads no other form, and would keep only the status
  * of refusals by Mistral or a server of FastAPI.

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { rememberTokens } from '../../../src/api/auth/recent-tokens.js';
+import { rememberTokens } from '../../../src/api/auth/authentication.js';
 
 const inMilliseconds = (milliseconds: number) => (Date.now() + milliseconds) / 1_000;
 

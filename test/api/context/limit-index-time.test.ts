@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { limitIndexTime } from '../../../src/api/context/limit-index-time.js';
+import { limitIndexTime } from '../../../src/api/context/open-index.js';
 import { UnavailableError } from '../../../src/shared/errors.js';
 import type { Index } from '../../../src/shared/ports.js';
 

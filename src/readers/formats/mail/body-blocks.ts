@@ -1,7 +1,7 @@
 import type { Block } from '../../blocks/block.js';
 import type { ReadContext } from '../../parser.js';
 import { receiptOfPart } from '../../receipt/receipt-writer.js';
-import { calendarBlocks } from '../calendar/calendar-blocks.js';
+import { calendarBlocks } from '../calendar/calendar.js';
 import { createHtmlReader } from '../html/read-html.js';
 import { parseRtf } from '../rtf/rtf.js';
 import { createSignReader } from '../signs/sign-reader.js';

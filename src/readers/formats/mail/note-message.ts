@@ -1,4 +1,4 @@
-import { MAX_ADDRESSES, MAX_HEADER_CHARACTERS, type MailHeaders } from '../../receipt/mail-headers.js';
+import { MAX_ADDRESSES, MAX_HEADER_CHARACTERS, type MailHeaders } from '../../receipt/receipt.js';
 import { cleanText } from '../../blocks/clean-text.js';
 import type { ReadContext } from '../../parser.js';
 import type { MailMessage } from './message.js';

@@ -12,8 +12,8 @@ import { createSignReader } from '../signs/sign-reader.js';
 import { mayHoldForm } from './marks/form-fields.js';
 import { readPrivate } from './marks/private-signs.js';
 import type { PdfjsDocument } from './pdfjs/pdfjs.js';
+import { tidyPage } from './pdfjs/second-reader.js';
 import { cannotOpen, readNative } from './read-native.js';
-import { tidyPage } from './tidy-page.js';
 
 /**
  * Parses PDF page by page, with PDFium where there is a build of it for this machine and it does not fail, else with

@@ -23,11 +23,10 @@ import { createCarried, remarkBlocks, type Carried } from './carried/carried.js'
 import { createCoverage } from './judging/coverage.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
 import type { DocumentInfo } from './pdfjs/pdfjs.js';
-import { createSecondReader } from './pdfjs/second-reader.js';
+import { createSecondReader, tidyPage } from './pdfjs/second-reader.js';
 import { createFontless } from './fontless/fontless.js';
 import { createSupplementary } from './marks/supplementary.js';
 import { createSignFinder } from './marks/symbol-fonts.js';
-import { tidyPage } from './tidy-page.js';
 import { withItems } from './with-items.js';
 import { createWorkBudgets } from './work-budgets.js';
 

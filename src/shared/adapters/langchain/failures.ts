@@ -1,6 +1,6 @@
 import { IngestError, toError, UnavailableError } from '../../errors.js';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
-import { isPlainWord } from '../../provider-http/plain-word.js';
+import { isPlainWord } from '../../provider-http/error-body.js';
 import { readTooLong, type TooLong } from '../../provider-http/too-long.js';
 import { UnusableClassError } from './load-class.js';
 

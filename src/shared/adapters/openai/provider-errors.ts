@@ -1,7 +1,7 @@
 import { APIConnectionError, APIError } from 'openai';
 import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { networkCause, parseRetryAfter } from '../../provider-http/bounded-fetch.js';
-import { isPlainWord } from '../../provider-http/plain-word.js';
+import { isPlainWord } from '../../provider-http/error-body.js';
 import { readCompletionLimit, readTooLong, type TooLong } from '../../provider-http/too-long.js';
 
 /** The provider understood the request and refused it (400, 413, 422). Sending it again would change nothing. */

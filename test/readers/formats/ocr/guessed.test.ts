@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isGuessed } from '../../../../src/readers/formats/ocr/guessed.js';
+import { isGuessed } from '../../../../src/readers/formats/ocr/recognizer.js';
 
 const page = (confidence: number, text: string) => ({
   confidence,

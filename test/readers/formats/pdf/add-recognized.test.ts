@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { addRecognized } from '../../../../src/readers/formats/pdf/add-recognized.js';
+import { addRecognized } from '../../../../src/readers/formats/pdf/recognize-page.js';
 import type { Piece } from '../../../../src/readers/formats/pages/layout/piece.js';
 
 const piece = (text: string, x: number, y: number, table?: Piece['table']): Piece => ({

@@ -56,3 +56,12 @@ function mayHaveLayers({ buffer, byteOffset, byteLength }: Uint8Array): boolean 
 async function openLater(bytes: Uint8Array): Promise<PdfjsDocument> {
   return await (await loadPdfjs()).openPdfjs(bytes);
 }
+
+/** The text of a page as the second reader gives it, without spaces and lines that say nothing. */
+export function tidyPage(text: string): string {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  return lines
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}

@@ -11,13 +11,13 @@ const contentSchema = z.union([
 ]);
 
 /** Messages of a conversation. Text only: local models see no pictures, and have no tools. */
-export const turnsSchema = z
+const turnsSchema = z
   .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: contentSchema }))
   .min(1)
   .max(1_000);
 
 const stop = z.string().min(1).max(256);
-const bodySchema = z.object({
+const completionSchema = z.object({
   model: z.string(),
   messages: turnsSchema,
   max_tokens: z.int().min(1).nullish(),
@@ -34,13 +34,13 @@ const bodySchema = z.object({
   /** The name of a saved state (`PUT /v1/states/{state}`) that holds the beginning of the conversation. */
   state: z.string().nullish(),
 });
-type Body = z.infer<typeof bodySchema>;
+type Body = z.infer<typeof completionSchema>;
 
 /** `POST /v1/chat/completions` in the shape of OpenAI's API. */
 export const chatCompletions =
   ({ models, metrics }: RouteParts): Handler =>
   async (request, response) => {
-    const body = bodySchema.parse(request.body);
+    const body = completionSchema.parse(request.body);
     const signal = whileConnected(response);
     const reply =
       body.stream === true ? createStreamedReply(response, body) : createWholeReply(response, body);
@@ -128,3 +128,67 @@ function createStreamedReply(response: Response, body: Body): Reply {
     },
   };
 }
+
+const stateSchema = z.object({
+  model: z.string(),
+  messages: turnsSchema,
+  /** Another state that holds a beginning of the same conversation. */
+  from: z.string().nullish(),
+  /** The group of the state. Where there is no room, the least recently used state of the group with the most bytes goes. */
+  group: z.string().max(1_024).default(''),
+});
+
+/** The interval at which waiting clients hear that they are not forgotten. */
+const WAITING_MILLISECONDS = 20_000;
+
+/**
+ * `PUT /v1/states/{state}`: reads the beginning of a conversation and saves the model's state after it. Answers lines of
+ * JSON: `{read, of}` now and then, and at the end `{tokens, tokens_reused, bytes}`. An answer without that line has failed.
+ */
+export const writeState =
+  ({ models, metrics }: RouteParts): Handler =>
+  async (request, response) => {
+    const { model, messages, from, group } = stateSchema.parse(request.body);
+    const id = String(request.params['state']);
+    const signal = whileConnected(response);
+    const send = (line: object) => {
+      if (!response.headersSent) response.type('application/x-ndjson');
+      response.write(`${JSON.stringify(line)}\n`);
+    };
+    const waiting = setInterval(() => send({ read: 0, of: 1 }), WAITING_MILLISECONDS);
+    const prepared = await metrics
+      .during('chat', () =>
+        models.use(model, 'chat', (use) =>
+          use.prepare(
+            { turns: messages, id, group, from: from ?? undefined },
+            { by: group, isUrgent: false, signal, onProgress: (read, of) => send({ read, of }) },
+          ),
+        ),
+      )
+      .finally(() => clearInterval(waiting));
+    const { tokens, reusedTokens, bytes } = prepared;
+    metrics.addTokens('chat', 'read', tokens - reusedTokens);
+    metrics.addTokens('chat', 'reused', reusedTokens);
+    send({ tokens, tokens_reused: reusedTokens, bytes });
+    response.end();
+  };
+
+export const removeState =
+  ({ states }: RouteParts): Handler =>
+  async (request, response) => {
+    await states.remove(String(request.params['state']));
+    response.status(204).end();
+  };
+
+export const listStates =
+  ({ states }: RouteParts): Handler =>
+  async (_request, response) => {
+    const data = (await states.list()).map(({ id, tokens, bytes, usedAt }) => ({
+      id,
+      object: 'state',
+      tokens,
+      bytes,
+      used_at: new Date(usedAt).toISOString(),
+    }));
+    response.json({ object: 'list', data });
+  };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { reconnectSilentRedis } from '../../../src/api/context/reconnect-silent-redis.js';
+import { reconnectSilentRedis } from '../../../src/shared/redis/open.js';
 import { UnavailableError } from '../../../src/shared/errors.js';
 import { createJobs } from '../../../src/shared/queues/jobs.js';
 import { bullConnection, createRedis, toUnavailable, type Redis } from '../../../src/shared/redis/client.js';
