@@ -36,9 +36,9 @@ const rtf = (body: string): string =>
   `{\\rtf1\\ansi{\\colortbl;\\red255\\green255\\blue255;}Shown ${body}\\par}`;
 const NOTE = '{\\footnote\\pard\\plain Canary}';
 
-type Row = readonly [FileFormat, what: string, content: string | Uint8Array];
+type Row = readonly [FileFormat, string, string | Uint8Array];
 
-const UNSEEN: readonly (readonly [...Row, kind: string])[] = [
+const UNSEEN: readonly (readonly [...Row, string])[] = [
   ['docx', 'a box', docx(`<w:r><w:rPr><w:vanish/></w:rPr>${BOX}</w:r>`), '1 hidden shape'],
   ['docx', 'a deleted box', docx(`<w:del><w:r>${BOX}</w:r></w:del>`), '1 deleted shape'],
   [

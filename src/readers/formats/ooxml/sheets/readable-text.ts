@@ -8,7 +8,7 @@ import type { OfficePackage } from '../package/office-package.js';
 import { wholeNumberOrZero, childOf, childrenOf, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { cellRange, LAST_COLUMN, type CellRange } from './cell-references.js';
-import { createCoveredCells } from './merged-ranges.js';
+import { createCoveredCells } from './covered-cells.js';
 import { attribute } from '../../xml/read-markup.js';
 
 /** The look of letters. */
