@@ -74,7 +74,7 @@ function createReaders(
 ): { readonly readers: Readers; readonly how: Reading } {
   const { options, receipt } = context;
   const second = createSecondReader(bytes);
-  const { shifting, supplementary, brokenOff, ...contents } = lookThrough(bytes);
+  const { shifting, supplementary: maps, brokenOff, ...contents } = lookThrough(bytes);
   const objects = createPageObjects(bytes);
   const withShapes = contents.mayHaveBars || contents.mayHaveLines;
   const budgets = createWorkBudgets();
@@ -84,13 +84,7 @@ function createReaders(
     withShapes,
     second,
     signs: createSignFinder({ bytes, second, objects, receipt, budget: budgets.signs }),
-    supplementary: createSupplementary({
-      second,
-      objects,
-      maps: supplementary,
-      receipt,
-      budget: budgets.supplementary,
-    }),
+    supplementary: createSupplementary({ second, objects, maps, receipt, budget: budgets.supplementary }),
     fontless: createFontless({ pdfium, bytes, second, objects, receipt, budget: budgets.fontless }),
     receipt,
     recognizer: createRecognizer({ pdfium, options, receipt }),

@@ -48,24 +48,28 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
     const isRead = !isDeleted(row) || options.gaps.hidden.accepts('deleted', { text: texts.join('') });
     return isRead ? [{ cells: texts }] : [];
   };
-  let isBelow = false;
   return {
     next,
-    /** The cells of a row of a frame that are read. */
-    inFrame(row: TableRow): TableRow['cells'] {
-      const kind = isDeleted(row) ? 'deleted' : isBelow ? 'merged' : undefined;
-      isBelow = true;
-      return row.cells.filter(({ element, inside }) => {
-        if (kind === undefined || (kind === 'merged' && !isContinued(element))) return true;
-        const text = options.flatten(element, inside);
-        return text === '' || options.gaps.hidden.accepts(kind, { text });
-      });
-    },
+    inFrame: createFrameCells(options),
     /** The rows as texts, first the rows that have been taken already. */
     *texts(ahead: readonly TableRow[]): Iterable<{ cells: string[] }> {
       for (const row of ahead) yield* textsOf(row);
       for (let row = next(); row; row = next()) yield* textsOf(row);
     },
+  };
+}
+
+/** Returns the cells of a row of a frame that are read. Rows are given in their order. */
+function createFrameCells({ flatten, gaps }: RowOptions): (row: TableRow) => TableRow['cells'] {
+  let isBelow = false;
+  return (row) => {
+    const kind = isDeleted(row) ? 'deleted' : isBelow ? 'merged' : undefined;
+    isBelow = true;
+    return row.cells.filter(({ element, inside }) => {
+      if (kind === undefined || (kind === 'merged' && !isContinued(element))) return true;
+      const text = flatten(element, inside);
+      return text === '' || gaps.hidden.accepts(kind, { text });
+    });
   };
 }
 
