@@ -28,6 +28,7 @@ import { createReadDocuments } from './services/documents/read-documents.js';
 import { createReadPage, createRenderPage } from './services/documents/read-page.js';
 import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/documents/downloads.js';
 import { createSourceTexts } from './services/documents/source-text.js';
+import { createReadRecentUsage } from './services/recent-usage.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
 import { createAdmission } from './services/ingest/admission/admission.js';
 import { createAnswerAgain, createBeginAgain } from './services/ingest/answer-again.js';
@@ -86,6 +87,7 @@ export function createRoutes(context: RouteContext, { secrets, guesses, phase }:
     ...cacheRoutes(context),
     ...createUsageRoutes({
       usage,
+      readRecent: createReadRecentUsage({ usage, usageOfReads, memory: context.answerMemory }),
       usageOfReads,
       quotas: quotasOf(settings),
       owned: (ownerId) => readOwned(redis, ownerId),

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { noQuotas } from '../support/no-quotas.js';
-import { noReads } from '../support/no-reads.js';
+import { noReads, noRecent } from '../support/no-reads.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { makeToken, startApi } from '../support/api.js';
 import { startBrowser } from '../support/browser.js';
@@ -13,8 +13,8 @@ testWithBrowser(
   'in /docs a request is tried out with a token, and nobody else is asked for anything',
   async () => {
     const stats = { ingest_text: 4711 };
-    const usage = { stats: () => Promise.resolve(stats), recent: () => Promise.resolve([]) };
-    const routes = createUsageRoutes({ usage, usageOfReads: noReads, ...noQuotas });
+    const usage = { stats: () => Promise.resolve(stats) };
+    const routes = createUsageRoutes({ usage, readRecent: noRecent, usageOfReads: noReads, ...noQuotas });
     const api = await startApi({ routes });
     if (!browser) throw new Error('no browser');
     const page = await browser.newPage();

@@ -10,7 +10,7 @@ import { errorBody } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute } from '../../src/api/http/route.js';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
 import { noQuotas } from '../support/no-quotas.js';
-import { noReads } from '../support/no-reads.js';
+import { noReads, noRecent } from '../support/no-reads.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { startApi, type ApiClient } from '../support/api.js';
 import { unlimitedGuesses } from '../support/guesses.js';
@@ -36,7 +36,8 @@ const routes = [
   }),
   ...createTokenRoutes({ makeUri: () => '', devMode: false, guesses: unlimitedGuesses, password: null }),
   ...createUsageRoutes({
-    usage: { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) },
+    usage: { stats: () => Promise.resolve({}) },
+    readRecent: noRecent,
     usageOfReads: noReads,
     ...noQuotas,
   }),

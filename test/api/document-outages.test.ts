@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { UnavailableError } from '../../src/shared/errors.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { createUser, documentOf, idsOf, type User } from '../support/document-client.js';
 import { playIngest } from '../support/play-worker.js';
@@ -50,6 +51,7 @@ test('a full disk is 503, and nothing is listed; short texts need none', async (
   }
   expect(idsOf(await user.get('/documents'))).toEqual([]);
   expect(await api.storedFiles()).toEqual([]);
+  expect(await api.redis.zCard(keys.draftObjects)).toBe(0);
 });
 
 test('a subscription that was cut off is there again, and no wait is lost meanwhile', async () => {

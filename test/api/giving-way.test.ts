@@ -29,6 +29,8 @@ interface Serving {
   readonly cutOff: () => number;
   /** Asks for a long answer, and takes nothing of it but its beginning. */
   readonly askAndPause: (callerId: string, path?: string) => Promise<RawConnection>;
+  /** Changes something, and takes nothing of the long answer to that. */
+  readonly changeAndPause: (callerId: string) => Promise<RawConnection>;
   readonly ask: (callerId: string) => ReturnType<ApiClient['request']>;
   /** All that `askAndPause` gave. */
   readonly connections: readonly RawConnection[];
@@ -47,6 +49,11 @@ function servingTest(name: string, run: (serving: Serving) => Promise<void>): vo
         routes: [
           { ...get('/long', () => ({ type: 'json', status: 200, body: BODY })), permission: 'read' },
           { ...get('/file', file), permission: 'read' },
+          {
+            ...get('/change', () => ({ type: 'json', status: 200, body: BODY })),
+            method: 'post',
+            permission: 'write',
+          },
         ],
         answerMemory: memory,
         giveWayMilliseconds: 1_500,
@@ -62,9 +69,18 @@ function servingTest(name: string, run: (serving: Serving) => Promise<void>): vo
         connection.socket.pause();
         return connection;
       };
+      const changeAndPause = async (callerId: string) => {
+        const connection = await openRaw(api.port);
+        connections.push(connection);
+        const token = makeToken({ entity_id: callerId });
+        connection.socket.write(
+          `POST /change HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: 0\r\n\r\n`,
+        );
+        return connection;
+      };
       const ask = (callerId: string) => api.request('/long', { token: makeToken({ entity_id: callerId }) });
       try {
-        await run({ memory, cutOff: () => cutOff, askAndPause, ask, connections });
+        await run({ memory, cutOff: () => cutOff, askAndPause, changeAndPause, ask, connections });
       } finally {
         for (const { socket } of connections) socket.destroy();
         await api.close();
@@ -154,6 +170,20 @@ servingTest(
     expect([cutOff(), memory.figures().waiting]).toEqual([0, 1]);
     for (const { socket } of connections) socket.destroy();
     await own;
+  },
+);
+
+servingTest(
+  'answers to changes that nobody reads take no more than answers to questions: the rest is cut off',
+  async ({ memory, changeAndPause, ask }) => {
+    const changes = await Promise.all(Array.from({ length: 12 }, () => changeAndPause('heavy')));
+    await until(() => changes.filter(({ socket }) => socket.closed).length >= 8);
+    expect(memory.figures().held).toBeLessThanOrEqual(2.25 * BODY_BYTES);
+    const begun = changes.filter(({ received }) => received().startsWith('HTTP/1.1 200'));
+    expect(begun.length).toBeLessThanOrEqual(2);
+    // None is told that nothing was done.
+    expect(changes.map(({ received }) => received()).filter((text) => text.includes(' 503 '))).toEqual([]);
+    expect((await ask('third')).status).toBe(200);
   },
 );
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import jsonwebtoken from 'jsonwebtoken';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
 import { noQuotas } from '../support/no-quotas.js';
-import { noReads } from '../support/no-reads.js';
+import { noReads, noRecent } from '../support/no-reads.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { createTokenUri } from '../../src/api/services/token-uri.js';
 import { jsonBody, makeToken, SECRET, startApi, type ApiAnswer, type ApiClient } from '../support/api.js';
@@ -18,10 +18,10 @@ function start({
 } = {}): Promise<ApiClient> {
   const guesses = unlimitedGuesses;
   const makeUri = createTokenUri({ secret: SECRET, scheme: 'databridge', host, port });
-  const usage = { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) };
+  const usage = { stats: () => Promise.resolve({}) };
   const routes = [
     ...createTokenRoutes({ makeUri, devMode, guesses, password }),
-    ...createUsageRoutes({ usage, usageOfReads: noReads, ...noQuotas }),
+    ...createUsageRoutes({ usage, readRecent: noRecent, usageOfReads: noReads, ...noQuotas }),
   ];
   return startApi({ routes, devMode });
 }

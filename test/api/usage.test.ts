@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
+import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
+import { createReadRecentUsage, type ReadRecentUsage } from '../../src/api/services/recent-usage.js';
 import { readOwned } from '../../src/shared/documents/counts.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { makeContent, makeDocument } from '../support/documents.js';
@@ -14,15 +16,20 @@ let server: TestRedis;
 let redis: Redis;
 let usage: Usage;
 let api: ApiClient;
+let readRecent: ReadRecentUsage;
+const memory = createAnswerMemory({ limitBytes: 16 * 1024 ** 2, waitMilliseconds: 100 });
 beforeAll(async () => {
   server = await startTestRedis();
   redis = createRedis(server.url, { failFast: true, onError: () => undefined });
   await redis.connect();
   usage = createUsage(redis);
+  const usageOfReads = { untilStored: () => untilStored() };
+  readRecent = createReadRecentUsage({ usage, usageOfReads, memory });
   api = await startApi({
     routes: createUsageRoutes({
       usage,
-      usageOfReads: { untilStored: () => untilStored() },
+      readRecent,
+      usageOfReads,
       quotas,
       owned: (ownerId) => readOwned(redis, ownerId),
     }),
@@ -98,6 +105,21 @@ describe('/usage/recent', () => {
   ])('refuses %s', async (query, field, type) => {
     const answer = await recent(`?${query}`);
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', field], type }] } });
+  });
+
+  test('records that nobody takes hold no more than the share of their caller', async () => {
+    const query = '\u{1f512}'.repeat(512);
+    for (let n = 0; n < 1_000; n += 1) await usage.append(event({ metadata: { query } }));
+    const { signal } = new AbortController();
+    const read = (callerId: string) => readRecent(callerId, { limit: 1_000 }, signal);
+    const asked = await Promise.allSettled(Array.from({ length: 40 }, () => read('alice')));
+    const answers = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(answers.length).toBeGreaterThan(1);
+    expect(answers.length).toBeLessThanOrEqual(4);
+    expect(memory.figures().held).toBeGreaterThan(answers.length * 1_000 * 512 * 4);
+    for await (const _ of await read('bob'));
+    for (const answer of answers) for await (const _ of answer);
+    expect(memory.figures()).toEqual({ held: 0, waiting: 0 });
   });
 
   test('filters by operation_type and status; unknown values give an empty list', async () => {

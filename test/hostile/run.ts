@@ -21,6 +21,8 @@ import { queueAttacks } from './attacks/queues.js';
 import { searchAttacks } from './attacks/searches.js';
 import { sharingAttacks } from './attacks/sharing.js';
 import { slowReaderAttacks, stalledReaders } from './attacks/slow-readers.js';
+import { streamAttacks } from './attacks/streams.js';
+import { unreadAttacks } from './attacks/unread.js';
 import { startCanary } from './canary.js';
 import { watchMemory, type Peak } from './memory.js';
 import { SERVED_WITHIN_MS, type Song } from './song.js';
@@ -32,9 +34,11 @@ const ATTACKS: readonly Attack[] = [
   ...bodyAttacks,
   ...connectionAttacks,
   ...searchAttacks,
+  ...streamAttacks,
   // Both mostly wait for time limits.
   together(drippingConnections, stalledReaders),
   ...slowReaderAttacks,
+  ...unreadAttacks,
   ...identityAttacks,
   ...malformedAttacks,
   ...accessListAttacks,

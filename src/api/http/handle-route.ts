@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { UnavailableError } from '../../shared/errors.js';
 import { createSharedController } from '../../shared/tools/aborting.js';
 import { traced } from '../../shared/tracing/tracing.js';
 import {
@@ -16,7 +17,7 @@ import { auditAnswer, auditPath } from './audit/audit-trail.js';
 import { baseUrlOf } from './origins.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody, type BodyReading } from './request/body.js';
-import { noteRequest, reasonOfEnd } from './connections/slow-clients.js';
+import { cutOffClient, noteRequest, reasonOfEnd } from './connections/slow-clients.js';
 import { fingerprintBytes, fingerprintLines } from './idempotency/fingerprint.js';
 import { handleOnce } from './idempotency/handle-once.js';
 import {
@@ -199,15 +200,22 @@ function readingOf(
   };
 }
 
-/** Takes memory for a response body. Only GET may be refused: other requests have already changed something. */
+/**
+ * Takes memory for a response body. Without room only GET is refused: other requests have already changed something, so that
+ * their clients are disconnected, like those that take too little of their answers.
+ */
 function holdFor(
   memory: AnswerMemory,
   { callerId, request, signal }: { callerId: string; request: Request; signal: AbortSignal },
 ): Exchange['hold'] {
-  return (bytes) =>
-    request.method === 'GET'
-      ? memory.reserve({ callerId, bytes, signal })
-      : Promise.resolve(memory.hold({ callerId, bytes, signal }));
+  return async (bytes) => {
+    try {
+      return await memory.keep({ callerId, bytes, signal });
+    } catch (error) {
+      if (request.method === 'GET' || !(error instanceof UnavailableError)) throw error;
+      throw cutOffClient(request.socket);
+    }
+  };
 }
 
 /** Tells who sends the request, and throws where they may not use the route. The question of room for it comes later. */

@@ -4,6 +4,7 @@ import type { Quota } from '../../shared/errors.js';
 import { OPERATIONS, type Usage, type UsageEvent } from '../../shared/usage/usage.js';
 import type { WriteBehind } from '../../shared/usage/write-behind.js';
 import { defineRoute, type Route } from '../http/route.js';
+import type { ReadRecentUsage } from '../services/recent-usage.js';
 import { queryInstant, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 
 const statistics = z
@@ -46,13 +47,14 @@ const quotaUsage = z
   .meta({ id: 'QuotaUsage', description: 'The things that the caller owns, and how many of them they may.' });
 
 interface UsageParts {
-  readonly usage: Pick<Usage, 'stats' | 'recent'>;
+  readonly usage: Pick<Usage, 'stats'>;
+  readonly readRecent: ReadRecentUsage;
   readonly usageOfReads: Pick<WriteBehind, 'untilStored'>;
   readonly quotas: Quotas;
   readonly owned: (ownerId: string) => Promise<Owned>;
 }
 
-export function createUsageRoutes({ usage, usageOfReads, quotas, owned }: UsageParts): Route[] {
+export function createUsageRoutes({ usage, readRecent, usageOfReads, quotas, owned }: UsageParts): Route[] {
   return [
     quotaRoute({ quotas, owned }),
     defineRoute({
@@ -83,14 +85,23 @@ export function createUsageRoutes({ usage, usageOfReads, quotas, owned }: UsageP
       request: { query: recentQuery },
       responses: { 200: z.array(record) },
       examples: recentUsageExamples,
-      handle: async ({ caller, query: { operation_type: operation, since, status, limit } }, reply) => {
-        await usageOfReads.untilStored();
-        const events = await usage.recent(caller.id, { operation, sinceMs: since, status, limit });
-        return reply.json(200, events.map(recordOf));
-      },
+      handle: async ({ caller, query, signal }, reply) =>
+        reply.items(await readRecent(caller.id, recentOf(query), signal), recordOf),
     }),
   ];
 }
+
+const recentOf = ({
+  operation_type: operation,
+  since: sinceMs,
+  status,
+  limit,
+}: z.output<typeof recentQuery>) => ({
+  operation,
+  sinceMs,
+  status,
+  limit,
+});
 
 const quotaRoute = ({ quotas, owned }: Pick<UsageParts, 'quotas' | 'owned'>) =>
   defineRoute({

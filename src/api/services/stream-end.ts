@@ -4,6 +4,11 @@ export type StreamEnd =
   | { readonly type: 'failed'; readonly error: unknown }
   | { readonly type: 'left'; readonly reason: unknown };
 
+/** Passes items on one by one. */
+export async function* eachOf<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  for (const item of items) yield await Promise.resolve(item);
+}
+
 /**
  * Passes items on and calls `onEnd` once, however the stream ends, even when its reader stops before the first item, which
  * a generator would not notice. An error of `onEnd` after the last item becomes an error of the stream.

@@ -6,6 +6,7 @@ import { toWellFormed } from '../json-values.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import { declareScript, evenWhenFull } from '../redis/script.js';
+import { nextSlice } from '../tools/time-slices.js';
 
 export const OPERATIONS = [
   'ingest_text',
@@ -119,6 +120,7 @@ export function createUsage(redis: Redis): Usage {
       for (let before: number | null = null; ;) {
         const { first, events } = await readUsagePage(redis, userId, before);
         for (const text of events) {
+          await nextSlice();
           const event = parseUsageEvent(text);
           if (event && isAsked(event, request)) found.push(event);
           if (found.length >= request.limit) return found;
@@ -142,6 +144,7 @@ async function countAll(redis: Redis, userId: string): Promise<Record<string, nu
     for (let next = start.moved; page.moved <= next;) {
       if (page.events.length === 0) return Object.fromEntries(counts);
       for (const text of page.events) {
+        await nextSlice();
         const event = parseUsageEvent(text);
         if (event?.status === 'success') addTo(counts, event.operation);
       }

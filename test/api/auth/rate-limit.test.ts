@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRateLimit, createMinuteCounters } from '../../../src/api/auth/rate-limit.js';
 import { createHealthRoutes } from '../../../src/api/routes/health.js';
 import { noQuotas } from '../../support/no-quotas.js';
-import { noReads } from '../../support/no-reads.js';
+import { noReads, noRecent } from '../../support/no-reads.js';
 import { createUsageRoutes } from '../../../src/api/routes/usage.js';
 import { makeToken, startApi, type ApiClient } from '../../support/api.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
@@ -12,7 +12,8 @@ let api: ApiClient;
 beforeAll(async () => {
   const routes = [
     ...createUsageRoutes({
-      usage: { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) },
+      usage: { stats: () => Promise.resolve({}) },
+      readRecent: noRecent,
       usageOfReads: noReads,
       ...noQuotas,
     }),

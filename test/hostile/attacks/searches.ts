@@ -1,5 +1,33 @@
 import { observed, oneOf, statusOf, type Attack } from '../attack.js';
 
+/** Words that differ from each other in each query, so that nothing is remembered of them. */
+const wordsFrom = (start: number): string => {
+  const words = Array.from({ length: 7_000 }, (_, i) => (start * 7_000 + i).toString(36).padStart(4, 'z'));
+  return words.join(' ').slice(0, 32_768);
+};
+
+const QUERIES: readonly (readonly [name: string, query: (n: number) => string])[] = [
+  ['that are eighteen times as long in their normal form', (n) => `${String(n)} ${'\ufdfa'.repeat(32_000)}`],
+  ['of 7,000 different words', wordsFrom],
+  [
+    'of 32,000 different Han characters',
+    (n) =>
+      Array.from({ length: 32_000 }, (_, i) => String.fromCharCode(0x4e00 + ((i + n) % 20_000))).join(''),
+  ],
+  ['of a single Thai word', (n) => `${String(n)}${'กขค'.repeat(10_000)}`],
+];
+
+const queryAttacks: readonly Attack[] = QUERIES.map(([name, query]) => ({
+  name: `queries ${name}`,
+  patienceSeconds: 120,
+  run: async ({ attacker, isShort }) => {
+    const asked = Array.from({ length: isShort ? 4 : 24 }, (_, n) =>
+      statusOf(attacker.searchChunks(query(n), { k: 3 })),
+    );
+    return observed(await Promise.all(asked), oneOf(200, 503));
+  },
+}));
+
 export const searchAttacks: readonly Attack[] = [
   {
     name: 'filters of as many values as a search may hold, and of more, one after the other',
@@ -66,6 +94,17 @@ export const searchAttacks: readonly Attack[] = [
         answer: `${seen.answer}; ${String(longest)} characters kept`,
         wrong: longest > 512 ? 'whole queries are kept' : seen.wrong,
       };
+    },
+  },
+  ...queryAttacks,
+  {
+    name: 'two thousand parameters in each of a hundred addresses',
+    run: async ({ attacker, isShort }) => {
+      const parameters = Array.from({ length: 1_800 }, (_, i) => `p${String(i)}=1`).join('&');
+      const asked = Array.from({ length: isShort ? 10 : 100 }, () =>
+        statusOf(attacker.get(`/documents?${parameters}`)),
+      );
+      return observed(await Promise.all(asked), oneOf(200, 503));
     },
   },
 ];

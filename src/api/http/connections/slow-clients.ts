@@ -67,6 +67,13 @@ export function reasonOfEnd(socket: Socket): AbandonedError {
   return new AbandonedError(cutOff.has(socket) ? 'stalled' : 'client_closed');
 }
 
+/** Disconnects a client whose unread answers leave no room for another one. Returns the reason. */
+export function cutOffClient(socket: Socket): AbandonedError {
+  cutOff.add(socket);
+  socket.destroy();
+  return reasonOfEnd(socket);
+}
+
 /**
  * Disconnects clients that read their responses too slowly, whatever is being sent: lists, downloads, event streams,
  * pages, errors. It watches sockets rather than responses, because responses may wait behind each other on one socket.

@@ -15,7 +15,7 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** The same, and when its token ends. */
   readonly whileValid: () => AbortSignal;
-  /** Takes memory for a body that is built as one string, until it has been sent. */
+  /** Takes memory for a body that is built as a whole, until it has been sent. */
   readonly hold: (bytes: number) => Promise<MemoryLease>;
 }
 
@@ -79,12 +79,11 @@ async function sendBody(
   { status, body }: Body,
   { isHead }: { isHead: boolean },
 ): Promise<void> {
-  const text = JSON.stringify(body);
-  if (isHead || text.length <= PIECE_BYTES) {
-    sendText(response, status, text);
+  const bytes = Buffer.from(JSON.stringify(body));
+  if (isHead || bytes.length <= PIECE_BYTES) {
+    sendText(response, status, bytes);
     return;
   }
-  const bytes = Buffer.from(text);
   const lease = await hold(bytes.length);
   try {
     startJson(response, status);

@@ -31,8 +31,11 @@ export interface MemoryLease {
 export interface AnswerMemory {
   /** Waits for memory, callers in turn. @throws UnavailableError when none becomes free in time, or too many wait */
   reserve(wanted: Wanted): Promise<MemoryLease>;
-  /** Counts memory that is already in use, as far as the caller's share goes. It is never refused. */
-  hold(wanted: Wanted): MemoryLease;
+  /**
+   * The same for an answer that is there already, and takes its memory while it waits: those of a caller that wait take no
+   * more than its share again. @throws UnavailableError at once beyond that
+   */
+  keep(wanted: Wanted): Promise<MemoryLease>;
   /** Callers who hold more than one who waits, largest first: the slow connections of the first that has any should be cut off. */
   givesWay(): readonly string[];
   /** Tells whether the answer to the request with this signal holds memory now. */
@@ -48,20 +51,16 @@ export function createAnswerMemory({
   readonly waitMilliseconds?: number;
 }): AnswerMemory {
   const room = createAnswerRoom(limitBytes);
+  const take = async ({ callerId, bytes: wanted, signal }: Wanted, isMade: boolean) => {
+    const bytes = room.capped(wanted);
+    const kind = bytes <= SMALL_BYTES ? 'small' : 'large';
+    const holder = { callerId, answer: signal };
+    await waitForRoom(room, { ...holder, bytes, kind, isMade }, { signal, waitMilliseconds });
+    return createLease(room, { holder, bytes, waitMilliseconds });
+  };
   return {
-    reserve: async ({ callerId, bytes: wanted, signal }) => {
-      const bytes = room.capped(wanted);
-      const kind = bytes <= SMALL_BYTES ? 'small' : 'large';
-      const holder = { callerId, answer: signal };
-      await waitForRoom(room, { ...holder, bytes, kind }, { signal, waitMilliseconds });
-      return createLease(room, { holder, bytes, waitMilliseconds });
-    },
-    hold: ({ callerId, bytes: wanted, signal }) => {
-      const holder = { callerId, answer: signal };
-      const bytes = Math.min(wanted, room.leftFor(callerId));
-      room.change(holder, bytes);
-      return createLease(room, { holder, bytes, waitMilliseconds });
-    },
+    reserve: (wanted) => take(wanted, false),
+    keep: (wanted) => take(wanted, true),
     givesWay: room.givesWay,
     holds: room.holds,
     figures: room.figures,
@@ -75,6 +74,7 @@ function createLease(
 ): MemoryLease {
   const { holder } = options;
   const { callerId } = holder;
+  const begun = { kind: 'begun', isMade: false } as const;
   let current = options.bytes;
   let isReleased = false;
   const set = (bytes: number) => {
@@ -85,7 +85,7 @@ function createLease(
   const resize = (wanted: number) => {
     const bytes = room.capped(wanted);
     if (isReleased) return true;
-    if (bytes > current && !room.fits({ callerId, bytes: bytes - current, kind: 'begun' })) return false;
+    if (bytes > current && !room.fits({ ...begun, callerId, bytes: bytes - current })) return false;
     set(bytes);
     return true;
   };
@@ -96,7 +96,7 @@ function createLease(
       const bytes = room.capped(wanted);
       const waitMilliseconds = isSent ? null : options.waitMilliseconds;
       // It stands in its line before others learn of the bytes that it gives back.
-      const granted = waitForRoom(room, { ...holder, bytes, kind: 'begun' }, { signal, waitMilliseconds });
+      const granted = waitForRoom(room, { ...begun, ...holder, bytes }, { signal, waitMilliseconds });
       set(0);
       await granted;
       if (isReleased) room.change(holder, -bytes);
@@ -148,13 +148,14 @@ function createAnswerRoom(limitBytes: number) {
       lines.leave(waiter);
       admit();
     },
-    waitingOf: (callerId: string) => lines.waitingOf(callerId),
+    /** Tells whether a caller has more waiting than it may, now that an answer has come to it. */
+    hasTooMany: (callerId: string) =>
+      lines.waitingOf(callerId) > MAX_WAITING || lines.madeOf(callerId) > limitBytes * SHARES.large.own,
     capped: (bytes: number) => capped(limitBytes, bytes),
     fits: (asked: AnswerRequest) => {
       const pass = passOf(asked);
       return pass !== null && hasRoom(asked, pass);
     },
-    leftFor: (callerId: string) => bytesLeft(limitBytes, { own: byCaller.of(callerId), held }),
     change: ({ callerId, answer }: Holder, by: number) => {
       held += by;
       if (answer) addTo(byAnswer, answer, by);
@@ -174,15 +175,6 @@ function createAnswerRoom(limitBytes: number) {
  */
 function capped(limitBytes: number, bytes: number): number {
   return Math.min(bytes, Math.floor(limitBytes * SHARES.large.own));
-}
-
-/**
- * Returns the further bytes that an answer that has begun may take, when its caller holds `own` bytes and all callers
- * together `held`.
- */
-function bytesLeft(limitBytes: number, { own, held }: { own: number; held: number }): number {
-  const left = Math.min(limitBytes * SHARES.begun.own - own, limitBytes * SHARES.begun.all - held);
-  return Math.max(0, Math.floor(left));
 }
 
 /** Returns the rules by which an answer may come in with which its caller holds `own` bytes; null while that is too much. */
@@ -256,7 +248,7 @@ function setPatience(milliseconds: number | null, onOver: () => void): NodeJS.Ti
 }
 
 const isOneTooMany = (room: AnswerRoom, { callerId, kind }: Omit<Waiter, 'grant'>): boolean =>
-  kind !== 'begun' && room.waitingOf(callerId) > MAX_WAITING;
+  kind !== 'begun' && room.hasTooMany(callerId);
 
 const noRoom = () => new UnavailableError('memory for large answers', { retryAfterSeconds: 5 });
 
@@ -287,6 +279,8 @@ interface Holder {
 interface Waiter extends Holder {
   readonly kind: Exclude<Pass, 'first'>;
   readonly bytes: number;
+  /** True if it takes these bytes while it waits. */
+  readonly isMade: boolean;
   readonly grant: () => void;
 }
 
@@ -305,6 +299,8 @@ interface AnswerLines {
   /** Called when the bytes that a caller holds have changed. */
   update(callerId: string): void;
   waitingOf(callerId: string): number;
+  /** The bytes that waiting answers of a caller take already. */
+  madeOf(callerId: string): number;
   /** The first of each line whose caller may have it, and for which there is no room. */
   firstForRoom(): Waiter[];
   readonly waiting: number;
@@ -340,6 +336,7 @@ function createWaitingAnswers({ passOf, hasRoom }: Admission): AnswerLines {
       if (lines) placeLines(lines, state);
     },
     waitingOf: (callerId) => countOf(state.byCaller.get(callerId)),
+    madeOf: (callerId) => bytesMade(state.byCaller.get(callerId)),
     firstForRoom: () => PASSES.flatMap((pass) => [...state.ready[pass]].flatMap(([head]) => head ?? [])),
     get waiting() {
       return state.waiting;
@@ -402,3 +399,8 @@ function placeLines(lines: Lines, { ready, passOf }: State): void {
 function countOf(lines: Readonly<Record<string, Line>> = {}): number {
   return Object.values(lines).reduce((sum, { size }) => sum + size, 0);
 }
+
+const bytesMade = (lines: Readonly<Record<string, Line>> = {}): number =>
+  Object.values(lines)
+    .flatMap((line) => [...line])
+    .reduce((sum, { bytes, isMade }) => sum + (isMade ? bytes : 0), 0);

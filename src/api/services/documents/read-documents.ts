@@ -13,7 +13,7 @@ import {
   type AnswerMemory,
   type MemoryLease,
 } from '../answer-memory/answer-memory.js';
-import { onStreamEnd } from '../stream-end.js';
+import { eachOf, onStreamEnd } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
 export interface Page {
@@ -189,10 +189,6 @@ async function readTexts(
     const now = await readDocument(records, request, 'read');
     if (now.published?.generation === content.generation) return texts;
   }
-}
-
-async function* eachOf<Item>(items: readonly Item[]): AsyncGenerator<Item> {
-  for (const item of items) yield await Promise.resolve(item);
 }
 
 /** Records, and the largest of them as it is sent: its text, and the bytes of that. */

@@ -122,6 +122,7 @@ async function storeText(parts: Dependencies, owner: SourceOwner, text: string):
     await parts.drafts.announce(storageKey);
     await parts.storage.put(storageKey, once(bytes));
   } catch (error) {
+    await discard(parts, storageKey);
     allowance.close();
     throw error;
   }

@@ -80,7 +80,8 @@ test('what a caller holds passes its share in no way, however its answers grow',
   const leases = [];
   for (let n = 0; n < 60; n += 1) leases.push(await memory.reserve({ callerId: 'heavy', ...small }));
   for (const lease of leases) lease.resize(2 * MEGABYTE);
-  for (let n = 0; n < 20; n += 1) memory.hold({ callerId: 'heavy', bytes: MEGABYTE });
+  for (let n = 0; n < 20; n += 1)
+    void memory.keep({ callerId: 'heavy', bytes: MEGABYTE }).catch(() => undefined);
   expect(memory.figures().held).toBeLessThanOrEqual(10 * MEGABYTE);
   expect(leases[0]?.resize(8 * MEGABYTE)).toBe(false);
   expect(leases[0]?.resize(MEGABYTE)).toBe(true);
@@ -93,7 +94,7 @@ test('callers who hold next to nothing go at once when several others have fille
     const lease = await memory.reserve({ callerId, ...small });
     for (let n = 0; n < 200; n += 1) void memory.reserve({ callerId, ...small }).catch(() => undefined);
     lease.resize(8 * MEGABYTE);
-    for (let n = 0; n < 20; n += 1) memory.hold({ callerId, bytes: MEGABYTE });
+    for (let n = 0; n < 20; n += 1) void memory.keep({ callerId, bytes: MEGABYTE }).catch(() => undefined);
   }
   // Seven eighths, and what is kept for each caller of one more.
   expect(memory.figures().held).toBeLessThanOrEqual(14.25 * MEGABYTE);
@@ -148,6 +149,27 @@ test('a caller has a bounded number waiting, and the rest is refused at once', a
   expect(await isPending(memory.reserve({ callerId: 'b', bytes: MEGABYTE }))).toBe(false);
 });
 
+test('answers of a caller that are there already take no more than its share again while they wait', async () => {
+  const memory = memoryOf();
+  const held = await memory.keep({ callerId: 'a', bytes: 8 * MEGABYTE });
+  const refused: unknown[] = [];
+  const kept: unknown[] = [];
+  for (let n = 0; n < 20; n += 1)
+    memory.keep({ callerId: 'a', bytes: 2 * MEGABYTE }).then(
+      (lease) => kept.push(lease),
+      (error: unknown) => refused.push(error),
+    );
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([memory.figures().waiting, refused.length]).toEqual([4, 16]);
+  expect(refused[0]).toBeInstanceOf(UnavailableError);
+  // Those that have nothing yet may wait beside them, and others may have their own.
+  expect(await isPending(memory.reserve({ callerId: 'a', bytes: MEGABYTE }))).toBe(true);
+  expect(await isPending(memory.keep({ callerId: 'b', bytes: MEGABYTE }))).toBe(false);
+  held.release();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(kept.length).toBeGreaterThanOrEqual(3);
+});
+
 test('what changes costs the same however many callers wait for others of their own', async () => {
   const cost = async (callers: number) => {
     const memory = createAnswerMemory({ limitBytes: 1024 * 1024 * MEGABYTE, waitMilliseconds: 100_000 });
@@ -157,7 +179,7 @@ test('what changes costs the same however many callers wait for others of their 
     const held = await memory.reserve({ callerId: 'z', bytes: 2 ** 38 });
     for (let n = 0; n < callers; n += 1) {
       const callerId = String(n);
-      memory.hold({ callerId, bytes: MEGABYTE });
+      await memory.reserve({ callerId, bytes: MEGABYTE });
       for (let i = 0; i < 50; i += 1)
         waiting.push(memory.reserve({ callerId, bytes: 2 ** 39, signal }).catch(() => null));
     }
