@@ -97,9 +97,7 @@ function createReaders(
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hidden: createHiddenCounter(context),
     mayBeInvisible: contents.mayBeInvisible,
-    isBrokenOff: createBrokenOff(brokenOff, async (page) =>
-      objects.uses(await second.object(page), brokenOff),
-    ),
+    isBrokenOff: createBrokenOff(brokenOff, objects, second),
     mayBeShifted: async (page) =>
       shifting === 'any' ||
       (shifting.size > 0 && objects.mayUse(await second.object(page), { objects: shifting })),
@@ -111,15 +109,16 @@ function createReaders(
   return { readers, how: { withShapes, withFields: mayHoldForm(bytes) } };
 }
 
-/** Follows content of which the beginning alone can be read. @param uses tells whether a page uses it, where that is known */
+/** Follows content of which the beginning alone can be read. @param streams the numbers of their objects */
 function createBrokenOff(
   streams: ReadonlySet<number>,
-  uses: (page: number) => Promise<boolean | undefined>,
+  objects: ReturnType<typeof createPageObjects>,
+  second: Readers['second'],
 ): Readers['isBrokenOff'] {
   let isUnknown = false;
   return async (page) => {
     if (streams.size === 0) return 'no';
-    const isUsed = await uses(page);
+    const isUsed = objects.uses(await second.object(page), streams);
     if (isUsed !== undefined || isUnknown) return isUsed === true ? 'here' : 'no';
     isUnknown = true;
     return 'somewhere';

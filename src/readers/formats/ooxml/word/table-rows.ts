@@ -45,8 +45,8 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
   };
   const textsOf = (row: TableRow): { cells: string[] }[] => {
     const texts = unmerge(spanningCells(row, options));
-    const isRead = !isDeleted(row) || options.gaps.hidden.accepts('deleted', { text: texts.join('') });
-    return isRead ? [{ cells: texts }] : [];
+    const isKept = !isDeleted(row) || options.gaps.hidden.accepts('deleted', { text: texts.join('') });
+    return isKept ? [{ cells: texts }] : [];
   };
   let isBelow = false;
   return {
@@ -55,11 +55,7 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
     inFrame(row: TableRow): TableRow['cells'] {
       const kind = isDeleted(row) ? 'deleted' : isBelow ? 'merged' : undefined;
       isBelow = true;
-      return row.cells.filter(({ element, inside }) => {
-        if (kind === undefined || (kind === 'merged' && !isContinued(element))) return true;
-        const text = options.flatten(element, inside);
-        return text === '' || options.gaps.hidden.accepts(kind, { text });
-      });
+      return kind === undefined ? row.cells : row.cells.filter((cell) => isRead(cell, kind, options));
     },
     /** The rows as texts, first the rows that have been taken already. */
     *texts(ahead: readonly TableRow[]): Iterable<{ cells: string[] }> {
@@ -96,6 +92,17 @@ export const isHeaderRow = (row: XmlElement | undefined): boolean => {
   const header = descend(row, 'w:trPr', 'w:tblHeader');
   return header !== undefined && header.attributes['w:val'] !== '0' && header.attributes['w:val'] !== 'false';
 };
+
+/** Tells whether a cell of a frame is read, whose row is deleted, or which may go on from the one above. */
+function isRead(
+  { element, inside }: TableRow['cells'][number],
+  kind: 'deleted' | 'merged',
+  { flatten, gaps }: RowOptions,
+): boolean {
+  if (kind === 'merged' && !isContinued(element)) return true;
+  const text = flatten(element, inside);
+  return text === '' || gaps.hidden.accepts(kind, { text });
+}
 
 const isDeleted = ({ element }: TableRow): boolean => descend(element, 'w:trPr', 'w:del') !== undefined;
 

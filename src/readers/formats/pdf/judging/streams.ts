@@ -107,6 +107,6 @@ function fromAscii85(stream: Buffer): Buffer {
 function reasonOf(error: unknown): Unread {
   if (typeof error !== 'object' || error === null || !('code' in error)) return 'damaged';
   if (error.code === 'ERR_BUFFER_TOO_LARGE') return 'too large';
-  const isOutside = 'message' in error && /^incorrect /.test(String(error.message));
+  const isOutside = 'message' in error && String(error.message).startsWith('incorrect ');
   return error.code === 'Z_DATA_ERROR' && !isOutside ? 'breaks off' : 'damaged';
 }
