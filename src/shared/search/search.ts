@@ -8,6 +8,7 @@ import { bestFirst, createFindCandidates, type FoundCandidates } from './candida
 import type { ChooseRanker } from './ranking.js';
 import { createConfirmation, OutdatedError, type Confirmation, type ReadHits } from './read-hits.js';
 import type { Hit, SearchRequest, FoundRecord } from './request.js';
+import { nextSlice } from '../tools/time-slices.js';
 
 export type Search = (request: SearchRequest) => Promise<Hit[]>;
 
@@ -28,6 +29,8 @@ export function createSearch(parts: {
   const { index, embedding, chooseRanker, readHits } = parts;
   return async (request) => {
     const { query, k, minScore, per, signal } = request;
+    // Analysing the longest queries takes some ten milliseconds, and several may come in one turn of the event loop.
+    await nextSlice();
     const ranker = await chooseRanker(request);
     const embed = once(async () => (await embedding.embedQuery(query, { signal })).vector);
     const confirmation = createConfirmation();
