@@ -41,6 +41,7 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
     readLineDigests: never,
     create: never,
     createBeside: never,
+    inTurn: never,
     update: never,
     readMany,
     readSome,

@@ -3,6 +3,7 @@ import { at } from '../at.js';
 import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import { laterRevision, stateSchema, type DocumentRecord, type DocumentState } from '../document.js';
 import { MalformedRecordError } from '../errors.js';
+import { createTurns } from '../fair-scheduling/turns.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { declareScript } from '../redis/script.js';
@@ -27,6 +28,11 @@ import {
 export interface Records {
   /** Null when there is no such document. */
   read(id: string): Promise<DocumentRecord | null>;
+  /**
+   * Reads or changes one record in a turn of its caller. A record may have megabytes, and all callers share the connection:
+   * without turns, whoever asks for many of them would have everybody wait until all have come.
+   */
+  inTurn<Result>(callerId: string, work: () => Promise<Result>): Promise<Result>;
   /** The group whose job ingests a new document; null for all others. */
   readGroup(id: string): Promise<string | null>;
   /** Reads only the fields that tell whether a document has work left; null when there is no document. */
@@ -77,6 +83,9 @@ interface RecordsOptions {
   readonly onChange?: OnChange | undefined;
 }
 
+/** Records of callers that are read or changed at once. */
+const MAX_IN_TURN = 8;
+
 export function createRecords(
   redis: Redis,
   vectors: VectorSet = FIRST_VECTORS,
@@ -85,8 +94,10 @@ export function createRecords(
   const groups = createAccessGroups(redis);
   const { commit, ...written } = tellingChanges({ redis, vectors, groups, quotas }, onChange);
   const read = (id: string) => readRecord(redis, id);
+  const turns = createTurns(MAX_IN_TURN);
   return {
     read,
+    inTurn: (by, work) => turns.run(work, { by }),
     readGroup: (id) => redis.hGet(keys.document(id), GROUP_FIELD),
     readState: (id) => readState(redis, id),
     readStates: (ids) => readStates(redis, ids, onMalformed),

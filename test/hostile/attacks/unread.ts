@@ -4,6 +4,8 @@ import { closeAll, headOf, openMany } from '../connections.js';
 
 /** A sign that takes four bytes wherever it is. */
 const WIDE = '\u{1f512}';
+const widest = (letter: string): string[] =>
+  Array.from({ length: 1_000 }, (_, i) => `${String(i).padStart(3, '0')}${WIDE.repeat(250)}${letter}`);
 
 /** Asks on many connections at once, and takes nothing of the answers until stalled readers are cut off. */
 async function askAndStop(target: Target, user: string, line: string): Promise<Observed> {
@@ -23,7 +25,23 @@ async function askAndStop(target: Target, user: string, line: string): Promise<O
   return { answer: `${String(refused)} of ${String(connections.length)} × 503`, wrong };
 }
 
+/** Asks for a document of the widest lists, which is an answer of 2 MB. */
+async function askForWide(target: Target, line: string): Promise<Observed> {
+  const access_control = { readers: widest('r'), writers: widest('w') };
+  const ingest = target.as('wide').ingestText('Of many.', { access_control }, { prefer: 'wait=60' });
+  const { status, body } = await ingest;
+  if (status !== 200 && status !== 202)
+    return { answer: String(status), wrong: 'the document was not taken' };
+  return askAndStop(target, 'wide', line.replace('{id}', body.external_id));
+}
+
 export const unreadAttacks: readonly Attack[] = [
+  ...['GET /documents/{id}', 'POST /documents/{id}/cancel'].map((line) => ({
+    name: `answers of 2 MB to ${line} that nobody reads`,
+    patienceSeconds: 200,
+    growth: 400,
+    run: (target: Target) => askForWide(target, line),
+  })),
   {
     name: 'the latest operations, a thousand with long queries, that nobody reads',
     patienceSeconds: 300,

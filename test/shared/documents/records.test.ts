@@ -36,6 +36,30 @@ async function published(changes = {}) {
 }
 
 describe('records', () => {
+  test('are read for callers in turn, so that many of one keep nobody waiting', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const readFor = (callerId: string) =>
+      records.inTurn(callerId, () => {
+        begun.push(callerId);
+        return new Promise<void>((resolve) => ends.push(resolve));
+      });
+    const many = Array.from({ length: 100 }, () => readFor('many'));
+    const one = readFor('one');
+    await new Promise(setImmediate);
+    expect(begun.length).toBeLessThan(10);
+    for (const ended of [0, 1]) {
+      ends[ended]?.();
+      await new Promise(setImmediate);
+    }
+    expect(begun).toContain('one');
+    for (let ended = 2; ended <= 100; ended += 1) {
+      ends[ended]?.();
+      await new Promise(setImmediate);
+    }
+    await Promise.all([...many, one]);
+  });
+
   test('reads back what was created, unicode and empty lists included', async () => {
     const document = makeDocument({
       metadata: { ключ: ['ü', 1.5, null, { a: [] }], empty: {} },

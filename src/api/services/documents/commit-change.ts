@@ -35,7 +35,7 @@ export function createCommitChange(records: Records, jobs: JobRequests): ChangeD
       last.before = record;
       return transition(record);
     };
-    const result = await records.update(documentId, checked);
+    const result = await records.inTurn(principal.id, () => records.update(documentId, checked));
     if (!result.record && !result.changed) throw documentNotFound();
     await Promise.all([
       jobs.clean(result.discarded, principal.id),

@@ -17,11 +17,12 @@ export interface DocumentRequest {
 
 /** @throws NotFoundError for an unknown document, ForbiddenError when the caller lacks the right */
 export async function readDocument(
-  records: Pick<Records, 'read'>,
+  records: Pick<Records, 'read' | 'inTurn'>,
   { documentId, principal }: DocumentRequest,
   right: DocumentRight,
 ): Promise<DocumentRecord> {
-  const record = isDocumentId(documentId) ? await records.read(documentId) : null;
+  const read = () => records.read(documentId);
+  const record = isDocumentId(documentId) ? await records.inTurn(principal.id, read) : null;
   if (!record) throw documentNotFound();
   requireRight(principal, record, right);
   return record;

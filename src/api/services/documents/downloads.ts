@@ -85,7 +85,7 @@ export function createDownloads({
   storage,
   logger,
 }: {
-  readonly records: Pick<Records, 'read'>;
+  readonly records: Pick<Records, 'read' | 'inTurn'>;
   readonly storage: ObjectStorage;
   readonly logger: Logger;
 }): OpenDownload {

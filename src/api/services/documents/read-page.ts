@@ -41,7 +41,7 @@ export interface PagePicture {
 }
 
 interface Dependencies {
-  readonly records: Pick<Records, 'read'>;
+  readonly records: Pick<Records, 'read' | 'inTurn'>;
   readonly chunks: Pick<Chunks, 'readTexts'>;
   readonly pictures: Pick<PagePictures, 'outcome' | 'read'>;
   readonly renderPage: RenderPage;

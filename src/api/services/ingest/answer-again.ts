@@ -15,7 +15,7 @@ import { beginToWait, type AwaitedDocument, type WaitForDocument } from './waits
 export type AnswerAgain = (documentId: string, context: RequestContext) => Promise<AwaitedDocument>;
 
 interface Dependencies {
-  readonly records: Pick<Records, 'read'>;
+  readonly records: Pick<Records, 'read' | 'inTurn'>;
   readonly beginAgain: BeginAgain;
   readonly waitForDocument: WaitForDocument;
 }
