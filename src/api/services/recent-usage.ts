@@ -1,7 +1,7 @@
 import type { RecentUsage, Usage, UsageEvent } from '../../shared/usage/usage.js';
 import type { WriteBehind } from '../../shared/usage/write-behind.js';
 import { heldSize, type AnswerMemory } from './answer-memory/answer-memory.js';
-import { eachOf, onStreamEnd } from './stream-end.js';
+import { eachOf, held } from './stream-end.js';
 
 /** Memory that is reserved for an event before it is read: of most of them it is more than they take. */
 const EVENT_BYTES = 2_560;
@@ -26,10 +26,7 @@ export function createReadRecentUsage({ usage, usageOfReads, memory }: Dependenc
       await usageOfReads.untilStored();
       const events = await usage.recent(callerId, request);
       lease.resize(heldSize(events));
-      return onStreamEnd(eachOf(events), () => {
-        lease.release();
-        return Promise.resolve();
-      });
+      return held(eachOf(events), lease);
     } catch (error) {
       lease.release();
       throw error;

@@ -1,3 +1,5 @@
+import type { MemoryLease } from './answer-memory/answer-memory.js';
+
 /** The end of a stream: complete, with an error, or because its reader stopped, possibly for a reason. */
 export type StreamEnd =
   | { readonly type: 'done' }
@@ -7,6 +9,14 @@ export type StreamEnd =
 /** Passes items on one by one. */
 export async function* eachOf<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   for (const item of items) yield await Promise.resolve(item);
+}
+
+/** Holds memory until the last item was taken or the reader has left. */
+export function held<Item>(items: AsyncIterable<Item>, lease: MemoryLease): AsyncIterable<Item> {
+  return onStreamEnd(items, () => {
+    lease.release();
+    return Promise.resolve();
+  });
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   type AnswerMemory,
   type MemoryLease,
 } from '../answer-memory/answer-memory.js';
-import { eachOf, onStreamEnd } from '../stream-end.js';
+import { eachOf, held } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
 export interface Page {
@@ -93,10 +93,7 @@ export function createReadDocuments(parts: Dependencies): Documents {
           signal,
           isSent: false,
         });
-        return onStreamEnd(eachOf(texts), () => {
-          lease.release();
-          return Promise.resolve();
-        });
+        return held(eachOf(texts), lease);
       } catch (error) {
         lease.release();
         throw error;

@@ -15,7 +15,7 @@ import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { AnswerMemory, MemoryLease } from '../answer-memory/answer-memory.js';
 import type { RequireRoom } from '../ingest/admission/require-room.js';
 import type { ChangeWaiter } from '../ingest/waits.js';
-import { onStreamEnd } from '../stream-end.js';
+import { eachOf, held } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
 /** The maximum time that a request waits for its page. */
@@ -155,15 +155,11 @@ function failureOf({ code, message }: RenderFailure): Error {
 function pictureOf(found: Exclude<Found, { type: 'gone' }>, { documentId, page }: PageRequest): PagePicture {
   if (found.type === 'refused') throw found.error;
   const { png, lease } = found;
-  const bytes = onStreamEnd(only(png), () => {
-    lease.release();
-    return Promise.resolve();
-  });
-  return { bytes, sizeBytes: png.length, filename: `${documentId}-${String(page)}.png` };
-}
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
+  return {
+    bytes: held(eachOf([png]), lease),
+    sizeBytes: png.length,
+    filename: `${documentId}-${String(page)}.png`,
+  };
 }
 
 interface RenderDependencies {

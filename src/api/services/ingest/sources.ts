@@ -12,6 +12,7 @@ import {
   type ShortSource,
   type DraftObjects,
 } from '../../../shared/storage/sources.js';
+import { eachOf } from '../stream-end.js';
 import type { AllowBytes, ByteAllowance, ItemAllowances } from './admission/byte-allowances.js';
 import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming.js';
 
@@ -120,7 +121,7 @@ async function storeText(parts: Dependencies, owner: SourceOwner, text: string):
     allowance.take(bytes.length);
     allowance.whole();
     await parts.drafts.announce(storageKey);
-    await parts.storage.put(storageKey, once(bytes));
+    await parts.storage.put(storageKey, eachOf([bytes]));
   } catch (error) {
     await discard(parts, storageKey);
     allowance.close();
@@ -182,10 +183,6 @@ function newContent(facts: SourceFacts): Content {
   const content = { ...facts, createdAt, generation: null, chunkCount: 0, tokenCount: 0 };
   // Nothing of a text is left out. The gaps of a file are known when it was read.
   return facts.kind === 'text' ? { ...content, gaps: 0 } : content;
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
 }
 
 interface FileFacts {

@@ -7,7 +7,8 @@ import type { Hit } from '../../../shared/search/request.js';
 import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
 import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/answer-memory.js';
 import { findHits, hitsWanted, type FindHitsParts } from './find-hits.js';
-import { held, searchMetadata, type RetrievalRequest, type WithRerank } from './retrieval.js';
+import { held } from '../stream-end.js';
+import { searchMetadata, type RetrievalRequest, type WithRerank } from './retrieval.js';
 
 export interface QueryRequest extends RetrievalRequest {
   readonly maxTokens?: number | undefined;

@@ -10,7 +10,7 @@ import type { RerankReport, RerankWish } from '../../../shared/search/reranked-s
 import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/answer-memory.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
-import { onStreamEnd } from '../stream-end.js';
+import { held } from '../stream-end.js';
 import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
 import { findHits, hitsWanted, type FindHitsParts, type SearchResult } from './find-hits.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
@@ -132,14 +132,6 @@ async function searchFor<Given>(
     lease.release();
     throw error;
   }
-}
-
-/** Holds memory until the last item was taken or the reader has left. */
-export function held<Item>(items: AsyncIterable<Item>, lease: MemoryLease): AsyncIterable<Item> {
-  return onStreamEnd(items, () => {
-    lease.release();
-    return Promise.resolve();
-  });
 }
 
 /** Memory for a found document before its text is read. */
