@@ -92,8 +92,9 @@ test('a stream of any length holds the same memory', async () => {
     ]),
   );
   expect(held.length).toBeGreaterThan(5);
-  // The stream itself is 120 MB long, and Node 24 collects garbage later than Node 20.
-  expect((Math.max(...held) - before) / MEGABYTE).toBeLessThan(20);
+  // The stream itself is 120 MB long. Node 24 collects garbage later than the others.
+  const [major] = process.versions.node.split('.').map(Number);
+  expect((Math.max(...held) - before) / MEGABYTE).toBeLessThan(major === 24 ? 20 : 10);
 }, 300_000);
 
 test('others have their turns beside a stream', async () => {
