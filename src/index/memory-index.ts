@@ -70,6 +70,7 @@ export interface Searcher<App extends AppTypes> {
   /** The number of changes to anything that it answers. */
   readonly changes: number;
   get(documentId: string): IndexedDocument<App> | undefined;
+  documentIds(): Iterable<string>;
   /** Computes the numbers that searches by vectors need, once. @returns true if that is done */
   prepareVectors(isTimeLeft: () => boolean): boolean;
   /** Tells whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
@@ -126,6 +127,7 @@ export function createMemoryIndex<App extends AppTypes>(options: MemoryIndexOpti
       return tables.changes.count;
     },
     get: (documentId) => store.get(documentId),
+    documentIds: () => store.ids(),
     addTo: (loaded, vector, terms) => addTo(chunks, loaded, { vector, terms }),
     discard: (loaded) => discard(chunks, loaded),
     put: (entry, content) => store.put(entry, content),

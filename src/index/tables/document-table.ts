@@ -13,6 +13,7 @@ import {
 export interface DocumentTable<App extends AppTypes> {
   /** Indexed by document slot. */
   readonly documents: readonly (IndexedDocument<App> | undefined)[];
+  ids(): Iterable<string>;
   get(documentId: string): IndexedDocument<App> | undefined;
   /** Makes the document answer with these chunks; `kept` leaves it the chunks that it has, null leaves it none. */
   put(entry: DocumentEntry<App>, content: LoadedChunks | 'kept' | null): void;
@@ -44,6 +45,7 @@ export function createDocumentTable<App extends AppTypes>(
   const state: State<App> = { chunks, documents, slots, freed: [], classes, partitions, orders };
   return {
     documents,
+    ids: () => slots.keys(),
     get: (documentId) => get(state, documentId),
     put: (entry, content) => onChange(put(state, entry, content)),
     remove: (documentId) => {

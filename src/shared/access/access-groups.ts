@@ -4,7 +4,7 @@ import { InvalidFieldError, TooManyError } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { declareScript, evenWhenFull } from '../redis/script.js';
-import type { AccessGroup } from './access.js';
+import { MAX_DIRECT, type AccessGroup } from './access.js';
 
 /** A caller can be in this many groups of one owner, because the engine takes a millisecond for that many tags. */
 const MAX_OF_OWNER = 256;
@@ -156,14 +156,14 @@ const RETRY_AFTER_SECONDS = 60;
 
 const tooManyChanges = () =>
   new TooManyError(
-    'access_control: too many lists of more than 16 users were changed within the last minutes',
+    `access_control: too many lists of more than ${String(MAX_DIRECT)} users were changed within the last minutes`,
     { retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 
 const tooManyLists = () =>
   new InvalidFieldError(
     'access_control',
-    `somebody here is in ${String(MAX_OF_OWNER)} different lists of more than 16 readers of this owner already: give more documents the same lists, or shorter ones`,
+    `somebody here is in ${String(MAX_OF_OWNER)} different lists of more than ${String(MAX_DIRECT)} readers of this owner already: give more documents the same lists, or shorter ones`,
     { value: MAX_OF_OWNER, of: 'items' },
   );
 

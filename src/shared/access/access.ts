@@ -88,7 +88,7 @@ export function ownerTag(ownerId: string): string {
 export const everyAccessGroupTag = tag('@', '', 'large', '');
 
 /** Up to this many readers are named one by one in the tags of each chunk; 16 of them take 400 bytes. */
-const MAX_DIRECT = 16;
+export const MAX_DIRECT = 16;
 
 /**
  * The readers of a document when there are many. The group is stored once and named in the tags of every chunk whose

@@ -243,7 +243,3 @@ async function findFinished(redis: Redis, ids: readonly string[]): Promise<strin
   const callers = await redis.hmGet(keys.ingests, [...ids]);
   return ids.filter((_, i) => callers[i] === null);
 }
-
-/** Tells whether a document of this id was deleted not long ago. */
-export const wasDeleted = async (redis: Redis, documentId: string): Promise<boolean> =>
-  (await redis.zScore(keys.tombstones, documentId)) !== null;

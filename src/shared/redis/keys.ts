@@ -59,6 +59,8 @@ export const keys = {
   changes: `${prefix}changes`,
   /** Sorted set: deleted document → time in ms, which tells when its entry may leave the change log. */
   tombstones: `${prefix}tombstones`,
+  /** String: the sequence number of the newest deletion that has left the change log. */
+  forgotten: `${prefix}changes:forgotten`,
   /**
    * Sorted set: document → time in ms of its last step or of the sweeper's last
    * look. The sweeper looks after these records.

@@ -2,7 +2,7 @@ import type { Job } from 'bullmq';
 import { warnOfMissingLanguages } from '../../readers/index.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import type { Fence } from '../../shared/documents/transitions.js';
-import { wasDeleted } from '../../shared/documents/records.js';
+import { wasDeleted } from '../../shared/documents/tombstones.js';
 import { createPagePictures } from '../../shared/page-pictures/page-pictures.js';
 import { createPageWaits, MAX_PAGE_WAITS } from '../../shared/page-pictures/page-waits.js';
 import { attachmentsJob, ingestGroupJob, ingestJob, renderJob } from '../../shared/queues/job-kinds.js';

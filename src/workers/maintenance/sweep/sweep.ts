@@ -2,6 +2,7 @@ import { createAccessGroups } from '../../../shared/access/access-groups.js';
 import { principalOf } from '../../../shared/access/access.js';
 import { at } from '../../../shared/at.js';
 import { isUpToDate, startRenewal } from '../../../shared/caches/passages.js';
+import { forgetDeletions } from '../../../shared/documents/tombstones.js';
 import { latestAttempts } from '../../../shared/documents/transitions.js';
 import { UnavailableError } from '../../../shared/errors.js';
 import type { CacheBuildId } from '../../../shared/ports.js';
@@ -77,21 +78,10 @@ function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): Sw
   ];
 }
 
-const TOMBSTONE_MS = 86_400_000;
-const TOMBSTONES_PAGE = 200;
-
-/** Removes the entries of deleted documents, after every mirror has had a day to read them. */
+/** Removes deletions from the change log. */
 const deletionsInChangeLogTask = ({ redis }: SweepParts): SweepTask => ({
   name: 'tombstones',
-  begin: (now) => async () => {
-    const buried = await redis.zRange(keys.tombstones, '-inf', now - TOMBSTONE_MS, {
-      BY: 'SCORE',
-      LIMIT: { offset: 0, count: TOMBSTONES_PAGE },
-    });
-    if (buried.length > 0)
-      await redis.multi().zRem(keys.changes, buried).zRem(keys.tombstones, buried).exec();
-    return buried.length === TOMBSTONES_PAGE;
-  },
+  begin: (now) => () => forgetDeletions(redis, now),
 });
 
 /** After this time the sweep goes on with other tasks; the next sweep continues. */

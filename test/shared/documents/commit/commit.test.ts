@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { generationId, type DocumentRecord } from '../../../../src/shared/document.js';
 import type { Effects } from '../../../../src/shared/documents/change.js';
 import { SameContentError } from '../../../../src/shared/documents/content-hashes.js';
-import { createRecords, wasDeleted } from '../../../../src/shared/documents/records.js';
+import { createRecords } from '../../../../src/shared/documents/records.js';
+import { wasDeleted } from '../../../../src/shared/documents/tombstones.js';
 import {
   countIngestingCallers,
   countUnfinishedIngests,

@@ -1,3 +1,4 @@
+import { MAX_DIRECT } from '../../../../shared/access/access.js';
 import { TryLaterError } from '../../../../shared/errors.js';
 import type { MemoryWatch, Shortage } from '../../../../shared/redis/memory.js';
 
@@ -33,7 +34,7 @@ export function createRequireRoom(memory: MemoryWatch): RequireRoom {
     forRevocation: async () => {
       const { used, share, max } = await memory.state();
       if (used >= share + REVOCATION_RESERVE * (max - share))
-        throw new TryLaterError('There is no room for access lists of more than 16 users', RETRY_LATER);
+        throw new TryLaterError(`There is no room for access lists of more than ${String(MAX_DIRECT)} users`, RETRY_LATER);
     },
   };
 }

@@ -20,6 +20,8 @@ export interface Changes extends Head {
   /** Oldest first. */
   readonly entries: readonly { readonly documentId: string; readonly sequence: number }[];
   readonly isLastPage: boolean;
+  /** The highest sequence number of a deletion that the log does not have any more. */
+  readonly forgotten: number;
 }
 
 /** A chunk as the mirror keeps it. */
@@ -40,6 +42,7 @@ export interface MirrorClient {
   readChunks(addresses: readonly ChunkAddress[]): Promise<(ChunkBytes | null)[]>;
   /** Says that this mirror lives, and which generations it has prepared. */
   tell(mirror: string, prepared: readonly string[]): Promise<void>;
+  close(): void;
 }
 
 const PAGE_SIZE = 5_000;
@@ -90,6 +93,7 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
             (terms) => (terms instanceof Buffer ? { vector: NO_VECTOR, terms } : null),
           ),
     tell: (mirror, prepared) => tellOfMirror(client, mirror, prepared),
+    close: client.destroy.bind(client),
   };
 }
 
@@ -108,14 +112,22 @@ async function readChanges(
 ): Promise<Changes> {
   await introduction.known;
   const range = { BY: 'SCORE', LIMIT: { offset: 0, count: PAGE_SIZE } } as const;
-  const [epoch, sequence, page] = await Promise.all([
+  const [epoch, sequence, page, forgotten] = await Promise.all([
     client.get(keys.epoch),
     client.get(keys.sequence),
     client.zRangeWithScores(keys.changes, `(${String(after)}`, '+inf', range),
+    // It is read after the page, which may lack a deletion that has just left the log.
+    client.get(keys.forgotten),
   ]);
   await introduction.known;
   const entries = page.map(({ value, score }) => ({ documentId: value, sequence: score }));
-  return { epoch, sequence: parseSequence(sequence), entries, isLastPage: page.length < PAGE_SIZE };
+  return {
+    epoch,
+    sequence: parseSequence(sequence),
+    entries,
+    isLastPage: page.length < PAGE_SIZE,
+    forgotten: parseSequence(forgotten),
+  };
 }
 
 function createScriptClient(url: string) {

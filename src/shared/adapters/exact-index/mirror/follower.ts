@@ -14,8 +14,6 @@ import type { Changes, Head, MirrorClient } from './client.js';
 import type { Mirror } from './mirror.js';
 import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-parser.js';
 
-/** Deletions leave the change log after a day, so a mirror that was not synced for half of that starts over. */
-const MAX_SLEEP_MS = 12 * 60 * 60 * 1000;
 /** A sync may begin this often. Naming a new data set and then loading it are two beginnings. */
 const MAX_BEGINNINGS = 5;
 
@@ -39,6 +37,8 @@ interface Position {
   sequence: number;
   /** The data set's counter when the mirror last had all changes; null before that. */
   counted: number | null;
+  /** The data set's counter when the mirror last held no document that had been deleted by then. */
+  checked: number;
 }
 
 interface FollowerOptions extends Pick<LoadEvents, 'report' | 'onPrepared'> {
@@ -57,7 +57,6 @@ interface Following extends FollowerOptions {
   readonly suspects: Set<string>;
   /** The data set that the mirror holds, and the place in its changes that it has come to; null while it holds none. */
   position: Position | null;
-  syncedAt: number;
 }
 
 export function createFollower(options: FollowerOptions): Follower {
@@ -74,14 +73,10 @@ export function createFollower(options: FollowerOptions): Follower {
     loader,
     suspects,
     position: null,
-    syncedAt: Date.now(),
   };
   return {
     sync: async () => {
-      const asked = Date.now();
-      const isRecent = asked - following.syncedAt <= MAX_SLEEP_MS;
-      if (isRecent && (await isCurrent(following))) following.syncedAt = asked;
-      else await readOn(following);
+      if (!(await isCurrent(following))) await readOn(following);
       await readSuspects(following);
       background.resume();
     },
@@ -111,19 +106,16 @@ async function isCurrent(following: Following): Promise<boolean> {
 /** Takes over pages of changes until none is left. */
 async function readOn(following: Following): Promise<void> {
   for (let beginnings = 0, isWhole = false; !isWhole;) {
-    const started = Date.now();
-    const isTooOld = started - following.syncedAt > MAX_SLEEP_MS;
     const changes = await following.client.readChanges(following.position?.sequence ?? 0);
     const { position } = following;
-    if (position && !isTooOld && continues(changes, position)) {
+    if (position && continues(changes, position)) {
+      await dropDeleted(following, changes, position);
       isWhole = await apply(following, changes, position);
-      if (isWhole) following.syncedAt = started;
       continue;
     }
-    following.syncedAt = started;
     beginnings += 1;
     if (beginnings > MAX_BEGINNINGS) throw new Error('the change log never continues: is its counter lost?');
-    await begin(following, changes.epoch);
+    await begin(following, changes);
   }
 }
 
@@ -141,14 +133,24 @@ async function readSuspects({ suspects, loader }: Following): Promise<void> {
 }
 
 /** Empties the mirror to load a data set, which gets a name if it has none. */
-async function begin(following: Following, epoch: string | null): Promise<void> {
+async function begin(following: Following, { epoch, sequence }: Head): Promise<void> {
   following.position = null;
   following.onState('loading');
   following.background.clear();
   following.suspects.clear();
   following.mirror.clear();
   if (epoch === null) await following.client.nameDataSet(randomUUID());
-  else following.position = { epoch, sequence: 0, counted: null };
+  else following.position = { epoch, sequence: 0, counted: null, checked: sequence };
+}
+
+/**
+ * Drops documents whose deletion the mirror has not read and cannot read any more, because it has left the change log: while
+ * the mirror slept, or loaded for long.
+ */
+async function dropDeleted(following: Following, changes: Changes, position: Position): Promise<void> {
+  if (changes.forgotten <= Math.max(position.sequence, position.checked)) return;
+  await following.loader.dropDeleted([...following.mirror.documentIds()]);
+  position.checked = changes.sequence;
 }
 
 /** Takes over a page of changes. @returns true if the mirror is whole then */
@@ -178,7 +180,7 @@ const GROUP_SIZE = 256;
 const GROUPS_AT_ONCE = 3;
 
 /**
- * Copies documents from Redis into the mirror. Both functions throw the errors that Redis rejects with; documents that were
+ * Copies documents from Redis into the mirror. All functions throw the errors that Redis rejects with; documents that were
  * copied until then stay.
  */
 interface DocumentLoader {
@@ -186,6 +188,8 @@ interface DocumentLoader {
   loadWhole(documentIds: readonly string[]): Promise<void>;
   /** Takes over records. Their chunks follow in the background. */
   takeOver(documentIds: readonly string[]): Promise<void>;
+  /** Looks whether documents exist, and drops the others. */
+  dropDeleted(documentIds: readonly string[]): Promise<void>;
 }
 
 interface DocumentLoaderOptions {
@@ -203,6 +207,10 @@ export function createDocumentLoader(parts: DocumentLoaderOptions): DocumentLoad
     takeOver: (documentIds) =>
       inGroups(documentIds, async (group) => {
         for (const record of await readRecords(group, reading)) parts.background.follow(record);
+      }),
+    dropDeleted: (documentIds) =>
+      inGroups(documentIds, async (group) => {
+        await readRecords(group, reading);
       }),
   };
 }
