@@ -9,15 +9,16 @@ import { reasonUnseen } from '../visibility/reason-unseen.js';
 import { createPendingBytes, languageOf, type PendingBytes } from './charsets.js';
 import {
   createDestinationTexts,
+  createShapeProperty,
   destinationOf,
   type DestinationTexts,
   type Destination,
+  type ShapeProperty,
 } from './destinations.js';
 import { createRtfTables, type RtfTables } from './document-tables.js';
 import { createFormulaCollector, type FormulaCollector } from './formula.js';
 import { changeState, shiftOf, styleOf, createGroupStack, within, type GroupStack } from './group-state.js';
 import { createParagraphs, type Paragraphs } from './paragraphs.js';
-import { createShapeProperty, type ShapeProperty } from './shape-property.js';
 import { numberOrZero, rtfTokens, CHARACTERS, type RtfToken } from './tokens.js';
 
 const TOKENS_AT_ONCE = 4_096;

@@ -7,8 +7,7 @@ import type { GapCounter } from '../gap-counter.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { wholeNumberOrZero, childOf, childrenOf, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import { cellRange, LAST_COLUMN, type CellRange } from './cell-references.js';
-import { createCoveredCells } from './covered-cells.js';
+import { cellRange, createCoveredCells, LAST_COLUMN, type CellRange } from './cell-references.js';
 import { attribute } from '../../xml/read-markup.js';
 
 /** The look of letters. */
