@@ -1,6 +1,5 @@
-# Tried on 2026-11-22 with buildah and podman, on a stand-in for the base image (Debian 12, Node.js 24.21), not with Docker
-# nor on the image itself: `npm run try:containers`, and test/verification.md. What is removed from node_modules since
-# 2026-11-26 was tried in a folder, not in a build.
+# Tried on 2026-11-28 with buildah and podman, on a stand-in for the base image (Debian 12, Node.js 24.21), not with Docker
+# nor on the image itself: `npm run try:containers`, and test/verification.md.
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -33,12 +32,13 @@ ENV NODE_ENV=production \
     QUIRE_DATA_DIR=/data
 WORKDIR /app
 # A font for Chinese, Japanese and Korean, which PDFs may leave to the system (docs/reference/formats.md): 1.6 MB to load and
-# 5.2 MB installed. FONTS="" leaves it out. This step was not tried in a build yet.
+# 5.2 MB installed. FONTS="" leaves it out. The lists of packages go in the same step, since a layer keeps what it has.
 ARG FONTS="fonts-wqy-microhei"
-RUN if [ -n "$FONTS" ]; then apt-get update && apt-get install -y --no-install-recommends $FONTS; fi
+RUN if [ -n "$FONTS" ]; then apt-get update && apt-get install -y --no-install-recommends $FONTS; fi \
+    && rm -rf /var/lib/apt/lists /var/cache/apt
 # Nothing is installed any more: what could, goes. Debian's list of its packages stays, for scanners.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
-      /usr/local/bin/yarn* /opt/yarn* /usr/bin/apt* /usr/bin/dpkg* /usr/lib/apt /usr/lib/dpkg /var/lib/apt /var/cache/apt \
+      /usr/local/bin/yarn* /opt/yarn* /usr/bin/apt* /usr/bin/dpkg* /usr/lib/apt /usr/lib/dpkg /var/lib/apt \
     # A volume mounted here takes its owner; only the API and the workers of ingestion and maintenance need one.
     && mkdir /data && chown node:node /data
 # No quire.toml: what containers run with is said in the environment, and dev mode is off.
