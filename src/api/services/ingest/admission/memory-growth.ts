@@ -55,7 +55,7 @@ export async function requireRoomFor(
 ): Promise<void> {
   if (grows(before, after)) {
     if (describesMore(before, after)) checkTags(after);
-    return room.forGrowth('larger access lists or metadata');
+    return room.forGrowth('other access lists, metadata or names');
   }
   const group = accessGroupOf(after);
   if (group && group.id !== accessGroupOf(before)?.id) await room.forRevocation();
