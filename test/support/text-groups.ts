@@ -34,7 +34,8 @@ interface Options {
   readonly chunkSize?: number;
   readonly limits?: typeof LIMITS;
   readonly isFirst?: boolean;
-  readonly turns?: Turns;
+  readonly turns?: Pick<Turns, 'run'>;
+  readonly requireMemory?: () => Promise<void>;
   readonly embedding?: Embedding;
   readonly metrics?: Pick<WorkerMetrics, 'add'>;
   /** Happens before the chunks of a text are embedded. */
@@ -55,6 +56,7 @@ const cut =
 /** Ingests short texts as a worker does. */
 export function openIngestShort(jobs: Jobs, redis: Redis, options: Options = {}) {
   const { records = createRecords(redis), limits = LIMITS, meanwhile = () => null } = options;
+  const { requireMemory = () => Promise.resolve() } = options;
   const { embedding = builtin, metrics = unseen, chunkSize = 512, chunkText = cut(chunkSize) } = options;
   const parts = { embedding, metrics, checkDimensions: () => Promise.resolve() };
   return createIngestShort({
@@ -65,7 +67,7 @@ export function openIngestShort(jobs: Jobs, redis: Redis, options: Options = {})
     logger: { warn: () => undefined },
     limits,
     embeddedAtOnce: 8,
-    requireMemory: () => Promise.resolve(),
+    requireMemory,
     chunkText,
     embedPieces: async (pieces, aborting) => {
       await meanwhile(pieces[0]?.text ?? '');

@@ -1,8 +1,10 @@
 import { createClient, RESP_TYPES } from 'redis';
+import { refuseCluster } from '../../shared/data-set/data-set.js';
 import { KEY_PREFIX } from '../../shared/redis/keys.js';
 
 /**
  * Connects for a backup or a restore. A connection that is lost is not made again: nobody would know the changes meanwhile.
+ * @throws IncompatibleDataError for a Redis in cluster mode
  * @param options.tellsChanges whether the client emits `invalidate` with each key of the service that anybody writes
  */
 export async function connect(url: string, { tellsChanges = false } = {}) {
@@ -15,6 +17,12 @@ export async function connect(url: string, { tellsChanges = false } = {}) {
   // A lost connection also rejects the commands that wait, and all later ones.
   client.on('error', () => undefined);
   await client.connect();
+  try {
+    await refuseCluster(client);
+  } catch (error) {
+    client.destroy();
+    throw error;
+  }
   if (tellsChanges) {
     // A client normally hears of changes of the keys it has read. This one reads nothing, and needs the changes of all
     // keys.

@@ -171,6 +171,11 @@ const CLUSTER =
   'this is a Redis Cluster (redis_mode:cluster), which Quire does not support: its scripts use keys of several hash slots. ' +
   'Give REDIS_URL (redis.url) the address of a Redis without cluster mode; replicas of it are no obstacle';
 
+/** @throws IncompatibleDataError for a Redis in cluster mode */
+export async function refuseCluster(redis: Pick<Redis, 'info'>): Promise<void> {
+  if (CLUSTER_MODE.test(await redis.info('server'))) throw new IncompatibleDataError(CLUSTER);
+}
+
 /** Reads the server's mode, version, eviction policy and durability. */
 export async function inspectServer(redis: Redis): Promise<ServerReport> {
   const info = await redis.info('server');

@@ -76,9 +76,12 @@ function rawValue(leaf: Leaf, env: Environment, file: Table): Raw | null {
   return value === undefined ? null : { source: leaf.name, value };
 }
 
+/** An address with a login, also as one of several. */
+const LOGIN = /\/\/[^/"]*@/;
+
 function show(leaf: Leaf, value: unknown): string {
-  if (leaf.note.secret) return '(not shown)';
   const shown = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  if (leaf.note.secret || LOGIN.test(shown)) return '(not shown)';
   return shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
 }
 

@@ -92,6 +92,12 @@ export const host = {
   allowed: 'a host name or an IP address, without brackets or port',
 };
 export const httpUrl = { accepts: isHttpUrl, allowed: 'an http:// or https:// address' };
+export const hasLogin = (url: URL): boolean => url.username !== '' || url.password !== '';
+/** `fetch` sends nothing to an address with a login. */
+export const providerUrl = {
+  accepts: (value: string) => isHttpUrl(value) && !hasLogin(new URL(value)),
+  allowed: 'an http:// or https:// address without a login',
+};
 export const modelName = {
   accepts: (value: string) => /^\S{1,200}$/.test(value),
   allowed: 'the name of a model, 1 to 200 characters without spaces',
@@ -120,8 +126,8 @@ export const origins = z
 /** Addresses of processes of ours, without credentials, queries or fragments. */
 export function addresses(description: string) {
   const isPlain = (value: string) => {
-    const { username, password, search, hash } = new URL(value);
-    return [username, password, search, hash].every((part) => part === '');
+    const url = new URL(value);
+    return !hasLogin(url) && url.search === '' && url.hash === '';
   };
   return z
     .array(z.string().refine((value) => isHttpUrl(value) && isPlain(value)))

@@ -45,7 +45,7 @@ interface Parts extends TakingParts {
  * it had.
  */
 export function startMakingRoom(parts: Parts): { close(): void } {
-  const { memory, logger } = parts;
+  const { memory, disks, logger } = parts;
   let shortSince: number | null = null;
   const look = async () => {
     const shortage = await memory.shortage();
@@ -55,11 +55,12 @@ export function startMakingRoom(parts: Parts): { close(): void } {
     }
     shortSince ??= performance.now();
     if (performance.now() - shortSince < SHORT_MILLISECONDS) return;
-    // Taking documents back makes room in memory, but does not shrink a file that is appended to.
-    await (shortage === 'memory' ? makeRoom(parts) : rewriteRedisFiles(parts));
+    if (shortage === 'memory') await makeRoom(parts);
+    // Taking documents back does not shrink a file that is appended to.
+    if ((await disks.redis?.isShort()) === true) await rewriteRedisFiles(parts);
   };
   return lookRegularly(LOOK_EVERY_MILLISECONDS, look, (error) => {
-    logger.warn({ err: error }, 'room is not taken back');
+    logger.warn({ err: error }, 'no room is made in Redis');
   });
 }
 

@@ -1,5 +1,6 @@
 import { batchCount, batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
+import type { DiskWatch } from '../../shared/disk/disk-watch.js';
 import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { ExpectedField } from '../../shared/documents/change.js';
 import { documentTags } from '../../shared/documents/record-fields.js';
@@ -105,16 +106,20 @@ interface RetagMemoryParts {
   readonly chunks: Chunks;
   readonly statistics: TermStatisticsStore;
   readonly memory: MemoryWatch;
+  readonly disks: { readonly redis: Pick<DiskWatch, 'isShort'> | null };
   readonly redis: Redis;
 }
 
-/** Rewrites tags. When the tags become longer it waits for memory, so that revocations are always possible. */
+/**
+ * Rewrites tags. When the tags become longer it waits for memory, so that lists can always become shorter. It waits for room
+ * on the disk in any case, since the tags of all chunks are appended to Redis' file, and searches go by the record meanwhile.
+ */
 export function createRetagWithMemory(parts: RetagMemoryParts): ReturnType<typeof createRetagJob> {
-  const { records, chunks, memory } = parts;
+  const { records, chunks, memory, disks } = parts;
   const always = createRetagJob(parts);
   const inRoom = createRetagJob({ ...parts, chunks: writeOnlyWithMemory(chunks, memory) });
   return async (job, afterStep) => {
-    if (!(await memory.isShort())) return inRoom(job, afterStep);
+    if ((await disks.redis?.isShort()) === true || !(await memory.isShort())) return inRoom(job, afterStep);
     const record = await records.read(job.documentId);
     return record && (await lengthens(parts, record)) ? inRoom(job, afterStep) : always(job, afterStep);
   };

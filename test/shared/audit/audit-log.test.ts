@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createAuditLog, openAudit } from '../../../src/shared/audit/audit-log.js';
+import { auditRoom, createAuditLog, openAudit } from '../../../src/shared/audit/audit-log.js';
 import type { RequestEntry } from '../../../src/shared/audit/entry.js';
 import { fileSettingsSchema } from '../../../src/shared/settings/schema.js';
 import { mountSmallDisk, fillDisk } from '../../support/small-disk.js';
@@ -225,6 +225,23 @@ describe('an audit log that cannot be written', () => {
       answer(true);
       return Promise.resolve(!log.isFailing());
     });
+  });
+
+  test('leaves the last quarter of what stays free on a disk to Redis', async () => {
+    const disk = mountSmallDisk(8);
+    if (!disk) return;
+    try {
+      const values = { audit: { folder: disk.directory }, disk: { minFreeMegabytes: 16 } };
+      const settings = { ...fileSettingsSchema.parse(values), dataDirectory: root };
+      const free = async (megabytes: number) => {
+        await writeFile(join(disk.directory, 'filler'), Buffer.alloc((8 - megabytes) * 2 ** 20));
+        return auditRoom(settings).hasRoom();
+      };
+      expect(await free(5)).toBe(true);
+      expect(await free(3)).toBe(false);
+    } finally {
+      disk.unmount();
+    }
   });
 
   test('on a disk without a byte left goes on where it stopped: no line is torn', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from 'redis';
+import { openDataSet } from '../../../src/shared/data-set/data-set.js';
 import { EXIT_WRONG_SETTINGS } from '../../../src/shared/exit-codes.js';
 import { TEST_SECRET } from '../../support/client.js';
 import { endOf } from '../../support/processes.js';
@@ -88,6 +89,31 @@ describe('a Redis in cluster mode is refused with a sentence', () => {
     expect(stdout + stderr).toMatch(REFUSAL);
     expect(code).toBe(1);
   }, 30_000);
+
+  test('by a backup and a restore', async () => {
+    const env = { QUIRE_DATA_DIR: folder, QUIRE_DEV_MODE: 'true' };
+    const place = join(folder, 'backup');
+    const other = await startTestRedis();
+    try {
+      const client = createClient({ url: other.url });
+      await client.connect();
+      await openDataSet(client, { model: 'builtin', vectorType: 'float32' });
+      client.destroy();
+      const made = await runQuire(['backup', place], { ...env, REDIS_URL: other.url });
+      expect(made).toMatchObject({ code: 0, stderr: '' });
+    } finally {
+      await other.stop();
+    }
+    const clustered = { ...env, REDIS_URL: nodes[0]?.url ?? '' };
+    for (const args of [
+      ['backup', join(folder, 'another')],
+      ['restore', place],
+    ]) {
+      const { code, stderr } = await runQuire(args, clustered);
+      expect(stderr).toMatch(REFUSAL);
+      expect(code).toBe(1);
+    }
+  }, 60_000);
 
   test('by each process where it says of some keys that they have moved', async () => {
     await divideSlots(nodes);

@@ -129,6 +129,20 @@ describe('reading settings', () => {
     expect(new SettingsError(problems).message).not.toContain('hush');
   });
 
+  test('an address with a login is refused for a provider, which could not be asked there, and is not shown', () => {
+    const toml = ['embedding', 'completion', 'reranking']
+      .map((section) => `[${section}]\nbase_url = "https://me:hush@models.example/v1"`)
+      .join('\n');
+    const problems = problemsOf({ toml });
+    const refused = { value: '(not shown)', allowed: expect.stringContaining('without a login') as unknown };
+    expect(problems).toEqual(
+      ['embedding', 'completion', 'reranking'].map((section) => ({
+        setting: `${section}.base_url`,
+        ...refused,
+      })),
+    );
+  });
+
   test('a process that is asked to stop must have time left after it has let balancers notice', () => {
     const env = { QUIRE_API_SHUTDOWN_DELAY_SECONDS: '25' };
     expect(problemsOf({ env })).toEqual([

@@ -3,9 +3,11 @@ import { createChunks, type Chunks } from '../../../src/shared/chunks/chunks.js'
 import { documentTags } from '../../../src/shared/documents/record-fields.js';
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';
 import { patch } from '../../../src/shared/documents/transitions.js';
+import { UnavailableError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/redis/keys.js';
+import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
 import { createTermStatistics } from '../../../src/shared/term-statistics/term-statistics.js';
-import { createRetagJob } from '../../../src/workers/maintenance/retag-job.js';
+import { createRetagJob, createRetagWithMemory } from '../../../src/workers/maintenance/retag-job.js';
 import { makeDocument } from '../../support/documents.js';
 import { ProcessDied } from '../../support/dying.js';
 import { playIngest } from '../../support/play-worker.js';
@@ -83,5 +85,26 @@ test('a job that another follows at once ends with the tags of the newest change
   const chunks = createChunks(redis);
   const marks = [await change(id, 'red', ['eve']), await change(id, 'blue', [ownerId, 'bob'])];
   await Promise.all(marks.map((mark) => retagWith(chunks)({ documentId: id, mark })));
+  await expectTagged(id);
+});
+
+test('no tags are written while the disk of Redis is short, also where they become shorter', async () => {
+  const { id, ownerId } = await publishedDocument();
+  const longer = await change(id, 'ultramarine', [ownerId]);
+  await retagWith(createChunks(redis))({ documentId: id, mark: longer });
+  const mark = await change(id, 'red', [ownerId]);
+  const disk = { isShort: true };
+  const memory = createMemoryWatch(redis, 1, {
+    disk: 'redis',
+    state: () => Promise.reject(new Error('not asked for')),
+    isShort: () => Promise.resolve(disk.isShort),
+    requireRoom: () => Promise.resolve(),
+  });
+  const disks = { redis: { isShort: () => Promise.resolve(disk.isShort) } };
+  const parts = { records, chunks: createChunks(redis), statistics: createTermStatistics(redis), redis };
+  const retag = createRetagWithMemory({ ...parts, memory, disks });
+  await expect(retag({ documentId: id, mark })).rejects.toThrow(UnavailableError);
+  disk.isShort = false;
+  expect(await retag({ documentId: id, mark })).toBe('done');
   await expectTagged(id);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
+import { createRecords } from '../../../src/shared/documents/records.js';
 import { createRedis } from '../../../src/shared/redis/client.js';
-import { rewriteRedisFiles } from '../../../src/workers/maintenance/make-room.js';
+import { rewriteRedisFiles, startMakingRoom } from '../../../src/workers/maintenance/make-room.js';
 import { startTestRedis } from '../../support/redis.js';
 import { until } from '../../support/until.js';
 
@@ -38,6 +39,44 @@ test('what was removed leaves the files of Redis while their disk is short, if t
     await look(30 * MEGABYTE);
     await until(async () => (await sizeOf()) < MEGABYTE);
   } finally {
+    redis.destroy();
+    await server.stop();
+  }
+});
+
+test('they are written anew also while Redis is short of memory', async () => {
+  const server = await startTestRedis();
+  const redis = createRedis(server.url, { failFast: true, onError: () => undefined });
+  await redis.connect();
+  const sizeOf = async () => Number(/aof_current_size:(\d+)/.exec(await redis.info('persistence'))?.[1]);
+  await redis.set('removed', 'x'.repeat(5 * MEGABYTE));
+  await redis.del('removed');
+  const state = { free: 30 * MEGABYTE, least: 37 * MEGABYTE, rewrite: 5 * MEGABYTE };
+  const making = startMakingRoom({
+    redis,
+    records: createRecords(redis),
+    jobs: { addIngest: () => Promise.resolve(), addCleans: () => Promise.resolve() },
+    metrics: { add: () => undefined, observe: () => undefined },
+    memory: {
+      state: () => Promise.resolve({ used: 2, share: 1, max: 3 }),
+      shortage: () => Promise.resolve('memory'),
+      isShort: () => Promise.resolve(true),
+      isFull: () => Promise.resolve(false),
+    },
+    disks: {
+      redis: {
+        disk: 'redis',
+        state: () => Promise.resolve(state),
+        isShort: () => Promise.resolve(true),
+        requireRoom: () => Promise.resolve(),
+      },
+    },
+    logger: pino({ level: 'silent' }),
+  });
+  try {
+    await until(async () => (await sizeOf()) < MEGABYTE);
+  } finally {
+    making.close();
     redis.destroy();
     await server.stop();
   }

@@ -5,10 +5,10 @@ import {
   day,
   flag,
   hour,
-  httpUrl,
   modelName,
   orEmpty,
   providerClass,
+  providerUrl,
   text,
   whole,
 } from '../setting-kinds.js';
@@ -38,7 +38,7 @@ export const embedding = z.strictObject({
     prefix,
     'Text that is put before the texts of documents for the model; `auto`: as for queries.',
   ),
-  baseUrl: text(openaiUrl, httpUrl, 'Address of the openai embedder: any compatible provider.'),
+  baseUrl: text(openaiUrl, providerUrl, 'Address of the openai embedder: any compatible provider.'),
   dimensions: whole(0, { min: 0, max: 16_384 }, "Length of the vectors to ask for; 0: the model's own."),
   vectorType: choice(
     ['float32', 'float16'],
@@ -71,7 +71,7 @@ export const completion = z.strictObject({
     false,
     'Permits that the environment lets LangChain pass prompts and answers on to LangSmith or to its own log.',
   ),
-  baseUrl: text(openaiUrl, httpUrl, 'Address of the openai completer: any compatible provider.'),
+  baseUrl: text(openaiUrl, providerUrl, 'Address of the openai completer: any compatible provider.'),
   contextWindow: whole(32_768, { min: 1024, max: 10_000_000 }, 'Tokens of prompt and completion together.'),
   maxTokens: whole(
     1024,

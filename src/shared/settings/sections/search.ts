@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, shareOrAuto, whole, httpUrl, modelName, orEmpty, text } from '../setting-kinds.js';
+import { choice, shareOrAuto, whole, modelName, orEmpty, providerUrl, text } from '../setting-kinds.js';
 
 export const search = z.strictObject({
   timeoutSeconds: whole(10, { min: 1, max: 300 }, 'Longest time for the index to answer.'),
@@ -58,7 +58,7 @@ export const reranking = z.strictObject({
   ),
   baseUrl: text(
     cohereUrl,
-    httpUrl,
+    providerUrl,
     'Address of the provider, to which `/rerank` is added; any compatible one.',
   ),
   protocol: choice(

@@ -4,7 +4,7 @@ import { createRecords } from '../../../../src/shared/documents/records.js';
 import { cancel, patch, remove, startAttempt } from '../../../../src/shared/documents/transitions.js';
 import { IngestError, UnavailableError } from '../../../../src/shared/errors.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
-import { createTurns } from '../../../../src/shared/fair-scheduling/turns.js';
+import { createTurns, type Turns } from '../../../../src/shared/fair-scheduling/turns.js';
 import { createUsage } from '../../../../src/shared/usage/usage.js';
 import { isAtRest } from '../../../support/recount-statistics.js';
 import { birds, idsOf, LIMITS, textGroups } from '../../../support/text-groups.js';
@@ -171,6 +171,41 @@ test('groups that wait for a provider let others go on, and publish one after th
   const ends = await Promise.all(groups.map((each) => run(idsOf(each), { meanwhile, turns })));
   expect(ends).toEqual(['published', 'published', 'published', 'published']);
   for (const each of groups) await expectPublished(each, birds(2));
+});
+
+test('its work takes the turns of its caller, one for what comes before its vectors and one for what comes after', async () => {
+  const documents = await store(birds(3));
+  const callers: (string | undefined)[] = [];
+  const turns = createTurns(1);
+  const noted: Pick<Turns, 'run'> = {
+    run: (task, request) => {
+      callers.push(request?.by);
+      return turns.run(task, request);
+    },
+  };
+  expect(await run(idsOf(documents), { turns: noted })).toBe('published');
+  expect(callers).toEqual(['owner', 'owner']);
+});
+
+test('without memory in Redis, the whole group waits, and nothing is written', async () => {
+  const texts = birds(3);
+  const documents = await store(texts);
+  const before = await redis.keys('*');
+  const requireMemory = () => Promise.reject(new UnavailableError('room in Redis'));
+  await expect(run(idsOf(documents), { requireMemory })).rejects.toThrow(UnavailableError);
+  expect((await redis.keys('*')).sort()).toEqual(before.sort());
+  expect(await run(idsOf(documents))).toBe('published');
+  await expectPublished(documents, texts);
+});
+
+test('a text of more different words than Redis counts in a step is ingested alone', async () => {
+  const words = Array.from({ length: 2_300 }, (_, n) => n.toString(36)).join(' ');
+  const [many, few] = await store([words, 'a few words']);
+  if (!many || !few) throw new Error('nothing stored');
+  // In chunks of the usual size, a short text of so many words would be too many chunks already.
+  expect(await run([many.id, few.id], { chunkSize: 2_048 })).toBe('published');
+  expect(await alone()).toEqual([many.id]);
+  await expectPublished([few], ['a few words']);
 });
 
 test('a group that has failed, or of which a worker has died, is split, without those that are done', async () => {

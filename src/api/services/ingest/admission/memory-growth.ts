@@ -8,27 +8,40 @@ import type { RequireRoom } from './require-room.js';
 
 const LISTS = ['readers', 'writers', 'admins'] as const;
 
-/** Tells whether a change makes Redis store more than before. */
+/**
+ * Tells whether a change makes Redis store more than before, or as much of something else: what can be exchanged again and
+ * again would fill the file to which Redis appends each change. Whatever becomes shorter is taken.
+ */
 export function grows(before: DocumentRecord, after: DocumentRecord): boolean {
+  return admitsMore(before, after) || describesMore(before, after) || isLongerName(before, after);
+}
+
+function admitsMore(before: DocumentRecord, after: DocumentRecord): boolean {
   const isInvited = LISTS.some((list) => {
     const known = new Set(before[list]);
     return after[list].some((id) => !known.has(id));
   });
-  return isInvited || describesMore(before, after) || nameLength(after) > nameLength(before);
+  // A list that somebody leaves may come in another order, beside others that do.
+  if (isInvited || LISTS.some((list) => after[list].length < before[list].length)) return isInvited;
+  return LISTS.some((list) => after[list].some((id, i) => id !== before[list][i]));
 }
 
 function describesMore(before: DocumentRecord, after: DocumentRecord): boolean {
   const [old, wanted] = [JSON.stringify(before.metadata), JSON.stringify(after.metadata)];
   if (old === wanted) return false;
-  // With the same length of JSON, a number has more tags than a word.
-  return wanted.length > old.length || metadataTags(after).length > metadataTags(before).length;
+  // With shorter JSON, a number has more tags than a word.
+  return wanted.length >= old.length || metadataTags(after).length > metadataTags(before).length;
 }
 
 const nobody = { readers: [], writers: [], admins: [] };
 const metadataTags = (record: DocumentRecord) => documentTags({ ...record, ...nobody });
 
-const nameLength = ({ published, pending }: DocumentRecord) => lengthOf(published) + lengthOf(pending);
-const lengthOf = (content: Content | null) => (content?.filename ?? '').length;
+const isLongerName = (before: DocumentRecord, after: DocumentRecord): boolean =>
+  (['published', 'pending'] as const).some((content) => {
+    const [old, wanted] = [nameOf(before[content]), nameOf(after[content])];
+    return wanted !== old && wanted.length >= old.length;
+  });
+const nameOf = (content: Content | null) => content?.filename ?? '';
 
 /**
  * Checks whether there is memory for a change of a document's metadata or access. A change that only removes something is
@@ -42,7 +55,7 @@ export async function requireRoomFor(
 ): Promise<void> {
   if (grows(before, after)) {
     if (describesMore(before, after)) checkTags(after);
-    return room.forGrowth('larger access lists or metadata');
+    return room.forGrowth('other access lists, metadata or names');
   }
   const group = accessGroupOf(after);
   if (group && group.id !== accessGroupOf(before)?.id) await room.forRevocation();
