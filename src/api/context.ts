@@ -11,7 +11,7 @@ import { inspectServer, openDataSet, type DataSet, type WantedData } from '../sh
 import { openDisks } from '../shared/disk/disk-watch.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { recordsOptions } from '../shared/documents/records-options.js';
-import { createRecords } from '../shared/documents/records.js';
+import { createRecords, type Records } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { modelsInUse, probesOf, type Adapters } from '../shared/models/in-use/models-in-use.js';
 import { createRankers, measureFloor, type Ranking } from '../shared/search/ranking.js';
@@ -87,7 +87,7 @@ export async function createApiContext(options: ContextOptions) {
     ...openCaches(options, { completer, limit: limitLocal, redis }),
     drafts,
     storage,
-    ...openSearches({ ...options, redis, index, embedder, reranker }),
+    ...openSearches({ ...options, redis, records, index, embedder, reranker }),
     modelStates: openModelStates(options, { embedder, completer, reranker, dataSet }),
     close: async () => {
       for (const stop of [stopReconnecting, unwatch, stopAnnouncing]) stop();
@@ -177,6 +177,7 @@ async function openStorage(
 
 interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onReranked'> {
   readonly redis: Redis;
+  readonly records: Pick<Records, 'inTurn'>;
   readonly index: Index;
   readonly embedder: Embedder;
   readonly reranker: Reranker | null;
@@ -187,8 +188,8 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
  * others.
  */
 function openSearches(parts: SearchParts) {
-  const { settings, logger, redis, reranker, onReranked } = parts;
-  const readHits = createReadHits(redis, logMalformed(logger));
+  const { settings, logger, redis, records, reranker, onReranked } = parts;
+  const readHits = createReadHits(redis, logMalformed(logger), records.inTurn);
   const search = openSearch(parts, readHits);
   const reranking = openReranking(settings, reranker, { logger, onReranked });
   const rerankedSearch = reranking && createRerankedSearch({ search, reranking, readHits });

@@ -41,7 +41,10 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
     readLineDigests: never,
     create: never,
     createBeside: never,
-    inTurn: never,
+    inTurn: <Result>(_callerId: string, work: () => Promise<Result>) => work(),
+    readEach: () => {
+      throw new Error('not asked for');
+    },
     update: never,
     readMany,
     readSome,

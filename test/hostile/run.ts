@@ -23,6 +23,7 @@ import { sharingAttacks } from './attacks/sharing.js';
 import { slowReaderAttacks, stalledReaders } from './attacks/slow-readers.js';
 import { streamAttacks } from './attacks/streams.js';
 import { unreadAttacks } from './attacks/unread.js';
+import { wideListAttacks } from './attacks/wide-lists.js';
 import { startCanary } from './canary.js';
 import { watchMemory, type Peak } from './memory.js';
 import { SERVED_WITHIN_MS, type Song } from './song.js';
@@ -39,6 +40,7 @@ const ATTACKS: readonly Attack[] = [
   together(drippingConnections, stalledReaders),
   ...slowReaderAttacks,
   ...unreadAttacks,
+  ...wideListAttacks,
   ...identityAttacks,
   ...malformedAttacks,
   ...accessListAttacks,

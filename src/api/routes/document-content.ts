@@ -118,9 +118,9 @@ const readerRoute = (openDownload: OpenDownload) =>
       'object storage has lost them.',
     request: { path: documentPath },
     examples: downloadExamples,
-    handle: async ({ caller, path }) => ({
+    handle: async ({ caller, path, signal }) => ({
       type: 'download',
-      ...(await openDownload({ documentId: path.document_id, principal: caller.principal })),
+      ...(await openDownload({ documentId: path.document_id, principal: caller.principal, signal })),
     }),
   });
 
@@ -136,10 +136,10 @@ const linkRoute = (openDownload: OpenDownload, links: DownloadLinks) =>
       'also 404 when the object storage has lost the source.',
     request: { path: documentPath, query: ticket },
     examples: signedDownloadExamples,
-    handle: async ({ path, query }) => {
+    handle: async ({ path, query, signal }) => {
       const opened = links.verify(path.document_id, query);
       noteUser(opened.principal.id);
-      return { type: 'download', ...(await openDownload(opened)) };
+      return { type: 'download', ...(await openDownload({ ...opened, signal })) };
     },
   });
 

@@ -87,8 +87,12 @@ const getRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
     request: { path: documentPath },
     responses: { 200: documentView, 404: errorBody },
     examples: getDocumentExamples,
-    handle: async ({ caller, path }, reply) => {
-      const record = await documents.get({ documentId: path.document_id, principal: caller.principal });
+    handle: async ({ caller, path, signal }, reply) => {
+      const record = await documents.get({
+        documentId: path.document_id,
+        principal: caller.principal,
+        signal,
+      });
       return reply.json(200, viewDocument(record, bucket), tagged(record));
     },
   });
@@ -103,8 +107,12 @@ const statusRoute = ({ documents }: DocumentRouteDependencies) =>
     request: { path: documentPath },
     responses: { 200: documentStatusView, 404: errorBody },
     examples: documentStatusExamples,
-    handle: async ({ caller, path }, reply) => {
-      const record = await documents.get({ documentId: path.document_id, principal: caller.principal });
+    handle: async ({ caller, path, signal }, reply) => {
+      const record = await documents.get({
+        documentId: path.document_id,
+        principal: caller.principal,
+        signal,
+      });
       return reply.json(200, viewStatus(record));
     },
   });
@@ -151,8 +159,9 @@ const extractionRoute = ({ readExtraction }: DocumentRouteDependencies) =>
     request: { path: documentPath },
     responses: { 200: extractionView, 404: errorBody, 409: errorBody },
     examples: extractionExamples,
-    handle: async ({ caller, path }, reply) => {
-      const extraction = await readExtraction({ documentId: path.document_id, principal: caller.principal });
+    handle: async ({ caller, path, signal }, reply) => {
+      const request = { documentId: path.document_id, principal: caller.principal, signal };
+      const extraction = await readExtraction(request);
       return reply.json(200, viewExtraction(extraction));
     },
   });

@@ -15,14 +15,16 @@ export class TextsTooLongError extends Error {
   override readonly name = 'TextsTooLongError';
 }
 
-/** This many records are read at a time, since each may hold 16 KiB of metadata, and a cache may name 100,000 documents. */
-const RECORDS_AT_ONCE = 500;
-
 /** Finds out which documents a cache may answer from: those that its owner may read and wants to see, as things are now. */
 export type FindUsable = () => Promise<(record: DocumentRecord) => boolean>;
 
-interface CacheTexts {
+/** The owner of a cache, in whose turns records are read, and the documents that they may use. */
+interface CacheReader {
+  readonly ownerId: string;
   readonly findUsable: FindUsable;
+}
+
+interface CacheTexts extends CacheReader {
   readonly members: readonly CacheMember[];
   /** The most characters of all texts together. */
   readonly maxCharacters: number;
@@ -35,7 +37,7 @@ interface CacheTexts {
  */
 export async function readCachePassages(
   { records, chunks }: { records: Records; chunks: Chunks },
-  { findUsable, members, maxCharacters }: CacheTexts,
+  { ownerId, findUsable, members, maxCharacters }: CacheTexts,
 ): Promise<Passage[]> {
   const texts: string[] = [];
   let room = maxCharacters;
@@ -47,17 +49,17 @@ export async function readCachePassages(
   }
   const isUsable = await findUsable();
   const passages: Passage[] = [];
-  for (let first = 0; first < members.length; first += RECORDS_AT_ONCE) {
-    const page = members.slice(first, first + RECORDS_AT_ONCE);
-    const found = await records.readMany(page.map(({ documentId }) => documentId));
-    for (const [i, { documentId, generation }] of page.entries()) {
-      const record = found[i];
-      if (record?.published?.generation === generation && isUsable(record))
-        passages.push({ documentId, chunkNumber: 0, text: at(texts, first + i) });
-    }
+  let place = 0;
+  for await (const record of records.readEach(idsOf(members), ownerId)) {
+    const { documentId, generation } = at(members, place);
+    if (record?.published?.generation === generation && isUsable(record))
+      passages.push({ documentId, chunkNumber: 0, text: at(texts, place) });
+    place += 1;
   }
   return passages;
 }
+
+const idsOf = (members: readonly CacheMember[]): string[] => members.map(({ documentId }) => documentId);
 
 /**
  * Returns the content that each of the wanted documents serves now, without documents that are gone or cannot be used.
@@ -65,18 +67,16 @@ export async function readCachePassages(
  */
 export async function currentMembers(
   records: Records,
-  { findUsable, documentIds }: { readonly findUsable: FindUsable; readonly documentIds: readonly string[] },
+  { ownerId, findUsable, documentIds }: CacheReader & { readonly documentIds: readonly string[] },
 ): Promise<{ readonly members: CacheMember[]; readonly tokenCount: number }> {
   const isUsable = await findUsable();
   const members: CacheMember[] = [];
   let sum = 0;
-  for (let first = 0; first < documentIds.length; first += RECORDS_AT_ONCE) {
-    for (const record of await records.readMany(documentIds.slice(first, first + RECORDS_AT_ONCE))) {
-      if (!record?.published?.generation || !isUsable(record)) continue;
-      const { generation, chunkCount, tokenCount } = record.published;
-      members.push({ documentId: record.id, generation, chunkCount });
-      sum += tokenCount;
-    }
+  for await (const record of records.readEach(documentIds, ownerId)) {
+    if (!record?.published?.generation || !isUsable(record)) continue;
+    const { generation, chunkCount, tokenCount } = record.published;
+    members.push({ documentId: record.id, generation, chunkCount });
+    sum += tokenCount;
   }
   return { members, tokenCount: sum };
 }
@@ -133,21 +133,18 @@ export const heldTexts = ({ members, leftOut }: BuiltCache): number => members.l
 
 /** Tells whether a cache holds exactly the texts that can be used now. */
 export async function isUpToDate(
-  records: Pick<Records, 'readMany'>,
-  findUsable: FindUsable,
+  records: Pick<Records, 'readEach'>,
+  { ownerId, findUsable }: CacheReader,
   { members, leftOut }: BuiltCache,
 ): Promise<boolean> {
   const isUsable = await findUsable();
   const without = new Set(leftOut);
-  for (let first = 0; first < members.length; first += RECORDS_AT_ONCE) {
-    const page = members.slice(first, first + RECORDS_AT_ONCE);
-    const found = await records.readMany(page.map(({ documentId }) => documentId));
-    const fits = page.every(({ documentId, generation }, i) => {
-      const record = found[i];
-      const isThere = record?.published?.generation === generation && isUsable(record);
-      return isThere !== without.has(documentId);
-    });
-    if (!fits) return false;
+  let place = 0;
+  for await (const record of records.readEach(idsOf(members), ownerId)) {
+    const { documentId, generation } = at(members, place);
+    const isThere = record?.published?.generation === generation && isUsable(record);
+    if (isThere === without.has(documentId)) return false;
+    place += 1;
   }
   return true;
 }

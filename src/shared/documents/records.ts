@@ -29,10 +29,12 @@ export interface Records {
   /** Null when there is no such document. */
   read(id: string): Promise<DocumentRecord | null>;
   /**
-   * Reads or changes one record in a turn of its caller. A record may have megabytes, and all callers share the connection:
-   * without turns, whoever asks for many of them would have everybody wait until all have come.
+   * Reads or changes records in a turn of a caller, a few megabytes at most. A record may have megabytes itself, and all callers
+   * share the connection: without turns, whoever asks for many of them would have everybody wait until all have come.
+   *
+   * @param signal ends the wait for the turn, so that nothing is read for a caller who has left
    */
-  inTurn<Result>(callerId: string, work: () => Promise<Result>): Promise<Result>;
+  inTurn: InTurn;
   /** The group whose job ingests a new document; null for all others. */
   readGroup(id: string): Promise<string | null>;
   /** Reads only the fields that tell whether a document has work left; null when there is no document. */
@@ -48,6 +50,8 @@ export interface Records {
   readLineDigests(ids: readonly string[]): Promise<(string | null)[]>;
   /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
+  /** The same for any number of records, in turns of a caller. Few of them are held at once. */
+  readEach(ids: readonly string[], callerId: string): AsyncIterable<DocumentRecord | null>;
   /** Reads the first of these, at least one, until they have `enoughBytes`; see `readMany`. */
   readSome(ids: readonly string[], enoughBytes: number): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
@@ -67,6 +71,12 @@ export interface Records {
   update(id: string, transition: Transition, known?: DocumentRecord): Promise<Updated>;
 }
 
+export type InTurn = <Result>(
+  callerId: string,
+  work: () => Promise<Result>,
+  signal?: AbortSignal,
+) => Promise<Result>;
+
 export interface Updated {
   /** Null when the document does not exist, or not any more. */
   readonly record: DocumentRecord | null;
@@ -83,8 +93,9 @@ interface RecordsOptions {
   readonly onChange?: OnChange | undefined;
 }
 
-/** Records of callers that are read or changed at once. */
+/** Reads and changes of records that are under way at once, in all and of one caller. */
 const MAX_IN_TURN = 8;
+const MAX_PER_CALLER = 4;
 
 export function createRecords(
   redis: Redis,
@@ -94,16 +105,21 @@ export function createRecords(
   const groups = createAccessGroups(redis);
   const { commit, ...written } = tellingChanges({ redis, vectors, groups, quotas }, onChange);
   const read = (id: string) => readRecord(redis, id);
-  const turns = createTurns(MAX_IN_TURN);
+  const turns = createTurns(MAX_IN_TURN, { maxAlone: MAX_PER_CALLER, maxPerCaller: MAX_PER_CALLER });
+  const inTurn: InTurn = (by, work, signal) => turns.run(work, { by, signal });
   return {
     read,
-    inTurn: (by, work) => turns.run(work, { by }),
+    inTurn,
     readGroup: (id) => redis.hGet(keys.document(id), GROUP_FIELD),
     readState: (id) => readState(redis, id),
     readStates: (ids) => readStates(redis, ids, onMalformed),
     findFinished: (ids) => findFinished(redis, ids),
     readLineDigests: (ids) => readLineDigests(redis, ids),
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
+    readEach: (ids, by) =>
+      readEach(ids, (some) =>
+        inTurn(by, () => readRecords(redis, some, { enoughBytes: READ_BYTES, onMalformed })),
+      ),
     readSome: (ids, enoughBytes) => readRecords(redis, ids, { enoughBytes, onMalformed }),
     ...written,
     create: async (record, effects = {}) => {
@@ -159,6 +175,22 @@ const createUpdate =
   };
 
 const ignoreChange: OnChange = () => undefined;
+
+/** Records that are read at once, and their bytes. */
+const READ_AT_ONCE = 200;
+const READ_BYTES = 1024 ** 2;
+
+/** @param readSome reads the first of some records, at least one */
+async function* readEach(
+  ids: readonly string[],
+  readSome: (some: readonly string[]) => Promise<(DocumentRecord | null)[]>,
+): AsyncGenerator<DocumentRecord | null> {
+  for (let first = 0; first < ids.length;) {
+    const read = await readSome(ids.slice(first, first + READ_AT_ONCE));
+    first += read.length;
+    yield* read;
+  }
+}
 
 /**
  * Reads the first of some records, at least one, and ends after the one with which their fields

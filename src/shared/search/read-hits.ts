@@ -15,6 +15,7 @@ import {
   refuseMalformed,
   type OnMalformed,
 } from '../documents/record-fields.js';
+import type { InTurn } from '../documents/records.js';
 import type { DataState } from '../ports.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
@@ -111,11 +112,21 @@ export type ReadHits = <Kept>(
 interface ReadOptions {
   readonly confirmation?: Pick<Confirmation, 'state' | 'confirm'> | undefined;
   readonly guard?: SharingGuard | null | undefined;
+  /** The caller in whose turns they are read, and the signal that ends the wait for one. */
+  readonly callerId?: string;
+  readonly signal?: AbortSignal | undefined;
 }
 
 type Scripts = Pick<Redis, 'eval' | 'evalSha'>;
 
-export function createReadHits(redis: Scripts, onMalformed: OnMalformed = refuseMalformed): ReadHits {
+const atOnce: InTurn = (_callerId, work) => work();
+
+/** @param inTurn see `Records`: a record may have megabytes */
+export function createReadHits(
+  redis: Scripts,
+  onMalformed: OnMalformed = refuseMalformed,
+  inTurn: InTurn = atOnce,
+): ReadHits {
   return async <Kept>(
     chunks: readonly ChunkAddress[],
     documentIds: readonly string[],
@@ -136,8 +147,11 @@ export function createReadHits(redis: Scripts, onMalformed: OnMalformed = refuse
         records.push(record && keep(record));
       }
     };
-    for (let read = 0; read < names.length; read = contents.length + records.length)
-      take(await readSome(redis, { names: names.slice(read), texts: chunks.length - read, ...options }));
+    const { callerId = '', signal } = options;
+    for (let read = 0; read < names.length; read = contents.length + records.length) {
+      const wanted = { names: names.slice(read), texts: chunks.length - read, ...options };
+      take(await inTurn(callerId, () => readSome(redis, wanted), signal));
+    }
     return { contents, records };
   };
 }

@@ -126,13 +126,18 @@ export function createCheckCandidates(
     filter,
     guard,
     confirmation,
-  }: Pick<SearchRequest, 'principal' | 'filter' | 'guard'> & { readonly confirmation?: Confirmation },
+    signal,
+  }: Pick<SearchRequest, 'principal' | 'filter' | 'guard'> & {
+    readonly confirmation?: Confirmation;
+    readonly signal?: AbortSignal;
+  },
 ): CheckCandidates {
   const keepFound = (record: MatchableDocument) =>
     canFind(principal, record, filter) ? withoutLists(record) : null;
+  const options = { confirmation, guard, callerId: principal.id, signal };
   return async (candidates) => {
     const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
-    const { contents, records } = await readHits(candidates, ids, keepFound, { confirmation, guard });
+    const { contents, records } = await readHits(candidates, ids, keepFound, options);
     const byId = new Map(ids.map((id, i) => [id, at(records, i)]));
     return candidates.map(({ documentId, generation, number, score }, i) => {
       const record = byId.get(documentId);

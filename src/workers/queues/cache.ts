@@ -220,19 +220,20 @@ async function readWanted(
   const { contextWindow } = engine;
   const shared = (building ?? ready)?.config.shared;
   const findUsable = () => sharedViews.predicateOf({ principal: principalOf(ownerId), shared });
+  const reader = { ownerId, findUsable };
   const maxCharacters = CHARACTERS_PER_TOKEN * contextWindow;
   if (ready && building?.operation === null) {
     const { members } = ready;
     // A changed text comes back with the next update, as for every cache.
-    const texts = { findUsable, members, maxCharacters: Infinity };
+    const texts = { ...reader, members, maxCharacters: Infinity };
     return { members, passages: await readCachePassages({ records, chunks }, texts) };
   }
   const documentIds = building?.documentIds ?? [];
   for (;;) {
     signal.throwIfAborted();
-    const { members, tokenCount } = await currentMembers(records, { findUsable, documentIds });
+    const { members, tokenCount } = await currentMembers(records, { ...reader, documentIds });
     try {
-      const passages = await readCachePassages({ records, chunks }, { findUsable, members, maxCharacters });
+      const passages = await readCachePassages({ records, chunks }, { ...reader, members, maxCharacters });
       if (passages.length === members.length) return { members, passages };
     } catch (error) {
       if (!(error instanceof TextsTooLongError)) throw error;

@@ -4,7 +4,7 @@ import { closeAll, headOf, openMany } from '../connections.js';
 
 /** A sign that takes four bytes wherever it is. */
 const WIDE = '\u{1f512}';
-const widest = (letter: string): string[] =>
+export const widest = (letter: string): string[] =>
   Array.from({ length: 1_000 }, (_, i) => `${String(i).padStart(3, '0')}${WIDE.repeat(250)}${letter}`);
 
 /** Asks on many connections at once, and takes nothing of the answers until stalled readers are cut off. */

@@ -116,7 +116,7 @@ describe('a candidate', () => {
       confirmation,
     });
     await check([candidate('a')]);
-    expect(given).toEqual([{ confirmation, guard }]);
+    expect(given).toMatchObject([{ confirmation, guard, callerId: 'alice' }]);
   });
 });
 

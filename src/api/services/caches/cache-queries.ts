@@ -177,7 +177,8 @@ async function readCurrent(
     // The limit was checked when the cache was built, and its texts do not change.
     const { shared } = ready.config;
     const findUsable = () => parts.sharedViews.predicateOf({ principal, shared });
-    const texts = { findUsable, members: ready.members, maxCharacters: Infinity };
+    const ownerId = principal.id;
+    const texts = { ownerId, findUsable, members: ready.members, maxCharacters: Infinity };
     const passages = await readCachePassages(parts, texts);
     const isCurrent =
       ready.config.engine.name === 'prompt' || passages.length === 0 || passages.length === heldTexts(ready);

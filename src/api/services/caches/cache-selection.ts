@@ -35,8 +35,8 @@ export interface CacheSelection {
 const PAGE = 200;
 
 interface Dependencies {
-  readonly index: Index;
-  readonly records: Records;
+  readonly index: Pick<Index, 'list'>;
+  readonly records: Pick<Records, 'readEach'>;
   readonly sharedViews: Pick<SharedViews, 'filterOf' | 'predicateOf'>;
   /** The maximum number of tokens that a chunk repeats from the one before. */
   readonly overlap: number;
@@ -76,7 +76,7 @@ async function checkListed(
       if (!isDocumentId(id)) throw documentNotFound();
       ids.add(id);
     }
-    for (const record of await records.readMany([...page])) {
+    for await (const record of records.readEach([...page], principal.id)) {
       if (!record || !canRead(principal, record)) throw documentNotFound();
       if (!isTaken(record)) throw new ConflictError(notTaken(record));
       if (record.status !== 'completed') unfinished ??= record;
@@ -105,7 +105,7 @@ async function matching(
   let leastTokens = 0;
   for (let after: ListPosition | null = null; ;) {
     const page: ListedPage = await index.list({ principal, filter, after, skip: 0, limit: PAGE });
-    for (const record of await records.readMany(page.ids)) {
+    for await (const record of records.readEach(page.ids, principal.id)) {
       if (record?.status !== 'completed' || !canFind(principal, record, filter)) continue;
       selected.push(record.id);
       const { tokenCount, chunkCount } = shownContent(record);

@@ -14,6 +14,8 @@ export interface ChangeRequest {
   readonly right: DocumentRight | null;
   /** The states in which alone the document may be changed; null or absent for any. */
   readonly precondition?: Precondition | null | undefined;
+  /** Ends the wait for the turn of the change. Without it, a change is made although its caller has gone away. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type ChangeDocument = (
@@ -27,7 +29,7 @@ export type ChangeDocument = (
  * @throws ForbiddenError, NotFoundError, ChangedError
  */
 export function createCommitChange(records: Records, jobs: JobRequests): ChangeDocument {
-  return async ({ documentId, principal, right, precondition }, transition) => {
+  return async ({ documentId, principal, right, precondition, signal }, transition) => {
     const last: { before: DocumentRecord | null } = { before: null };
     const checked: Transition = (record) => {
       if (right) requireRight(principal, record, right);
@@ -35,7 +37,8 @@ export function createCommitChange(records: Records, jobs: JobRequests): ChangeD
       last.before = record;
       return transition(record);
     };
-    const result = await records.inTurn(principal.id, () => records.update(documentId, checked));
+    const update = () => records.update(documentId, checked);
+    const result = await records.inTurn(principal.id, update, signal);
     if (!result.record && !result.changed) throw documentNotFound();
     await Promise.all([
       jobs.clean(result.discarded, principal.id),

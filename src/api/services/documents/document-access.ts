@@ -13,16 +13,18 @@ export const documentNotFound = (): NotFoundError => new NotFoundError('Document
 export interface DocumentRequest {
   readonly documentId: string;
   readonly principal: Principal;
+  /** Aborts when the caller goes away. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** @throws NotFoundError for an unknown document, ForbiddenError when the caller lacks the right */
 export async function readDocument(
   records: Pick<Records, 'read' | 'inTurn'>,
-  { documentId, principal }: DocumentRequest,
+  { documentId, principal, signal }: DocumentRequest,
   right: DocumentRight,
 ): Promise<DocumentRecord> {
   const read = () => records.read(documentId);
-  const record = isDocumentId(documentId) ? await records.inTurn(principal.id, read) : null;
+  const record = isDocumentId(documentId) ? await records.inTurn(principal.id, read, signal) : null;
   if (!record) throw documentNotFound();
   requireRight(principal, record, right);
   return record;

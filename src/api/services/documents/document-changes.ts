@@ -84,7 +84,7 @@ async function patchDocument(
   { change, room, jobs, waitForDocument }: Dependencies,
   { documentId, changes, context }: PatchRequest,
 ): Promise<AwaitedDocument> {
-  const { principal, waitSeconds, expiresAtMs, signal, precondition } = context;
+  const { callerId, principal, waitSeconds, expiresAtMs, signal, precondition } = context;
   const fieldsOf = definedFields(changes);
   const right = changes.accessControl ? 'change access' : 'write';
   const asked = { documentId, principal, right, precondition } as const;
@@ -93,7 +93,7 @@ async function patchDocument(
     return Object.keys(fields).length === 0 ? null : patchedBy(fields)(now);
   };
   // The right is checked first, so that the error is the same however full Redis is.
-  const { record: known } = await change(asked, () => null);
+  const { record: known } = await change({ ...asked, signal }, () => null);
   const patched = known && apply(known);
   if (known && patched) await requireRoomFor(room, known, patched.record ?? known);
   const hasLists = Object.keys(changes.accessControl ?? {}).length > 0;
@@ -102,7 +102,13 @@ async function patchDocument(
     ? await changeAccess(parts, asked, fieldsOf)
     : await change(asked, apply);
   if (record && changed && record.retag > 0) await jobs.retag(record, context);
-  return beginToWait(waitForDocument, record, { isDone: isRetagged, waitSeconds, expiresAtMs, signal });
+  return beginToWait(waitForDocument, record, {
+    isDone: isRetagged,
+    callerId,
+    waitSeconds,
+    expiresAtMs,
+    signal,
+  });
 }
 
 async function retryDocument(
@@ -111,7 +117,7 @@ async function retryDocument(
   context: RequestContext,
 ): Promise<DocumentRecord | null> {
   const { change, admit, jobs, waitForDocument } = parts;
-  const { callerId, principal, startedAtMs } = context;
+  const { callerId, principal, startedAtMs, signal } = context;
   const asked = { documentId, principal, right: 'write' } as const;
   const again = (current: DocumentRecord) => {
     const { pending } = current;
@@ -119,7 +125,7 @@ async function retryDocument(
     return retry(current, newOperation(pending, { documentId, userId: callerId, startedAtMs }));
   };
   // When there is nothing to do, the document is returned as it is, however full the queues are.
-  const { record: known } = await change(asked, () => null);
+  const { record: known } = await change({ ...asked, signal }, () => null);
   if (known?.status === 'completed') return retryAttachments(parts, asked, context);
   const arrival = known && again(known) ? await admit(callerId) : null;
   arrival?.becomes(documentId);

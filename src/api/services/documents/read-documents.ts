@@ -83,7 +83,8 @@ export function createReadDocuments(parts: Dependencies): Documents {
   return {
     list: (listing) => list(parts, listing),
     get: (request) => readDocument(records, request, 'read'),
-    chunks: async ({ signal, ...request }, page) => {
+    chunks: async (request, page) => {
+      const { signal } = request;
       const bytes = page.limit * CHUNK_BYTES;
       const lease = await memory.reserve({ callerId: request.principal.id, bytes, signal });
       try {
@@ -136,14 +137,15 @@ interface Checking {
 }
 
 async function* check(
-  records: Pick<Records, 'readSome'>,
+  records: Pick<Records, 'readSome' | 'inTurn'>,
   ids: readonly string[],
   { listing, lease, stepBytes }: Checking,
 ): AsyncGenerator<DocumentRecord> {
   const { principal, filter, name = null, signal } = listing;
   const isNamed = nameMatcher(name);
   const readFound = async (wanted: readonly string[], enoughBytes: number): Promise<Step> => {
-    const read = await records.readSome(wanted, enoughBytes);
+    const readSome = () => records.readSome(wanted, enoughBytes);
+    const read = await records.inTurn(principal.id, readSome, signal);
     const found = read.filter(
       (record) => record !== null && canFind(principal, record, filter) && isNamed(record),
     );

@@ -22,10 +22,16 @@ interface Dependencies {
 
 export function createAnswerAgain({ records, beginAgain, waitForDocument }: Dependencies): AnswerAgain {
   return async (documentId, context) => {
-    const { principal, waitSeconds, expiresAtMs, signal } = context;
-    const known = await readDocument(records, { documentId, principal }, 'read');
+    const { callerId, principal, waitSeconds, expiresAtMs, signal } = context;
+    const known = await readDocument(records, { documentId, principal, signal }, 'read');
     const record = await beginAgain(known, context);
-    return beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, expiresAtMs, signal });
+    return beginToWait(waitForDocument, record, {
+      isDone: isFinal,
+      callerId,
+      waitSeconds,
+      expiresAtMs,
+      signal,
+    });
   };
 }
 

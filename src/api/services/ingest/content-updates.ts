@@ -75,9 +75,9 @@ export function createContentUpdates(parts: Dependencies): ContentUpdates {
 async function openVersion(
   records: Records,
   documentId: string,
-  { principal, precondition }: RequestContext,
+  { principal, precondition, signal }: RequestContext,
 ): Promise<SourceOwner> {
-  const record = await readDocument(records, { documentId, principal }, 'write');
+  const record = await readDocument(records, { documentId, principal, signal }, 'write');
   if (precondition && !fulfils(record, precondition)) throw new ChangedError();
   const { ownerId, version } = record;
   return { documentId, version: version + 1, ownerId, counted: ownedWith(record).bytes };
@@ -107,9 +107,9 @@ async function put(
   if (lost !== null) ({ record, changed } = await replace(parts, { ...replacement, lost }, context));
   if (!changed) await sources.discard(replacement.content.storageKey);
   else if (record) await Promise.all([jobs.ingest(record, context), jobs.attachments(record, context)]);
-  const { waitSeconds, expiresAtMs, signal } = context;
+  const { callerId, waitSeconds, expiresAtMs, signal } = context;
   return {
-    ...beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, expiresAtMs, signal }),
+    ...beginToWait(waitForDocument, record, { isDone: isFinal, callerId, waitSeconds, expiresAtMs, signal }),
     changed,
   };
 }

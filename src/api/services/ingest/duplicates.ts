@@ -28,7 +28,7 @@ export interface Duplicates {
   findOrWrite(record: DocumentRecord, write: () => Promise<void>): Promise<DocumentRecord | null>;
 }
 
-export function createDuplicates(redis: Redis, records: Pick<Records, 'readMany'>): Duplicates {
+export function createDuplicates(redis: Redis, records: ReadInTurn): Duplicates {
   const find = (ownerId: string, sha256: string) => findByContent({ redis, records }, ownerId, sha256);
   return {
     find,
@@ -56,9 +56,11 @@ export function refuseOrReturn({ id }: DocumentRecord, onDuplicate: OnDuplicate)
   if (onDuplicate === 'reject') throw new DuplicateError(id);
 }
 
+type ReadInTurn = Pick<Records, 'readMany' | 'inTurn'>;
+
 interface Parts {
   readonly redis: Redis;
-  readonly records: Pick<Records, 'readMany'>;
+  readonly records: ReadInTurn;
 }
 
 /** Each entry is compared with its record. An entry that does not fit any more is taken away. */
@@ -74,7 +76,7 @@ async function findByContent(
     if (members.length === 0) return null;
     const member = at(members, 0);
     const id = documentOfMember(member);
-    const record = at(await records.readMany([id]), 0);
+    const record = at(await records.inTurn(ownerId, () => records.readMany([id])), 0);
     if (record && contentMember(record) === member) return record;
     const revision = record ? String(record.revision) : '';
     await forgetScript.run(redis, {

@@ -84,8 +84,8 @@ async function accept(
   document: NewDocument,
   context: RequestContext,
 ): Promise<AwaitedDocument> {
-  const { waitSeconds, expiresAtMs, signal, arrival } = context;
-  const options = { waitSeconds, expiresAtMs, signal, isDone: isFinal, isNew: true };
+  const { callerId, waitSeconds, expiresAtMs, signal, arrival } = context;
+  const options = { callerId, waitSeconds, expiresAtMs, signal, isDone: isFinal, isNew: true };
   const begun: AwaitedDocument[] = [];
   arrival?.becomes(document.record.id);
   const onWritten = (records: readonly DocumentRecord[]) => {
@@ -118,8 +118,9 @@ function answerDuplicate(
   { onDuplicate, context }: Answering,
 ): AwaitedDocument {
   refuseOrReturn(known, onDuplicate);
-  const { waitSeconds, expiresAtMs, signal } = context;
-  const awaited = beginToWait(waitForDocument, known, { waitSeconds, expiresAtMs, signal, isDone: isFinal });
+  const { callerId, waitSeconds, expiresAtMs, signal } = context;
+  const options = { callerId, waitSeconds, expiresAtMs, signal, isDone: isFinal };
+  const awaited = beginToWait(waitForDocument, known, options);
   return { ...awaited, settled: awaited.settled.then(requireKnown) };
 }
 

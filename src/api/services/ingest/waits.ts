@@ -4,6 +4,7 @@ import type { Logger } from '../../../shared/observability/logger.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
 import { waitForRedis } from '../../../shared/redis/open.js';
+import { createTally } from '../../../shared/tools/tally.js';
 import { beginSpan } from '../../../shared/tracing/tracing.js';
 import { heldByRecord } from '../answer-memory/answer-memory.js';
 import type { RequestContext } from '../request-context.js';
@@ -146,7 +147,7 @@ function createBell() {
   };
 }
 
-interface WaitOptions extends WaitLimits, Pick<RequestContext, 'signal'> {
+interface WaitOptions extends WaitLimits, Pick<RequestContext, 'callerId' | 'signal'> {
   /** True when nobody else can have changed the record yet; then it is not read before the first change. */
   readonly isNew?: boolean;
 }
@@ -180,22 +181,28 @@ export function beginToWait(
 
 /** A record that holds at most this much is read whole at each change, which saves a round trip. */
 const SMALL_BYTES = 32 * 1024;
+/** Larger records that one caller, and all callers, may have held while they wait. Whoever has more is answered without a wait. */
+const CALLER_BYTES = 32 * 1024 ** 2;
+const ALL_BYTES = 128 * 1024 ** 2;
 
-export function createWaitForDocument({
-  records,
-  waiter,
-  logger,
-  waitSeconds: usualSeconds,
-}: {
-  readonly records: Pick<Records, 'read' | 'readState'>;
+interface WaitForDocumentParts {
+  readonly records: Pick<Records, 'read' | 'readState' | 'inTurn'>;
   readonly waiter: ChangeWaiter;
   readonly logger: Logger;
   /** The time that callers wait who do not state one. */
   readonly waitSeconds: number;
-}): WaitForDocument {
-  return async (record, isDone, { signal, isNew = false, ...limits }) => {
+}
+
+export function createWaitForDocument(parts: WaitForDocumentParts): WaitForDocument {
+  const { records, waiter, logger, waitSeconds: usualSeconds } = parts;
+  const room = createWaitRoom();
+  return async (record, isDone, { callerId, signal, isNew = false, ...limits }) => {
     const milliseconds = waitMilliseconds(limits, usualSeconds);
     if (milliseconds === 0 || isDone(record)) return record;
+    const bytes = heldByRecord(record);
+    // A whole record may be a megabyte of access lists, so such a one is read once, at the end.
+    const isSmall = bytes <= SMALL_BYTES;
+    if (!isSmall && !room.enter(callerId, bytes)) return record;
     const wait = {
       id: record.id,
       ...(isNew ? { known: record } : {}),
@@ -205,22 +212,46 @@ export function createWaitForDocument({
     };
     const span = beginSpan('wait for document', { attributes: { 'quire.document.id': record.id } });
     try {
-      // A whole record may be a megabyte of access lists, so such a one is read once, at the end.
-      const isSmall = heldByRecord(record) <= SMALL_BYTES;
-      const read = () => records.read(record.id);
+      const read = () => records.inTurn(callerId, () => records.read(record.id));
       if (isSmall) return await waiter.waitFor<DocumentRecord | null>({ ...wait, read });
-      const readState = () => records.readState(record.id);
-      const state = await waiter.waitFor<DocumentState | null>({ ...wait, read: readState });
-      if (signal.aborted || state === record) return record;
-      return state && (await read());
+      const end = await waitByState(parts, wait);
+      return signal.aborted || end === record ? record : end && (await read());
     } catch (error) {
       // The request is stored and its work goes on. An error would make the client send it again.
       logger.warn({ err: error, documentId: record.id }, 'wait for a document broke off');
       span.fail(error);
       return record;
     } finally {
+      if (!isSmall) room.leave(callerId, bytes);
       span.end();
     }
+  };
+}
+
+/** Waits for a document, and reads of its record only the fields that tell the end. */
+const waitByState = (
+  { records, waiter }: WaitForDocumentParts,
+  wait: Omit<Wait<DocumentState | null>, 'read'>,
+): Promise<DocumentState | null> => waiter.waitFor({ ...wait, read: () => records.readState(wait.id) });
+
+/** Counts the bytes of the large records that are held by waits. */
+function createWaitRoom() {
+  const byCaller = createTally();
+  let held = 0;
+  const count = (callerId: string, bytes: number) => {
+    byCaller.add(callerId, bytes);
+    held += bytes;
+  };
+  return {
+    /** Returns false, and counts nothing, where there is no room. */
+    enter: (callerId: string, bytes: number): boolean => {
+      const hasRoom = byCaller.of(callerId) + bytes <= CALLER_BYTES && held + bytes <= ALL_BYTES;
+      if (hasRoom) count(callerId, bytes);
+      return hasRoom;
+    },
+    leave: (callerId: string, bytes: number): void => {
+      count(callerId, -bytes);
+    },
   };
 }
 

@@ -41,7 +41,7 @@ const CHECK_MILLISECONDS = 1_000;
 const CHANGED = 'a document that was closed or changed while it was sent';
 
 export interface FoundDocumentParts {
-  readonly records: Pick<Records, 'read' | 'readMany'>;
+  readonly records: Pick<Records, 'read' | 'readMany' | 'inTurn'>;
   readonly texts: SourceTexts;
   readonly downloadUrl: DownloadUrl;
 }
@@ -74,7 +74,9 @@ async function readCurrent(
   for (let published: Content | null = found.published; published;) {
     const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
     // A document that cannot be read is left out, like one that is gone.
-    const record: DocumentRecord | null = at(await parts.records.readMany([found.id]), 0);
+    const { records } = parts;
+    const read = () => records.readMany([found.id]);
+    const record: DocumentRecord | null = at(await records.inTurn(request.principal.id, read), 0);
     if (!record || !canFind(request.principal, record, request.filter)) return null;
     if (record.published?.storageKey !== published.storageKey) {
       published = record.published;
@@ -106,7 +108,7 @@ async function* whileReadable(
   let checkedAt = performance.now();
   for await (const part of text.parts) {
     if (performance.now() - checkedAt > CHECK_MILLISECONDS) {
-      const record = await records.read(id);
+      const record = await records.inTurn(request.principal.id, () => records.read(id));
       if (!record || !canFind(request.principal, record, request.filter)) throw new UnavailableError(CHANGED);
       checkedAt = performance.now();
     }

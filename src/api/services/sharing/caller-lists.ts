@@ -33,7 +33,7 @@ export interface CallerLists {
 
 interface Dependencies {
   readonly sharedViews: Pick<SharedViews, 'read' | 'change' | 'standard'>;
-  readonly records: Pick<Records, 'readMany'>;
+  readonly records: Pick<Records, 'readEach'>;
   readonly room: Pick<RequireRoom, 'forGrowth'>;
 }
 
@@ -105,16 +105,13 @@ function added(lists: SharingLists, list: keyof SharingLists, entry: string): Sh
 const removed = (lists: SharingLists, list: keyof SharingLists, entry: string): SharingLists =>
   lists[list].includes(entry) ? { ...lists, [list]: lists[list].filter((each) => each !== entry) } : lists;
 
-const RECORDS_AT_ONCE = 200;
-
 async function readableOf(
-  records: Pick<Records, 'readMany'>,
+  records: Pick<Records, 'readEach'>,
   principal: Principal,
   ids: readonly string[],
 ): Promise<string[]> {
   const readable: string[] = [];
-  for (let first = 0; first < ids.length; first += RECORDS_AT_ONCE)
-    for (const record of await records.readMany(ids.slice(first, first + RECORDS_AT_ONCE)))
-      if (record && canRead(principal, record)) readable.push(record.id);
+  for await (const record of records.readEach(ids, principal.id))
+    if (record && canRead(principal, record)) readable.push(record.id);
   return readable;
 }

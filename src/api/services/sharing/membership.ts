@@ -51,9 +51,9 @@ export function createMembership(parts: MembershipParts): Membership {
       const retag = retagIn(context);
       const { record, changed } = await comeBackWithAttachments({ change, retag }, asked);
       if (record && changed && record.retag > 0) await retag(record);
-      const { waitSeconds, signal } = context;
+      const { callerId, waitSeconds, signal } = context;
       const isDone = (state: Pick<DocumentRecord, 'retag'>) => !changed || state.retag === 0;
-      return beginToWait(waitForDocument, record, { isDone, waitSeconds, signal });
+      return beginToWait(waitForDocument, record, { isDone, callerId, waitSeconds, signal });
     },
   };
 }
@@ -66,10 +66,10 @@ interface Preparation {
 
 /** Checks that the caller is or was named by a list of the document, and that there is room for the change. */
 async function prepare({ change, room }: MembershipParts, { documentId, context, apply }: Preparation) {
-  const { callerId, principal } = context;
+  const { callerId, principal, signal } = context;
   if (!isDocumentId(documentId)) throw documentNotFound();
   const asked = { documentId, principal, right: null };
-  const { record } = await change(asked, (now) => {
+  const { record } = await change({ ...asked, signal }, (now) => {
     requireMembership(principal, now);
     return null;
   });

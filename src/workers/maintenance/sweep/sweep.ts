@@ -201,7 +201,7 @@ async function checkState(parts: SweepParts, id: CacheBuildId): Promise<void> {
   if (cache?.ready?.build !== build) return cacheEngines.forget(id);
   const { shared } = cache.ready.config;
   const findUsable = () => sharedViews.predicateOf({ principal: principalOf(ownerId), shared });
-  if (cache.building || (await isUpToDate(records, findUsable, cache.ready))) return;
+  if (cache.building || (await isUpToDate(records, { ownerId, findUsable }, cache.ready))) return;
   await startRenewal({ caches, jobs }, { ownerId, name, requestId: 'sweep' });
 }
 

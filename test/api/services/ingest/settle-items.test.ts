@@ -18,9 +18,10 @@ test("what is not the caller's fault is logged, since the answer does not say wh
     stateOf: () => Promise.resolve(null),
     close: () => undefined,
   };
-  const records = { read: () => Promise.resolve(null) };
+  const inTurn = () => Promise.reject(new Error('not asked for'));
+  const records = { read: inTurn, inTurn };
   const items = errors.map((error, index) => ({ index, error }));
-  expect(await settleItems({ records, logger }, nothingToWaitFor, items)).toEqual(
+  expect(await settleItems({ records, logger }, nothingToWaitFor, { callerId: 'alice', items })).toEqual(
     items.map((item) => ({ ...item, type: 'refused' })),
   );
   // An error that many items may meet at once is one line.

@@ -3,6 +3,7 @@ import { noRoomFor } from '../../../../src/api/services/ingest/admission/require
 import { createCallerLists } from '../../../../src/api/services/sharing/caller-lists.js';
 import { principalOf } from '../../../../src/shared/access/access.js';
 import { createSharedViews } from '../../../../src/shared/access/sharing.js';
+import { createRecords } from '../../../../src/shared/documents/records.js';
 import { rejection } from '../../../support/rejection.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 
@@ -12,7 +13,7 @@ const ann = principalOf('ann');
 let isShort = false;
 const lists = createCallerLists({
   sharedViews: createSharedViews(redis),
-  records: { readMany: () => Promise.resolve([]) },
+  records: createRecords(redis),
   room: {
     forGrowth: (what) => (isShort ? Promise.reject(noRoomFor(what, 'disk')) : Promise.resolve()),
   },

@@ -1,4 +1,4 @@
-import type { DocumentRecord, Failure } from '../../../../shared/document.js';
+import type { Failure } from '../../../../shared/document.js';
 import type { Records } from '../../../../shared/documents/records.js';
 import {
   AppError,
@@ -41,33 +41,38 @@ export function openWait(
 }
 
 /** Waits for all that is stored of a batch, and then closes the wait. */
-export function settleAll(
-  parts: SettleParts,
-  wait: DocumentsWait,
-  stored: readonly StoredItem[],
-): AwaitedBatch {
+export function settleAll(parts: SettleParts, wait: DocumentsWait, stored: StoredOf): AwaitedBatch {
   const settled = settleItems(parts, wait, stored).finally(() => {
     wait.close();
   });
-  return { heldBytes: ITEM_BYTES * stored.length, settled };
+  return { heldBytes: ITEM_BYTES * stored.items.length, settled };
 }
 
 interface SettleParts {
-  readonly records: Pick<Records, 'read'>;
+  readonly records: Pick<Records, 'read' | 'inTurn'>;
   readonly logger: Logger;
+}
+
+/** The items of a caller that are stored. */
+interface StoredOf {
+  readonly callerId: string;
+  readonly items: readonly StoredItem[];
 }
 
 /** Waits for the documents of stored items. Never rejects. */
 export function settleItems(
   parts: SettleParts,
   wait: DocumentsWait,
-  items: readonly StoredItem[],
+  { callerId, items }: StoredOf,
 ): Promise<readonly ItemOutcome[]> {
   noteFaults(parts.logger, items);
-  return Promise.all(items.map((item) => settle(parts, wait, item)));
+  const failureOf = (documentId: string) => readFailure(parts, callerId, documentId);
+  return Promise.all(items.map((item) => settle(failureOf, wait, item)));
 }
 
-async function settle(parts: SettleParts, wait: DocumentsWait, item: StoredItem): Promise<ItemOutcome> {
+type FailureOf = (documentId: string) => Promise<Failure | null>;
+
+async function settle(failureOf: FailureOf, wait: DocumentsWait, item: StoredItem): Promise<ItemOutcome> {
   const { index, documentId } = item;
   if (documentId === undefined) return { index, type: 'refused', error: item.error };
   const state = await wait.stateOf(documentId);
@@ -76,7 +81,7 @@ async function settle(parts: SettleParts, wait: DocumentsWait, item: StoredItem)
     return { index, type: 'refused', error };
   }
   const status = state?.status ?? item.status;
-  const failure = status === 'failed' ? await readFailure(parts, documentId) : null;
+  const failure = status === 'failed' ? await failureOf(documentId) : null;
   return { index, type: 'document', documentId, status, failure };
 }
 
@@ -99,9 +104,13 @@ function noteFaults(logger: Logger, items: readonly StoredItem[]): void {
       logger.error({ err: error }, 'an item of a batch failed');
 }
 
-async function readFailure({ records, logger }: SettleParts, documentId: string): Promise<Failure | null> {
+async function readFailure(
+  { records, logger }: SettleParts,
+  callerId: string,
+  documentId: string,
+): Promise<Failure | null> {
   try {
-    const record: DocumentRecord | null = await records.read(documentId);
+    const record = await records.inTurn(callerId, () => records.read(documentId));
     return record?.error ?? null;
   } catch (error) {
     logger.warn({ err: error, documentId }, 'the reason of a failed ingest cannot be read');

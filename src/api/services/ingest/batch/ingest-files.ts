@@ -67,7 +67,7 @@ export function createIngestFiles(parts: IngestFilesParts): IngestFiles {
         },
       });
       const stored = await storeForm({ ...parts, wait, arrivals }, form, context);
-      return settleAll(parts, wait, stored);
+      return settleAll(parts, wait, { callerId: context.callerId, items: stored });
     } catch (error) {
       wait.close();
       for (const { content } of begun) if (content) await sources.discard(content.storageKey);

@@ -42,13 +42,15 @@ export function createIngestTexts(parts: IngestTextsParts): IngestTexts {
         wait.close();
         throw error;
       }
-      return settleAll(parts, wait, stored);
+      return settleAll(parts, wait, { callerId: context.callerId, items: stored });
     },
     ingestStream: async function* (groups, context) {
       const wait = openWait(parts, context);
       try {
         const stored = storeGroups({ ...parts, wait }, groups, context);
-        yield* settleInOrder(stored, (group) => settleItems(parts, wait, group));
+        yield* settleInOrder(stored, (items) =>
+          settleItems(parts, wait, { callerId: context.callerId, items }),
+        );
       } finally {
         wait.close();
       }

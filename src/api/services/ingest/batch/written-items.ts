@@ -40,7 +40,8 @@ export async function answerWritten(
     : null;
   const answers: StoredItem[] = [];
   for (let first = 0; first < ids.length;) {
-    const read = await parts.records.readSome(ids.slice(first), READ_BYTES);
+    const readSome = () => parts.records.readSome(ids.slice(first), READ_BYTES);
+    const read = await parts.records.inTurn(context.callerId, readSome, context.signal);
     for (const [i, record] of read.entries()) {
       if (!record) continue;
       const item = at(items, first + i);

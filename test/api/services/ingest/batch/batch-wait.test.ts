@@ -21,8 +21,8 @@ test('what is awaited of a batch takes memory for each item, and nothing listens
     const settle = async (ids: readonly string[]) => {
       const wait = openWait(parts, { waitSeconds: null, signal });
       wait.addKnown(ids);
-      const stored = ids.map((documentId, index) => ({ index, documentId, status: 'queued' as const }));
-      const { heldBytes, settled } = settleAll(parts, wait, stored);
+      const items = ids.map((documentId, index) => ({ index, documentId, status: 'queued' as const }));
+      const { heldBytes, settled } = settleAll(parts, wait, { callerId: 'alice', items });
       expect(getEventListeners(signal, 'abort')).toHaveLength(1);
       expect(await settled).toHaveLength(ids.length);
       expect(getEventListeners(signal, 'abort')).toEqual([]);
