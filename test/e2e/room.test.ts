@@ -6,6 +6,7 @@ import { createClient, type Client, type WireDocument } from '../support/client.
 import { describeOnEachIndex, type StartService } from '../support/each-index.js';
 import { createRandom, type Random } from '../chaos/random.js';
 import { startFakeOpenAI } from '../support/fake-openai.js';
+import { LETTERS, randomWords } from '../support/random-words.js';
 import type { Service } from '../support/service.js';
 import { EMBEDDING } from '../support/shared/environments.js';
 import { until } from '../support/until.js';
@@ -19,7 +20,6 @@ afterEach(async () => {
 });
 
 const MEGABYTE = 2 ** 20;
-const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
 const HAN = '的一是不了人我在有他这为之大来以个中上们到说国和地也子时道出而要于就下得可你年生';
 
@@ -62,16 +62,12 @@ function anyShape(random: Random): readonly [text: string, more: Record<string, 
   return [text, { metadata, access_control: { readers } }];
 }
 
-function words(
+const words = (
   count: number,
   letters: string,
   length: number,
   random = createRandom(`${String(count)} words`),
-): string {
-  const choices = [...letters];
-  const word = () => Array.from({ length }, () => random.pickAny(choices)).join('');
-  return Array.from({ length: count }, word).join(' ');
-}
+): string => randomWords(random, { count, length, letters });
 
 async function open(start: StartService, env: Record<string, string> = {}): Promise<Client> {
   service = await start({ env });

@@ -1,5 +1,6 @@
 import type { Client } from '../support/client.js';
 import type { Service } from '../support/service.js';
+import { watchSlowdown } from '../support/slowdown.js';
 
 /** An attack that takes longer than this hangs, unless it says otherwise. */
 export const PATIENCE_SECONDS = 60;
@@ -27,16 +28,48 @@ export interface Observed {
   readonly wrong: string | null;
 }
 
+export type IndexName = 'exact' | 'query-engine';
+
+/** The surroundings of a service that an attack needs to get anywhere, such as little room. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string>>;
+  /** Further arguments of the service's Redis. */
+  readonly redis?: readonly string[];
+  readonly dataDirectory?: string;
+  /** Ends them after the service. */
+  stop(): Promise<void>;
+}
+
 export interface Attack {
   readonly name: string;
+  /**
+   * Makes the surroundings of a service that no other attack meets; null, with a printed reason, where this machine cannot
+   * have them. Without it, the attack is on the service that all such attacks share.
+   */
+  readonly surround?: (index: IndexName) => Promise<Surroundings | null>;
   /** Prepares the data that must be there before, which is not judged. */
   readonly prepare?: (target: Target) => Promise<void>;
   readonly run: (target: Target) => Promise<Observed>;
   /** Megabytes that a process may grow by meanwhile; by default 300. */
   readonly growth?: number;
   readonly patienceSeconds?: number;
-  /** True if it takes minutes, so that short runs leave it out. */
+  /** True if it takes more than some seconds and cannot be shortened, so that short runs leave it out. */
   readonly isLong?: boolean;
+}
+
+/** The processes that a search needs. */
+export const searching = ({ api, redis }: Service): number[] => [api.child.pid ?? 0, redis.pid];
+
+/** The processes that an ingest needs. */
+export const ingesting = (service: Service): number[] => [
+  ...searching(service),
+  ...service.workers.map(({ child }) => child.pid ?? 0),
+];
+
+/** From now until it is asked: the factor by which that of these processes which is held up most is slower than alone. */
+export async function watchSlowest(pids: readonly number[]): Promise<() => Promise<number>> {
+  const each = await Promise.all(pids.map(watchSlowdown));
+  return async () => Math.max(...(await Promise.all(each.map((slowdown) => slowdown()))));
 }
 
 /** Several attacks at the same time, for those that mostly wait. */

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
 import type { Client } from '../support/client.js';
-import { listen, type Beat } from './song.js';
+import { listen, type Beat, type Song } from './song.js';
 
 const beatSchema = z.object({
   kind: z.enum(['health', 'search', 'control']),
@@ -14,7 +14,13 @@ const beatSchema = z.object({
 });
 
 /** Another caller, who searches and asks for health all the time, and a service without Quire beside. */
-export async function startCanary(url: string, client: Client) {
+export interface Canary {
+  /** Waits for all that was under way when it was called, and a round after it; then tells what was met meanwhile. */
+  take(limit: { readonly withinMilliseconds: number }): Promise<Song>;
+  stop(): Promise<void>;
+}
+
+export async function startCanary(url: string, client: Client): Promise<Canary> {
   const control = start('control-process.mjs', []);
   const first: unknown[] = await once(control, 'message');
   const address = `http://127.0.0.1:${String(first[0])}`;
@@ -27,8 +33,7 @@ export async function startCanary(url: string, client: Client) {
   });
   await once(child, 'message');
   return {
-    /** Waits for all that was under way when it was called, and a round after it; then tells what was met meanwhile. */
-    take: async ({ withinMilliseconds }: { withinMilliseconds: number }) => {
+    take: async ({ withinMilliseconds }) => {
       const called = Math.max(0, ...beats.map(({ startedAt }) => startedAt));
       const isHeard = (kind: Beat['kind']) =>
         beats.some((each) => each.kind === kind && each.startedAt > called);
@@ -38,7 +43,7 @@ export async function startCanary(url: string, client: Client) {
       beats = [];
       return song;
     },
-    stop: async (): Promise<void> => {
+    stop: async () => {
       await Promise.all([child, control].map(end));
     },
   };

@@ -5,19 +5,30 @@ import { openRaw, type RawConnection } from '../support/raw-http.js';
 export const openMany = (port: number, count: number, localAddress?: string): Promise<RawConnection[]> =>
   Promise.all(Array.from({ length: count }, () => openRaw(port, localAddress)));
 
+interface Upload {
+  readonly port: number;
+  readonly caller: Client;
+  /** The part of the file that comes. */
+  readonly begun?: string | Uint8Array;
+}
+
 /** Begins uploads that never end, each with a part of its file, a few at a time. */
 export async function holdUploads(
-  { port, caller }: { readonly port: number; readonly caller: Client },
+  { port, caller, begun = 'Some text' }: Upload,
   count: number,
-  localAddress: string,
+  localAddress?: string,
 ): Promise<RawConnection[]> {
   const type = 'Content-Type: multipart/form-data; boundary=xx';
-  const head = headOf(caller, 'POST /ingest/file', type, 'Content-Length: 100000');
-  const part = '--xx\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nSome text';
+  const length = `Content-Length: ${String(begun.length + 100_000)}`;
+  const head = headOf(caller, 'POST /ingest/file', type, length);
+  const part = '--xx\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
   const held: RawConnection[] = [];
   while (held.length < count) {
     const more = await openMany(port, Math.min(20, count - held.length), localAddress);
-    for (const { socket } of more) socket.write(head + part);
+    for (const { socket } of more) {
+      socket.write(head + part);
+      socket.write(begun);
+    }
     held.push(...more);
     await sleep(20);
   }

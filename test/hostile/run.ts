@@ -1,16 +1,27 @@
 import { createClient } from '../support/client.js';
-
 import { findQueryEngine, startQueryEngine } from '../support/query-engine-server.js';
-import type { TestRedis } from '../support/redis.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
-import { watchSlowdown } from '../support/slowdown.js';
 import { longestTurn, METERED } from '../support/turns.js';
-import { PATIENCE_SECONDS, together, type Attack, type Observed, type Target } from './attack.js';
+import {
+  PATIENCE_SECONDS,
+  searching,
+  together,
+  watchSlowest,
+  type Attack,
+  type IndexName,
+  type Observed,
+  type Surroundings,
+  type Target,
+} from './attack.js';
 import { accessListAttacks } from './attacks/access-lists.js';
+import { answerAttacks } from './attacks/answers.js';
 import { bodyAttacks, drippingConnections } from './attacks/bodies.js';
 import { cacheAttacks } from './attacks/caches.js';
 import { CONNECTIONS_PER_ADDRESS, connectionAttacks } from './attacks/connections.js';
 import { fileAttacks } from './attacks/files.js';
+import { fullDiskAttacks } from './attacks/full-disk.js';
+import { fullRedisAttacks } from './attacks/full-redis.js';
 import { headAttacks } from './attacks/headers.js';
 import { identityAttacks } from './attacks/identity.js';
 import { malformedAttacks } from './attacks/malformed.js';
@@ -24,7 +35,7 @@ import { slowReaderAttacks, stalledReaders } from './attacks/slow-readers.js';
 import { streamAttacks } from './attacks/streams.js';
 import { unreadAttacks } from './attacks/unread.js';
 import { wideListAttacks } from './attacks/wide-lists.js';
-import { startCanary } from './canary.js';
+import { startCanary, type Canary } from './canary.js';
 import { watchMemory, type Peak } from './memory.js';
 import { SERVED_WITHIN_MS, type Song } from './song.js';
 
@@ -50,6 +61,9 @@ const ATTACKS: readonly Attack[] = [
   ...parserAttacks,
   ...cacheAttacks,
   ...queueAttacks,
+  ...answerAttacks,
+  ...fullRedisAttacks,
+  ...fullDiskAttacks,
 ];
 
 /** Processor time of a turn of the API's event loop, in which several requests may come together. */
@@ -74,7 +88,7 @@ export interface Result {
 
 export interface HostileOptions {
   readonly isShort: boolean;
-  readonly index?: 'exact' | 'query-engine';
+  readonly index?: IndexName;
   /** A pattern of names; only those attacks run. */
   readonly only?: RegExp;
   readonly onResult?: (result: Result) => void;
@@ -82,18 +96,58 @@ export interface HostileOptions {
   readonly slowness?: number;
 }
 
-/** Attacks a service of its own, in production mode, while another caller searches. */
-export async function runHostile({
-  isShort,
-  index = 'exact',
-  only = /./,
-  onResult,
-  slowness = 1,
-}: HostileOptions): Promise<Result[]> {
-  const stalledSeconds = isShort ? 4 : 10;
-  const redis = await startRedis(index);
-  const service = await startService({
-    ...(redis && { redis }),
+/** Attacks services of its own, in production mode, while another caller searches. */
+export async function runHostile(options: HostileOptions): Promise<Result[]> {
+  const { isShort, index = 'exact', only = /./ } = options;
+  const isWanted = ({ name, isLong = false }: Attack) => only.test(name) && !(isShort && isLong);
+  const wanted = ATTACKS.filter(isWanted);
+  const sharing = wanted.filter(({ surround }) => surround === undefined);
+  const results: Result[] = [];
+  if (sharing.length > 0) results.push(...(await attackService(sharing, NO_SURROUNDINGS, options)));
+  for (const attack of wanted) {
+    const surroundings = await attack.surround?.(index);
+    if (surroundings) results.push(...(await attackService([attack], surroundings, options)));
+  }
+  return results;
+}
+
+/** Those of the service that most attacks share. */
+const NO_SURROUNDINGS: Surroundings = { env: {}, stop: () => Promise.resolve() };
+
+/** @returns the result of each attack, and one more where the service was damaged by all of them together */
+async function attackService(
+  attacks: readonly Attack[],
+  surroundings: Surroundings,
+  options: HostileOptions,
+): Promise<Result[]> {
+  const ends = [() => surroundings.stop()];
+  try {
+    const redis = await startRedis(options.index ?? 'exact', surroundings.redis ?? []);
+    ends.push(() => redis.stop());
+    const stalledSeconds = options.isShort ? 4 : 10;
+    const service = await startVictim(redis, surroundings, { ...options, stalledSeconds });
+    ends.push(() => service.stop());
+    const results = await attackInTurn(attacks, service, { ...options, stalledSeconds });
+    const wrong = damageOf(service);
+    if (wrong === null) return results;
+    const end = { ...NOTHING, wrong };
+    options.onResult?.(end);
+    return [...results, end];
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+type VictimOptions = HostileOptions & Pick<Target, 'stalledSeconds'>;
+
+const startVictim = (
+  redis: TestRedis,
+  { env, dataDirectory }: Surroundings,
+  { index = 'exact', stalledSeconds }: VictimOptions,
+): Promise<Service> =>
+  startService({
+    redis,
+    ...(dataDirectory !== undefined && { dataDirectory }),
     execArgv: METERED,
     apiDescriptors: DESCRIPTORS,
     workers: ['ingestion,embedding', 'ingestion,embedding,cache', 'cache,usage,maintenance'],
@@ -108,78 +162,66 @@ export async function runHostile({
       QUIRE_INDEX: index,
       QUIRE_API_STALLED_SECONDS: String(stalledSeconds),
       QUIRE_API_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS_PER_ADDRESS),
+      ...env,
     },
   });
+
+async function attackInTurn(
+  attacks: readonly Attack[],
+  service: Service,
+  { isShort, slowness = 1, stalledSeconds, onResult }: VictimOptions,
+): Promise<Result[]> {
+  const as = (user: string, permissions?: readonly string[]) => createClient(service.url, user, permissions);
+  const bystander = as('bystander');
+  await bystander.ingestText('A canary sings.');
+  const canary = await startCanary(service.url, bystander);
+  const { url } = service;
+  const port = Number(new URL(url).port);
+  const target = { service, url, port, as, isShort, slowness, stalledSeconds, attacker: as('attacker') };
   const results: Result[] = [];
   try {
-    const as = (user: string, permissions?: readonly string[]) =>
-      createClient(service.url, user, permissions);
-    const bystander = as('bystander');
-    await bystander.ingestText('A canary sings.');
-    /** A full machine keeps everyone waiting: by how much, its kernel tells. */
-    const servedWithin = (slowdown: number) => ({
-      withinMilliseconds: slowness * slowdown * SERVED_WITHIN_MS,
-    });
-    const canary = await startCanary(service.url, bystander);
-    const target: Target = {
-      service,
-      url: service.url,
-      port: Number(new URL(service.url).port),
-      as,
-      isShort,
-      slowness,
-      stalledSeconds,
-      attacker: as('attacker'),
-    };
-    try {
-      const isWanted = ({ name, isLong = false }: Attack) => only.test(name) && !(isShort && isLong);
-      for (const attack of ATTACKS.filter(isWanted)) {
-        const prepared = await prepare(attack, target);
-        const memory = await watchMemory(service);
-        await canary.take(servedWithin(1));
-        await turnOf(service);
-        const slowdown = await watchService(service);
-        const observed = prepared ?? (await attempt(attack, target));
-        const song = await canary.take(servedWithin(await slowdown()));
-        const turn = await turnOf(service);
-        const result = judge(attack, { observed, song, turn, peaks: await memory.stop() });
-        results.push(result);
-        onResult?.(result);
-        await revive(service);
-      }
-    } finally {
-      await canary.stop();
+    for (const attack of attacks) {
+      const result = await watch(attack, target, canary);
+      results.push(result);
+      onResult?.(result);
+      await revive(service);
     }
-    const ended = [service.api, ...service.workers].filter(
-      ({ child }) => child.exitCode !== null || child.signalCode !== null,
-    );
-    const failures = [...service.api.output().matchAll(/"status":500/g)].length;
-    const wrong =
-      ended.length > 0
-        ? 'a process ended'
-        : failures > 0
-          ? `${String(failures)} answers of 500 in the log`
-          : null;
-    results.push({ ...NOTHING, wrong });
     return results;
   } finally {
-    await service.stop();
-    await redis?.stop();
+    await canary.stop();
   }
 }
 
-/** @throws where no Query Engine is found; null: a plain Redis, that the service starts */
-async function startRedis(index: 'exact' | 'query-engine'): Promise<TestRedis | null> {
-  if (index === 'exact') return null;
-  const engine = findQueryEngine();
-  if (!engine) throw new Error('no Redis with the Query Engine found (QUIRE_TEST_QUERY_ENGINE)');
-  return startQueryEngine(engine);
+/** Makes an attack, and tells what it and the others met meanwhile. */
+async function watch(attack: Attack, target: Target, canary: Canary): Promise<Result> {
+  const { service, slowness } = target;
+  /** A full machine keeps everyone waiting: by how much, its kernel tells. */
+  const servedWithin = (slowdown: number) => ({ withinMilliseconds: slowness * slowdown * SERVED_WITHIN_MS });
+  const prepared = await prepare(attack, target);
+  const memory = await watchMemory(service);
+  await canary.take(servedWithin(1));
+  await turnOf(service);
+  const slowdown = await watchSlowest(searching(service));
+  const observed = prepared ?? (await attempt(attack, target));
+  const song = await canary.take(servedWithin(await slowdown()));
+  const turn = await turnOf(service);
+  return judge(attack, { observed, song, turn, peaks: await memory.stop() });
 }
 
-/** The factor by which its API or its Redis is slower than alone: whichever is held up more. */
-async function watchService({ api, redis }: Service): Promise<() => Promise<number>> {
-  const each = await Promise.all([api.child.pid ?? 0, redis.pid].map(watchSlowdown));
-  return async () => Math.max(...(await Promise.all(each.map((slowdown) => slowdown()))));
+/** The damage that no single attack tells of; null for none. */
+function damageOf({ api, workers }: Service): string | null {
+  const ended = [api, ...workers].some(({ child }) => child.exitCode !== null || child.signalCode !== null);
+  if (ended) return 'a process ended';
+  const failures = [...api.output().matchAll(/"status":500/g)].length;
+  return failures > 0 ? `${String(failures)} answers of 500 in the log` : null;
+}
+
+/** @throws where no Query Engine is found */
+async function startRedis(index: IndexName, more: readonly string[]): Promise<TestRedis> {
+  if (index === 'exact') return startTestRedis({ arguments: more });
+  const engine = findQueryEngine();
+  if (!engine) throw new Error('no Redis with the Query Engine found (QUIRE_TEST_QUERY_ENGINE)');
+  return startQueryEngine(engine, { server: more });
 }
 
 /** Starts anew a service that an attack has hung or ended, so that the next attacks meet one. */
@@ -194,7 +236,7 @@ async function revive(service: Service): Promise<void> {
 }
 
 const NOTHING = {
-  attack: 'after all of this',
+  attack: 'after these attacks',
   answer: '',
   memory: '',
   canaryMilliseconds: 0,

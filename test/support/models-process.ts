@@ -35,6 +35,7 @@ export async function startModels(env: Readonly<Record<string, string>> = {}): P
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const own = {
+    QUIRE_MODELS_DIR: directory,
     QUIRE_MODELS_PORT: port,
     QUIRE_MODELS_THREADS: '1',
     QUIRE_MODELS_CONTEXT_TOKENS: '4096',

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +27,13 @@ export function mountSmallDisk(megabytes: number): SmallDisk | null {
       rmSync(directory, { recursive: true });
     },
   };
+}
+
+/** A `docx` that takes room on a disk and gives its reader nothing to do. No two are equal. */
+export function unreadableFile(megabytes: number): Buffer<ArrayBuffer> {
+  const bytes = Buffer.alloc(megabytes * 2 ** 20, randomBytes(4_096));
+  bytes.write('PK\u0003\u0004', 'latin1');
+  return bytes;
 }
 
 /** Writes a file until not a byte more fits on its disk. */

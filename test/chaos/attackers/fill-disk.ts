@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { unreadableFile } from '../../support/small-disk.js';
 import type { Actor } from '../arena.js';
 import { dump, plantFile, type Loot } from './documents.js';
 import { pause, untilOver } from './pause.js';
 
-const MEGABYTE = 2 ** 20;
 /** So often it asks a full disk again before it makes room for another attack. */
 const REFUSALS = 12;
 
@@ -12,8 +11,7 @@ export async function fillDisk(actor: Actor, signal: AbortSignal): Promise<void>
   const loot: Loot = [];
   let refusals = 0;
   await untilOver(signal, async () => {
-    const bytes = Buffer.alloc(actor.random.whole(2, 6) * MEGABYTE, randomBytes(4_096));
-    bytes.write('PK\u0003\u0004', 'latin1');
+    const bytes = unreadableFile(actor.random.whole(2, 6));
     if (!(await plantFile(actor, loot, { bytes, extension: 'docx' }))) refusals += 1;
     if (refusals >= REFUSALS) {
       refusals = 0;

@@ -1,10 +1,10 @@
+import { LETTERS, randomWords } from '../../support/random-words.js';
 import type { Actor } from '../arena.js';
-import type { Random } from '../random.js';
 import { dump, plant, secretWord, type Loot } from './documents.js';
 import { pause, untilOver } from './pause.js';
 
 /** Without `q`, so that no word by chance has the form of a marker. */
-const LETTERS = 'abcdefghijklmnoprstuvwxyz';
+const letters = LETTERS.replace('q', '');
 const REFUSALS = 15;
 const WORDS_OF_A_SENTENCE = 40;
 
@@ -23,19 +23,16 @@ export async function fillRedis(actor: Actor, signal: AbortSignal): Promise<void
   });
 }
 
-const word = (random: Random, length: number) =>
-  Array.from({ length }, () => LETTERS.charAt(random.whole(0, LETTERS.length - 1))).join('');
-
 function manyWords(actor: Actor) {
   const marker = secretWord(actor);
   const sentence = () =>
-    `${marker} ${Array.from({ length: WORDS_OF_A_SENTENCE }, () => word(actor.random, 4)).join(' ')}.`;
+    `${marker} ${randomWords(actor.random, { count: WORDS_OF_A_SENTENCE, length: 4, letters })}.`;
   return { content: Array.from({ length: actor.random.whole(50, 1_000) }, sentence).join(' ') };
 }
 
 /** No list of readers equals another one, so that each takes its own memory. */
 function manyReaders(actor: Actor) {
-  const prefix = word(actor.random, 200);
+  const prefix = randomWords(actor.random, { count: 1, length: 200, letters });
   const readers = Array.from({ length: 1_000 }, (_, n) => `${prefix}${String(n)}`);
   return { content: `Of ${secretWord(actor)}.`, access_control: { readers } };
 }

@@ -1,9 +1,7 @@
+import { SLOWLY } from '../../support/slow-completer.js';
 import { ask, type Actor } from '../arena.js';
 import { plant, secretWord, type Loot } from './documents.js';
 import { pause, untilOver } from './pause.js';
-
-/** The completer answers questions with it a word at a time. */
-export const SLOWLY = 'slowlyslowly';
 
 const AT_ONCE = 24;
 

@@ -1,6 +1,6 @@
+import { startSlowCompleter } from '../../support/slow-completer.js';
 import { mountSmallDisk } from '../../support/small-disk.js';
 import { writeHostileFiles } from './hostile-files.js';
-import { startCompleter } from './slow-completer.js';
 
 /**
  * Arguments for a Redis that one caller can fill within seconds, but not the documents that all others keep: those have to
@@ -25,7 +25,7 @@ export interface Surroundings {
 
 export async function surroundAttackers(): Promise<Surroundings> {
   writeHostileFiles();
-  const provider = await startCompleter();
+  const provider = await startSlowCompleter();
   const disk = mountSmallDisk(DISK_MEGABYTES.whole);
   const room = disk
     ? { QUIRE_DISK_MIN_FREE_MEGABYTES: String(DISK_MEGABYTES.spare) }
@@ -33,11 +33,7 @@ export async function surroundAttackers(): Promise<Surroundings> {
   return {
     env: {
       ...room,
-      QUIRE_COMPLETER: 'openai',
-      QUIRE_COMPLETION_BASE_URL: provider.url,
-      QUIRE_COMPLETION_TIMEOUT_SECONDS: '30',
-      OPENAI_API_KEY: 'none',
-      QUIRE_API_PROBE_MODELS: 'false',
+      ...provider.env,
       // A file that holds a parser for as long as it may is no reason to hold up the run.
       QUIRE_INGEST_PARSE_SECONDS: '30',
     },

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { SLOWLY } from './slow-answers.js';
+
+/** It answers questions with this word a word at a time. */
+export const SLOWLY = 'slowlyslowly';
 
 const WORD_MS = 500;
 const WORDS = 40;
@@ -14,8 +16,15 @@ const chat = z.object({
   stream: z.boolean().default(false),
 });
 
-/** Starts a provider of completions that answers with the last words of the passages, slowly where these ask for it. */
-export async function startCompleter(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+/** A provider of completions. */
+export interface SlowCompleter {
+  /** The settings of a service that uses it. */
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Starts a provider that answers with the last words of the passages, slowly where these or the question ask for it. */
+export async function startSlowCompleter(): Promise<SlowCompleter> {
   const server = createServer((request, response) => {
     // The caller who asked may be killed at any time.
     answer(request, response).catch(() => response.destroy());
@@ -25,7 +34,13 @@ export async function startCompleter(): Promise<{ readonly url: string; stop(): 
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return {
-    url: `http://127.0.0.1:${String(address.port)}/v1`,
+    env: {
+      QUIRE_COMPLETER: 'openai',
+      QUIRE_COMPLETION_BASE_URL: `http://127.0.0.1:${String(address.port)}/v1`,
+      QUIRE_COMPLETION_TIMEOUT_SECONDS: '30',
+      OPENAI_API_KEY: 'none',
+      QUIRE_API_PROBE_MODELS: 'false',
+    },
     stop: async () => {
       server.close();
       server.closeAllConnections();
