@@ -47,7 +47,9 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
     },
     update: never,
     readMany,
-    readSome,
+    readSome: never,
+    readSomeFor: (_callerId: string, ids: readonly string[], { enoughBytes }: { enoughBytes: number }) =>
+      readSome(ids, enoughBytes),
   };
   const documents = createReadDocuments({
     sharedViews: everythingShared,

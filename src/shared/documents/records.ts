@@ -54,6 +54,12 @@ export interface Records {
   readEach(ids: readonly string[], callerId: string): AsyncIterable<DocumentRecord | null>;
   /** Reads the first of these, at least one, until they have `enoughBytes`; see `readMany`. */
   readSome(ids: readonly string[], enoughBytes: number): Promise<(DocumentRecord | null)[]>;
+  /** The same for a caller: small records are read at once, others in a turn. */
+  readSomeFor(
+    callerId: string,
+    ids: readonly string[],
+    options: { readonly enoughBytes: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /** Resolves with false, and writes nothing, when there is the document already or `other` has changed since it was read. */
   createBeside(record: DocumentRecord, other: DocumentRecord): Promise<boolean>;
@@ -94,8 +100,8 @@ interface RecordsOptions {
 }
 
 /** Reads and changes of records that are under way at once, in all and of one caller. */
-const MAX_IN_TURN = 8;
-const MAX_PER_CALLER = 4;
+const MAX_IN_TURN = 12;
+const MAX_PER_CALLER = 8;
 
 export function createRecords(
   redis: Redis,
@@ -107,6 +113,11 @@ export function createRecords(
   const read = (id: string) => readRecord(redis, id);
   const turns = createTurns(MAX_IN_TURN, { maxAlone: MAX_PER_CALLER, maxPerCaller: MAX_PER_CALLER });
   const inTurn: InTurn = (by, work, signal) => turns.run(work, { by, signal });
+  const readSomeFor: Records['readSomeFor'] = async (by, ids, { enoughBytes, signal }) => {
+    const small = await readRecords(redis, ids, { fits: Math.min(FREE_BYTES, enoughBytes), onMalformed });
+    if (small.length > 0 || ids.length === 0) return small;
+    return inTurn(by, () => readRecords(redis, ids, { enoughBytes, onMalformed }), signal);
+  };
   return {
     read,
     inTurn,
@@ -116,11 +127,9 @@ export function createRecords(
     findFinished: (ids) => findFinished(redis, ids),
     readLineDigests: (ids) => readLineDigests(redis, ids),
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
-    readEach: (ids, by) =>
-      readEach(ids, (some) =>
-        inTurn(by, () => readRecords(redis, some, { enoughBytes: READ_BYTES, onMalformed })),
-      ),
+    readEach: (ids, by) => readEach(ids, (some) => readSomeFor(by, some, { enoughBytes: READ_BYTES })),
     readSome: (ids, enoughBytes) => readRecords(redis, ids, { enoughBytes, onMalformed }),
+    readSomeFor,
     ...written,
     create: async (record, effects = {}) => {
       const done = await commit(record.id, null, { record, ...effects });
@@ -179,6 +188,8 @@ const ignoreChange: OnChange = () => undefined;
 /** Records that are read at once, and their bytes. */
 const READ_AT_ONCE = 200;
 const READ_BYTES = 1024 ** 2;
+/** As many bytes are read without a turn. */
+export const FREE_BYTES = 256 * 1024;
 
 /** @param readSome reads the first of some records, at least one */
 async function* readEach(
@@ -192,19 +203,22 @@ async function* readEach(
   }
 }
 
+type ReadLimit = { readonly enoughBytes: number } | { readonly fits: number };
+
 /**
- * Reads the first of some records, at least one, and ends after the one with which their fields
- * have `enoughBytes`. An entry is null where the record does not exist or cannot be read.
+ * Reads the first of some records, at least one, and ends after the one with which their fields have `enoughBytes`; or before
+ * the one that does not fit. An entry is null where the record does not exist or cannot be read.
  */
 async function readRecords(
   redis: Redis,
   ids: readonly string[],
-  { enoughBytes, onMalformed }: { readonly enoughBytes: number; readonly onMalformed: OnMalformed },
+  { onMalformed, ...limit }: ReadLimit & { readonly onMalformed: OnMalformed },
 ): Promise<(DocumentRecord | null)[]> {
   if (ids.length === 0) return [];
+  const [enough, fits] = 'fits' in limit ? [limit.fits, limit.fits] : [limit.enoughBytes, null];
   const rows = await readManyScript.run(redis, {
     keys: { records: ids.map(keys.document) },
-    args: { enough: enoughBytes, fields: RECORD_FIELDS },
+    args: { enough, fits, fields: RECORD_FIELDS },
   });
   return rows.map((row, i) => {
     try {
@@ -217,13 +231,14 @@ async function readRecords(
 
 const readManyScript = declareScript({
   keys: { records: 'keys' },
-  args: { enough: 'number', fields: 'list' },
+  args: { enough: 'number', fits: 'optional', fields: 'list' },
 }).lua<(string | null)[][]>(`
-local rows, bytes = {}, 0
+local rows, bytes, most = {}, 0, tonumber(fits)
 for i, record in ipairs(records) do
   local row = redis.call('HMGET', record, unpack(fields))
-  rows[i] = row
   for j = 1, #row do bytes = bytes + #(row[j] or '') end
+  if most and bytes > most then break end
+  rows[i] = row
   if bytes >= enough then break end
 end
 return rows`);

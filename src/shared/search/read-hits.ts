@@ -15,7 +15,7 @@ import {
   refuseMalformed,
   type OnMalformed,
 } from '../documents/record-fields.js';
-import type { InTurn } from '../documents/records.js';
+import { FREE_BYTES, type InTurn } from '../documents/records.js';
 import type { DataState } from '../ports.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
@@ -148,8 +148,14 @@ export function createReadHits(
       }
     };
     const { callerId = '', signal } = options;
-    for (let read = 0; read < names.length; read = contents.length + records.length) {
-      const wanted = { names: names.slice(read), texts: chunks.length - read, ...options };
+    const left = () => {
+      const read = contents.length + records.length;
+      return { names: names.slice(read), texts: chunks.length - read, ...options };
+    };
+    // Nearly all are small, and need no turn.
+    take(await readSome(redis, { ...left(), fits: FREE_BYTES }));
+    while (left().names.length > 0) {
+      const wanted = left();
       take(await inTurn(callerId, () => readSome(redis, wanted), signal));
     }
     return { contents, records };
@@ -160,10 +166,15 @@ interface Wanted extends ReadOptions {
   readonly names: readonly string[];
   /** The number of names of texts, which come first; the others are names of records. */
   readonly texts: number;
+  /** The most bytes of the reply, which ends before what does not fit. Without it, it has at least one of them. */
+  readonly fits?: number;
 }
 
 /** Reads the first of them, as many as a reply may hold. */
-async function readSome(redis: Scripts, { names, texts, confirmation, guard = null }: Wanted): Promise<Rows> {
+async function readSome(
+  redis: Scripts,
+  { names, texts, fits, confirmation, guard = null }: Wanted,
+): Promise<Rows> {
   const textsLeft = Math.max(0, texts);
   const reply = await script.run(redis, {
     keys: {
@@ -172,7 +183,11 @@ async function readSome(redis: Scripts, { names, texts, confirmation, guard = nu
       texts: names.slice(0, textsLeft),
       records: names.slice(textsLeft),
     },
-    args: { ofSharing: guardArgument(guard), ...stateArguments(confirmation?.state ?? null) },
+    args: {
+      ofSharing: guardArgument(guard),
+      fits: fits ?? null,
+      ...stateArguments(confirmation?.state ?? null),
+    },
   });
   if (reply === OUTDATED) throw new OutdatedError();
   if (reply === OTHER_SHARING) throw new SharingChangedError();
@@ -211,22 +226,22 @@ const FIELDS = MATCHABLE_FIELDS.map((name) => `'${name}'`).join(', ');
 
 const script = declareScript({
   keys: { epoch: 'key', sequence: 'key', sharing: 'key', texts: 'keys', records: 'keys' },
-  args: { ofSharing: 'text', server: 'text', ofEpoch: 'text', ofSequence: 'text' },
+  args: { ofSharing: 'text', fits: 'optional', server: 'text', ofEpoch: 'text', ofSequence: 'text' },
 }).frequentLua<Rows | typeof OUTDATED | typeof OTHER_SHARING>(`${IS_PRESENT}
 ${IS_SAME_SHARING}
 if server ~= '' and not is_present(epoch, sequence, server, ofEpoch, ofSequence) then return ${String(OUTDATED)} end
 if not is_same_sharing(sharing, ofSharing) then return ${String(OTHER_SHARING)} end
-local contents, rows, bytes = {}, {}, 0
-local function isEnough(row)
+local contents, rows, bytes, most = {}, {}, 0, tonumber(fits)
+local function add(row, to)
   for i = 1, #row do bytes = bytes + #(row[i] or '') end
+  if most and bytes > most then return true end
+  to[#to + 1] = row
   return bytes >= ${String(ENOUGH_BYTES)}
 end
-for i, text in ipairs(texts) do
-  contents[i] = redis.call('HMGET', text, 'content', 'where')
-  if isEnough(contents[i]) then return { contents, rows } end
+for _, text in ipairs(texts) do
+  if add(redis.call('HMGET', text, 'content', 'where'), contents) then return { contents, rows } end
 end
-for i, record in ipairs(records) do
-  rows[i] = redis.call('HMGET', record, ${FIELDS})
-  if isEnough(rows[i]) then break end
+for _, record in ipairs(records) do
+  if add(redis.call('HMGET', record, ${FIELDS}), rows) then break end
 end
 return { contents, rows }`);

@@ -137,15 +137,14 @@ interface Checking {
 }
 
 async function* check(
-  records: Pick<Records, 'readSome' | 'inTurn'>,
+  records: Pick<Records, 'readSomeFor'>,
   ids: readonly string[],
   { listing, lease, stepBytes }: Checking,
 ): AsyncGenerator<DocumentRecord> {
   const { principal, filter, name = null, signal } = listing;
   const isNamed = nameMatcher(name);
   const readFound = async (wanted: readonly string[], enoughBytes: number): Promise<Step> => {
-    const readSome = () => records.readSome(wanted, enoughBytes);
-    const read = await records.inTurn(principal.id, readSome, signal);
+    const read = await records.readSomeFor(principal.id, wanted, { enoughBytes, signal });
     const found = read.filter(
       (record) => record !== null && canFind(principal, record, filter) && isNamed(record),
     );

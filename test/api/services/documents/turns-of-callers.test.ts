@@ -11,6 +11,7 @@ import { readFoundDocuments } from '../../../../src/api/services/retrieval/found
 import { currentMembers } from '../../../../src/shared/caches/passages.js';
 import type { DocumentRecord } from '../../../../src/shared/document.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
+import { keys } from '../../../../src/shared/redis/keys.js';
 import { createReadHits } from '../../../../src/shared/search/read-hits.js';
 import { createCheckCandidates } from '../../../../src/shared/search/search.js';
 import { makeContent, makeDocument } from '../../../support/documents.js';
@@ -33,9 +34,12 @@ const waiter: ChangeWaiter = {
   close: () => undefined,
 };
 
-async function storeDocument(records: Records): Promise<DocumentRecord> {
+/** More than the hits of a page have that are read without a turn. */
+const LARGE = Array.from({ length: 1_000 }, (_, i) => String(i).padEnd(256, 'x'));
+
+async function storeDocument(records: Records, others: readonly string[] = LARGE): Promise<DocumentRecord> {
   const published = makeContent({ generation: 'one.1.1.a' });
-  const lists = { readers: ['many'], writers: ['many'] };
+  const lists = { readers: ['many', ...others], writers: ['many', ...others] };
   const document = makeDocument({ ownerId: 'many', ...lists, status: 'completed', pending: null, published });
   await records.create(document);
   return document;
@@ -124,6 +128,25 @@ test('whoever reads or changes many documents at once has their turns one after 
   end();
   await Promise.all([...held, ...asked]);
   expect(done).toBe(asked.length);
+});
+
+test('hits of small documents need no turn', async () => {
+  const records = createRecords(redis);
+  const { id: documentId } = await storeDocument(records, []);
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const held = Array.from({ length: 100 }, () => records.inTurn('many', () => ended));
+  await redis.hSet(keys.chunk('one.1.1.a', 0), { content: 'text' });
+  const check = createCheckCandidates(createReadHits(redis, undefined, records.inTurn), {
+    principal,
+    filter: null,
+  });
+  const candidate = { documentId, generation: 'one.1.1.a', number: 0, score: 1 };
+  expect(await check([candidate])).toMatchObject([{ content: 'text' }]);
+  end();
+  await Promise.all(held);
 });
 
 test('whoever has left while a document was to be read waits for no turn any more', async () => {

@@ -34,7 +34,10 @@ export function createRequireRoom(memory: MemoryWatch): RequireRoom {
     forRevocation: async () => {
       const { used, share, max } = await memory.state();
       if (used >= share + REVOCATION_RESERVE * (max - share))
-        throw new TryLaterError(`There is no room for access lists of more than ${String(MAX_DIRECT)} users`, RETRY_LATER);
+        throw new TryLaterError(
+          `There is no room for access lists of more than ${String(MAX_DIRECT)} users`,
+          RETRY_LATER,
+        );
     },
   };
 }

@@ -40,8 +40,10 @@ export async function answerWritten(
     : null;
   const answers: StoredItem[] = [];
   for (let first = 0; first < ids.length;) {
-    const readSome = () => parts.records.readSome(ids.slice(first), READ_BYTES);
-    const read = await parts.records.inTurn(context.callerId, readSome, context.signal);
+    const read = await parts.records.readSomeFor(context.callerId, ids.slice(first), {
+      enoughBytes: READ_BYTES,
+      signal: context.signal,
+    });
     for (const [i, record] of read.entries()) {
       if (!record) continue;
       const item = at(items, first + i);
