@@ -7,7 +7,8 @@ import type { ModelSource } from './pulling/model-source.js';
 import { TransferError } from './pulling/open-remote.js';
 
 interface Circumstances {
-  readonly source: ModelSource;
+  /** Absent where nothing is pulled. */
+  readonly source?: ModelSource;
   readonly directory: string;
   readonly env: Environment;
   readonly signal: AbortSignal;
@@ -21,7 +22,7 @@ export function asUserError(error: unknown, circumstances: Circumstances): unkno
   if (error instanceof NoEngineError) return new UserError(`${error.message}.`, { cause });
   if (error instanceof TransferError)
     return new UserError(
-      `${error.message}. The same command goes on from here.${proxyAdvice(env)}\n${otherWay(circumstances)}`,
+      `${error.message}. The same command goes on from here.${proxyAdvice(env)}${otherWay(circumstances)}`,
       { cause },
     );
   const code = systemErrorCode(error);
@@ -43,11 +44,12 @@ function proxyAdvice(env: Environment): string {
 
 /** Says how the file gets there without this network. Only addresses of Hugging Face are shown: others may hold signatures. */
 function otherWay({ source, directory }: Circumstances): string {
+  if (!source) return '';
   const path = join(directory, source.name);
-  if (!('remote' in source) || !source.remote.isHub) return `Or put the file at ${path} by hand.`;
+  if (!('remote' in source) || !source.remote.isHub) return `\nOr put the file at ${path} by hand.`;
   const { origin, pathname } = source.remote.url;
   return [
-    `Without a network here, download ${origin}${pathname} elsewhere and put it at ${path}`,
+    `\nWithout a network here, download ${origin}${pathname} elsewhere and put it at ${path}`,
     'or set HF_ENDPOINT to a mirror of Hugging Face.',
   ].join(', ');
 }
