@@ -72,7 +72,7 @@ export function createApp(options: AppOptions): Express {
   addDocs(app, options.routes);
   app.use(refuseMethod(options.routes));
   app.use(() => {
-    throw new HttpError(404, 'Not Found');
+    throw new HttpError(404, 'Not Found; /docs lists the paths of this service');
   });
   app.use(handleError);
   return app;

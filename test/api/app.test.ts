@@ -168,7 +168,8 @@ describe('the API', () => {
     });
 
     test('a path that cannot be decoded is one that we do not have', async () => {
-      expect(await api.request('/things/%ff')).toMatchObject({ status: 404, body: { detail: 'Not Found' } });
+      const detail = expect.stringMatching(/^Not Found/);
+      expect(await api.request('/things/%ff')).toMatchObject({ status: 404, body: { detail } });
     });
   });
 
@@ -234,9 +235,10 @@ describe('the API', () => {
       expect(answer.headers.get('retry-after')).toBe('4');
     });
 
-    test('an unknown path is a 404', async () => {
+    test('an unknown path is a 404 that names the page of all paths', async () => {
+      const detail = 'Not Found; /docs lists the paths of this service';
       for (const path of ['/nowhere', '/things', '/THINGS/a', '/things/a/b']) {
-        expect(await api.request(path)).toMatchObject({ status: 404, body: { detail: 'Not Found' } });
+        expect(await api.request(path)).toMatchObject({ status: 404, body: { detail } });
       }
     });
 

@@ -19,6 +19,8 @@ export interface UploadTarget<Stored> {
   readonly storeFile: (file: IncomingFile) => Promise<Stored>;
   /** Called for each form field, and may throw to refuse the upload. `value` is null when the field exceeds its limit. */
   readonly onField?: (name: string, value: string | null) => void;
+  /** Makes the error that refuses a second file, where the route knows better than that there is one too many. */
+  readonly secondFile?: () => Error;
 }
 
 /**
@@ -70,8 +72,9 @@ type UploadReading = Pick<BodyReading, 'onReading' | 'claim' | 'graceSeconds' | 
 
 /** A refused upload stays unread. Bytes count as held until they are passed on to storage. */
 export function createUploadReceiver(request: IncomingMessage, reading: UploadReading): ReceiveUpload {
-  return async ({ maxFileBytes, tooLarge, fields, storeFile, onField = () => undefined }) => {
-    const parts = { name: 'file', maxFiles: 1, tooMany: secondFile, fields, onField, store: storeFile };
+  return async ({ maxFileBytes, tooLarge, fields, storeFile, onField = () => undefined, ...target }) => {
+    const { secondFile: tooMany = secondFile } = target;
+    const parts = { name: 'file', maxFiles: 1, tooMany, fields, onField, store: storeFile };
     const stored = await readForm(request, { ...parts, maxBytes: maxFileBytes, tooLarge }, reading);
     return stored.at(0) ?? null;
   };
@@ -213,8 +216,11 @@ function watchRequest(
   };
 }
 
-const secondFile = () =>
-  new HttpError(422, [{ loc: ['body', 'file'], msg: 'only one file is expected', type: 'value_error' }]);
+/** The error for a second file in a form for one, with the way to send several where there is one. */
+export const secondFile = (wayOut = ''): HttpError =>
+  new HttpError(422, [
+    { loc: ['body', 'file'], msg: `only one file is expected${wayOut}`, type: 'value_error' },
+  ]);
 
 /** The error for a form without the files that it is for. */
 export const missingFiles = (name: string): HttpError =>

@@ -11,6 +11,7 @@ import { parseJson } from '../../http/json/json.js';
 import {
   fieldTooLong,
   missingFiles,
+  secondFile,
   type ReceiveUpload,
   type UploadTarget,
 } from '../../http/request/upload.js';
@@ -32,6 +33,10 @@ export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } 
 const WORDS = { on_duplicate: 64, ocr: 64 } as const;
 const isWord = (name: string): boolean => Object.hasOwn(WORDS, name);
 const FIELDS = { ...LIMITS, ...WORDS };
+
+/** The rest of the error for a second file: the routes of new documents have a neighbour that takes several. */
+const MANY_FILES = '; POST /ingest/files takes several, as parts named files';
+const severalFiles = () => secondFile(MANY_FILES);
 
 export const onDuplicate = z.enum(ON_DUPLICATE);
 export const ocrMode = z.enum(OCR_MODES);
@@ -62,7 +67,8 @@ export function receiveFile(receiveUpload: ReceiveUpload): ReceiveFile<FileUpdat
 export function receiveDescribedFile(receiveUpload: ReceiveUpload): ReceiveFile<DocumentDetails> {
   return async (target) => {
     const fields = createUploadFields();
-    const stored = await receive(receiveUpload, target, { fields: FIELDS, onField: fields.take });
+    const described = { fields: FIELDS, onField: fields.take, secondFile: severalFiles };
+    const stored = await receive(receiveUpload, target, described);
     return { stored, details: fields.details() };
   };
 }
@@ -77,13 +83,13 @@ export async function skipUpload(receiveUpload: ReceiveUpload, maxBytes: number)
     }
   };
   const tooLarge = () => fileTooLarge(maxBytes);
-  await receive(receiveUpload, { maxBytes, tooLarge, store }, { fields: FIELDS });
+  await receive(receiveUpload, { maxBytes, tooLarge, store }, { fields: FIELDS, secondFile: severalFiles });
 }
 
 async function receive<Stored>(
   receiveUpload: ReceiveUpload,
   { maxBytes, tooLarge, store }: FileTarget<Stored>,
-  fields: Pick<UploadTarget<Stored>, 'fields' | 'onField'>,
+  fields: Pick<UploadTarget<Stored>, 'fields' | 'onField' | 'secondFile'>,
 ): Promise<Stored> {
   // The result is wrapped in a list because the stored value may itself be null.
   const stored = await receiveUpload({

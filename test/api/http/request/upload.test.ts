@@ -206,13 +206,14 @@ describe('an upload that is refused', () => {
     }
   });
 
-  test('422 for a second file', async () => {
+  test('422 for a second file, with the route that takes several', async () => {
     const answer = await upload([
       ['file', text('one'), 'a.txt'],
       ['file', text('two'), 'b.txt'],
     ]);
     expect(answer.status).toBe(422);
-    expect(answer.body).toMatchObject({ detail: [{ loc: ['body', 'file'] }] });
+    const msg = 'only one file is expected; POST /ingest/files takes several, as parts named files';
+    expect(answer.body).toMatchObject({ detail: [{ loc: ['body', 'file'], msg }] });
   });
 
   test('415 for a type that is not known, with those that are', async () => {
