@@ -33,6 +33,9 @@ const WORDS = { on_duplicate: 64, ocr: 64 } as const;
 const isWord = (name: string): boolean => Object.hasOwn(WORDS, name);
 const FIELDS = { ...LIMITS, ...WORDS };
 
+/** Pages fill the first example of a form's field in. This one says nothing, where without any they would write `string`. */
+export const NOTHING_SAID = { examples: ['{}'] };
+
 export const onDuplicate = z.enum(ON_DUPLICATE);
 export const ocrMode = z.enum(OCR_MODES);
 export const OCR_DESCRIPTION =
