@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { noQuotas } from '../support/no-quotas.js';
 import { noReads, noRecent } from '../support/no-reads.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { makeToken, startApi } from '../support/api.js';
+import { allRoutes } from '../support/all-routes.js';
 import { startBrowser } from '../support/browser.js';
 
 const browser = await startBrowser();
@@ -42,3 +44,54 @@ testWithBrowser(
     await api.close();
   },
 );
+
+/** Opens an operation, and returns all that is filled in: fields by their names, and the body in JSON. */
+async function filledIn(page: Page, path: string, method = 'post') {
+  const block = page.locator(`.opblock-${method}`).filter({ has: page.locator(`[data-path="${path}"]`) });
+  await block.locator('.opblock-summary-control').first().click();
+  await block.locator('.opblock-body').waitFor();
+  const rows = await block.locator('tr[data-param-name], tr[data-property-name]').all();
+  const fields = await Promise.all(
+    rows.map(async (row) => {
+      const name = await row.getAttribute('data-param-name');
+      const property = await row.getAttribute('data-property-name');
+      const isFile = (await row.locator('input[type=file]').count()) > 0;
+      const field = row.locator('input[type=text], select, textarea').first();
+      return [name ?? property ?? '', isFile ? '' : await field.inputValue()] as const;
+    }),
+  );
+  const texts = block.locator('textarea.body-param__text');
+  const body: unknown = (await texts.count()) === 0 ? null : JSON.parse(await texts.first().inputValue());
+  return { fields: Object.fromEntries(fields), body };
+}
+
+testWithBrowser('/docs begins with ingesting, and fills in the least that a first try needs', async () => {
+  const api = await startApi({ routes: allRoutes() });
+  if (!browser) throw new Error('no browser');
+  const page = await browser.newPage();
+  await page.goto(`${api.url}/docs`);
+  await page.locator('.opblock').first().waitFor();
+  const tags = await page.locator('.opblock-tag').all();
+  const names = await Promise.all(tags.slice(0, 4).map((tag) => tag.getAttribute('data-tag')));
+  expect(names).toEqual(['Ingest', 'Search', 'Ask', 'Documents']);
+  const form = { metadata: '{}', access_control: '{}', on_duplicate: 'new', ocr: 'auto' };
+  expect(await filledIn(page, '/ingest/text')).toEqual({
+    fields: { 'Idempotency-Key': '' },
+    body: { content: expect.any(String) },
+  });
+  expect(await filledIn(page, '/ingest/file')).toEqual({
+    fields: { 'Idempotency-Key': '', file: '', ...form },
+    body: null,
+  });
+  expect(await filledIn(page, '/ingest/files')).toMatchObject({
+    fields: { 'Idempotency-Key': '', ...form },
+  });
+  expect((await filledIn(page, '/query')).body).toEqual({ query: expect.any(String) });
+  expect((await filledIn(page, '/documents', 'get')).fields).toMatchObject({
+    filters: '',
+    cursor: '',
+    q: '',
+  });
+  await page.close();
+  await api.close();
+});

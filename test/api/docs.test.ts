@@ -68,7 +68,7 @@ describe('/openapi.json', () => {
       bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
     });
     expect(page.paths['/things/{thing_id}']?.['put']).toMatchObject({ security: [{ bearer: [] }] });
-    expect(page.paths['/local/generate_uri']?.['post']).toMatchObject({ security: [] });
+    expect(page.paths['/local/generate_uri']?.['post']).toMatchObject({ security: [{ bearer: [] }, {}] });
   });
 
   test('has parameters and bodies with the bounds that are checked', () => {

@@ -32,6 +32,7 @@ const pageSchema = z.object({
               name: z.string(),
               description: z.string().optional(),
               example: z.unknown().optional(),
+              schema: z.object({ examples: z.array(z.unknown()).optional() }),
             }),
           )
           .default([]),
@@ -65,7 +66,10 @@ function gapsOf(from: readonly Route[]): string[] {
         return [
           ...(description.startsWith('Needs') ? [`${place}: no description`] : []),
           ...parameters
-            .filter((each) => each.description === undefined || each.example === undefined)
+            .filter(
+              ({ description: told, example, schema }) =>
+                told === undefined || (example === undefined && schema.examples === undefined),
+            )
             .map(({ name }) => `${place}: parameter ${name}`),
           ...withoutExample(requestBody.content, `${place}: request`),
           ...Object.entries(responses).flatMap(([status, { content }]) =>
@@ -191,6 +195,7 @@ describe('the examples of requests are such as the route takes, with no field mo
     if (examples?.path !== undefined) expectToParse(path, examples.path);
     if (examples?.query !== undefined) expectToParse(query, textsOf(examples.query));
     if (examples?.body !== undefined) expectToParse(body, examples.body);
+    if (examples?.plain !== undefined) expectToParse(body, examples.plain);
     if (form) expectToParse(form, textsOf(examples?.body));
     if (examples?.upload !== undefined) expectToParse(upload?.fields, examples.upload);
   });
@@ -198,6 +203,6 @@ describe('the examples of requests are such as the route takes, with no field mo
 
 /** Values as a query string or a form holds them. */
 function textsOf(values: unknown): Record<string, string> {
-  const fields = z.record(z.string(), z.union([z.string(), z.number()])).parse(values);
+  const fields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).parse(values);
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
 }

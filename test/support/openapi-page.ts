@@ -10,6 +10,17 @@ const content = z.record(
       .default({}),
   }),
 );
+const bodies = z.record(
+  z.string(),
+  z.object({
+    example: z.unknown().optional(),
+    /** Of two examples, pages fill in the one that says least. */
+    examples: z
+      .object({ plain: z.object({ value: z.unknown() }), whole: z.object({ value: z.unknown() }) })
+      .optional(),
+  }),
+);
+const parameterExample = z.union([z.string(), z.number(), z.boolean()]);
 /** The parts of the OpenAPI page that its examples are in. */
 export const exampledPage = z.object({
   paths: z.record(
@@ -22,17 +33,30 @@ export const exampledPage = z.object({
             z.object({
               name: z.string(),
               in: z.enum(['path', 'query', 'header']),
-              example: z.union([z.string(), z.number()]).optional(),
+              example: parameterExample.optional(),
+              schema: z.object({ examples: z.tuple([parameterExample]).optional() }),
             }),
           )
           .default([]),
-        requestBody: z.object({ content }).default({ content: {} }),
+        requestBody: z
+          .object({ content: bodies, 'x-streamed-content': bodies.optional() })
+          .default({ content: {} }),
         responses: z.record(z.string(), z.object({ content })),
       }),
     ),
   ),
 });
 export type ExampledOperation = z.infer<typeof exampledPage>['paths'][string][string];
+
+/** The bodies that the page shows, of each content type first the one that says most. */
+export function shownBodies({ requestBody }: ExampledOperation) {
+  const { content, 'x-streamed-content': streamed } = requestBody;
+  const types = Object.entries({ ...content, ...streamed });
+  return {
+    whole: types.map(([type, { example, examples }]) => ({ type, body: examples?.whole.value ?? example })),
+    plain: types.flatMap(([type, { examples }]) => (examples ? [{ type, body: examples.plain.value }] : [])),
+  };
+}
 
 export const NDJSON = 'application/x-ndjson';
 export const isJsonType = (type: string) => /^application\/(.+\+)?json$/.test(type);

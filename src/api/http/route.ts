@@ -120,7 +120,9 @@ interface Examples<
   readonly query?: z.input<Query>;
   /** Serves as the form, too, and its fields as parameters where the query string may hold them. */
   readonly body?: z.input<Body>;
-  /** The fields of a multipart upload; the field of the file holds its text. */
+  /** The least that `body` may hold. Pages fill it in, and show `body` beside it. */
+  readonly plain?: z.input<Body>;
+  /** The fields of a multipart upload; the field of the file holds its text, and pages fill it in alone. */
   readonly upload?: Readonly<Record<string, string | readonly string[]>>;
   /** For routes that heed one, each another, since a key is good for one route alone. */
   readonly idempotencyKey?: string;
@@ -138,6 +140,7 @@ export interface RouteExamples {
   readonly path?: unknown;
   readonly query?: unknown;
   readonly body?: unknown;
+  readonly plain?: unknown;
   readonly upload?: Readonly<Record<string, string | readonly string[]>>;
   readonly idempotencyKey?: string;
   readonly responses: Readonly<Record<number, unknown>>;

@@ -6,42 +6,44 @@ import {
   createDocument,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
-  type ZodOpenApiRequestBodyObject,
-  type ZodOpenApiMediaTypeObject,
   type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { isPlainObject } from '../../shared/json-values.js';
-import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/request/headers.js';
 import { NDJSON } from '../http/request/items/receive-items.js';
-import { MERGE_PATCH } from '../http/request/read-parts.js';
 import { responsesOf, streamError } from '../http/response/declared-responses.js';
 import type { ResponseShape } from '../http/response/reply.js';
 import { sendText } from '../http/response/write.js';
 import type { Route } from '../http/route.js';
 import { pagePolicy } from '../http/security-headers.js';
+import { filterSchemas } from '../http/validation/filter-schemas.js';
+import { describeRequest, firstOf, idOf, mediaType, referenceTo } from './describe-request.js';
 import { errorDescriptions, errorExample } from './error-examples.js';
 
 const INTRODUCTION =
   'Quire stores documents and finds the passages that answer a question. Get a token from `POST /local/generate_uri` ' +
   '(the part of the URI between `:` and `@`) and enter it under Authorize. In dev mode no token is needed.\n\n' +
   'The examples tell one story: Alice ingests the lease of an office and a handover report, shares the lease with Bob, ' +
-  'searches, asks a question, and builds a cache.';
+  'searches, asks a question, and builds a cache. Filled in is the least that a request needs; the example `whole` says more.';
 
+/** The tags, in the order in which somebody who is new here wants them. */
 const TAGS: Readonly<Record<string, string>> = {
-  Health: 'The state of the service: does it run, and can it work?',
-  Tokens: 'Access tokens.',
-  Documents: 'Ingest documents, and read, change and delete them.',
-  Sharing: 'Documents that others share with the caller.',
-  Retrieval: 'Search documents, and answer questions with them.',
+  Ingest: 'Put texts and files in, one by one or many at once.',
+  Search: 'Find the passages and the documents that fit a query.',
+  Ask: 'Answer questions from what is found, with the sources.',
+  Documents: 'Read, change and delete documents.',
   Caches: 'Named sets of documents that questions are asked about again and again.',
+  Sharing: 'Documents that others share with the caller.',
   Usage: 'Operations of the caller, and their quotas.',
+  Tokens: 'Access tokens.',
+  Health: 'The state of the service: does it run, and can it work?',
 };
 
 export type OpenApi = ReturnType<typeof createDocument>;
 
 /** The OpenAPI document, made from the same schemas that validate requests. */
-export function createOpenApi(routes: readonly Route[]): OpenApi {
+export function createOpenApi(allRoutes: readonly Route[]): OpenApi {
+  const routes = [...allRoutes].sort((a, b) => placeOf(a.tag) - placeOf(b.tag));
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes)
     paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
@@ -60,23 +62,48 @@ export function createOpenApi(routes: readonly Route[]): OpenApi {
       tags: [...new Set(routes.map(({ tag }) => tag))].map(tagOf),
       paths,
       components: {
-        schemas: eventSchemas(routes),
+        schemas: { ...eventSchemas(routes), ...filterSchemas },
         securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       },
     },
     { allowEmptySchema: { unknown: true, any: true, custom: true } },
   );
-  return withoutUnused(page);
+  return withTidySchemas(page);
 }
 
-/** Removes the schemas that nothing refers to: the library repeats the schemas of events for requests. */
-function withoutUnused(page: OpenApi): OpenApi {
+function placeOf(tag: string): number {
+  const names = Object.keys(TAGS);
+  return names.includes(tag) ? names.indexOf(tag) : names.length;
+}
+
+/** Removes the schemas that no path leads to: the library repeats the schemas of events for requests. */
+function withTidySchemas(page: OpenApi): OpenApi {
   const { schemas = {}, ...others } = page.components ?? {};
-  const text = JSON.stringify(page);
-  const used = Object.entries(schemas).filter(([id]) => text.includes(`"#/components/schemas/${id}"`));
-  const isDone = used.length === Object.keys(schemas).length;
-  const left = { ...page, components: { ...others, schemas: Object.fromEntries(used) } };
-  return isDone ? page : withoutUnused(left);
+  const used = new Set(namedIn(page.paths));
+  // A set goes on with what is added meanwhile.
+  for (const id of used) for (const inner of namedIn(schemas[id])) used.add(inner);
+  const left = Object.entries(schemas).filter(([id]) => used.has(id));
+  const tidied = left.map(([id, schema]) => [id, withDefaultsInWords(schema)] as const);
+  return { ...page, components: { ...others, schemas: Object.fromEntries(tidied) } };
+}
+
+/** The ids of the schemas that a part of the document refers to. */
+const namedIn = (part: unknown): string[] =>
+  [...JSON.stringify(part ?? null).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, id = '']) => id);
+
+/**
+ * Tells the defaults of a named schema in its descriptions. Makers of types take a field with the keyword `default` for
+ * one that is always there, and some cannot read one that is an object.
+ */
+function withDefaultsInWords<Schema>(schema: Schema): Schema {
+  if (!isPlainObject(schema) || !isPlainObject(schema['properties'])) return schema;
+  const properties = Object.entries(schema['properties']).map(([name, property]) => {
+    if (!isPlainObject(property) || property['default'] === undefined) return [name, property] as const;
+    const { default: value, description, ...rest } = property;
+    const words = `Default: \`${typeof value === 'string' ? value : JSON.stringify(value)}\`.`;
+    return [name, { ...rest, description: [description, words].join(' ').trim() }] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 function tagOf(name: string) {
@@ -85,94 +112,35 @@ function tagOf(name: string) {
 }
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
-  const { summary, tag, permission, examples } = route;
-  const { path, query, fromQuery } = route.request;
-  const content = requestContent(route);
-  const parameters = {
-    ...(path instanceof z.ZodObject ? { path: withExamples(path, examples?.path) } : {}),
-    ...queryParameters([withExamples(query, examples?.query), withExamples(fromQuery, examples?.body)]),
-    ...(route.idempotency ? { header: idempotencyHeader(examples?.idempotencyKey) } : {}),
-  };
+  const { summary, tag } = route;
   return {
     operationId: `${route.method}_${route.path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`,
     summary,
     description: descriptionOf(route),
     tags: [tag],
-    security: permission === 'open' ? [] : [{ bearer: [] }],
-    requestParams: parameters,
-    ...(Object.keys(content).length > 0
-      ? { requestBody: { required: route.emptyBody === undefined, content } }
-      : {}),
+    security: securityOf(route),
+    ...describeRequest(route),
     responses: responseObjects(route),
   };
 }
 
-const IDEMPOTENCY_DESCRIPTION =
-  'Makes it safe to send the request again when its answer was lost. For 24 hours, the same key with the same request of ' +
-  'the same caller gets the first answer again, with the header `Idempotent-Replayed: true`, and nothing is done twice. ' +
-  'With another body or on another route it is a 422, and while the first request is under way a 409 with `Retry-After`. ' +
-  'After an error the key can be used again. Take a new key, such as a UUID, for each new request.';
-
-function idempotencyHeader(example: string | undefined) {
-  const key = z.string().min(1).max(MAX_KEY_CHARACTERS).optional().describe(IDEMPOTENCY_DESCRIPTION);
-  const field = example === undefined ? key : key.meta({ param: { example } });
-  return z.object({ [IDEMPOTENCY_HEADER]: field });
+/** Where a route decides by itself who may pass, a token is one of the ways. */
+function securityOf({ permission, authorize }: Route): NonNullable<ZodOpenApiOperationObject['security']> {
+  if (permission !== 'open') return [{ bearer: [] }];
+  return authorize ? [{ bearer: [] }, {}] : [];
 }
 
-function descriptionOf({ description, permission }: Route): string {
+function descriptionOf({ description, permission, authorize }: Route): string {
+  const byItself = authorize && description;
   const access = permission === 'open' ? 'Needs no token.' : `Needs the permission \`${permission}\`.`;
+  if (byItself !== undefined) return byItself;
   return description === undefined ? access : `${description}\n\n${access}`;
-}
-
-/** Joins the fields of all schemas that are there into one object. */
-function queryParameters(schemas: readonly (z.ZodType | undefined)[]): { query?: z.ZodObject } {
-  const [first, ...others] = schemas.filter((schema) => schema instanceof z.ZodObject);
-  return first ? { query: others.reduce((all, schema) => all.extend(schema.shape), first) } : {};
-}
-
-/** Gives each parameter its example, written as in an address. */
-function withExamples<Schema extends z.ZodType | undefined>(schema: Schema, examples: unknown) {
-  if (!(schema instanceof z.ZodObject) || !isPlainObject(examples)) return schema;
-  const shape: Readonly<Record<string, z.ZodType>> = schema.shape;
-  const fields = Object.entries(shape).map(([name, field]) => {
-    const value = examples[name];
-    const example = isPlainObject(value) ? JSON.stringify(value) : value;
-    return [name, example === undefined ? field : field.meta({ param: { example } })] as const;
-  });
-  return z.object(Object.fromEntries(fields));
-}
-
-function requestContent({ request, upload, items, examples }: Route): ZodOpenApiRequestBodyObject['content'] {
-  const { body, form, mergePatch } = request;
-  const formTypes = form ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : [];
-  return {
-    ...(body && (upload?.alsoJson ?? true) ? { 'application/json': mediaType(body, examples?.body) } : {}),
-    ...(mergePatch ? { [MERGE_PATCH]: mediaType(mergePatch, examples?.body) } : {}),
-    ...(items ? { [NDJSON]: mediaType(items, firstItem(examples?.body)) } : {}),
-    ...Object.fromEntries(form ? formTypes.map((type) => [type, mediaType(form, examples?.body)]) : []),
-    ...(upload ? { 'multipart/form-data': mediaType(upload.fields, examples?.upload) } : {}),
-  };
-}
-
-/** The first item of the list that a body holds: the example of a line. */
-function firstItem(body: unknown): unknown {
-  const lists: unknown[] = isPlainObject(body) ? Object.values(body) : [];
-  return firstOf(lists.find((value) => Array.isArray(value)));
-}
-
-function firstOf(list: unknown): unknown {
-  const items: readonly unknown[] = Array.isArray(list) ? list : [];
-  return items[0];
 }
 
 const SUCCESSES: Readonly<Record<number, string>> = {
   200: 'The request succeeded.',
   202: 'The work goes on after this answer. `Location`, where there is one, says where to ask for its status.',
 };
-
-/** A schema, with an example if there is one. */
-const mediaType = (schema: NonNullable<ZodOpenApiMediaTypeObject['schema']>, example: unknown) =>
-  example === undefined ? { schema } : { schema, example };
 
 /** Everything that a route may answer, by status. */
 function responseObjects(route: Route): ZodOpenApiResponsesObject {
@@ -192,18 +160,24 @@ function responseObjects(route: Route): ZodOpenApiResponsesObject {
 
 function responseObject(status: number, shape: ResponseShape, example: unknown): ZodOpenApiResponseObject {
   const description = SUCCESSES[status] ?? errorDescriptions[status] ?? STATUS_CODES[status] ?? 'Answer';
-  if (shape === 'download') {
-    const schema = { type: 'string', format: 'binary', description: 'The source, byte by byte.' } as const;
-    // A download has the type of its source, whatever that is.
-    return { description, content: { '*/*': mediaType(schema, example) } };
-  }
-  if (shape === 'png') {
-    const schema = { type: 'string', format: 'binary', description: 'The picture.' } as const;
-    return { description, content: { 'image/png': mediaType(schema, example) } };
-  }
+  if (shape === 'download' || shape === 'png') return { description, content: bytesContent(shape, example) };
   if (shape === 'events')
     return { description, content: { 'text/event-stream': mediaType({ type: 'string' }, example) } };
   return { description, content: { 'application/json': mediaType(shape, example) } };
+}
+
+/**
+ * A download has the type of its source, whatever that is. `application/octet-stream` stands beside the type of a picture
+ * for makers of clients that leave out what they do not know: they read its bytes.
+ */
+function bytesContent(
+  shape: 'download' | 'png',
+  example: unknown,
+): NonNullable<ZodOpenApiResponseObject['content']> {
+  const isPicture = shape === 'png';
+  const description = isPicture ? 'The picture.' : 'The source, byte by byte.';
+  const content = mediaType({ type: 'string', format: 'binary', description }, example);
+  return { [isPicture ? 'image/png' : '*/*']: content, 'application/octet-stream': content };
 }
 
 /** The items of a list as lines of JSON. The schema describes a single one. */
@@ -241,13 +215,6 @@ function eventContent(data: z.ZodType, values: readonly unknown[] = []) {
   return { 'text/event-stream': { schema, examples: Object.fromEntries([...examples, failure]) } };
 }
 
-function referenceTo(schema: z.ZodType) {
-  const id = idOf(schema);
-  if (id !== undefined) return { $ref: `#/components/schemas/${id}` };
-  const { $schema: _, ...inline } = z.toJSONSchema(schema, { io: 'output' });
-  return inline;
-}
-
 /** Schemas of events. Only the text of an event refers to them, so that they must be added to the document. */
 function eventSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
   const named = routes.flatMap(({ events }) => {
@@ -256,8 +223,6 @@ function eventSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
   });
   return Object.fromEntries(named.length > 0 ? [...named, ['StreamError', streamError]] : []);
 }
-
-const idOf = (schema: z.ZodType) => z.globalRegistry.get(schema)?.id;
 
 export interface Docs {
   /** `/openapi.json` */

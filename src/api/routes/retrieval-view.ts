@@ -92,7 +92,7 @@ export const usageCounts = z
     prompt_tokens: z.int(),
     total_tokens: z.int(),
   })
-  .describe('Tokens that the model read and wrote.');
+  .meta({ id: 'TokenCounts', description: 'Tokens that the model read and wrote.' });
 
 export function viewUsage({
   completionTokens,

@@ -51,17 +51,21 @@ const search = {
   rerank: rerankWish,
   shared: sharedField,
 };
-const searchBody = z.object(search);
+const searchBody = z
+  .object(search)
+  .meta({ id: 'Search', description: 'A question, and which documents may answer it.' });
 
 export const completionOptions = {
   max_tokens: optionalNull(jsonInteger({ ge: 1, le: 32_768 })).describe('The longest answer, in tokens.'),
   temperature: optionalNull(jsonFloat({ ge: 0, le: 2 })).describe('How freely the model chooses its words.'),
 };
-const queryBody = z.object({
-  ...search,
-  ...completionOptions,
-  stream: optionalNullOr(z.boolean(), false).describe('True for an answer as server-sent events.'),
-});
+const queryBody = z
+  .object({
+    ...search,
+    ...completionOptions,
+    stream: optionalNullOr(z.boolean(), false).describe('True for an answer as server-sent events.'),
+  })
+  .meta({ id: 'Query', description: 'A question, which documents may answer it, and how.' });
 
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
@@ -81,7 +85,6 @@ export function createRetrievalRoutes({ retrieval, query }: RetrievalRouteDepend
 
 const common = {
   method: 'post',
-  tag: 'Retrieval',
   permission: 'read',
   maxBodyBytes: SEARCH_BODY_BYTES,
 } as const;
@@ -89,6 +92,7 @@ const common = {
 const chunksRoute = (retrieval: Retrieval) =>
   defineRoute({
     ...common,
+    tag: 'Search',
     path: '/retrieve/chunks',
     audit: 'document.search',
     summary: 'Find the chunks that fit a query best',
@@ -107,6 +111,7 @@ const chunksRoute = (retrieval: Retrieval) =>
 const documentsRoute = (retrieval: Retrieval) =>
   defineRoute({
     ...common,
+    tag: 'Search',
     path: '/retrieve/docs',
     audit: 'document.search',
     summary: 'Find the documents that fit a query best',
@@ -123,6 +128,7 @@ const documentsRoute = (retrieval: Retrieval) =>
 const queryRoute = (query: CompletionService) =>
   defineRoute({
     ...common,
+    tag: 'Ask',
     path: '/query',
     audit: 'document.query',
     summary: 'Answer a question',

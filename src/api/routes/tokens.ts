@@ -31,10 +31,15 @@ const name = z
     description: 'The user that the token is for. It is trimmed and lower-cased, and spaces become `_`.',
     example: 'alice',
   });
-const password = z.string().nullish().meta({
-  description:
-    'The password in `LOCAL_URI_PASSWORD`. Outside dev mode, callers without an admin token need it.',
-});
+const password = z
+  .string()
+  .nullish()
+  .meta({
+    description:
+      'The password in `LOCAL_URI_PASSWORD`. Outside dev mode, callers without an admin token need it.',
+    // Pages fill it in, where without any they would write `string`, which would count as a guess.
+    examples: [''],
+  });
 const days = { ge: 1, le: 3650 };
 const EXPIRY_DESCRIPTION = 'Days until the token expires.';
 

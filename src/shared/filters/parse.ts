@@ -105,7 +105,8 @@ function parseOperator(path: string, name: string, value: unknown, place: Place)
   }
 }
 
-const COMPARISONS = { $gt: 'gt', $gte: 'gte', $lt: 'lt', $lte: 'lte' } as const;
+/** The operators that compare by order. */
+export const COMPARISONS = { $gt: 'gt', $gte: 'gte', $lt: 'lt', $lte: 'lte' } as const;
 
 /** `{"key": {"$not": {"$gt": 5}}}` */
 function parseNegated(path: string, value: unknown, place: Place): Filter | null {

@@ -25,9 +25,8 @@ export const metadata = z
  * function that applies it throws HttpError 422.
  */
 export const metadataMerge = z
-  .custom<Metadata>(isPlainObject, { error: MESSAGES.dict })
-  .nullable()
-  .meta({ override: OBJECT_SCHEMA })
+  .custom<Metadata | null>((value) => value === null || isPlainObject(value), { error: MESSAGES.dict })
+  .meta({ override: { type: ['object', 'null'], additionalProperties: true } })
   .transform((change) => (now: Metadata): Metadata => {
     const merged = change === null ? {} : mergePatch(now, change);
     const items = isPlainObject(merged) ? checkMetadata(merged) : [];

@@ -62,23 +62,10 @@ const bounds =
   `${String(MAX_LIST_VALUES)} values in a list of \`$in\` or \`$nin\`, and ` +
   `${String(MAX_FILTER_BYTES)} bytes of keys and values as JSON; else 422.`;
 
-const scalar = { type: ['string', 'number', 'boolean', 'null'] } as const;
-const valueList = { type: 'array', items: scalar, maxItems: MAX_LIST_VALUES } as const;
-const filterList = {
-  type: 'array',
-  minItems: 1,
-  maxItems: MAX_CONDITIONS,
-  items: { type: 'object' },
-} as const;
-
-/** The limits that the code checks, as far as a JSON schema can express them. */
-const filterSchema = {
-  type: ['object', 'null'],
+/** The field may be null; the schema of filters themselves is in `filter-schemas.ts`. */
+const filtersField = {
   description: `Conditions on metadata, by key. ${bounds}`,
-  properties: { $and: filterList, $or: filterList, $not: { type: 'object' } },
-  additionalProperties: {
-    anyOf: [scalar, { type: 'object', properties: { $in: valueList, $nin: valueList }, minProperties: 1 }],
-  },
+  anyOf: [{ $ref: '#/components/schemas/Filter' }, { type: 'null' }],
 } as const;
 
 /** A client's filter, parsed and as it was sent; named caches store the latter. Both are null when it is absent. */
@@ -93,7 +80,7 @@ export const bodyFilters = z
   .transform((value, context) => toRequestFilter(value ?? null, context))
   .optional()
   .transform((value): RequestFilter => value ?? { filter: null, json: null })
-  .meta({ id: 'Filters', override: structuredClone(filterSchema) });
+  .meta({ id: 'Filters', override: structuredClone(filtersField) });
 
 /** The parameter `filters` of a query string. */
 export const queryFilters = z

@@ -22,6 +22,7 @@ const building = { ...cache, token_count: 0, status: 'building' as const };
 
 export const createCacheExamples = {
   idempotencyKey: 'cache-of-the-office',
+  plain: { name: 'mill-lane', model: 'none', gguf_file: 'none', filters: {} },
   body: { name: 'mill-lane', model: 'none', gguf_file: 'none', filters: { kind: 'lease' } },
   responses: {
     200: { ...cache, success: true },
@@ -55,6 +56,7 @@ export const addDocumentsExamples = {
 
 export const queryCacheExamples = {
   path,
+  plain: { query: 'How many keys were handed over?' },
   body: { query: 'How many keys were handed over?', max_tokens: 100, temperature: 0 },
   responses: {
     200: {

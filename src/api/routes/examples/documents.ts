@@ -32,7 +32,7 @@ export const listDocumentsExamples = {
     filters: '{"kind": "lease"}',
     shared: 'all' as const,
     cursor,
-    total: 'true',
+    total: true,
     sort: 'created' as const,
     order: 'desc' as const,
     q: NAME_WORDS,
@@ -120,6 +120,7 @@ const shared: DocumentView = {
 
 export const patchDocumentExamples = {
   path,
+  plain: { filename: 'lease-mill-lane.txt' },
   body: {
     metadata: { kind: 'lease', year: 2025, signed: true },
     filename: 'lease-mill-lane.txt',
@@ -146,6 +147,7 @@ const amended: DocumentView = {
 
 export const putContentExamples = {
   path,
+  plain: { content: amendedText },
   body: { content: amendedText, filename: 'lease-amended.txt' },
   upload: { file: handoverText },
   responses: {

@@ -4,6 +4,7 @@ const cancelled = { detail: 'The ingest was cancelled' };
 
 export const ingestTextExamples = {
   idempotencyKey: 'lease-of-mill-lane',
+  plain: { content: leaseText },
   body: {
     content: leaseText,
     filename: 'lease.txt',
@@ -48,6 +49,8 @@ const LAMP_ID = 'c93b6e05-d218-47fa-9c61-f5087ab3d4e1';
 const bill =
   'Bill of the caretaker for two spare keys of the office at 12 Mill Lane. The keys cost 40 euros.';
 
+const meter = 'The electricity meter of the office read 4,711 on 3 March 2025.';
+
 /** Returns the answers for documents that are done, and before that. */
 const responsesFor = (...ids: readonly string[]) => ({
   200: ids.map((document_id, index) => ({ index, status: 'completed' as const, document_id })),
@@ -56,11 +59,12 @@ const responsesFor = (...ids: readonly string[]) => ({
 
 export const ingestBatchExamples = {
   idempotencyKey: 'bill-and-meter-of-mill-lane',
+  plain: { documents: [{ content: bill }, { content: meter }] },
   body: {
     documents: [
       { content: bill, filename: 'keys.txt', metadata: { kind: 'bill', year: 2025 } },
       {
-        content: 'The electricity meter of the office read 4,711 on 3 March 2025.',
+        content: meter,
         access_control: { readers: ['bob'] },
       },
     ],

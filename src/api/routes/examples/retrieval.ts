@@ -7,6 +7,7 @@ const noReranker = {
 };
 
 export const retrieveChunksExamples = {
+  plain: { query: search.query },
   body: { ...search, ranking: 'lexical' as const, rerank: false },
   responses: {
     400: noReranker,
@@ -29,6 +30,7 @@ export const retrieveChunksExamples = {
 };
 
 export const retrieveDocumentsExamples = {
+  plain: { query: 'Which window does not close?' },
   body: { query: 'Which window does not close?', k: 2, min_score: 0.2 },
   responses: {
     400: noReranker,
@@ -67,6 +69,7 @@ const outcome = {
 };
 
 export const queryExamples = {
+  plain: { query: search.query },
   body: { ...search, max_tokens: 200, temperature: 0, stream: false },
   responses: {
     400: noReranker,

@@ -105,7 +105,7 @@ export const ingestBatchRoute = ({
 }: BatchRouteDependencies): Route =>
   defineRoute({
     method: 'post',
-    tag: 'Documents',
+    tag: 'Ingest',
     permission: 'write',
     path: '/ingest/batch',
     audit: 'document.ingest',

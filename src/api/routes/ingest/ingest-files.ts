@@ -8,7 +8,7 @@ import type { Admit } from '../../services/ingest/admission/admission.js';
 import type { FileDetails, IngestFiles } from '../../services/ingest/batch/ingest-files.js';
 import { ingestFilesExamples } from '../examples/ingest.js';
 import { admitFirst, batchResponses, replyBatch } from './ingest-batch.js';
-import { parseDetails } from './upload-fields.js';
+import { NOTHING_SAID, parseDetails } from './upload-fields.js';
 
 const DESCRIPTION =
   'Takes many files in one form, and answers with one outcome for each, in their order: a document, or what is wrong ' +
@@ -20,8 +20,6 @@ const OCR_DESCRIPTION =
   'Which pages and pictures are read by text recognition (see `/ingest/file`): `auto`, `off` or `force` for all files, or ' +
   'a JSON array with one of these words for each of them.';
 
-const { metadata, access_control: accessControl, on_duplicate: words, ocr } = ingestFilesExamples.upload;
-
 const fieldsOf = (maxFiles: number) =>
   z
     .object({
@@ -29,10 +27,13 @@ const fieldsOf = (maxFiles: number) =>
         .array(z.string().meta({ format: 'binary' }))
         .max(maxFiles)
         .describe('The files, each with its name.'),
-      metadata: z.string().optional().meta({
-        description: 'A JSON object for all files, or a JSON array with an object for each of them.',
-        example: metadata,
-      }),
+      metadata: z
+        .string()
+        .optional()
+        .meta({
+          description: 'A JSON object for all files, or a JSON array with an object for each of them.',
+          ...NOTHING_SAID,
+        }),
       access_control: z
         .string()
         .optional()
@@ -40,7 +41,7 @@ const fieldsOf = (maxFiles: number) =>
           description:
             'A JSON object with any of the lists `readers`, `writers` and `admins` for all files, or a JSON array with ' +
             'an object for each of them.',
-          example: accessControl,
+          ...NOTHING_SAID,
         }),
       on_duplicate: z
         .string()
@@ -49,10 +50,13 @@ const fieldsOf = (maxFiles: number) =>
           description:
             'The way to treat contents that you have already, also as an earlier file of the form (see `/ingest/file`): ' +
             '`new`, `return` or `reject` for all files, or a JSON array with one of these words for each of them.',
-          example: words,
+          examples: ['new'],
           default: 'new',
         }),
-      ocr: z.string().optional().meta({ description: OCR_DESCRIPTION, example: ocr }),
+      ocr: z
+        .string()
+        .optional()
+        .meta({ description: OCR_DESCRIPTION, examples: ['auto'] }),
     })
     .meta({ id: 'IngestFiles', description: 'Files to ingest, and what is to be known of each.' });
 
@@ -84,7 +88,7 @@ export const ingestFilesRoute = ({
 }: FilesRouteDependencies): Route =>
   defineRoute({
     method: 'post',
-    tag: 'Documents',
+    tag: 'Ingest',
     permission: 'write',
     path: '/ingest/files',
     audit: 'document.ingest',

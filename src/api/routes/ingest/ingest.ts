@@ -10,7 +10,14 @@ import type { AnswerAgain } from '../../services/ingest/answer-again.js';
 import type { Ingest, TextIngest } from '../../services/ingest/ingest.js';
 import { replyIngest, documentView } from '../document-view.js';
 import { ingestFileExamples, ingestTextExamples } from '../examples/ingest.js';
-import { OCR_DESCRIPTION, ocrMode, onDuplicate, receiveDescribedFile, skipUpload } from './upload-fields.js';
+import {
+  NOTHING_SAID,
+  OCR_DESCRIPTION,
+  ocrMode,
+  onDuplicate,
+  receiveDescribedFile,
+  skipUpload,
+} from './upload-fields.js';
 
 const ON_DUPLICATE_DESCRIPTION =
   'The way to treat the request when you own a document with exactly this content, byte by byte, that you may read and whose ingest has ' +
@@ -48,23 +55,22 @@ export const toText = ({
   ocr: ocr ?? undefined,
 });
 
-// Swagger UI fills the fields of a form in from the schema alone.
-const { upload } = ingestFileExamples;
 const fileFields = z
   .object({
     file: z.string().meta({ format: 'binary', description: 'The file, with its name.' }),
     metadata: z
       .string()
       .optional()
-      .meta({ description: 'A JSON object. Filters refer to its keys.', example: upload.metadata }),
-    access_control: z.string().optional().meta({
-      description: 'A JSON object with any of the lists `readers`, `writers` and `admins`.',
-      example: upload.access_control,
-    }),
-    on_duplicate: onDuplicate
+      .meta({ description: 'A JSON object. Filters refer to its keys.', ...NOTHING_SAID }),
+    access_control: z
+      .string()
       .optional()
-      .meta({ description: ON_DUPLICATE_DESCRIPTION, example: upload.on_duplicate, default: 'new' }),
-    ocr: ocrMode.optional().meta({ description: OCR_DESCRIPTION, example: upload.ocr }),
+      .meta({
+        description: 'A JSON object with any of the lists `readers`, `writers` and `admins`.',
+        ...NOTHING_SAID,
+      }),
+    on_duplicate: onDuplicate.optional().meta({ description: ON_DUPLICATE_DESCRIPTION, default: 'new' }),
+    ocr: ocrMode.optional().describe(OCR_DESCRIPTION),
   })
   .meta({ id: 'IngestFile', description: 'A file to ingest, and what is to be known of it.' });
 
@@ -96,7 +102,7 @@ export function createIngestRoutes(dependencies: IngestRouteDependencies): Route
 
 const common = {
   method: 'post',
-  tag: 'Documents',
+  tag: 'Ingest',
   permission: 'write',
   description: WAIT_DESCRIPTION,
   responses: ingestResponses,

@@ -38,6 +38,9 @@ const FIELDS = { ...LIMITS, ...WORDS };
 const MANY_FILES = '; POST /ingest/files takes several, as parts named files';
 const severalFiles = () => secondFile(MANY_FILES);
 
+/** Pages fill the first example of a form's field in. This one says nothing, where without any they would write `string`. */
+export const NOTHING_SAID = { examples: ['{}'] };
+
 export const onDuplicate = z.enum(ON_DUPLICATE);
 export const ocrMode = z.enum(OCR_MODES);
 export const OCR_DESCRIPTION =

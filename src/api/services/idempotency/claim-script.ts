@@ -9,7 +9,7 @@ import { declareScript, evenWhenFull, SERVER_TIME } from '../../../shared/redis/
  * the keys that they count.
  */
 
-/** The hours for which a key is remembered, from its first request on. `src/api/pages/openapi.ts` and `docs/` promise them. */
+/** The hours for which a key is remembered, from its first request on. `src/api/pages/describe-request.ts` and `docs/` promise them. */
 const LIFE_HOURS = 24;
 /** The sum of an hour counts until the last key of that hour has ended. */
 const SUMMED_HOURS = LIFE_HOURS + 1;

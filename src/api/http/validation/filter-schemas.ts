@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { COMPARISONS, MAX_CONDITIONS, MAX_LIST_VALUES } from '../../../shared/filters/parse.js';
+
+const reference = (id: string) => ({ $ref: `#/components/schemas/${id}` });
+
+const value = { type: ['string', 'number', 'boolean', 'null'] };
+const bound = { type: ['number', 'string'], description: 'A number, or a date of ISO 8601.' };
+const values = { type: 'array', items: value, maxItems: MAX_LIST_VALUES };
+const filters = { type: 'array', items: reference('Filter'), minItems: 1, maxItems: MAX_CONDITIONS };
+const condition = { anyOf: [value, reference('FilterOperators')] };
+
+const keysOfMetadata = { pattern: '^(?!\\$)' };
+
+const schemas = {
+  Filter: {
+    description: 'Conditions on metadata. All keys of one object must match.',
+    anyOf: [reference('FilterFields'), reference('FilterCombination')],
+  },
+  FilterFields: {
+    description: 'A value, or operators, for each key of the metadata; `a.b` reaches into objects.',
+    type: 'object',
+    propertyNames: keysOfMetadata,
+    additionalProperties: condition,
+  },
+  FilterCombination: {
+    description: 'Filters that are combined. Keys of the metadata may stand beside them.',
+    type: 'object',
+    propertyNames: { pattern: '^(?!\\$(?!(and|or|not)$))' },
+    not: { propertyNames: keysOfMetadata },
+    properties: { $and: filters, $or: filters, $not: reference('Filter') },
+    unevaluatedProperties: condition,
+  },
+  FilterOperators: {
+    description: 'Conditions on one key, all of which must match.',
+    type: 'object',
+    properties: {
+      $eq: value,
+      $ne: value,
+      ...Object.fromEntries(Object.keys(COMPARISONS).map((name) => [name, bound])),
+      $in: values,
+      $nin: values,
+      $exists: { type: 'boolean' },
+      $not: reference('FilterOperators'),
+    },
+    minProperties: 1,
+    additionalProperties: false,
+  },
+};
+
+/**
+ * The language of filters as JSON schemas, by the names under which they refer to each other, with the limits that
+ * `parseFilter` checks, as far as a schema can express them. Keys of metadata and `$and`, `$or` and `$not` are in schemas
+ * of their own: types with properties beside other keys of another type cannot be written in TypeScript.
+ */
+export const filterSchemas: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  Object.entries(schemas).map(([id, override]) => [id, z.unknown().meta({ override })] as const),
+);
