@@ -110,7 +110,7 @@ describe('pages that take long', () => {
     const generation = 'late';
     const { outcome } = await ask('slow', 7, generation);
     expect(outcome).toMatchObject({ type: 'failed', code: 'timeout' });
-    const id = { generation, page: 7, chunk: 3 };
+    const id = { generation, page: 7, highlight: '3' };
     expect(await pictures.outcome(id)).toMatchObject({
       code: 'timeout',
       message: expect.stringContaining('took too long') as unknown,
