@@ -2,11 +2,11 @@
  * Turns bytes of files into blocks of text, with their places and the gaps. This is the only way in: `detectFileType` says
  * what a file is, `read` reads it, `renderPage` shows one of its pages. Nothing here knows of documents, chunks or users.
  */
-export type { Block, Place } from './blocks/block.js';
+export type { Block, LineBox, Place } from './blocks/block.js';
 export { boundedNames } from './blocks/bounded-names.js';
 export { cleanText } from './blocks/clean-text.js';
 export { LOCATION_FIELDS, locationSchema } from './blocks/location.js';
-export type { Box, Location, Span } from './blocks/location.js';
+export type { Box, Location, Rectangle, Span } from './blocks/location.js';
 export { oneLine } from './blocks/one-line.js';
 export { adviceFor, DETECTION_BYTES, detectFileType } from './detection/detect.js';
 export { factsOf, formatOf, KNOWN_CONTENT_TYPES } from './detection/formats.js';

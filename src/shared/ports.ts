@@ -51,6 +51,7 @@ import type { Principal } from './access/access.js';
 import type { ListedPage, ListOrder, ListPosition } from './documents/list-order.js';
 import type { Filter } from './filters/parse.js';
 import type { FinishReason } from './models/finish-reason.js';
+import type { TextSpan } from './text/sentences.js';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -202,6 +203,16 @@ export interface Passage {
   readonly documentId: string;
   readonly chunkNumber: number;
   readonly text: string;
+  /** The name of its file; absent for a text. */
+  readonly filename?: string | undefined;
+  /** Names the place of a part of it for people, such as `page 3`; undefined where the format tells none. */
+  readonly nameOfPlace?: ((part: TextSpan) => string | undefined) | undefined;
+}
+
+/** A sentence of a passage that an answer was made from, by its bounds in the text. */
+export interface Quote extends TextSpan {
+  /** The number of the passage, from 0. */
+  readonly passage: number;
 }
 
 export interface Prompt {
@@ -229,6 +240,8 @@ export type CompletionEvent =
       readonly completionTokens: number;
       /** The number of tokens of the prompt that the provider had cached from an earlier one; absent when it does not say. */
       readonly promptTokensReused?: number;
+      /** The sentences that the answer repeats, where the completer knows them. */
+      readonly quotes?: readonly Quote[];
     };
 
 /** Answers a question from passages. The answer is a stream that ends with one `end` event, or throws. */

@@ -74,7 +74,7 @@ export const anyKey: fc.Arbitrary<NamedKey> = fc.oneof(
     if (typeof key === 'string') return fc.constant(made(name, [], key));
     return fc.tuple(clientString, clientString, fc.nat(30)).map(([one, other, number]) => {
       if (key === keys.pagePicture)
-        return made(name, [one, number, number], keys.pagePicture(one, number, number));
+        return made(name, [one, number, other], keys.pagePicture(one, number, other));
       if (key === keys.chunk) return made(name, [one, number], keys.chunk(one, number));
       if (key === keys.cache || key === keys.guesses || key === keys.idempotency)
         return made(name, [one, other], key(one, other));

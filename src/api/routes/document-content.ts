@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { noteUser } from '../../shared/audit/notes.js';
 import { isFinal, displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/document.js';
+import { HIGHLIGHT, parseHighlight } from '../../shared/page-pictures/highlight.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { nonBlankString, optionalNull, queryInteger } from '../http/validation/field-schemas.js';
+import { addItem } from '../http/validation/validation-errors.js';
 import type { DownloadLinks, OpenDownload } from '../services/documents/downloads.js';
 import type { ReadPage } from '../services/documents/read-page.js';
 import type { Admit } from '../services/ingest/admission/admission.js';
@@ -150,10 +152,24 @@ const pagePath = documentPath.extend({
   page: queryInteger({ ge: 1, le: MAX_NUMBER }).describe('The number of the page, from 1.'),
 });
 
+const highlightField = z
+  .string()
+  .transform((text, context) => {
+    const highlight = parseHighlight(text);
+    if (highlight) return highlight;
+    const msg = 'string is neither the number of a chunk (7) nor a part of its text (7:120-180)';
+    addItem(context, { loc: [], msg, type: 'value_error.highlight' });
+    return z.NEVER;
+  })
+  .meta({ pattern: HIGHLIGHT.source });
+
 const pageQuery = z.object({
-  highlight: queryInteger({ ge: 0, le: MAX_NUMBER })
+  highlight: highlightField
     .optional()
-    .describe('The number of the chunk whose passage is marked, where it stands on this page.'),
+    .describe(
+      'The passage that is marked, where it stands on this page: the number of a chunk (`7`), or a part of its text as the ' +
+        'quotes of an answer name it (`7:120-180`).',
+    ),
 });
 
 /** A page is seen by its reader alone, and by nobody who may no longer read it. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { locationSchema } from '../../readers/index.js';
 import { whereaboutsFields } from './extraction-view.js';
 import type { Streamed } from '../http/response/reply.js';
 import { FINISH_REASONS } from '../../shared/models/finish-reason.js';
@@ -108,6 +109,27 @@ export function viewUsage({
   };
 }
 
+const quote = z
+  .object({
+    text: z.string().describe('The sentence, word by word as the passage has it.'),
+    start: z.int().min(0).describe('Where it begins in `text` of the source, in UTF-16 units.'),
+    end: z.int().min(0),
+    page: z.int().min(1).optional(),
+    boxes: locationSchema.shape.boxes.describe(
+      'The rectangles of its lines, in points from the top left corners of pages.',
+    ),
+    slide: z.int().min(1).optional(),
+    sheet: locationSchema.shape.sheet,
+    rows: locationSchema.shape.rows,
+    line: z.int().min(1).optional(),
+    chapter: locationSchema.shape.chapter,
+    message: locationSchema.shape.message,
+  })
+  .meta({
+    id: 'Quote',
+    description: 'A sentence of a source that the answer was made from, and where it stands.',
+  });
+
 const answerSource = z
   .object({
     document_id: z.string(),
@@ -115,6 +137,10 @@ const answerSource = z
     chunk_number: z.int(),
     score: z.number(),
     ...whereaboutsFields,
+    filename: z.string().nullable().describe('The name of the file; null for a text.'),
+    title: z.string().nullable().describe('The title that the file gives itself.'),
+    text: z.string().describe('The passage.'),
+    quotes: z.array(quote).describe('The sentences that the answer was made from, in their order.'),
   })
   .meta({ id: 'AnswerSource', description: 'A chunk that an answer was made from.' });
 
@@ -122,6 +148,9 @@ const outcome = {
   usage: usageCounts,
   finish_reason: z.enum(FINISH_REASONS),
   sources: z.array(answerSource).describe('The chunks that the answer was made from, best first.'),
+  unsupported: z
+    .array(z.string())
+    .describe('Sentences of the answer that no source supports: words or numbers of them stand in none.'),
 };
 
 export const completion = z
@@ -133,7 +162,7 @@ export function viewCompletion(answer: Completion): z.infer<typeof completion> {
     completion: answer.completion,
     usage: viewUsage(answer),
     finish_reason: answer.finishReason,
-    sources: viewSources(answer),
+    ...viewSources(answer),
   };
 }
 
@@ -150,15 +179,19 @@ export const completionEvent = z
 export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
   if (event.type === 'token') return event;
   const usage = viewUsage(event);
-  return { type: 'end', finish_reason: event.finishReason, usage, sources: viewSources(event) };
+  return { type: 'end', finish_reason: event.finishReason, usage, ...viewSources(event) };
 }
 
-const viewSources = ({ sources }: QueryEnd) =>
-  sources.map(({ documentId, owner: ownerId, chunkNumber, score, location, section }) => ({
-    document_id: documentId,
-    owner: ownerId,
-    chunk_number: chunkNumber,
-    score,
-    location,
-    section: [...section],
-  }));
+const viewSources = ({ sources, unsupported }: QueryEnd) => ({
+  sources: sources.map(
+    ({ documentId, owner: ownerId, chunkNumber, section, quotes, spots: _, ...source }) => ({
+      document_id: documentId,
+      owner: ownerId,
+      chunk_number: chunkNumber,
+      ...source,
+      section: [...section],
+      quotes: quotes.map(({ boxes, ...each }) => ({ ...each, boxes: boxes && [...boxes] })),
+    }),
+  ),
+  unsupported: [...unsupported],
+});

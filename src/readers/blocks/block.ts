@@ -24,11 +24,19 @@ export interface Place extends Numbers, SameAsLocation {
   readonly line?: number | undefined;
 }
 
+/** A line of a block's text: the place where it begins in the text, in UTF-16 units, and its rectangle on the page. */
+export interface LineBox {
+  readonly start: number;
+  readonly box: Rectangle;
+}
+
 /** A piece of a document in reading order. All texts joined are the text of the document. */
 export interface Block {
   /** The text, with the white space that separates it from the next block. */
   readonly text: string;
   readonly place?: Place | undefined;
+  /** The lines of a paragraph of a page, where there are several. */
+  readonly lines?: readonly LineBox[] | undefined;
   /** The level of a heading, from 1. Its section lasts until a heading with the same or a smaller number. */
   readonly heading?: number | undefined;
   /** For a row of a table, which is not cut; `header` holds the lines that name its columns, or nothing. */

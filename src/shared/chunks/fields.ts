@@ -187,21 +187,25 @@ export interface Whereabouts {
   readonly location: Location | null;
   /** The headings over it, the outermost first. */
   readonly section: readonly string[];
+  /** The places within its text (`packSpots`); empty where the format tells none. */
+  readonly spots: string;
 }
 
-export const NOWHERE: Whereabouts = { location: null, section: [] };
+export const NOWHERE: Whereabouts = { location: null, section: [], spots: '' };
 
 const whereaboutsSchema = z.object({
   location: locationSchema.nullable().default(null),
   section: z.array(z.string()).default([]),
+  spots: z.string().default(''),
 });
 
 /** Returns the form of it in the hash of a chunk; empty for nothing. */
-export function packWhereabouts({ location = null, section = [] }: Partial<Whereabouts>): string {
+export function packWhereabouts({ location = null, section = [], spots = '' }: Partial<Whereabouts>): string {
   if (location === null && section.length === 0) return '';
   return JSON.stringify({
     ...(location === null ? {} : { location }),
     ...(section.length === 0 ? {} : { section }),
+    ...(spots === '' ? {} : { spots }),
   });
 }
 

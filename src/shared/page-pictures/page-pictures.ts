@@ -5,13 +5,13 @@ import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { declareScript, SERVER_TIME } from '../redis/script.js';
 
-/** A page of a generation, with the passage of a chunk marked. */
+/** A page of a generation, with a passage marked. */
 export interface PageId {
   readonly generation: string;
   /** Numbered from 1. */
   readonly page: number;
-  /** Null for a page without a mark. */
-  readonly chunk: number | null;
+  /** The passage, as `writeHighlight` writes it; null for a page without a mark. */
+  readonly highlight: string | null;
 }
 
 /** The reason why a page has no picture. `stale` means that its generation is no longer the published one. */
@@ -73,7 +73,7 @@ export function createPagePictures(redis: Redis) {
       const milliseconds = isOurs ? OUR_FAILURE_MILLISECONDS : FAILED_MILLISECONDS;
       await write(redis, id, { code, message: told, png: Buffer.alloc(0), milliseconds });
     },
-    /** Tells whether this page of a version, with whatever chunk marked, has given way to others before. */
+    /** Tells whether this page of a version, with whatever passage marked, has given way to others before. */
     isSlow: async ({ generation, page }: Pick<PageId, 'generation' | 'page'>): Promise<boolean> =>
       (await redis.sIsMember(keys.slowPages(generation), String(page))) === 1,
     noteSlow: (id: Pick<PageId, 'generation' | 'page'>) => notePage(redis, keys.slowPages(id.generation), id),
@@ -85,10 +85,10 @@ export function createPagePictures(redis: Redis) {
 }
 
 /** Returns the key of a picture, which is also the message that it is there. */
-export const pictureKey = ({ generation, page, chunk }: PageId): string =>
-  keys.pagePicture(generation, page, chunk);
+export const pictureKey = ({ generation, page, highlight }: PageId): string =>
+  keys.pagePicture(generation, page, highlight);
 
-/** Remembers a page of a version, with whatever chunk marked. */
+/** Remembers a page of a version, with whatever passage marked. */
 async function notePage(redis: Redis, key: string, { page }: Pick<PageId, 'page'>): Promise<void> {
   await redis.multi().sAdd(key, String(page)).expire(key, REMEMBERED_SECONDS).exec();
 }
@@ -114,7 +114,7 @@ async function readLate(redis: Redis, { generation, page }: PageId): Promise<Lat
 
 /**
  * Notes that a page took too long once more, and resolves with the minutes for which it is refused. Renderings of it that
- * were under way together, with one chunk marked or another, count once.
+ * were under way together, with one passage marked or another, count once.
  */
 async function noteLate(redis: Redis, id: PageId): Promise<number> {
   const late = await readLate(redis, id);

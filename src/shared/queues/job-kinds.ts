@@ -21,12 +21,12 @@ export const cleanJob = z.object({ generation: z.string(), callerId });
 export const retagJob = z.object({ documentId: z.string(), mark: z.number(), callerId, requestId });
 /** Either removes documents of attachments of replaced contents, or makes documents of attachments that wait for room. */
 export const attachmentsJob = z.object({ documentId: z.string(), requestId });
-/** `chunk` is the number of the chunk that is marked on the page; `wait` is the wait of the request that asks for the page. */
+/** `highlight` is the passage that is marked on the page; `wait` is the wait of the request that asks for the page. */
 export const renderJob = z.object({
   documentId: z.string(),
   generation: z.string(),
   page: z.number(),
-  chunk: z.number().nullable(),
+  highlight: z.string().nullable().default(null),
   wait: z.string(),
   callerId: z.string(),
   requestId,

@@ -193,9 +193,9 @@ export const keys = {
   cachesBuilding: `${prefix}caches-building`,
   /** The share of a cache's build that is done, from 0 to 1. */
   cacheProgress: (build: string) => `${prefix}cache-progress:${build}`,
-  /** Hash with a short life: a page of a generation as a picture, with a chunk marked, or why it cannot be rendered. */
-  pagePicture: (generation: string, page: number, chunk: number | null) =>
-    keyOf('page-picture', generation, String(page), chunk === null ? '' : String(chunk)),
+  /** Hash with a short life: a page of a generation as a picture, with a highlight, or why it cannot be rendered. */
+  pagePicture: (generation: string, page: number, highlight: string | null) =>
+    keyOf('page-picture', generation, String(page), highlight ?? ''),
   /** Sorted set: `bytes key` of each of these hashes → Redis' time in ms at which it expires. */
   pagePictures: `${prefix}page-pictures`,
   /** Set with a life: pages of a generation that have given way to others while they were rendered. */

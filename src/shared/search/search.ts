@@ -145,8 +145,8 @@ export function createCheckCandidates(
       if (!record) return { servedBy: null };
       const servedBy = record.published?.generation ?? null;
       if (content === null || servedBy !== generation) return { servedBy };
-      const { text, location, section } = content;
-      return { record, number, content: text, location, section, score };
+      const { text, ...places } = content;
+      return { record, number, content: text, ...places, score };
     });
   };
 }

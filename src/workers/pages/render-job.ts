@@ -3,7 +3,7 @@ import type { Chunks } from '../../shared/chunks/chunks.js';
 import type { Content } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { IngestError } from '../../shared/errors.js';
-import type { Box } from '../../readers/index.js';
+import { boxesOn, parseHighlight } from '../../shared/page-pictures/highlight.js';
 import { createGivingWay, GaveWayError } from '../../shared/fair-scheduling/giving-way.js';
 import type { Turn } from '../../shared/fair-scheduling/turns.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
@@ -96,8 +96,8 @@ interface InTurn extends Pick<Rendering, 'turn'> {
 
 async function renderInTurn(parts: RenderParts, job: RenderJob, { signal, turn }: InTurn): Promise<Outcome> {
   const { records, pictures } = parts;
-  const { documentId, callerId, generation, page, chunk } = job;
-  const id = { generation, page, chunk };
+  const { documentId, callerId, generation, page, highlight } = job;
+  const id = { generation, page, highlight };
   if (await pictures.outcome(id)) {
     // Another request has asked for the same page.
     await pictures.announce(id);
@@ -161,11 +161,12 @@ async function renderWithin(parts: RenderParts, rendering: Rendering, signal: Ab
 
 async function render(
   { storage, parser, chunks }: RenderParts,
-  { id: { generation, page, chunk }, content, callerId }: Rendering,
+  { id: { generation, page, highlight }, content, callerId }: Rendering,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const [marked] = chunk === null ? [] : await chunks.readTexts(generation, chunk, 1);
-  const boxes = (marked?.location?.boxes ?? []).filter((box: Box) => box.page === page);
+  const mark = highlight === null ? null : parseHighlight(highlight);
+  const [marked] = mark ? await chunks.readTexts(generation, mark.chunk, 1) : [];
+  const boxes = mark && marked ? boxesOn(page, marked, mark) : [];
   const source = await openSource(storage, content);
   return await withSourceCopy(source, { incoming: parser.incoming, signal }, (path) =>
     parser.render({ path, page, content: generation, boxes, callerId, signal }),

@@ -10,8 +10,11 @@ import {
   type Location,
   type FileFormat,
   type Box,
+  type LineBox,
+  type Rectangle,
   type Span,
 } from '../../readers/index.js';
+import { packSpots, type Spot } from '../../shared/chunks/spots.js';
 import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
 import type { ChunkOptions, Chunk } from '../chunking/chunk.js';
 import { NO_LAYOUT, type Layout, type RowSpan } from '../chunking/layout.js';
@@ -24,6 +27,8 @@ export interface BlockSpan {
   /** The headings over it, the outermost first; its own last when it is one. */
   readonly section: readonly string[];
   readonly isHeading: boolean;
+  /** Its lines on a page, by their places in the document's text. */
+  readonly lines: readonly LineBox[];
 }
 
 /** The text of a document, and the layout that its format tells. */
@@ -57,7 +62,15 @@ export function createBlockCollector() {
         headingEnds.add(end);
       }
       if (block.row) rows.push({ start, end, header: boundedHeader(block.row.header) });
-      spans.push({ start, end, place: boundedPlace(block.place), section: headings.path(), isHeading });
+      const lines = linesFrom(start, block, text);
+      spans.push({
+        start,
+        end,
+        place: boundedPlace(block.place),
+        section: headings.path(),
+        isHeading,
+        lines,
+      });
       texts.push(text);
       length = end;
     },
@@ -68,6 +81,15 @@ export function createBlockCollector() {
       return { text: texts.join(''), layout: isPlain ? NO_LAYOUT : { parts, headingEnds, rows }, spans };
     },
   };
+}
+
+/** The lines of a block by their places in the document. @param cleaned the text of the block without what was removed from it */
+function linesFrom(start: number, { text, lines = [] }: Block, cleaned: string): readonly LineBox[] {
+  const isSame = text === cleaned;
+  return lines.map((line) => {
+    const within = isSame ? line.start : cleanText(text.slice(0, line.start), start === 0).length;
+    return { start: start + Math.min(within, cleaned.length), box: line.box };
+  });
 }
 
 /** Each chunk of a sheet or chapter holds its name. */
@@ -149,6 +171,8 @@ interface LocatedChunk {
   readonly location: Location | null;
   /** The headings over the first of its text that the chunk before does not hold. */
   readonly section: readonly string[];
+  /** The places within its text, packed. */
+  readonly spots: string;
 }
 
 /** Says of each chunk where it stands. @param chunks in the order of the text */
@@ -167,8 +191,40 @@ export function* locateChunks(
       held.push(span);
     }
     const freshFrom = end - (content.length - overlap);
-    yield { location: locationOf(held, { start, end, lines }), section: sectionOf(held, freshFrom) };
+    const location = locationOf(held, { start, end, lines });
+    const header = content.length - (end - start);
+    const spots = spotsOf(held, { start, end, header, firstLine: location?.lines?.first });
+    yield { location, section: sectionOf(held, freshFrom), spots: packSpots(spots) };
   }
+}
+
+interface SpotsWithin extends Pick<Chunk, 'start' | 'end'> {
+  /** The length of the header of a table that the chunk repeats before its text. */
+  readonly header: number;
+  /** The line on which the chunk begins, in a file of lines. */
+  readonly firstLine: number | undefined;
+}
+
+/** The places within the text of a chunk: lines of pages, and else blocks. */
+function spotsOf(held: readonly BlockSpan[], { start, end, header, firstLine }: SpotsWithin): Spot[] {
+  const spots: Spot[] = [];
+  const add = (position: number, number: number, box: Rectangle | undefined) => {
+    const last = spots.at(-1);
+    if (last?.number === number && !box && !last.box) return;
+    spots.push({ start: header + Math.max(0, position - start), number, box });
+  };
+  for (const [i, { start: begin, end: finish, place, lines }] of held.entries()) {
+    const line = i === 0 ? firstLine : place?.line;
+    const number = place?.page ?? place?.slide ?? place?.row ?? line;
+    if (number === undefined || !Number.isSafeInteger(number)) continue;
+    if (lines.length === 0) add(begin, number, place?.boxes?.[0]);
+    for (const [at, each] of lines.entries()) {
+      const isHeld = each.start < end && (lines[at + 1]?.start ?? finish) > start;
+      if (isHeld) add(each.start, number, each.box);
+    }
+  }
+  // A single one without a rectangle says no more than the location.
+  return spots.length > 1 || spots[0]?.box ? spots : [];
 }
 
 /** Returns the section of the first text that is no heading; the section of the last heading when there are only headings. */

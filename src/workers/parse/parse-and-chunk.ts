@@ -70,9 +70,9 @@ export function chunkPlainText(text: string, chunk: ChunkOptions): ChunkText[] {
 
 function chunkExtracted(extracted: Extracted, options: ChunkOptions): ChunkText[] {
   const chunks = chunkText(extracted.text, options, extracted.layout);
-  return Array.from(locateChunks(extracted, chunks), ({ location, section }, i) => {
+  return Array.from(locateChunks(extracted, chunks), ({ location, section, spots }, i) => {
     const { text, tokenCount, overlap } = at(chunks, i);
-    return { text, tokenCount, overlap, location: knownLocation(location), section };
+    return { text, tokenCount, overlap, location: knownLocation(location), section, spots };
   });
 }
 

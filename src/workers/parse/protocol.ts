@@ -12,6 +12,7 @@ import {
   type Receipt,
 } from '../../readers/index.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
+import { MAX_PACKED_SPOTS } from '../../shared/chunks/spots.js';
 import { FAILURE_CODES, type FailureCode } from '../../shared/errors.js';
 import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
@@ -89,6 +90,7 @@ const chunkSchema = z.strictObject({
   overlap: count,
   location: boundedLocation,
   section: z.array(z.string().max(MAX_HEADING_CHARACTERS)).max(MAX_HEADINGS),
+  spots: z.string().max(MAX_PACKED_SPOTS),
 });
 
 /** The receipt that a parser may report. Only the worker knows documents of attachments, since it makes them. */

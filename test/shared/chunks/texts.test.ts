@@ -21,14 +21,14 @@ describe('the texts of a generation', () => {
   test('are read as they were written, from any of them on, without those that are missing', async () => {
     expect(await write(0, 3)).toBe('written');
     const like: ChunkAddress = { generation: 'before', number: 7 };
-    const nowhere = { location: null, section: [] };
+    const nowhere = { location: null, section: [], spots: '' };
     expect(await chunks.readTexts(GENERATION, 1, 5)).toEqual([
       { number: 1, text: 'text 1', tokenCount: 11, overlap: 1, like, ...nowhere },
       { number: 2, text: 'text 2', tokenCount: 12, overlap: 2, like: null, ...nowhere },
     ]);
     const [placed] = textBatch(3, 1).chunks;
     if (!placed) throw new Error('no chunk');
-    const where = { location: { pages: { first: 1, last: 2 } }, section: ['Data'] };
+    const where = { location: { pages: { first: 1, last: 2 } }, section: ['Data'], spots: 'AAI' };
     expect(await write(3, 1, { chunks: [{ ...placed, ...where, like }] })).toBe('written');
     expect(await chunks.readTexts(GENERATION, 3, 1)).toEqual([
       { number: 3, text: 'text 3', tokenCount: 13, overlap: 3, like, ...where },

@@ -9,15 +9,19 @@ const MEGABYTE = 1024 ** 2;
 
 describe('pictures of pages', () => {
   const pictures = createPagePictures(redis);
-  const idOf = (page: number, chunk: number | null = null) => ({ generation: 'g.1.1.a', page, chunk });
+  const idOf = (page: number, highlight: string | null = null) => ({
+    generation: 'g.1.1.a',
+    page,
+    highlight,
+  });
 
   test('are told apart by page and chunk, and expire', async () => {
     const png = Buffer.from([0, 255, 10, 13]);
     await pictures.keep(idOf(1), png);
-    await pictures.keep(idOf(1, 0), Buffer.alloc(5));
+    await pictures.keep(idOf(1, '0'), Buffer.alloc(5));
     expect(await pictures.read(idOf(1))).toEqual(png);
     expect(await pictures.outcome(idOf(1))).toEqual({ type: 'rendered', bytes: 4 });
-    expect(await pictures.outcome(idOf(1, 0))).toEqual({ type: 'rendered', bytes: 5 });
+    expect(await pictures.outcome(idOf(1, '0'))).toEqual({ type: 'rendered', bytes: 5 });
     expect(await pictures.outcome(idOf(2))).toBeNull();
     const left = await redis.pTTL(keys.pagePicture('g.1.1.a', 1, null));
     expect(left).toBeGreaterThan(200_000);
@@ -42,13 +46,13 @@ describe('pictures of pages', () => {
     for (const wait of [1, 4, 16, 60, 60]) {
       now.mockReturnValue(start + minute * 60_000);
       await pictures.fail(id, { code: 'timeout', message: 'Rendering the page took too long.' });
-      const outcome = await pictures.outcome({ ...id, chunk: 2 });
+      const outcome = await pictures.outcome({ ...id, highlight: '2:0-9' });
       minutes.push(outcome?.type === 'failed' ? outcome.message : 'none');
       now.mockReturnValue(start + (minute + wait) * 60_000 - 1);
-      expect(await pictures.outcome({ ...id, chunk: 2 })).toMatchObject({ code: 'timeout' });
+      expect(await pictures.outcome({ ...id, highlight: '2:0-9' })).toMatchObject({ code: 'timeout' });
       minute += wait;
       now.mockReturnValue(start + minute * 60_000);
-      expect(await pictures.outcome({ ...id, chunk: 2 })).toBeNull();
+      expect(await pictures.outcome({ ...id, highlight: '2:0-9' })).toBeNull();
     }
     now.mockRestore();
     const told = ['a minute', '4 minutes', '16 minutes', '60 minutes', '60 minutes'];
@@ -59,13 +63,13 @@ describe('pictures of pages', () => {
 
   test('a page that takes too long with several chunks marked at once counts once', async () => {
     const id = idOf(5);
-    for (const chunk of [0, 1, 2])
+    for (const highlight of ['0', '1', '1:2-3'])
       await pictures.fail(
-        { ...id, chunk },
+        { ...id, highlight },
         { code: 'timeout', message: 'Rendering the page took too long.' },
       );
-    for (const chunk of [0, 2, 3])
-      expect(await pictures.outcome({ ...id, chunk })).toMatchObject({
+    for (const highlight of ['0', '2', '3:0-9'])
+      expect(await pictures.outcome({ ...id, highlight })).toMatchObject({
         message: 'Rendering it took too long, so that it is not tried again for a minute.',
       });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createGuard } from '../../../src/shared/access/sharing.js';
+import { NOWHERE } from '../../../src/shared/chunks/fields.js';
 import type { MatchableDocument } from '../../../src/shared/document.js';
 import type { Candidate } from '../../../src/shared/ports.js';
 import { createCheckCandidates, takeHits, type CheckCandidates } from '../../../src/shared/search/search.js';
@@ -17,7 +18,7 @@ const serving = (
   const { published } = matchable({});
   return matchable({}, { id, published: published && { ...published, generation }, ...changes });
 };
-const found = (text: string) => ({ text, location: null, section: ['A'] });
+const found = (text: string) => ({ ...NOWHERE, text, section: ['A'] });
 
 /** Reads these records, and of each candidate a text unless it is missing. */
 const reading =
@@ -46,6 +47,7 @@ describe('a candidate', () => {
       content: 'text 0',
       location: null,
       section: ['A'],
+      spots: '',
       score: 0.5,
     });
   });
@@ -137,7 +139,7 @@ describe('a page of hits', () => {
         batch.map(({ documentId, number, score }) =>
           documentId === 'x'
             ? { servedBy: 'newer' }
-            : { record: serving(documentId), number, content: '', location: null, section: [], score },
+            : { record: serving(documentId), number, content: '', ...NOWHERE, score },
         ),
       );
     };

@@ -87,7 +87,7 @@ test('reads two megabytes at a time, so that Redis is there for others in betwee
   await readHits([], ids, whole);
   const { result, scripts } = await counted(() => readHits(addresses, ids, (record) => record.id));
   expect(result).toEqual({
-    contents: texts.map((text) => ({ text, location: null, section: [] })),
+    contents: texts.map((text) => ({ text, location: null, section: [], spots: '' })),
     records: [id, null, id],
   });
   // The first asks for what is small enough to need no turn.
@@ -95,7 +95,7 @@ test('reads two megabytes at a time, so that Redis is there for others in betwee
 });
 
 test('reads where in its file each text stands, and of records only what is wanted', async () => {
-  const where = { location: { lines: { first: 2, last: 3 } }, section: ['Ships', 'Cranes'] };
+  const where = { location: { lines: { first: 2, last: 3 } }, section: ['Ships', 'Cranes'], spots: 'AAI' };
   await redis.hSet(keys.chunk('placed', 0), { content: 'a', where: packWhereabouts(where) });
   await redis.hSet(keys.chunk('placed', 1), { content: 'b' });
   const id = await world.create({ metadata: { kind: 'letter' } });
@@ -103,7 +103,7 @@ test('reads where in its file each text stands, and of records only what is want
   expect(await readHits(addresses, [id, UNKNOWN], ({ metadata }) => metadata)).toEqual({
     contents: [
       { text: 'a', ...where },
-      { text: 'b', location: null, section: [] },
+      { text: 'b', location: null, section: [], spots: '' },
     ],
     records: [{ kind: 'letter' }, null],
   });

@@ -71,10 +71,10 @@ function start({ lateAfter = 60_000, takes = () => 0, contested = CONTESTED }: R
   });
   const ask = async (callerId: string, page: number, generation = `g${String((lastDocument += 1))}`) => {
     const wait = await waits.enter(callerId, WAIT);
-    const job = { documentId: generation, generation, page, chunk: null, wait, callerId, requestId: 'r' };
+    const job = { documentId: generation, generation, page, highlight: null, wait, callerId, requestId: 'r' };
     const end = await render(job, stopping.signal);
     await waits.leave(callerId, wait);
-    return { end, outcome: await pictures.outcome({ generation, page, chunk: null }) };
+    return { end, outcome: await pictures.outcome({ generation, page, highlight: null }) };
   };
   return { ask, rendered, outcomes, render };
 }
@@ -110,7 +110,7 @@ describe('pages that take long', () => {
     const generation = 'late';
     const { outcome } = await ask('slow', 7, generation);
     expect(outcome).toMatchObject({ type: 'failed', code: 'timeout' });
-    const id = { generation, page: 7, chunk: 3 };
+    const id = { generation, page: 7, highlight: '3' };
     expect(await pictures.outcome(id)).toMatchObject({
       code: 'timeout',
       message: expect.stringContaining('took too long') as unknown,
@@ -197,7 +197,7 @@ describe('pages that take long', () => {
       documentId: 'left',
       generation: 'left',
       page: 1,
-      chunk: null,
+      highlight: null,
       wait,
       callerId: 'slow',
       requestId: 'r',

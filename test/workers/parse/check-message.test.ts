@@ -7,7 +7,7 @@ const { startPool } = useParserPool();
 const script = fileURLToPath(new URL('../../support/saying-parser.mjs', import.meta.url));
 
 const receipt = { ...unpackReceipt('{}'), characters: 5, tokens: 1 };
-const chunk = { text: 'Hello', tokenCount: 1, overlap: 0, location: null, section: [] };
+const chunk = { text: 'Hello', tokenCount: 1, overlap: 0, location: null, section: [], spots: '' };
 const chunks = (...said: unknown[]) => ({ type: 'chunks', id: 'task', chunks: said });
 const done = (changes: object = {}, more: object = {}) => ({
   type: 'done',
@@ -83,6 +83,7 @@ const RUBBISH: Readonly<Record<string, readonly unknown[]>> = {
   'a chunk without a text': [chunks({ ...chunk, text: null }), done()],
   'a chunk of too many tokens': [chunks({ ...chunk, tokenCount: 1_000_000 }), done()],
   'a chunk that repeats more than it holds': [chunks({ ...chunk, overlap: 6 }), done()],
+  'a chunk with places of a megabyte': [chunks({ ...chunk, spots: 'x'.repeat(1_000_000) }), done()],
   'a chunk with a thousand headings': [chunks({ ...chunk, section: Array(1_000).fill('x') }), done()],
   'a chunk longer than its tokens': [chunks({ ...chunk, text: 'x'.repeat(1_000_000) }), done()],
   'a gap in a sheet with a name of a megabyte': [

@@ -18,6 +18,7 @@ describe('the parser pool', () => {
         overlap: 0,
         location: { lines: { first: 1, last: 1 } },
         section: [],
+        spots: '',
       },
     ]);
     const [before] = parserChildren();

@@ -23,7 +23,7 @@ const TIME_MILLISECONDS = 200_000;
 
 const flood = (message: object) => `flood ${JSON.stringify(message)}`;
 const chunk = (text: string, overlap: number) => {
-  const chunks = [{ text, tokenCount: 1, overlap, location: null, section: [] }];
+  const chunks = [{ text, tokenCount: 1, overlap, location: null, section: [], spots: '' }];
   return flood({ type: 'chunks', id: 'task', chunks });
 };
 

@@ -101,7 +101,7 @@ export const extractionExamples = {
 
 export const pageExamples = {
   path: { document_id: LEASE_ID, page: 1 },
-  query: { highlight: 0 },
+  query: { highlight: '0:0-40' },
   responses: {
     200: 'a picture',
     404: { detail: 'The document has no pages that can be shown' },

@@ -53,6 +53,9 @@ export const retrieveDocumentsExamples = {
   },
 };
 
+const leaseQuote = 'The rent is 1,800 euros a month.';
+const quoteStart = leaseText.indexOf(leaseQuote);
+
 const outcome = {
   usage: { completion_tokens: 56, prompt_tokens: 56, total_tokens: 112 },
   finish_reason: 'stop' as const,
@@ -64,8 +67,13 @@ const outcome = {
       score: 0.34,
       location: { lines: { first: 1, last: 1 } },
       section: [],
+      filename: null,
+      title: null,
+      text: leaseText,
+      quotes: [{ text: leaseQuote, start: quoteStart, end: quoteStart + leaseQuote.length, line: 1 }],
     },
   ],
+  unsupported: [],
 };
 
 export const queryExamples = {

@@ -3,6 +3,7 @@ import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, NotFoundError, TryLaterError } from '../../../shared/errors.js';
+import { boxesOn, writeHighlight, type Highlight } from '../../../shared/page-pictures/highlight.js';
 import {
   pictureKey,
   type PageId,
@@ -27,8 +28,8 @@ const MAX_TRIES = 4;
 export interface PageRequest extends DocumentRequest {
   /** Numbered from 1. */
   readonly page: number;
-  /** The number of the chunk whose passage is marked. */
-  readonly highlight: number | null;
+  /** The passage that is marked. */
+  readonly highlight: Highlight | null;
   readonly requestId: string;
   readonly signal: AbortSignal;
 }
@@ -113,12 +114,12 @@ interface Finding {
 async function findPicture(parts: Dependencies, { request, generation, end }: Finding): Promise<Found> {
   const { pictures, renderPage, memory } = parts;
   const { principal, signal } = request;
-  const chunk = await chunkOnPage(parts, request, generation);
-  if (chunk === undefined) {
-    const error = new NotFoundError(`The document has no chunk ${String(request.highlight)}`);
+  const highlight = await highlightOnPage(parts, request, generation);
+  if (highlight === undefined) {
+    const error = new NotFoundError(`The document has no chunk ${String(request.highlight?.chunk)}`);
     return { type: 'refused', error };
   }
-  const id: PageId = { generation, page: request.page, chunk };
+  const id: PageId = { generation, page: request.page, highlight };
   const outcome = (await pictures.outcome(id)) ?? (await renderPage(id, { ...request, end }));
   if (outcome.type === 'failed')
     return outcome.code === 'stale' ? { type: 'gone' } : { type: 'refused', error: failureOf(outcome) };
@@ -134,17 +135,16 @@ async function findPicture(parts: Dependencies, { request, generation, end }: Fi
   return { type: 'gone' };
 }
 
-/** The number of the chunk that is to be marked; null when nothing of it is on the page; undefined when there is none. */
-async function chunkOnPage(
+/** The passage that is to be marked; null when nothing of it is on the page; undefined when there is no such chunk. */
+async function highlightOnPage(
   { chunks }: Pick<Dependencies, 'chunks'>,
   { highlight, page }: PageRequest,
   generation: string,
-): Promise<number | null | undefined> {
+): Promise<string | null | undefined> {
   if (highlight === null) return null;
-  const [chunk] = await chunks.readTexts(generation, highlight, 1);
+  const [chunk] = await chunks.readTexts(generation, highlight.chunk, 1);
   if (!chunk) return undefined;
-  const isOnPage = chunk.location?.boxes?.some((box) => box.page === page) ?? false;
-  return isOnPage ? highlight : null;
+  return boxesOn(page, chunk, highlight).length > 0 ? writeHighlight(highlight) : null;
 }
 
 function failureOf({ code, message }: RenderFailure): Error {

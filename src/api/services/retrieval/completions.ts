@@ -1,13 +1,12 @@
-import type { Whereabouts } from '../../../shared/chunks/fields.js';
 import { PromptTooLongError } from '../../../shared/errors.js';
 import { fitPrompt, shortenPrompt } from '../../../shared/models/prompt.js';
 import type { FinishReason } from '../../../shared/models/finish-reason.js';
-import type { Completer, CompletionEvent, Passage, Prompt } from '../../../shared/ports.js';
-import type { Hit } from '../../../shared/search/request.js';
+import type { Completer, CompletionEvent, Prompt } from '../../../shared/ports.js';
 import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
 import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/answer-memory.js';
 import { findHits, hitsWanted, type FindHitsParts } from './find-hits.js';
 import { held } from '../stream-end.js';
+import { quoteSources, toPassage, toSource, type Source, type Sources } from './sources.js';
 import { searchMetadata, type RetrievalRequest, type WithRerank } from './retrieval.js';
 
 export interface QueryRequest extends RetrievalRequest {
@@ -15,19 +14,10 @@ export interface QueryRequest extends RetrievalRequest {
   readonly temperature?: number | undefined;
 }
 
-/** A chunk that was in the prompt. */
-export interface Source extends Whereabouts {
-  readonly documentId: string;
-  readonly owner: string;
-  readonly chunkNumber: number;
-  readonly score: number;
-}
-
-export interface QueryEnd {
+export interface QueryEnd extends Sources {
   readonly finishReason: FinishReason;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  readonly sources: readonly Source[];
 }
 
 export type QueryEvent =
@@ -147,8 +137,8 @@ async function* completePrompt(
     const { prompt, maxTokens } = fitted;
     try {
       const options = { callerId, maxTokens, temperature, findMore, signal };
-      for await (const event of completer.complete(prompt, options))
-        yield toQueryEvent(event, sources.slice(0, prompt.passages.length));
+      const events = completer.complete(prompt, options);
+      yield* withSources(events, sources.slice(0, prompt.passages.length));
       return;
     } catch (error) {
       // It is thrown before the first event.
@@ -158,10 +148,21 @@ async function* completePrompt(
   }
 }
 
-function toQueryEvent(event: CompletionEvent, sources: readonly Source[]): QueryEvent {
-  if (event.type === 'text') return { type: 'token', text: event.text };
-  const { promptTokens, completionTokens, finishReason } = event;
-  return { type: 'end', finishReason, promptTokens, completionTokens, sources };
+async function* withSources(
+  events: AsyncIterable<CompletionEvent>,
+  sources: readonly Source[],
+): AsyncGenerator<QueryEvent> {
+  let answer = '';
+  for await (const event of events) {
+    if (event.type === 'text') {
+      answer += event.text;
+      yield { type: 'token', text: event.text };
+    } else {
+      const { promptTokens, completionTokens, finishReason, quotes } = event;
+      const quoted = await quoteSources(answer, sources, quotes);
+      yield { type: 'end', finishReason, promptTokens, completionTokens, ...quoted };
+    }
+  }
 }
 
 /** Searches, and makes a prompt of the passages that fit. The others are not held during the completion. */
@@ -183,20 +184,6 @@ async function findPrompt(parts: Dependencies, request: QueryRequest, lease: Mem
 async function findPassages(parts: Dependencies, request: QueryRequest, lease: MemoryLease) {
   const found = await findHits(parts, { ...request, per: 'chunk' }, lease);
   const hits = found.hits.filter(({ score }) => score > 0);
-  return { passages: hits.map(toPassage), sources: hits.map(toSource), rerank: found.rerank };
-}
-
-function toPassage({ record, number, content }: Hit): Passage {
-  return { documentId: record.id, chunkNumber: number, text: content };
-}
-
-function toSource({ record, number, score, location, section }: Hit): Source {
-  return {
-    documentId: record.id,
-    owner: record.ownerId,
-    chunkNumber: number,
-    score,
-    location,
-    section,
-  };
+  const sources = hits.map(toSource);
+  return { passages: sources.map(toPassage), sources, rerank: found.rerank };
 }

@@ -117,9 +117,8 @@ function createMeasure(): (hits: readonly Hit[]) => number {
   let [known, measured, bytes]: [readonly Hit[], number, number] = [[], 0, 0];
   return (hits) => {
     if (hits !== known) [known, measured, bytes] = [hits, 0, 0];
-    for (const { content, location, section, record } of hits.slice(measured))
-      bytes +=
-        OWN_BYTES + heldSize(content) + heldSize(location) + heldSize(section) + heldSize(record.metadata);
+    for (const { content, spots, location, section, record } of hits.slice(measured))
+      bytes += OWN_BYTES + heldSize([content, spots, location, section]) + heldSize(record.metadata);
     measured = hits.length;
     return bytes;
   };

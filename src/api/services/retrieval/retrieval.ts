@@ -161,7 +161,7 @@ function toDocumentHit({ record: { id, published }, score }: Hit): DocumentHit[]
 /** Memory for the fields of a chunk besides its text: names, numbers, its download address. */
 const CHUNK_BYTES = 500;
 
-export interface FoundChunk extends Whereabouts {
+export interface FoundChunk extends Omit<Whereabouts, 'spots'> {
   readonly content: string;
   readonly score: number;
   readonly documentId: string;

@@ -1,5 +1,5 @@
 import type { Block } from '../../blocks/block.js';
-import { pageBlocks, rounded } from './layout/page-blocks.js';
+import { pageBlocks, withBoxes } from './layout/page-blocks.js';
 import { turnBack } from './native-pieces.js';
 import type { Piece } from './layout/piece.js';
 import type { Turn } from './pdfium.js';
@@ -27,13 +27,9 @@ export function* shownBlocks(
   bodySize: number,
 ): Iterable<Block> {
   for (const block of pageBlocks({ page: number, pieces, bodySize })) {
-    if ((!turn && skew === 0) || !block.place?.boxes) yield block;
-    else {
-      const boxes = block.place.boxes.map((box) => {
-        const upright = skew === 0 ? box : setAskew(box, { skew, width, height });
-        return rounded(turn ? turnBack(upright, turn, { width, height }) : upright);
-      });
-      yield { ...block, place: { ...block.place, boxes } };
-    }
+    yield withBoxes(block, (box) => {
+      const upright = skew === 0 ? box : setAskew(box, { skew, width, height });
+      return turn ? turnBack(upright, turn, { width, height }) : upright;
+    });
   }
 }

@@ -3,6 +3,7 @@ import type { TermCounts } from '../../../index/index.js';
 import { NOTHING_FOUND } from '../../models/prompt.js';
 import type { Completer, CompletionEvent, CompletionOptions, Passage, Prompt } from '../../ports.js';
 import { analyzeQuery, analyzeText } from '../../text/list-terms.js';
+import { sentencesOf, type TextSpan } from '../../text/sentences.js';
 import { countLongText, cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
 
@@ -16,7 +17,8 @@ export function createBuiltinCompleter({ contextWindow = 131_072 } = {}): Comple
 async function* complete(prompt: Prompt, options: CompletionOptions = {}): AsyncIterable<CompletionEvent> {
   const { maxTokens, signal, findMore } = options;
   signal?.throwIfAborted();
-  const pieces = renderAnswer(await extractSentences(prompt), prompt.passages, findMore);
+  const extracts = await extractSentences(prompt);
+  const pieces = renderAnswer(extracts, prompt.passages, findMore);
   const whole = pieces.join('');
   const answer = maxTokens === undefined ? whole : cutToTokens(whole, maxTokens, countTokens);
   let sent = 0;
@@ -32,6 +34,9 @@ async function* complete(prompt: Prompt, options: CompletionOptions = {}): Async
     finishReason: answer.length < whole.length ? 'length' : 'stop',
     promptTokens: await countPrompt(prompt),
     completionTokens: countTokens(answer),
+    quotes: extracts
+      .filter(({ sentence }) => answer.includes(sentence))
+      .map(({ passage, span }) => ({ passage: prompt.passages.indexOf(passage), ...span })),
   };
 }
 
@@ -50,11 +55,17 @@ function renderAnswer(
     INTRODUCTION,
     ...extracts.map(({ sentence, passage }) => `\n${sentence} [${numberOf(passage)}]`),
     '\n',
-    ...cited.map(
-      (passage) =>
-        `\n[${numberOf(passage)}] document ${passage.documentId}, chunk ${String(passage.chunkNumber)}`,
-    ),
+    ...cited.map((passage) => `\n[${numberOf(passage)}] ${nameOf(passage, extracts)}`),
   ];
+}
+
+/** The name of a passage, with the places of the sentences that were taken from it. */
+function nameOf(passage: Passage, extracts: readonly Extract[]): string {
+  const { documentId, chunkNumber, filename, nameOfPlace } = passage;
+  if (filename === undefined) return `document ${documentId}, chunk ${String(chunkNumber)}`;
+  const taken = extracts.filter((extract) => extract.passage === passage);
+  const places = taken.flatMap(({ span }) => nameOfPlace?.(span) ?? []);
+  return [filename, ...new Set(places)].join(', ');
 }
 
 async function countPrompt({ question, passages }: Prompt): Promise<number> {
@@ -62,8 +73,11 @@ async function countPrompt({ question, passages }: Prompt): Promise<number> {
 }
 
 interface Extract {
+  /** The sentence on one line. */
   readonly sentence: string;
   readonly passage: Passage;
+  /** The place of the sentence in the text of the passage. */
+  readonly span: TextSpan;
 }
 
 const MAX_SENTENCES = 5;
@@ -138,14 +152,15 @@ const QUESTION_PENALTY = 0.25;
 const PASSAGE_SHARE = 0.2;
 
 function scoreSentences(passage: Passage, passageScore: number, weights: Weights): Candidate[] {
-  return splitSentences(passage.text).flatMap((sentence) => {
+  return extractsOf(passage).flatMap((extract) => {
+    const { sentence } = extract;
     const terms = analyzeText(sentence);
     const covered = coverage(terms, weights);
     if (covered === 0) return [];
     const length = Math.max(MIN_LENGTH, terms.length);
     const penalty = /[?？؟]["'”’)]*$/u.test(sentence) ? QUESTION_PENALTY : 1;
     const score = (penalty * (covered + PASSAGE_SHARE * passageScore)) / (1 + length / 60);
-    return [{ sentence, passage, score }];
+    return [{ ...extract, score }];
   });
 }
 
@@ -153,62 +168,21 @@ function chooseSentences(candidates: readonly Candidate[]): Extract[] {
   const [best] = candidates;
   if (!best) return [];
   const chosen = new Map<string, Extract>();
-  for (const { sentence, passage, score } of candidates) {
+  for (const { score, ...extract } of candidates) {
     if (chosen.size >= MAX_SENTENCES || score < best.score * MIN_SHARE) break;
     // Neighbouring chunks repeat text, and so sentences.
-    if (!chosen.has(sentence)) chosen.set(sentence, { sentence, passage });
+    if (!chosen.has(extract.sentence)) chosen.set(extract.sentence, extract);
   }
   return [...chosen.values()];
 }
 
 function openings(passages: readonly Passage[]): Extract[] {
   const [passage] = passages;
-  if (!passage) return [];
-  const [sentence] = splitSentences(passage.text);
-  return sentence === undefined ? [] : [{ sentence, passage }];
+  return passage ? extractsOf(passage).slice(0, 1) : [];
 }
 
-/** Longer sentences are tables or lists without full stops. They are cut at a blank. */
-const MAX_SENTENCE_LENGTH = 400;
-const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
-
-/**
- * Splits a text in any language into sentences (UAX #29), trimmed. A line also ends
- * one when a blank line or a list item follows.
- */
-function splitSentences(text: string): string[] {
-  return splitBlocks(text)
-    .flatMap((block) => [...segmenter.segment(block.replace(/\s+/gu, ' '))])
-    .flatMap(({ segment }) => cutLong(segment.trim()))
-    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
-}
-
-/** A line that begins a list item, a heading or a row of a table. */
-const ITEM = /^\s*(?:[-*•#|]|\d+[.)])(?:\s|$)/u;
-
-/** Splits line by line, since a pattern over the whole text would read a run of line ends again from each of them. */
-function splitBlocks(text: string): string[] {
-  const blocks: string[][] = [[]];
-  for (const line of text.split('\n')) {
-    const isBlank = line.trim() === '';
-    if (isBlank || ITEM.test(line)) blocks.push([]);
-    if (!isBlank) blocks.at(-1)?.push(line);
-  }
-  return blocks.map((lines) => lines.join('\n'));
-}
-
-function cutLong(sentence: string): string[] {
-  const pieces: string[] = [];
-  let rest = sentence;
-  while (rest.length > MAX_SENTENCE_LENGTH) {
-    const blank = rest.lastIndexOf(' ', MAX_SENTENCE_LENGTH);
-    const end = blank > MAX_SENTENCE_LENGTH / 2 ? blank : wholePair(rest, MAX_SENTENCE_LENGTH);
-    pieces.push(rest.slice(0, end).trim());
-    rest = rest.slice(end).trim();
-  }
-  return [...pieces, rest];
-}
-
-function wholePair(text: string, end: number): number {
-  return /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end - 1 : end;
-}
+const extractsOf = (passage: Passage): Extract[] =>
+  sentencesOf(passage.text).map((span) => {
+    const sentence = passage.text.slice(span.start, span.end).replace(/\s+/gu, ' ');
+    return { sentence, passage, span };
+  });

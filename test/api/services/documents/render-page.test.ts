@@ -24,7 +24,7 @@ test('a page is not drawn where there is no room for its picture, and nothing is
     }),
   });
   const asked = renderPage(
-    { generation: 'g', page: 1, chunk: null },
+    { generation: 'g', page: 1, highlight: null },
     {
       documentId: 'd',
       principal: { id: 'ann' },

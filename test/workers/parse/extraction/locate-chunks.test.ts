@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { chunkText } from '../../../../src/workers/chunking/chunk.js';
+import { unpackSpots } from '../../../../src/shared/chunks/spots.js';
 import type { Block } from '../../../../src/readers/blocks/block.js';
 import { createBlockCollector, locateChunks } from '../../../../src/workers/parse/extraction.js';
+
+const box = { x: 72, y: 72, width: 100, height: 12 };
 
 function locate(blocks: readonly Block[], size = 24) {
   const collector = createBlockCollector();
@@ -30,6 +33,47 @@ describe('the location of a chunk', () => {
         { page: 4, ...box, y: 20 },
       ],
     });
+  });
+
+  test('tells the place of each of its parts: lines of pages, rows, slides and lines', () => {
+    const lines = [box, { ...box, y: 90 }, { ...box, y: 108 }];
+    const long = 'The first line of it \nand the second line \nand the third.\n\n';
+    const starts = [0, long.indexOf('and the s'), long.indexOf('and the t')];
+    const [only] = locate(
+      [
+        {
+          text: long,
+          place: { page: 1, boxes: [{ ...box, height: 48 }] },
+          lines: lines.map((each, i) => ({ start: starts[i] ?? 0, box: each })),
+        },
+        { text: 'Alone.', place: { page: 2, boxes: [box] } },
+      ],
+      200,
+    );
+    expect(unpackSpots(only?.spots)).toEqual([
+      ...lines.map((each, i) => ({ start: starts[i], number: 1, box: each })),
+      { start: long.length, number: 2, box },
+    ]);
+
+    const rows = locate([
+      { text: 'a 1\n', place: { sheet: 'Costs', row: 2 }, row: { header: '' } },
+      { text: 'b 2\n', place: { row: 9 }, row: { header: '' } },
+    ]);
+    expect(unpackSpots(rows[0]?.spots)).toEqual([
+      { start: 0, number: 2 },
+      { start: 4, number: 9 },
+    ]);
+  });
+
+  test('keeps the lines of a page apart where a chunk begins within a paragraph, and where controls were removed', () => {
+    const words = sentences(12);
+    const text = `\u0007${words}\n${words}`;
+    const lines = [0, words.length + 2].map((start, i) => ({ start, box: { ...box, y: 100 * (i + 1) } }));
+    const found = locate([{ text, place: { page: 5, boxes: [box] }, lines }], 24);
+    expect(found.length).toBeGreaterThan(3);
+    for (const { spots } of found) expect(unpackSpots(spots)[0]).toMatchObject({ start: 0, number: 5 });
+    expect(unpackSpots(found[0]?.spots)).toEqual([{ start: 0, number: 5, box: lines[0]?.box }]);
+    expect(unpackSpots(found.at(-1)?.spots)).toEqual([{ start: 0, number: 5, box: lines[1]?.box }]);
   });
 
   test('has a bounded number of boxes', () => {

@@ -1,12 +1,12 @@
 import { countMatches } from '../../../blocks/matches.js';
-import type { Block } from '../../../blocks/block.js';
+import type { Block, LineBox } from '../../../blocks/block.js';
 import type { Rectangle } from '../../../blocks/location.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
 import { orderColumns } from './columns.js';
 import { joinLines, joinRun, rowsOf } from './lines.js';
 import { around, bottomOf, rightOf, standsAlone, isRightToLeft, median, type Piece } from './piece.js';
 import { joinParagraph } from './unspaced-lines.js';
-import { addTo } from '../../../../shared/at.js';
+import { addTo, at } from '../../../../shared/at.js';
 
 const MAX_HEADING_LENGTH = 200;
 /** The beginning of a list item, as on slides, whose texts are larger than the texts of other pages. */
@@ -34,7 +34,12 @@ export function* pageBlocks({ page, pieces, bodySize }: LayoutPage): Iterable<Bl
           })),
         );
       } else if (paragraph.text !== '')
-        yield { text: `${paragraph.text}\n\n`, place, heading: headingLevel(paragraph, bodySize) };
+        yield {
+          text: `${paragraph.text}\n\n`,
+          place,
+          lines: paragraph.lines.length > 1 ? paragraph.lines : undefined,
+          heading: headingLevel(paragraph, bodySize),
+        };
     }
 }
 
@@ -44,10 +49,18 @@ function* columnBlocks(
   { page, bodySize }: Omit<LayoutPage, 'pieces'>,
 ): Iterable<Block> {
   const pieces = columns.map((column) => ({ ...column, ...turned(column) }));
-  for (const block of pageBlocks({ page, pieces, bodySize })) {
-    const boxes = block.place?.boxes?.map((box) => rounded(turnedBack(box)));
-    yield { ...block, place: { page, boxes } };
-  }
+  for (const block of pageBlocks({ page, pieces, bodySize })) yield withBoxes(block, turnedBack);
+}
+
+/** The same block with other rectangles, rounded. */
+export function withBoxes(block: Block, change: (box: Rectangle) => Rectangle): Block {
+  const { place, lines } = block;
+  const changed = (box: Rectangle) => rounded(change(box));
+  return {
+    ...block,
+    place: place && { ...place, boxes: place.boxes?.map(changed) },
+    lines: lines?.map(({ start, box }) => ({ start, box: changed(box) })),
+  };
 }
 
 const turned = ({ x, y, width, height }: Rectangle): Rectangle => ({
@@ -69,18 +82,19 @@ function turnedParagraphs(pieces: readonly Piece[]): Paragraph[] {
   const across = pieces.filter(({ isTurned }) => isTurned);
   if (across.length === 0) return [];
   const text = across.map((piece) => piece.text).join(' ');
-  return [{ text, box: around(across), size: 0, isBold: false, lines: across.length }];
+  return [{ text, box: around(across), size: 0, isBold: false, lines: [] }];
 }
 
 /** The level of a heading by its size; undefined for other text. */
 function headingLevel({ text, lines, size, isBold }: Paragraph, bodySize: number): number | undefined {
-  if (lines > 3 || text.length > MAX_HEADING_LENGTH || bodySize === 0) return undefined;
+  if (lines.length > 3 || text.length > MAX_HEADING_LENGTH || bodySize === 0) return undefined;
   if (!/\p{L}/u.test(text) || /[.,;:]$/.test(text) || ITEM.test(text)) return undefined;
   const ratio = size / bodySize;
   if (ratio >= 1.6) return 1;
   if (ratio >= 1.3) return 2;
   if (ratio >= (isBold ? 1.08 : 1.12)) return 3;
-  const numbers = isBold && lines === 1 && ratio > 0.95 ? /^\d{1,3}(?:\.\d{1,3}){0,3}/.exec(text) : null;
+  const numbers =
+    isBold && lines.length === 1 && ratio > 0.95 ? /^\d{1,3}(?:\.\d{1,3}){0,3}/.exec(text) : null;
   return numbers ? Math.min(6, 3 + countMatches(numbers[0], /\./g)) : undefined;
 }
 
@@ -140,12 +154,12 @@ function isLineOf(initial: Piece, piece: Piece): boolean {
 
 /** Lines that belong together. */
 interface Paragraph {
-  /** The text of its lines, each on a line of its own. */
+  /** The texts of its lines, each on a line of its own unless it goes on within a word. */
   readonly text: string;
   readonly box: Rectangle;
   readonly size: number;
   readonly isBold: boolean;
-  readonly lines: number;
+  readonly lines: readonly LineBox[];
   readonly table?: Piece['table'];
   readonly columns?: Piece['columns'];
 }
@@ -201,13 +215,13 @@ function firstWord({ text, width }: Piece): number {
 }
 
 function toParagraph(lines: readonly Piece[], width: number): Paragraph {
-  const text = joinParagraph(lines, width);
+  const { text, starts } = joinParagraph(lines, width);
   return {
     text,
     box: around(lines),
     size: median(lines.map(({ size }) => size)),
     isBold: lines.every(({ isBold }) => isBold),
-    lines: lines.length,
+    lines: lines.map((line, i) => ({ start: at(starts, i), box: around([line]) })),
     table: lines[0]?.table,
     columns: lines[0]?.columns,
   };

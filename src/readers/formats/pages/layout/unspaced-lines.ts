@@ -35,15 +35,26 @@ export function charactersWide(text: string): number {
  * @param separator the separator between other lines
  * @param room the width of the lines at most
  */
-export function joinTexts(lines: readonly Line[], separator: string, room: number): string {
+export const joinTexts = (lines: readonly Line[], separator: string, room: number): string =>
+  joinWithStarts(lines, separator, room).text;
+
+/** The texts of lines one after another, and where each begins, in UTF-16 units. */
+export interface JoinedLines {
+  readonly text: string;
+  readonly starts: readonly number[];
+}
+
+function joinWithStarts(lines: readonly Line[], separator: string, room: number): JoinedLines {
   let text = '';
+  const starts: number[] = [];
   let last: Line | undefined;
   for (const line of lines) {
     if (last) text += wasBroken(last, line, room) ? '' : separator;
+    starts.push(text.length);
     text += line.text;
     last = line;
   }
-  return text;
+  return { text, starts };
 }
 
 function wasBroken(before: Line, line: Line, room: number): boolean {
@@ -64,11 +75,11 @@ const SHORT_PAIR = 12;
  * Joins the lines of a paragraph. A few lines do not tell by themselves whether they were broken.
  * @param width the width of its column
  */
-export function joinParagraph(lines: readonly Piece[], width: number): string {
+export function joinParagraph(lines: readonly Piece[], width: number): JoinedLines {
   const widest = lines.reduce((most, line) => Math.max(most, line.width), 0);
   const size = median(lines.map((line) => line.size));
   const full = lines.filter((line) => line.width > widest - 2 * size).length;
   const areTold = lines.length >= ENOUGH_LINES && full >= 2 && widest >= SHORT * size;
   const isLong = widest >= SHORT_PAIR * size;
-  return joinTexts(lines, '\n', areTold ? widest : isLong ? width : Infinity);
+  return joinWithStarts(lines, '\n', areTold ? widest : isLong ? width : Infinity);
 }

@@ -1,0 +1,99 @@
+import { placeOfPart, type PartPlace } from '../../../shared/chunks/spots.js';
+import type { Whereabouts } from '../../../shared/chunks/fields.js';
+import { shownContent } from '../../../shared/document.js';
+import { findSupport, type Support } from '../../../shared/models/support.js';
+import type { Passage, Quote } from '../../../shared/ports.js';
+import type { Hit } from '../../../shared/search/request.js';
+
+/** A chunk that was in the prompt. */
+export interface Source extends Whereabouts {
+  readonly documentId: string;
+  readonly owner: string;
+  readonly chunkNumber: number;
+  readonly score: number;
+  /** Null for a text. */
+  readonly filename: string | null;
+  /** The title that the file gives itself; null where it gives none. */
+  readonly title: string | null;
+  readonly text: string;
+}
+
+/** A sentence of a source that the answer was made from, by its bounds in the text of the source. */
+export interface SourceQuote extends PartPlace {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface QuotedSource extends Source {
+  readonly quotes: readonly SourceQuote[];
+}
+
+/** The sources of an answer, with what the answer took from each, and the sentences of the answer that none supports. */
+export interface Sources {
+  readonly sources: readonly QuotedSource[];
+  readonly unsupported: readonly string[];
+}
+
+export function toSource({ record, number, content, ...hit }: Hit): Source {
+  const { kind, filename, extraction } = shownContent(record);
+  return {
+    documentId: record.id,
+    owner: record.ownerId,
+    chunkNumber: number,
+    score: hit.score,
+    location: hit.location,
+    section: hit.section,
+    filename: kind === 'file' ? filename : null,
+    title: extraction?.title ?? null,
+    text: content,
+    spots: hit.spots,
+  };
+}
+
+export function toPassage(source: Source): Passage {
+  const { documentId, chunkNumber, text, filename } = source;
+  const passage = { documentId, chunkNumber, text };
+  if (filename === null) return passage;
+  return { ...passage, filename, nameOfPlace: (part) => nameOf(placeOfPart(source, part)) };
+}
+
+/** Names a place for people; undefined where the format tells none. */
+function nameOf({ page, slide, sheet, rows, line, chapter, message }: PartPlace): string | undefined {
+  if (page !== undefined) return `page ${String(page)}`;
+  if (slide !== undefined) return `slide ${String(slide)}`;
+  if (rows !== undefined) return `${sheet === undefined ? '' : `${sheet}, `}row ${String(rows.first)}`;
+  if (chapter !== undefined) return chapter;
+  if (message !== undefined) return `message ${String(message)}`;
+  return line === undefined ? sheet : `line ${String(line)}`;
+}
+
+/** Says what an answer took from its sources. @param known the sentences, where the completer knows them */
+export async function quoteSources(
+  answer: string,
+  sources: readonly Source[],
+  known?: readonly Quote[],
+): Promise<Sources> {
+  const { quotes, unsupported } = known ? { quotes: known, unsupported: [] } : await support(answer, sources);
+  const quoted = sources.map((source, passage) => ({
+    ...source,
+    quotes: quotes
+      .filter((quote) => quote.passage === passage)
+      .map(({ start, end }) => ({
+        text: source.text.slice(start, end),
+        start,
+        end,
+        ...placeOfPart(source, { start, end }),
+      })),
+  }));
+  return { sources: quoted, unsupported };
+}
+
+/** An answer without sources says that nothing was found. */
+const support = (answer: string, sources: readonly Source[]): Promise<Support> | Support =>
+  sources.length === 0
+    ? { quotes: [], unsupported: [] }
+    : findSupport(
+        answer,
+        sources.map(({ text }) => text),
+      );

@@ -1,0 +1,194 @@
+import type { Quote } from '../ports.js';
+import { backgroundRate } from '../text/background-terms.js';
+import { analyzeQuery, analyzeText } from '../text/list-terms.js';
+import { sentencesOf } from '../text/sentences.js';
+import { nextSlice } from '../tools/time-slices.js';
+
+/** The part of an answer that passages hold. */
+export interface Support {
+  /** By passage, and by their places in it. */
+  readonly quotes: readonly Quote[];
+  /** Sentences of the answer that no passage supports. */
+  readonly unsupported: readonly string[];
+}
+
+/** A sentence is supported by sentences that hold this share of its informative weight. */
+const MIN_SHARE = 0.5;
+/** A sentence says nothing that could be looked up with less informative weight: one rare word has 1. */
+const MIN_WEIGHT = 1;
+/** The most sentences that are quoted for one of the answer. */
+const MAX_QUOTES = 3;
+/** A further sentence has to add this share. */
+const MIN_GAIN = 0.2;
+
+/**
+ * Finds the sentences of passages that each sentence of an answer was made from, by the words that both hold: first in the
+ * passages that it cites (`[1]`, `[2, 3]`), then in all. All numbers of a sentence have to stand in these passages. An answer in
+ * another language than its passages shares few words with them, so that nothing of it is quoted.
+ */
+export async function findSupport(answer: string, passages: readonly string[]): Promise<Support> {
+  const read = createPassageReader(passages);
+  const quotes: Quote[] = [];
+  const unsupported: string[] = [];
+  for (const claim of claimsOf(answer)) {
+    await nextSlice();
+    const weights = weightsOf(claim.words);
+    const total = sum(weights.values());
+    if (total < MIN_WEIGHT) continue;
+    const found =
+      supportOf(claim, weights, await read.sentences(claim.cited)) ??
+      supportOf(claim, weights, await read.sentences(read.all));
+    if (found) quotes.push(...found);
+    else unsupported.push(claim.text);
+  }
+  return { quotes: inOrder(quotes), unsupported };
+}
+
+/** A sentence of an answer. */
+interface Claim {
+  /** The sentence as it stands in the answer. */
+  readonly text: string;
+  /** Its words, without the numbers of passages. */
+  readonly words: string;
+  /** The passages that it cites, by their numbers from 0. */
+  readonly cited: readonly number[];
+}
+
+/** The numbers of passages that an answer cites, such as `[1]`, `[2, 3]`, `[1-3]` or `【4†source】`. */
+const CITATION = /[[【]\s?(\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,50})\s?(?:†[^[\]【】]{0,80})?[\]】]/gu;
+/** Citations with which a sentence begins belong to the one before. */
+const LEADING = new RegExp(`^(?:\\s*${CITATION.source})+[\\s.,;:]*`, 'u');
+/** The number or sign of a list item. */
+const ITEM = /^\s*(?:[-*•#]+|\d{1,3}[.)])(?:\s+|$)/u;
+
+function claimsOf(answer: string): Claim[] {
+  const claims: Claim[] = [];
+  for (const { start, end } of sentencesOf(answer)) {
+    const sentence = answer.slice(start, end);
+    const leading = LEADING.exec(sentence)?.[0] ?? '';
+    const before = claims.at(-1);
+    if (before && leading !== '')
+      claims[claims.length - 1] = { ...before, cited: [...before.cited, ...citedIn(leading)] };
+    const text = sentence.slice(leading.length);
+    const words = text.replace(CITATION, ' ').replace(ITEM, '');
+    const cited = before ? citedIn(text) : citedIn(sentence);
+    if (words.trim() !== '') claims.push({ text, words, cited });
+  }
+  return claims;
+}
+
+function citedIn(text: string): number[] {
+  return Array.from(text.matchAll(CITATION), ([, numbers = '']) => numbers)
+    .flatMap((numbers) => numbers.split(/[,;]/))
+    .flatMap((part) => {
+      const [first = 0, last = first] = part.split(/[–-]/).map(Number);
+      return Array.from(
+        { length: Math.min(MAX_RANGE, Math.max(0, last - first + 1)) },
+        (_, i) => first + i - 1,
+      );
+    });
+}
+
+/** No answer means more passages by a range. */
+const MAX_RANGE = 50;
+
+type Weights = ReadonlyMap<number, number>;
+
+/** The share of general texts that hold a word: rarer ones count alike. */
+const LEAST_RATE = 0.0005;
+
+/** The informative weight of each word: 1 for a rare one, less for those that many texts hold. Stop words have none. */
+function weightsOf(words: string): Weights {
+  if (analyzeText(words).length === 0) return new Map();
+  const weight = (term: number) =>
+    Math.log(Math.max(LEAST_RATE, backgroundRate(term))) / Math.log(LEAST_RATE);
+  return new Map(Array.from(analyzeQuery(words).counts.keys(), (term) => [term, weight(term)]));
+}
+
+const sum = (values: Iterable<number>): number =>
+  Array.from(values).reduce((total, value) => total + value, 0);
+
+interface Sentence extends Quote {
+  readonly terms: ReadonlyMap<number, number>;
+}
+
+/** Reads the sentences of passages, each passage once. */
+function createPassageReader(passages: readonly string[]) {
+  const known = new Map<number, readonly Sentence[]>();
+  const read = (passage: number, text: string): readonly Sentence[] => {
+    const sentences =
+      known.get(passage) ??
+      sentencesOf(text).map(({ start, end }) => ({
+        passage,
+        start,
+        end,
+        terms: analyzeText(text.slice(start, end)).counts,
+      }));
+    known.set(passage, sentences);
+    return sentences;
+  };
+  return {
+    all: passages.map((_, passage) => passage),
+    sentences: async (wanted: readonly number[]): Promise<Cited> => {
+      const sentences: Sentence[] = [];
+      const found = new Set<string>();
+      for (const passage of new Set(wanted)) {
+        const text = passages[passage];
+        if (text === undefined) continue;
+        await nextSlice();
+        for (const sentence of read(passage, text)) sentences.push(sentence);
+        for (const number of numbersOf(text)) found.add(number);
+      }
+      return { sentences, numbers: found };
+    },
+  };
+}
+
+/** The sentences and numbers of passages in which a sentence of the answer is looked for. */
+interface Cited {
+  readonly sentences: readonly Sentence[];
+  readonly numbers: ReadonlySet<string>;
+}
+
+/** The sentences that hold a claim together; null where they do not hold enough of it. */
+function supportOf(
+  { words }: Claim,
+  weights: Weights,
+  { sentences, numbers }: Cited,
+): readonly Quote[] | null {
+  if (!numbersOf(words).every((number) => numbers.has(number))) return null;
+  const total = sum(weights.values());
+  const left = new Map(weights);
+  const chosen: Sentence[] = [];
+  while (chosen.length < MAX_QUOTES) {
+    const [best, gain] = bestOf(sentences, left);
+    if (!best || gain < MIN_GAIN * total) break;
+    chosen.push(best);
+    for (const term of best.terms.keys()) left.delete(term);
+  }
+  return total - sum(left.values()) >= MIN_SHARE * total ? chosen : null;
+}
+
+function bestOf(sentences: readonly Sentence[], left: Weights): [best: Sentence | undefined, gain: number] {
+  let best: Sentence | undefined;
+  let most = 0;
+  for (const sentence of sentences) {
+    let gain = 0;
+    for (const [term, weight] of left) if (sentence.terms.has(term)) gain += weight;
+    const isShorter = gain === most && best && sentence.end - sentence.start < best.end - best.start;
+    if (gain > most || isShorter) [best, most] = [sentence, gain];
+  }
+  return [best, most];
+}
+
+/** A number with its separators, as it is written. */
+const NUMBER = /\p{Nd}+(?:[.,:]\p{Nd}+)*/gu;
+
+const numbersOf = (words: string): string[] => words.match(NUMBER) ?? [];
+
+const inOrder = (quotes: readonly Quote[]): Quote[] => {
+  const different = new Map(
+    quotes.map(({ passage, start, end }) => [`${String(passage)}:${String(start)}`, { passage, start, end }]),
+  );
+  return [...different.values()].toSorted((a, b) => a.passage - b.passage || a.start - b.start);
+};

@@ -1,0 +1,69 @@
+/** A part of a text, by its bounds in UTF-16 units. */
+export interface TextSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Longer sentences are tables or lists without full stops. They are cut at a blank. */
+const MAX_SENTENCE_LENGTH = 400;
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+/**
+ * Returns the sentences of a text in any language (UAX #29), without the white space around them. A line also ends one when
+ * a blank line or a list item follows. Parts without a letter or a digit are left out.
+ */
+export function sentencesOf(text: string): TextSpan[] {
+  return linesTogether(text)
+    .flatMap(({ start, end }) => {
+      // Of the same length, since the places count; a line end within a sentence is no end of it.
+      const block = text.slice(start, end).replace(/\s/gu, ' ');
+      return Array.from(segmenter.segment(block), ({ segment, index }) => ({
+        start: start + index,
+        end: start + index + segment.length,
+      }));
+    })
+    .flatMap((span) => cutLong(text, trimmed(text, span)))
+    .filter(({ start, end }) => /[\p{L}\p{N}]/u.test(text.slice(start, end)));
+}
+
+/** A line that begins a list item, a heading or a row of a table. */
+const ITEM = /^\s*(?:[-*•#|]|\d+[.)])(?:\s|$)/u;
+
+/** Joins lines to blocks, line by line, since a pattern over the whole text would read a run of line ends again from each. */
+function linesTogether(text: string): TextSpan[] {
+  const blocks: { start: number; end: number }[] = [];
+  let start = 0;
+  let isOpen = false;
+  for (const line of text.split('\n')) {
+    const end = start + line.length;
+    const isBlank = line.trim() === '';
+    const last = blocks.at(-1);
+    if (!isBlank && isOpen && last && !ITEM.test(line)) last.end = end;
+    else if (!isBlank) blocks.push({ start, end });
+    isOpen = !isBlank;
+    start = end + 1;
+  }
+  return blocks;
+}
+
+function trimmed(text: string, { start, end }: TextSpan): TextSpan {
+  const part = text.slice(start, end);
+  const from = start + part.length - part.trimStart().length;
+  return { start: from, end: Math.max(from, start + part.trimEnd().length) };
+}
+
+function cutLong(text: string, sentence: TextSpan): TextSpan[] {
+  const pieces: TextSpan[] = [];
+  let rest = sentence;
+  while (rest.end - rest.start > MAX_SENTENCE_LENGTH) {
+    const most = rest.start + MAX_SENTENCE_LENGTH;
+    const blank = text.slice(rest.start, most + 1).search(/\s\S*$/u);
+    const end = blank > MAX_SENTENCE_LENGTH / 2 ? rest.start + blank : wholePair(text, most);
+    pieces.push(trimmed(text, { start: rest.start, end }));
+    rest = trimmed(text, { start: end, end: rest.end });
+  }
+  return [...pieces, rest];
+}
+
+const wholePair = (text: string, end: number): number =>
+  /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end - 1 : end;
