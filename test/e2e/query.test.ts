@@ -19,7 +19,14 @@ interface Completion {
     readonly total_tokens: number;
   };
   readonly finish_reason: string;
-  readonly sources: readonly { document_id: string; chunk_number: number; score: number }[];
+  readonly sources: readonly {
+    readonly document_id: string;
+    readonly chunk_number: number;
+    readonly score: number;
+    readonly text: string;
+    readonly quotes: readonly { readonly text: string; readonly start: number; readonly end: number }[];
+  }[];
+  readonly unsupported: readonly string[];
 }
 
 const ask = (client: Client, query: string, more: Record<string, unknown> = {}) =>
@@ -59,14 +66,19 @@ describe('/query', () => {
       completion: expect.stringMatching(/^Answer: /),
       usage: { completion_tokens: completed, prompt_tokens: prompted, total_tokens: completed + prompted },
       finish_reason: 'stop',
-      sources: found.map(({ document_id, owner, chunk_number, score, location, section }) => ({
+      sources: found.map(({ document_id, owner, chunk_number, score, location, section, content }) => ({
         document_id,
         owner,
         chunk_number,
         score,
         location,
         section,
+        filename: null,
+        title: null,
+        text: content,
+        quotes: expect.any(Array),
       })),
+      unsupported: expect.any(Array),
     });
     expect(reply.body.sources[0]?.document_id).toBe(document.external_id);
     expect(provider.requests).toHaveLength(1);
@@ -78,6 +90,26 @@ describe('/query', () => {
     expect(await queryRecords(client)).toMatchObject([
       { status: 'success', tokens_used: completed + prompted },
     ]);
+  });
+
+  test('quotes the sentences that the answer was made from, and lists those that no source supports', async () => {
+    const client = user('quoting');
+    const tower = 'The tower was built in 1632. It has 294 steps,\nand a bell that rings at noon.';
+    await client.ingestText(tower);
+    await client.ingestText('Trains to the tower run hourly.');
+    const supported = 'The tower has 294 steps and a bell that rings at noon [1].';
+    const invented = 'Its architect was Giovanni Bellini [1].';
+    provider.configure({ answer: `${supported} ${invented}` });
+    const question = 'How many steps has the tower, and when does its bell ring?';
+    const { body } = await ask(client, question);
+    const [first, ...others] = body.sources;
+    expect(first?.text).toBe(tower);
+    const text = 'It has 294 steps,\nand a bell that rings at noon.';
+    expect(first?.quotes).toEqual([{ text, start: 29, end: 29 + text.length, line: 1 }]);
+    expect(others.flatMap(({ quotes }) => quotes)).toEqual([]);
+    expect(body.unsupported).toEqual([invented]);
+    const { sources, unsupported } = body;
+    expect((await stream(client, question)).events.at(-1)).toMatchObject({ data: { sources, unsupported } });
   });
 
   test('that finds nothing says so, and asks no model', async () => {

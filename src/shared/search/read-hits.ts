@@ -234,7 +234,7 @@ if not is_same_sharing(sharing, ofSharing) then return ${String(OTHER_SHARING)} 
 local contents, rows, bytes, most = {}, {}, 0, tonumber(fits)
 local function add(row, to)
   for i = 1, #row do bytes = bytes + #(row[i] or '') end
-  if most and bytes > most then return true end
+  if most and bytes > most then return most end
   to[#to + 1] = row
   return bytes >= ${String(ENOUGH_BYTES)}
 end

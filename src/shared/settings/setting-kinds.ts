@@ -92,7 +92,7 @@ export const host = {
   allowed: 'a host name or an IP address, without brackets or port',
 };
 export const httpUrl = { accepts: isHttpUrl, allowed: 'an http:// or https:// address' };
-export const hasLogin = (url: URL): boolean => url.username !== '' || url.password !== '';
+const hasLogin = (url: URL): boolean => url.username !== '' || url.password !== '';
 /** `fetch` sends nothing to an address with a login. */
 export const providerUrl = {
   accepts: (value: string) => isHttpUrl(value) && !hasLogin(new URL(value)),

@@ -52,7 +52,6 @@ export function createBlockCollector() {
       const text = cleanText(block.text, length === 0);
       if (text === '') return;
       const [start, end] = [length, length + text.length];
-      const isHeading = block.heading !== undefined;
       if (block.isPart === true) {
         headings.forget();
         parts.push(start);
@@ -62,15 +61,7 @@ export function createBlockCollector() {
         headingEnds.add(end);
       }
       if (block.row) rows.push({ start, end, header: boundedHeader(block.row.header) });
-      const lines = linesFrom(start, block, text);
-      spans.push({
-        start,
-        end,
-        place: boundedPlace(block.place),
-        section: headings.path(),
-        isHeading,
-        lines,
-      });
+      spans.push({ ...blockSpan(block, text, start), section: headings.path() });
       texts.push(text);
       length = end;
     },
@@ -80,6 +71,17 @@ export function createBlockCollector() {
       const isPlain = rows.length + parts.length + headingEnds.size === 0;
       return { text: texts.join(''), layout: isPlain ? NO_LAYOUT : { parts, headingEnds, rows }, spans };
     },
+  };
+}
+
+/** @param text the text of the block without what was removed from it, which begins at `start` */
+function blockSpan(block: Block, text: string, start: number): Omit<BlockSpan, 'section'> {
+  return {
+    start,
+    end: start + text.length,
+    place: boundedPlace(block.place),
+    isHeading: block.heading !== undefined,
+    lines: linesFrom(start, block, text),
   };
 }
 
