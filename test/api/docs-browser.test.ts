@@ -11,6 +11,13 @@ const browser = await startBrowser();
 afterAll(() => browser?.close());
 const testWithBrowser = browser ? test : test.skip;
 
+async function authorize(page: Page, token: string): Promise<void> {
+  await page.getByRole('button', { name: 'Authorize' }).first().click();
+  await page.locator('.auth-container input').fill(token);
+  await page.locator('.auth-container button[type=submit]').click();
+  await page.locator('.btn-done').click();
+}
+
 testWithBrowser(
   'in /docs a request is tried out with a token, and nobody else is asked for anything',
   async () => {
@@ -29,10 +36,7 @@ testWithBrowser(
     page.on('pageerror', (error) => problems.push(error.message));
 
     await page.goto(`${api.url}/docs`);
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    await page.locator('.auth-container input').fill(makeToken());
-    await page.locator('.auth-container button[type=submit]').click();
-    await page.locator('.btn-done').click();
+    await authorize(page, makeToken());
     await page.getByText('/usage/stats').click();
     await page.getByRole('button', { name: 'Execute' }).click();
     await page.locator('.live-responses-table').getByText('4711').waitFor();
@@ -92,6 +96,20 @@ testWithBrowser('/docs begins with ingesting, and fills in the least that a firs
     cursor: '',
     q: '',
   });
+  await page.close();
+  await api.close();
+});
+
+testWithBrowser('/docs sends its token to where a token is one of several ways', async () => {
+  const api = await startApi({ routes: allRoutes() });
+  if (!browser) throw new Error('no browser');
+  const page = await browser.newPage();
+  await page.goto(`${api.url}/docs`);
+  await authorize(page, 'a.token.here');
+  await page.locator('[data-path="/local/generate_uri"]').click();
+  const sent = page.waitForRequest(`${api.url}/local/generate_uri`);
+  await page.getByRole('button', { name: 'Execute' }).click();
+  expect((await sent).headers()['authorization']).toBe('Bearer a.token.here');
   await page.close();
   await api.close();
 });

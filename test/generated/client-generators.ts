@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { ShownRequest } from '../support/shown-requests.js';
@@ -87,11 +87,17 @@ export const compile = (
     return run(process.execPath, [compiler, '--ignoreConfig', ...options, 'examples.ts'], folder);
   });
 
-/** Makes a client in Python. @returns the names of its functions beside what was said */
+interface Address {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Makes a client in Python, and uses it. @returns the names of its functions beside what was said */
 export const makePythonClient = (
   executable: string,
   document: unknown,
-): Promise<ToolRun & { functions: readonly string[] }> =>
+  { url, token }: Address,
+): Promise<{ readonly made: ToolRun; readonly functions: readonly string[]; readonly used: ToolRun }> =>
   withDocument(document, async (folder) => {
     const options = ['generate', '--path', 'openapi.json', '--output-path', 'client', '--meta', 'none'];
     const made = await run(executable, options, folder);
@@ -99,5 +105,8 @@ export const makePythonClient = (
     const functions = files
       .filter((file) => file.endsWith('.py') && !file.endsWith('__init__.py'))
       .map((file) => file.replace(/^.*\/|\.py$/g, ''));
-    return { ...made, functions };
+    // The packages that a client imports are those of its maker, whose first line names their Python.
+    const [, python = 'python3'] = /^#!(\S+)/.exec(await readFile(executable, 'utf8')) ?? [];
+    const used = await run(python, [resolve('test/generated/use_client.py'), folder, url, token], '.');
+    return { made, functions, used };
   });

@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createOpenApi } from '../../src/api/pages/openapi.js';
 import { allRoutes } from '../support/all-routes.js';
+import { GUARDED } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 import { shownRequests } from '../support/shown-requests.js';
 import { compile, findTool, lint, makePythonClient, TOOLS } from './client-generators.js';
 
@@ -63,20 +65,26 @@ describe('the OpenAPI document, read by programs of others', () => {
       expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
     },
   );
+});
+
+describe('the OpenAPI document, read in Python', () => {
+  const service = useService({ env: GUARDED });
 
   toolTest(
-    'gives a client in Python with every route, without a warning',
+    'gives a client in Python with every route, without a warning, which works',
     'openapiPythonClient',
     async (executable) => {
-      const { code, output, functions } = await makePythonClient(executable, document);
-      expect({ code, output }).toEqual({
-        code: 0,
-        output: expect.not.stringMatching(/warning|unable|skipping/i),
+      const token = service.client('generated', ['read', 'write']).authorization.replace('Bearer ', '');
+      const { made, functions, used } = await makePythonClient(executable, document, {
+        url: service.url,
+        token,
       });
+      expect(made).toEqual({ code: 0, output: expect.not.stringMatching(/warning|unable|skipping/i) });
       const wanted = Object.values(paths).flatMap((methods) =>
         Object.values(methods).map(({ operationId }) => operationId),
       );
       expect([...functions].sort()).toEqual(wanted.sort());
+      expect(used).toEqual({ code: 0, output: 'used\n' });
     },
   );
 });
