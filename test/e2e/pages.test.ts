@@ -44,6 +44,25 @@ const chunksSchema = z.array(
   }),
 );
 
+const boxSchema = z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() });
+const sourcesSchema = z.array(
+  z.object({
+    document_id: z.string(),
+    chunk_number: z.number(),
+    text: z.string(),
+    page_url: z.string(),
+    quotes: z.array(
+      z.object({
+        text: z.string(),
+        start: z.number(),
+        end: z.number(),
+        page: z.number(),
+        boxes: z.array(boxSchema),
+      }),
+    ),
+  }),
+);
+
 const service = useService({ env: EVERYDAY });
 let alice: Client;
 let id = '';
@@ -117,6 +136,24 @@ describe('a page', () => {
     if (!box || boxes.length > 1) throw new Error('not one box on the second page');
     const [plain, marked] = await Promise.all([ask(alice, page(2)), ask(alice, page(2, 0))]);
     expect([plain.status, marked.status]).toEqual([200, 200]);
+    const found = differences(decodePng(plain.bytes), decodePng(marked.bytes), box);
+    expect(found.inside).toBeGreaterThan(100);
+    expect(found.outside).toBe(0);
+  });
+
+  test('shows a part of a passage marked: the lines that an answer quotes, and no other', async () => {
+    const query = { query: 'Where does the violet grebe dive?', k: 1 };
+    const { body } = await alice.post<{ sources: unknown; completion: string }>('/query', query);
+    const [source] = sourcesSchema.parse(body.sources);
+    const quote = source?.quotes.find(({ text }) => text.includes('grebe'));
+    const [box, ...others] = quote?.boxes ?? [];
+    if (!source || !quote || !box) throw new Error('nothing is quoted');
+    expect(body.completion).toMatch(/\[1\] violet\.pdf, page 2/);
+    expect(source.text.slice(quote.start, quote.end)).toBe(quote.text);
+    expect([quote.page, others]).toEqual([2, []]);
+    const mark = `${String(source.chunk_number)}:${String(quote.start)}-${String(quote.end)}`;
+    expect(source.page_url).toBe(service.url + page(2, mark));
+    const [plain, marked] = await Promise.all([ask(alice, page(2)), ask(alice, page(2, mark))]);
     const found = differences(decodePng(plain.bytes), decodePng(marked.bytes), box);
     expect(found.inside).toBeGreaterThan(100);
     expect(found.outside).toBe(0);

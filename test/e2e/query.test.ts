@@ -77,6 +77,7 @@ describe('/query', () => {
         title: null,
         text: content,
         quotes: expect.any(Array),
+        page_url: null,
       })),
       unsupported: expect.any(Array),
     });

@@ -59,6 +59,7 @@ describe('/retrieve/chunks', () => {
         content_type: 'text/plain',
         filename: null,
         download_url: null,
+        page_url: null,
       },
     ]);
     const file = await ingestFile(client, '# Dams\n\nThe dam holds back gravel.', 'dams.md');
@@ -75,6 +76,7 @@ describe('/retrieve/chunks', () => {
         content_type: 'text/markdown',
         filename: 'dams.md',
         download_url: expect.stringMatching(`^${service.url}/`),
+        page_url: null,
       },
     ]);
   });

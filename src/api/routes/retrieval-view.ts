@@ -11,6 +11,13 @@ import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/com
 const metadata = z.record(z.string(), z.unknown());
 const owner = z.string().describe('Who owns the document: the caller, or who shares it with the caller.');
 
+const pageUrl = z
+  .string()
+  .nullable()
+  .describe(
+    'The address of the page as a picture with the passage marked; null where the file has no pages.',
+  );
+
 export const chunkResult = z
   .object({
     content: z.string(),
@@ -23,6 +30,7 @@ export const chunkResult = z
     content_type: z.string(),
     filename: z.string().nullable().describe('The name of the file; null for a text.'),
     download_url: z.string().nullable().describe('A signed address of the source; null for a text.'),
+    page_url: pageUrl,
   })
   .meta({
     id: 'ChunkResult',
@@ -42,6 +50,7 @@ export function viewChunk(chunk: FoundChunk): z.infer<typeof chunkResult> {
     content_type: chunk.contentType,
     filename: chunk.filename,
     download_url: chunk.downloadUrl,
+    page_url: chunk.pageUrl,
   };
 }
 
@@ -141,6 +150,7 @@ const answerSource = z
     title: z.string().nullable().describe('The title that the file gives itself.'),
     text: z.string().describe('The passage.'),
     quotes: z.array(quote).describe('The sentences that the answer was made from, in their order.'),
+    page_url: pageUrl,
   })
   .meta({ id: 'AnswerSource', description: 'A chunk that an answer was made from.' });
 
@@ -184,13 +194,14 @@ export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
 
 const viewSources = ({ sources, unsupported }: QueryEnd) => ({
   sources: sources.map(
-    ({ documentId, owner: ownerId, chunkNumber, section, quotes, spots: _, ...source }) => ({
+    ({ documentId, owner: ownerId, chunkNumber, section, quotes, pageUrl: url, spots: _, ...source }) => ({
       document_id: documentId,
       owner: ownerId,
       chunk_number: chunkNumber,
       ...source,
       section: [...section],
       quotes: quotes.map(({ boxes, ...each }) => ({ ...each, boxes: boxes && [...boxes] })),
+      page_url: url,
     }),
   ),
   unsupported: [...unsupported],

@@ -129,7 +129,7 @@ function generate(parts: Dependencies, request: QueryRequest, prepared: Prepared
 
 async function* completePrompt(
   { completer, countTokens, findMore }: Dependencies,
-  { principal: { id: callerId }, temperature, signal }: QueryRequest,
+  { principal: { id: callerId }, temperature, baseUrl, signal }: QueryRequest,
   { prompt: first, maxTokens: firstMaxTokens, sources }: Prepared,
 ): AsyncGenerator<QueryEvent> {
   let fitted = { prompt: first, maxTokens: firstMaxTokens };
@@ -138,7 +138,7 @@ async function* completePrompt(
     try {
       const options = { callerId, maxTokens, temperature, findMore, signal };
       const events = completer.complete(prompt, options);
-      yield* withSources(events, sources.slice(0, prompt.passages.length));
+      yield* withSources(events, { sources: sources.slice(0, prompt.passages.length), baseUrl });
       return;
     } catch (error) {
       // It is thrown before the first event.
@@ -150,16 +150,16 @@ async function* completePrompt(
 
 async function* withSources(
   events: AsyncIterable<CompletionEvent>,
-  sources: readonly Source[],
+  { sources, baseUrl }: Pick<Prepared, 'sources'> & Pick<QueryRequest, 'baseUrl'>,
 ): AsyncGenerator<QueryEvent> {
-  let answer = '';
+  let text = '';
   for await (const event of events) {
     if (event.type === 'text') {
-      answer += event.text;
+      text += event.text;
       yield { type: 'token', text: event.text };
     } else {
       const { promptTokens, completionTokens, finishReason, quotes } = event;
-      const quoted = await quoteSources(answer, sources, quotes);
+      const quoted = await quoteSources(sources, { text, quotes, baseUrl });
       yield { type: 'end', finishReason, promptTokens, completionTokens, ...quoted };
     }
   }

@@ -11,6 +11,7 @@ import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import { held } from '../stream-end.js';
+import { pageUrlOf } from './sources.js';
 import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
 import { findHits, hitsWanted, type FindHitsParts, type SearchResult } from './find-hits.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
@@ -97,7 +98,9 @@ function accountedSearch(
 /** Few chunks hold no memory any more: less of them is sent at once than a connection may hold unsent. */
 function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<FoundItems<FoundChunk>> {
   return searchFor<FoundItems<FoundChunk>>(parts, { ...request, per: 'chunk' }, ({ hits, rerank }, lease) => {
-    const items = hits.map((hit) => toFoundChunk(hit, parts.downloadUrl(hit.record, request)));
+    const items = hits.map((hit) =>
+      toFoundChunk(hit, { ...request, downloadUrl: parts.downloadUrl(hit.record, request) }),
+    );
     if (!areSmall(items))
       return Promise.resolve({ type: 'stream', rerank, items: held(giveOut(items, lease), lease) });
     lease.release();
@@ -172,10 +175,15 @@ export interface FoundChunk extends Omit<Whereabouts, 'spots'> {
   /** Null for a text, like the download address. */
   readonly filename: string | null;
   readonly downloadUrl: string | null;
+  /** The address of its page with the passage marked; null where the file has no pages. */
+  readonly pageUrl: string | null;
 }
 
 /** Keeps the fields of a hit that a response needs, and not its record, whose access lists may be long. */
-function toFoundChunk(hit: Hit, url: string | null): FoundChunk {
+function toFoundChunk(
+  hit: Hit,
+  { baseUrl, downloadUrl }: Pick<RetrievalRequest, 'baseUrl'> & Pick<FoundChunk, 'downloadUrl'>,
+): FoundChunk {
   const { record, number, content, location, section, score } = hit;
   const { contentType, kind, filename } = shownContent(record);
   return {
@@ -189,7 +197,8 @@ function toFoundChunk(hit: Hit, url: string | null): FoundChunk {
     metadata: record.metadata,
     contentType,
     filename: kind === 'file' ? filename : null,
-    downloadUrl: url,
+    downloadUrl,
+    pageUrl: pageUrlOf({ documentId: record.id, chunkNumber: number, location }, { baseUrl }),
   };
 }
 

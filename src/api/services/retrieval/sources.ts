@@ -1,6 +1,7 @@
 import { placeOfPart, type PartPlace } from '../../../shared/chunks/spots.js';
 import type { Whereabouts } from '../../../shared/chunks/fields.js';
 import { shownContent } from '../../../shared/document.js';
+import { writeHighlight } from '../../../shared/page-pictures/highlight.js';
 import { findSupport, type Support } from '../../../shared/models/support.js';
 import type { Passage, Quote } from '../../../shared/ports.js';
 import type { Hit } from '../../../shared/search/request.js';
@@ -27,6 +28,8 @@ export interface SourceQuote extends PartPlace {
 
 export interface QuotedSource extends Source {
   readonly quotes: readonly SourceQuote[];
+  /** The address of the page with the first quote marked, or with the passage where nothing is quoted; null without pages. */
+  readonly pageUrl: string | null;
 }
 
 /** The sources of an answer, with what the answer took from each, and the sentences of the answer that none supports. */
@@ -68,25 +71,46 @@ function nameOf({ page, slide, sheet, rows, line, chapter, message }: PartPlace)
   return line === undefined ? sheet : `line ${String(line)}`;
 }
 
-/** Says what an answer took from its sources. @param known the sentences, where the completer knows them */
-export async function quoteSources(
-  answer: string,
-  sources: readonly Source[],
-  known?: readonly Quote[],
-): Promise<Sources> {
-  const { quotes, unsupported } = known ? { quotes: known, unsupported: [] } : await support(answer, sources);
-  const quoted = sources.map((source, passage) => ({
-    ...source,
-    quotes: quotes
-      .filter((quote) => quote.passage === passage)
-      .map(({ start, end }) => ({
-        text: source.text.slice(start, end),
-        start,
-        end,
-        ...placeOfPart(source, { start, end }),
-      })),
-  }));
+interface Answer {
+  readonly text: string;
+  /** The sentences that it was made from, where the completer knows them. */
+  readonly quotes: readonly Quote[] | undefined;
+  /** The address of the service, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+/** Says what an answer took from its sources. */
+export async function quoteSources(sources: readonly Source[], answer: Answer): Promise<Sources> {
+  const { text, quotes: known, baseUrl } = answer;
+  const { quotes, unsupported } = known ? { quotes: known, unsupported: [] } : await support(text, sources);
+  const quoted = sources.map((source, passage) => {
+    const own = quotes.filter((quote) => quote.passage === passage);
+    const placed = own.map(({ start, end }) => ({
+      text: source.text.slice(start, end),
+      start,
+      end,
+      ...placeOfPart(source, { start, end }),
+    }));
+    return { ...source, quotes: placed, pageUrl: pageUrlOf(source, { baseUrl, quote: placed[0] }) };
+  });
   return { sources: quoted, unsupported };
+}
+
+interface PageLink {
+  readonly baseUrl: string;
+  /** What is marked; the passage of the chunk without it. */
+  readonly quote?: SourceQuote | undefined;
+}
+
+/** Returns the address of the picture of a page with a passage of a chunk marked; null where its file has no pages. */
+export function pageUrlOf(
+  { documentId, chunkNumber, location }: Pick<Source, 'documentId' | 'chunkNumber' | 'location'>,
+  { baseUrl, quote }: PageLink,
+): string | null {
+  if (!location?.pages) return null;
+  const page = quote?.page ?? location.pages.first;
+  const highlight = writeHighlight({ chunk: chunkNumber, part: quote ?? null });
+  return `${baseUrl}/documents/${documentId}/pages/${String(page)}.png?highlight=${highlight}`;
 }
 
 /** An answer without sources says that nothing was found. */
