@@ -56,7 +56,7 @@ export async function pull(request: PullRequest, options: PullOptions): Promise<
     }
     return await describe(settings, source, directory);
   } catch (error) {
-    throw asUserError(error, { directory, env, signal: options.signal });
+    throw asUserError(error, { source, directory, env, signal: options.signal });
   }
 }
 

@@ -53,7 +53,7 @@ const serve = (file: Partial<ServedFile> = {}, path = PATH) =>
 const remote = (path = PATH): RemoteSource => ({
   url: new URL(`${server.url}${path}`),
   token: null,
-  tellsHash: true,
+  isHub: true,
   key: path,
 });
 

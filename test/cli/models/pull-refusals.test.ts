@@ -142,15 +142,23 @@ describe('npx quire models pull', () => {
     }
   });
 
-  test('without a network says who cannot be reached, and what of the proxy', async () => {
+  test('without a network says who cannot be reached, where the file can be put, and what of the proxy', async () => {
     const nobody = await startModelServer();
     nobody.close();
     const host = new URL(nobody.url).host;
     const plain = await world.pull([world.source], { HF_ENDPOINT: nobody.url, HTTPS_PROXY: '' });
     expect(plain).toMatchObject({
       code: 1,
-      stderr: `${host} cannot be reached (ECONNREFUSED). The same command goes on from here.\n`,
+      stderr: [
+        `${host} cannot be reached (ECONNREFUSED). The same command goes on from here.`,
+        `Without a network here, download ${nobody.url}${world.path} elsewhere and put it at ${join(world.models, world.file)}, or set HF_ENDPOINT to a mirror of Hugging Face.`,
+        '',
+      ].join('\n'),
     });
+    // HF_ENDPOINT is no mirror of other addresses, which may hold signatures.
+    const signed = await world.pull([`${nobody.url}/b.gguf?signature=secret-word`]);
+    expect(signed.stderr).toContain(`\nOr put the file at ${join(world.models, 'b.gguf')} by hand.\n`);
+    expect(signed.stderr).not.toMatch(/HF_ENDPOINT|secret-word/);
     const proxied = await world.pull([world.source], {
       HF_ENDPOINT: nobody.url,
       HTTPS_PROXY: 'http://me:secret-word@127.0.0.1:3128',

@@ -9,8 +9,8 @@ export interface RemoteSource {
   readonly url: URL;
   /** The access token of Hugging Face, for its own host alone. */
   readonly token: string | null;
-  /** True if an `etag` of 64 hexadecimal digits is the SHA-256 of the file. */
-  readonly tellsHash: boolean;
+  /** True for Hugging Face or its mirror, where an `etag` of 64 hexadecimal digits is the SHA-256 of the file. */
+  readonly isHub: boolean;
   /**
    * The key that stays the same when the same file is asked for again. Signatures in a query are not part of it, nor can it
    * be read.
@@ -85,7 +85,7 @@ function remoteSource(asked: URL, name: string | undefined, hub: Hub): ModelSour
   // The address of the page about a file, which browsers show.
   if (isHub) url.pathname = url.pathname.replace(/^(\/[^/]+\/[^/]+)\/blob\//, '$1/resolve/');
   const key = createHash('sha256').update(`${url.origin}${url.pathname}`).digest('hex');
-  const remote = { url, token: isHub ? hub.token : null, tellsHash: isHub, key };
+  const remote = { url, token: isHub ? hub.token : null, isHub, key };
   return { name: checkName(name ?? lastPart(url)), remote };
 }
 

@@ -81,10 +81,10 @@ const SHA256 = /^(?:W\/)?"?([0-9a-f]{64})"?$/i;
 
 function toldBy(
   headers: Headers,
-  { tellsHash }: RemoteSource,
+  { isHub }: RemoteSource,
   before: Pick<Announced, 'sha256'> & { size: number | null },
 ) {
-  const linked = headers.get('x-linked-etag') ?? (tellsHash ? headers.get('etag') : null);
+  const linked = headers.get('x-linked-etag') ?? (isHub ? headers.get('etag') : null);
   const told = linked === null ? undefined : SHA256.exec(linked)?.[1];
   const sha256 = told?.toLowerCase() ?? before.sha256;
   return { sha256, size: toLength(headers.get('x-linked-size')) ?? before.size };
