@@ -12,13 +12,25 @@ function fail(message) {
   process.exit(1);
 }
 
+/** Compares this Node.js with the `engines` of package.json, each range of which is a caret or an open end. */
 function requireNode() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const ranges = [...engines.node.matchAll(/(\^|>=)(\d+)(?:\.(\d+))?/g)].map(([, sign, ...numbers]) => {
+    const [major, minor] = numbers.map((number) => Number(number ?? 0));
+    return { isOpen: sign === '>=', major, minor };
+  });
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > 20 || (major === 20 && minor >= 16)) return;
-  fail(`Quire needs Node.js 20.16 or newer; this is ${process.versions.node}.`);
+  const fits = ranges.some(
+    (range) => (major === range.major && minor >= range.minor) || (range.isOpen && major > range.major),
+  );
+  if (fits) return;
+  const names = ranges.map((range) => `${range.major}${range.minor > 0 ? `.${range.minor}` : ''}`);
+  fail(`Quire needs Node.js ${names.join(', ')} or newer; this is ${process.versions.node}.`);
 }
 
-function npm(args) {
+/** Says first what takes long, since npm tells nobody but a terminal that it works. */
+function npm(args, step) {
+  process.stderr.write(`${step}\n`);
   // Output goes to stderr, because stdout is for what the user requested.
   const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) fail(`npm ${args.join(' ')} failed.`);
@@ -56,8 +68,8 @@ function isBuilt() {
 /** Installs and builds what is missing or out of date. */
 export function prepare() {
   requireNode();
-  if (!isInstalled()) npm(['ci', '--include=dev']);
+  if (!isInstalled()) npm(['ci', '--include=dev'], 'Installing packages with npm ci, once (half a minute) …');
   if (isBuilt()) return;
-  npm(['run', '--silent', 'build']);
+  npm(['run', '--silent', 'build'], 'Building dist/ from src/ (some ten seconds) …');
   writeFileSync(builtMark, '');
 }

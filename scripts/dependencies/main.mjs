@@ -1,9 +1,11 @@
 // npm run dependencies: writes the table of scripts/dependencies/README.md, of all packages that an installation for production takes.
-// With --check it changes nothing and fails when the table does not fit the lock file, or a licence is not allowed. Sizes
-// are not checked: they depend on the platform, and on what is installed. A folder other than this one may follow.
+// With --check it changes nothing and fails when the table does not fit the lock file, a licence is not allowed, or a package
+// does not run on every version of Node.js that package.json promises. Sizes are not checked: they depend on the platform, and
+// on what is installed. A folder other than this one may follow.
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { narrowerEngines } from './engines.mjs';
 import { isAllowed } from './licences.mjs';
 import { productionPackages } from './lock-packages.mjs';
 
@@ -21,7 +23,7 @@ const faults = packages
       `${name} ${version}: licence ${licence} is not allowed`,
   );
 const text = readFileSync(page, 'utf8');
-if (isCheck) faults.push(...differences(text));
+if (isCheck) faults.push(...differences(text), ...narrowerEngines(root));
 else writeFileSync(page, await pageWith(text));
 for (const fault of faults) console.log(fault);
 if (faults.length > 0) {

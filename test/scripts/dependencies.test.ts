@@ -63,6 +63,24 @@ describe('the table of dependencies', () => {
     ]);
   });
 
+  test.each([
+    ['>=20.19.0', true],
+    ['^20.19.0 || ^22.13.0 || >=23.5.0', true],
+    ['20 || >=22', true],
+    ['^22.22.2 || >=24.15.0', false],
+    ['^20.19.0 || ^22.14.0 || >=24', false],
+    ['>=20 <24', false],
+  ])('takes a package that runs on Node.js %s, of which npm would not warn: %s', async (node, isTaken) => {
+    await lock({
+      '': { dependencies: { first: '1' }, engines: { node: '^20.19.0 || ^22.13.0 || >=24' } },
+      'node_modules/first': { version: '1.0.0', license: 'MIT', engines: { node } },
+    });
+    run('', folder);
+    const { status, stdout } = run('--check', folder);
+    expect(status).toBe(isTaken ? 0 : 1);
+    if (!isTaken) expect(stdout).toContain(`first 1.0.0 runs on Node.js ${node}, which is less than`);
+  });
+
   test('fails when it does not fit the lock file, whatever the sizes are', async () => {
     await licensed('MIT');
     expect(run('--check', folder).status).toBe(1);
