@@ -59,7 +59,7 @@ async function isReady(signal = stop.signal) {
 async function openRedis() {
   try {
     await assertPortIsFree(settings.api.host, settings.api.port);
-    await lockDataDirectory(settings.dataDirectory);
+    await lockDataDirectory(settings.dataDirectory, { hasOwnSecret: settings.jwtSecretKey !== null });
     if (settings.redis.url !== '') return { redisUrl: settings.redis.url, redis: null };
     const server = findOrInstallRedisServer(process.env);
     const own = await startOwnRedis({ server, dataDirectory: settings.dataDirectory, onHopeless: fail });

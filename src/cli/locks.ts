@@ -1,23 +1,49 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, realpath, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemErrorCode } from '../shared/system-error-code.js';
 import { isListening } from '../shared/tools/is-listening.js';
 import { UserError } from './user-messages.js';
 
+/** The facts about a running service that other commands on its data folder need. */
+interface ServiceFacts {
+  /** True if `JWT_SECRET_KEY` is set, which other terminals do not see. */
+  readonly hasOwnSecret: boolean;
+}
+
+const OWN_SECRET = 'JWT_SECRET_KEY';
+
 /**
- * Locks the data folder for this process until it ends for any reason.
+ * Locks the data folder for this process until it ends for any reason, and tells other commands the facts about it.
  * @throws UserError when another process has it
  */
-export async function lockDataDirectory(dataDirectory: string): Promise<void> {
+export async function lockDataDirectory(
+  dataDirectory: string,
+  { hasOwnSecret }: ServiceFacts = { hasOwnSecret: false },
+): Promise<void> {
   await mkdir(dataDirectory, { recursive: true });
-  if (await lockBySocket(await realpath(dataDirectory))) return;
+  if (await lockBySocket(await realpath(dataDirectory), hasOwnSecret ? OWN_SECRET : '')) return;
   throw new UserError(
     `Quire is running already with the data folder ${dataDirectory}. Stop it first, or set QUIRE_DATA_DIR and PORT.`,
   );
+}
+
+const ANSWER_MILLISECONDS = 2_000;
+
+/** Asks the service that runs with this data folder for its facts; null where none answers. */
+export async function askRunningService(dataDirectory: string): Promise<ServiceFacts | null> {
+  try {
+    const socket = connect(socketOf(await realpath(dataDirectory)));
+    socket.setTimeout(ANSWER_MILLISECONDS, () => socket.destroy());
+    return { hasOwnSecret: (await text(socket)) === OWN_SECRET };
+  } catch {
+    // There is no folder, nobody listens, or who listens is frozen.
+    return null;
+  }
 }
 
 /**
@@ -35,14 +61,14 @@ export async function lockModel(directory: string, name: string): Promise<() => 
  * Locks the object that a key names for this process until it ends for any reason, or calls the function that is returned.
  * The lock is a listening socket that is named after the key (on Linux in the abstract namespace, which leaves no file
  * behind).
+ * @param told the text for whoever connects
  * @returns null when another process has it
  */
-async function lockBySocket(key: string): Promise<(() => Promise<void>) | null> {
-  const digest = createHash('sha256').update(key).digest('hex').slice(0, 32);
-  const path = process.platform === 'linux' ? `\0quire-${digest}` : join(tmpdir(), `quire-${digest}.sock`);
+async function lockBySocket(key: string, told = ''): Promise<(() => Promise<void>) | null> {
+  const path = socketOf(key);
   for (;;) {
     try {
-      const server = await listen(path);
+      const server = await listen(path, told);
       return async () => {
         server.close();
         await once(server, 'close');
@@ -55,9 +81,17 @@ async function lockBySocket(key: string): Promise<(() => Promise<void>) | null> 
   }
 }
 
+function socketOf(key: string): string {
+  const digest = createHash('sha256').update(key).digest('hex').slice(0, 32);
+  return process.platform === 'linux' ? `\0quire-${digest}` : join(tmpdir(), `quire-${digest}.sock`);
+}
+
 /** Listens on a socket, which does not keep the process running. */
-async function listen(path: string): Promise<Server> {
-  const server = createServer((socket) => socket.destroy());
+async function listen(path: string, told: string): Promise<Server> {
+  const server = createServer((socket) => {
+    // Who only looks whether somebody listens has gone by now.
+    socket.on('error', () => undefined).end(told, () => socket.destroy());
+  });
   server.listen(path);
   await once(server, 'listening');
   return server.unref();

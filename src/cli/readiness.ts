@@ -65,6 +65,9 @@ export function welcome(address: string, { devMode, usesModel }: WelcomeOptions)
     `  queues     ${address}/admin/queues`,
     `  try        ${post('/ingest/text', { content: 'A quire is a gathering of folded leaves.' })}`,
     `             ${post('/retrieve/chunks', { query: 'What is a quire?' })}`,
+    ...(devMode
+      ? []
+      : ['  tokens     these need JWT_SECRET_KEY in their terminal, with the value that it has here']),
     ...(usesModel
       ? []
       : ['  models     npx quire models pull, then embedder = "local": semantic search without a key']),

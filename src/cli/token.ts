@@ -6,9 +6,10 @@ import {
   type Permission,
   type TokenType,
 } from '../shared/access/access-token.js';
-import { loadSettings, type Environment } from '../shared/settings/load.js';
+import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
 import { audited } from './audited.js';
+import { askRunningService } from './locks.js';
 import { UserError } from './user-messages.js';
 
 export interface TokenRequest {
@@ -40,6 +41,19 @@ function parseType(text: string): TokenType {
 }
 
 /**
+ * Loads the settings with a secret.
+ * @throws UserError where a service runs whose secret this process does not know: a token of another would fit nothing
+ */
+async function settingsWithSecret(env: Environment): Promise<Settings> {
+  const { jwtSecretKey, dataDirectory } = loadSettings(env);
+  const running = jwtSecretKey === null ? await askRunningService(dataDirectory) : null;
+  if (!running?.hasOwnSecret) return loadSettings(env, ['secret']);
+  throw new UserError(
+    `The service that runs with the data folder ${dataDirectory} was started with JWT_SECRET_KEY, which is not set here: no token that is made here would fit. Set JWT_SECRET_KEY to the same value in this terminal.`,
+  );
+}
+
+/**
  * Makes an access token from the secret alone; no server has to run.
  * @throws UserError, SettingsError
  */
@@ -52,7 +66,7 @@ export async function makeToken(request: TokenRequest, env: Environment): Promis
     permissions: parsePermissions(request.permissions),
     type: parseType(request.type),
   };
-  const settings = loadSettings(env, ['secret']);
+  const settings = await settingsWithSecret(env);
   const sign = async () => {
     const secret = settings.jwtSecretKey ?? (await loadOrCreateSecret(settings.dataDirectory));
     return signAccessToken(secret, claims);

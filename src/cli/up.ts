@@ -149,7 +149,7 @@ function modelsVariables({ models }: SupervisorSettings): Environment {
 export async function up(env: Environment): Promise<void> {
   const settings = await readSupervisorSettings(env);
   await assertPortIsFree(settings.host, settings.port);
-  await lockDataDirectory(settings.dataDirectory);
+  await lockDataDirectory(settings.dataDirectory, settings);
   mendServicePolicy();
 
   const running: Running = { services: [], redis: [] };

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { freePort } from '../support/redis.js';
+import { runQuire } from '../support/run-quire.js';
 
 let folder: string;
 let port: number;
@@ -91,13 +92,17 @@ async function ingest(content: string): Promise<string> {
   return idSchema.parse(await response.json()).external_id;
 }
 
-async function statusOf(path: string): Promise<number> {
+async function statusOf(path: string, headers: Record<string, string> = {}): Promise<number> {
   const url = `http://127.0.0.1:${String(port)}${path}`;
-  return fetch(url).then(
+  return fetch(url, { headers }).then(
     ({ status }) => status,
     () => 0,
   );
 }
+
+/** Runs `quire token` in another terminal, on the same data folder. */
+const makeToken = (env: Record<string, string>) =>
+  runQuire(['token', '--name', 'alice'], { QUIRE_DATA_DIR: folder, ...env });
 
 describe('quire up', () => {
   test('kills a frozen process four seconds after workers.drain_seconds', async () => {
@@ -203,6 +208,25 @@ describe('quire up', () => {
     expect(quire.output()).toContain('QUIRE_CHUNK_SIZE = "big": allowed: a whole number');
     expect(quire.output()).toContain('JWT_SECRET_KEY');
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('outside dev mode it says what makes tokens, and no token is made that would not fit', async () => {
+    const JWT_SECRET_KEY = 'a secret of more than thirty-two bytes';
+    const quire = startQuire({ QUIRE_DEV_MODE: 'false', JWT_SECRET_KEY });
+    await untilReady(quire);
+    expect(quire.output()).toMatch(/^ {2}tokens .*JWT_SECRET_KEY/m);
+    for (const mode of ['true', 'false']) {
+      const { code, stdout, stderr } = await makeToken({ QUIRE_DEV_MODE: mode });
+      expect({ mode, code, stdout }).toEqual({ mode, code: 1, stdout: '' });
+      expect(stderr).toMatch(/^The service .* was started with JWT_SECRET_KEY, which is not set here/);
+    }
+    const { code, stdout } = await makeToken({ QUIRE_DEV_MODE: 'false', JWT_SECRET_KEY });
+    expect(code).toBe(0);
+    expect(await statusOf('/documents')).toBe(401);
+    expect(await statusOf('/documents', { authorization: `Bearer ${stdout.trim()}` })).toBe(200);
+    quire.child.kill('SIGINT');
+    expect(await quire.exit).toBe(0);
+    expect(await makeToken({ QUIRE_DEV_MODE: 'true' })).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('without a Redis, and not allowed to install one, it names the one command to run', async () => {

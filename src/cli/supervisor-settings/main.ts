@@ -8,14 +8,14 @@ import type { SettingsAnswer } from './supervisor-settings.js';
 function answer(): SettingsAnswer {
   try {
     const settings = loadSettings(process.env, ['secret']);
-    const { redis, dataDirectory, api, workers, devMode } = settings;
+    const { redis, dataDirectory, api, workers, devMode, jwtSecretKey } = settings;
     const models = needsModelsProcess(settings) ? { token: settings.models.token } : null;
     const { host, port } = api;
     const { drainSeconds } = workers;
     const usesModel = usesEmbeddingModel(settings);
-    return {
-      settings: { redisUrl: redis.url, dataDirectory, host, port, drainSeconds, devMode, usesModel, models },
-    };
+    const hasOwnSecret = jwtSecretKey !== null;
+    const own = { host, port, drainSeconds, devMode, hasOwnSecret, usesModel, models };
+    return { settings: { redisUrl: redis.url, dataDirectory, ...own } };
   } catch (error) {
     if (error instanceof SettingsError) return { wrong: error.message };
     throw error;

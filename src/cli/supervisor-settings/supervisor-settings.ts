@@ -13,6 +13,8 @@ export interface SupervisorSettings {
   readonly port: number;
   readonly drainSeconds: number;
   readonly devMode: boolean;
+  /** True if `JWT_SECRET_KEY` is set. */
+  readonly hasOwnSecret: boolean;
   /** True if a model makes the vectors. */
   readonly usesModel: boolean;
   /** Null where no setting names a local model. */
