@@ -1,6 +1,9 @@
+import { recommendedEmbedding } from '../shared/local-models/recommended.js';
+import { adviceToFindMore } from '../shared/models/nothing-found.js';
 import { QUEUES } from '../shared/queues/lanes.js';
 import { createPagePictures } from '../shared/page-pictures/page-pictures.js';
 import { createPageWaits } from '../shared/page-pictures/page-waits.js';
+import { usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
 import type { Guesses } from './auth/guess-limit.js';
 import type { ApiContext } from './context.js';
@@ -221,9 +224,11 @@ function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const searching = { search, rerankedSearch, sharedViews, accounting, memory, countTokens };
   const texts = createSourceTexts({ storage, chunks, logger });
   const defaultMaxTokens = settings.completion.maxTokens;
+  const { megabytes } = recommendedEmbedding[settings.models.language];
+  const findMore = usesEmbeddingModel(settings) ? undefined : adviceToFindMore(megabytes);
   return createRetrievalRoutes({
     retrieval: createRetrieval({ ...searching, records, texts, downloadUrl: links.urlFor }),
-    query: createCompletions({ ...searching, completer, defaultMaxTokens }),
+    query: createCompletions({ ...searching, completer, defaultMaxTokens, findMore }),
   });
 }
 

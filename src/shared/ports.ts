@@ -216,6 +216,8 @@ export interface CompletionOptions extends CallOptions {
   readonly callerId?: string;
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
+  /** The advice of a completer without a model where there are no passages: the way to find more. */
+  readonly findMore?: string | undefined;
 }
 
 export type CompletionEvent =

@@ -40,6 +40,16 @@ describe('the whole service', () => {
     expect(stats).toEqual({ ingest_text: 1, retrieve_chunks: 1, query: 1 });
   });
 
+  test('an answer that finds nothing by words says how meaning is found', async () => {
+    const client = service.client('seeker');
+    await client.ingestText('The cellar holds nine barrels of cider.');
+    const { body } = await client.post<Completion>('/query', { query: 'Umbrella price?' });
+    expect(body).toMatchObject({ finish_reason: 'stop', sources: [] });
+    expect(body.completion).toMatch(
+      /^Nothing was found .*\n\n.* words alone.* 37 MB .*npx quire models pull/,
+    );
+  });
+
   test('a cache answers from its documents', async () => {
     const client = service.client('cellarer');
     const { body: document } = await client.ingestText('The cellar holds nine barrels of cider.');

@@ -53,6 +53,8 @@ interface Dependencies extends FindHitsParts {
   readonly memory: AnswerMemory;
   readonly countTokens: (text: string) => number;
   readonly defaultMaxTokens: number;
+  /** Where words alone are compared: the way to find more than them. */
+  readonly findMore: string | undefined;
 }
 
 /** Completes questions over the best chunks for each. */
@@ -136,7 +138,7 @@ function generate(parts: Dependencies, request: QueryRequest, prepared: Prepared
 }
 
 async function* completePrompt(
-  { completer, countTokens }: Dependencies,
+  { completer, countTokens, findMore }: Dependencies,
   { principal: { id: callerId }, temperature, signal }: QueryRequest,
   { prompt: first, maxTokens: firstMaxTokens, sources }: Prepared,
 ): AsyncGenerator<QueryEvent> {
@@ -144,7 +146,8 @@ async function* completePrompt(
   for (;;) {
     const { prompt, maxTokens } = fitted;
     try {
-      for await (const event of completer.complete(prompt, { callerId, maxTokens, temperature, signal }))
+      const options = { callerId, maxTokens, temperature, findMore, signal };
+      for await (const event of completer.complete(prompt, options))
         yield toQueryEvent(event, sources.slice(0, prompt.passages.length));
       return;
     } catch (error) {

@@ -14,9 +14,9 @@ export function createBuiltinCompleter({ contextWindow = 131_072 } = {}): Comple
 }
 
 async function* complete(prompt: Prompt, options: CompletionOptions = {}): AsyncIterable<CompletionEvent> {
-  const { maxTokens, signal } = options;
+  const { maxTokens, signal, findMore } = options;
   signal?.throwIfAborted();
-  const pieces = renderAnswer(await extractSentences(prompt), prompt.passages);
+  const pieces = renderAnswer(await extractSentences(prompt), prompt.passages, findMore);
   const whole = pieces.join('');
   const answer = maxTokens === undefined ? whole : cutToTokens(whole, maxTokens, countTokens);
   let sent = 0;
@@ -35,8 +35,13 @@ async function* complete(prompt: Prompt, options: CompletionOptions = {}): Async
   };
 }
 
-function renderAnswer(extracts: readonly Extract[], passages: readonly Passage[]): string[] {
-  if (extracts.length === 0) return [NOTHING_FOUND];
+function renderAnswer(
+  extracts: readonly Extract[],
+  passages: readonly Passage[],
+  findMore: string | undefined,
+): string[] {
+  if (extracts.length === 0)
+    return findMore === undefined ? [NOTHING_FOUND] : [NOTHING_FOUND, `\n\n${findMore}`];
   const cited = [...new Set(extracts.map(({ passage }) => passage))].sort(
     (left, right) => passages.indexOf(left) - passages.indexOf(right),
   );

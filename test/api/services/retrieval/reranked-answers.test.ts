@@ -102,7 +102,7 @@ function setUp({ length = 100, limitBytes = 64 * MEGABYTE, isHeld = false } = {}
     downloadUrl: () => null,
   });
   const completer = createBuiltinCompleter({ contextWindow: 4_096 });
-  const completions = createCompletions({ ...parts, completer, defaultMaxTokens: 100 });
+  const completions = createCompletions({ ...parts, completer, defaultMaxTokens: 100, findMore: undefined });
   return { memory, events, provider, controller, request, retrieval, completions };
 }
 

@@ -47,6 +47,20 @@ describe('the built-in answer', () => {
     expect(sentences(answer.text)[0]).toBe(`${expected} [1]`);
   });
 
+  test('of no passages is followed by the way to find more, and of passages is not', async () => {
+    const findMore = 'A model finds more.';
+    const found = await collect(completer.complete({ question: 'Why?', passages: borkum }, { findMore }));
+    expect(found.text).not.toContain(findMore);
+    const nothing = await collect(completer.complete({ question: 'Why?', passages: [] }, { findMore }));
+    expect(nothing.text).toMatch(/^Nothing was found in the documents[^.]*\.\n\nA model finds more\.$/);
+    const cut = await collect(
+      completer.complete({ question: 'Why?', passages: [] }, { findMore, maxTokens: 4 }),
+    );
+    expect(cut.text).toBe('Nothing was found in');
+    const plain = await collect(completer.complete({ question: 'Why?', passages: [] }));
+    expect(plain.text).toMatch(/question\.$/);
+  });
+
   test('prefers an answer to a heading that asks the question', async () => {
     const text =
       'How do I reset my password?\n\nTo reset the password, open the settings and choose Security.';
