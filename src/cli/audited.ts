@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { auditFolder, auditRoom } from '../shared/audit/audit-log.js';
 import { bytesOf, dayOf, listDayFiles, openDayFile } from '../shared/audit/day-files.js';
-import { jsonLine, type CommandAction, type CommandEntry } from '../shared/audit/entry.js';
+import { jsonLine, type AuditEntry, type CommandAction, type CommandEntry } from '../shared/audit/entry.js';
 import type { Settings } from '../shared/settings/load.js';
 import { systemErrorCode } from '../shared/system-error-code.js';
 import { say, UserError } from './user-messages.js';
@@ -16,21 +16,28 @@ const PROCESS = 'cli';
 const HUNG_MILLISECONDS = 10_000;
 const CANNOT_WRITE = 'The audit log cannot be written';
 
+/** The lines of what a command does, beside its own. */
+export interface CommandLog {
+  write(entry: AuditEntry): void;
+  /** Writes the waiting lines. Resolves also where that fails, which is said. */
+  flush(): Promise<void>;
+}
+
 /**
  * Runs a command and writes a line of it into the audit log, where the settings want one. It only ever appends: what is kept,
  * and for how long, is up to the service, whose settings may be others.
  *
- * @param about the user that the command makes a way in for
+ * @param about the user that the command makes a way in for, and the user whom it takes something from
  * @throws UserError before the command runs, where the log is required and cannot be written
  */
 export async function audited<Result>(
   action: CommandAction,
   settings: Settings,
-  work: () => Promise<Result>,
-  about: { readonly user?: string } = {},
+  work: (log: CommandLog) => Promise<Result>,
+  about: Pick<CommandEntry, 'user' | 'from'> = {},
 ): Promise<Result> {
   const { log, required } = settings.audit;
-  if (!log) return work();
+  if (!log) return work({ write: () => undefined, flush: () => Promise.resolve() });
   const isWritable = await inTime(checkRoom(settings)).then(
     () => true,
     (error: unknown) => {
@@ -40,21 +47,37 @@ export async function audited<Result>(
     },
   );
   const begun = Date.now();
+  const lines = openLines(settings, isWritable);
   const write = async (succeeded: boolean) => {
-    if (!isWritable) return;
     const entry = { type: 'command', action, account: accountName(), ...about, succeeded } as const;
-    await inTime(append(settings, { ...entry, ms: Date.now() - begun })).catch((error: unknown) => {
-      say(`${CANNOT_WRITE}: ${reasonOf(error)}. It has no line of this command.`);
-    });
+    lines.write({ ...entry, ms: Date.now() - begun });
+    await lines.flush();
   };
   try {
-    const result = await work();
+    const result = await work(lines);
     await write(true);
     return result;
   } catch (error) {
     await write(false);
     throw error;
   }
+}
+
+function openLines(settings: Settings, isWritable: boolean): CommandLog {
+  let waiting = '';
+  return {
+    write: (entry) => {
+      if (isWritable) waiting += jsonLine({ time: new Date().toISOString(), process: PROCESS, ...entry });
+    },
+    flush: async () => {
+      const lines = waiting;
+      waiting = '';
+      if (lines === '') return;
+      await inTime(append(settings, lines)).catch((error: unknown) => {
+        say(`${CANNOT_WRITE}: ${reasonOf(error)}. It lacks lines of this command.`);
+      });
+    },
+  };
 }
 
 /** @throws where a line could not be written now */
@@ -66,10 +89,8 @@ async function checkRoom(settings: Settings): Promise<void> {
   if (bytes > maxBytes) throw new Error('its files of today are larger than audit.max_megabytes');
 }
 
-async function append(settings: Settings, entry: CommandEntry): Promise<void> {
-  const line = jsonLine({ time: new Date().toISOString(), process: PROCESS, ...entry });
-  await withFile(settings, (file) => file.appendFile(line));
-}
+const append = (settings: Settings, lines: string): Promise<void> =>
+  withFile(settings, (file) => file.appendFile(lines));
 
 /** Uses the file of today for commands of this account, which several of them may append to at once. */
 async function withFile(settings: Settings, use: (file: FileHandle) => Promise<void>): Promise<void> {

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { say, UserError } from './user-messages.js';
 import type { AuditRequest } from './audit.js';
+import type { GiveRequest } from './documents/give.js';
 import type { TokenRequest } from './token.js';
 
 // Each command is loaded when it is asked for, because the supervisor of `up` keeps its loaded modules.
@@ -74,6 +75,21 @@ program
   .action(async ({ toml }: { toml?: true }) => {
     const { settingsFile, settingsTable } = await import('./settings.js');
     process.stdout.write(toml ? settingsFile() : `${settingsTable()}\n`);
+  });
+
+program
+  .command('documents')
+  .description('documents of all users')
+  .command('give')
+  .description('give all documents of one user to another, while the service goes on')
+  .requiredOption('--from <user>', 'who owns them, such as dev_user')
+  .requiredOption('--to <user>', 'who takes their place as owner, and in the access lists')
+  .action(async (request: GiveRequest) => {
+    const { give } = await import('./documents/give.js');
+    const signal = stopSignal('Stopped. The same command goes on from here.');
+    const { isWhole, text } = await give(request, process.env, signal);
+    process.stdout.write(`${text}\n`);
+    if (!isWhole) process.exitCode = 1;
   });
 
 const models = program

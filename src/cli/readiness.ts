@@ -66,8 +66,11 @@ export function welcome(address: string, { devMode, usesModel }: WelcomeOptions)
     `  try        ${post('/ingest/text', { content: 'A quire is a gathering of folded leaves.' })}`,
     `             ${post('/retrieve/chunks', { query: 'What is a quire?' })}`,
     ...(devMode
-      ? []
-      : ['  tokens     these need JWT_SECRET_KEY in their terminal, with the value that it has here']),
+      ? ['  users      everybody is dev_user here; with tokens: README.md, "From dev mode to tokens"']
+      : [
+          '  tokens     these need JWT_SECRET_KEY in their terminal, with the value that it has here',
+          '  dev mode   what dev_user has from it: npx quire documents give --from dev_user --to me',
+        ]),
     ...(usesModel
       ? []
       : ['  models     npx quire models pull, then embedder = "local": semantic search without a key']),

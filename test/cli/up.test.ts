@@ -126,6 +126,7 @@ describe('quire up', () => {
     const first = startQuire();
     await untilReady(first);
     expect(first.output().match(/^ready.*$/gm)).toEqual([`ready http://127.0.0.1:${String(port)}`]);
+    expect(first.output()).toMatch(/^ {2}users .*dev_user.* "From dev mode to tokens"$/m);
     const document = await ingest('A quire is a gathering of folded leaves.');
 
     const samePort = startQuire({ QUIRE_DATA_DIR: join(folder, 'other') });
@@ -210,11 +211,18 @@ describe('quire up', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('outside dev mode it says what makes tokens, and no token is made that would not fit', async () => {
+  test('after dev mode it says what makes tokens, makes none that would not fit, and documents can be given', async () => {
+    const open = startQuire();
+    await untilReady(open);
+    const document = await ingest('A quire is a gathering of folded leaves.');
+    open.child.kill('SIGINT');
+    expect(await open.exit).toBe(0);
+
     const JWT_SECRET_KEY = 'a secret of more than thirty-two bytes';
     const quire = startQuire({ QUIRE_DEV_MODE: 'false', JWT_SECRET_KEY });
     await untilReady(quire);
     expect(quire.output()).toMatch(/^ {2}tokens .*JWT_SECRET_KEY/m);
+    expect(quire.output()).toMatch(/^ {2}dev mode .* npx quire documents give --from dev_user --to me$/m);
     for (const mode of ['true', 'false']) {
       const { code, stdout, stderr } = await makeToken({ QUIRE_DEV_MODE: mode });
       expect({ mode, code, stdout }).toEqual({ mode, code: 1, stdout: '' });
@@ -223,7 +231,17 @@ describe('quire up', () => {
     const { code, stdout } = await makeToken({ QUIRE_DEV_MODE: 'false', JWT_SECRET_KEY });
     expect(code).toBe(0);
     expect(await statusOf('/documents')).toBe(401);
-    expect(await statusOf('/documents', { authorization: `Bearer ${stdout.trim()}` })).toBe(200);
+    const asAlice = { authorization: `Bearer ${stdout.trim()}` };
+    expect(await statusOf('/documents', asAlice)).toBe(200);
+    expect(await statusOf(`/documents/${document}`, asAlice)).toBe(403);
+    // The command of README.md.
+    const [, give = ''] = /^npx quire (documents give .*)$/m.exec(await readFile('README.md', 'utf8')) ?? [];
+    expect(await runQuire(give.split(' '), { QUIRE_DATA_DIR: folder })).toEqual({
+      code: 0,
+      stdout: '1 document of dev_user now belongs to alice.\n',
+      stderr: '',
+    });
+    expect(await statusOf(`/documents/${document}`, asAlice)).toBe(200);
     quire.child.kill('SIGINT');
     expect(await quire.exit).toBe(0);
     expect(await makeToken({ QUIRE_DEV_MODE: 'true' })).toMatchObject({ code: 0, stderr: '' });

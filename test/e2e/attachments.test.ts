@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { receiptSchema } from '../../src/readers/receipt/receipt.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { writeMail } from '../support/mail.js';
+import { runQuire } from '../support/run-quire.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -165,6 +166,26 @@ test('a short text in place of a mail removes what was made of its attachments',
   await ines.put(`/documents/${parent.external_id}/content`, { content: 'Only a short text.' });
   await until(async () => (await idsOf(ines)).length === 1);
   expect((await settled(ines, parent.external_id)).system_metadata.status).toBe('completed');
+});
+
+test('a mail that is given to another user takes what was made of its attachments along', async () => {
+  const [gina, hugo] = [caller('gina'), caller('hugo')];
+  const mails = ['one', 'two'].map((name) =>
+    writeMail({ subject: name, files: [{ name: 'a.txt', bytes: `Attached to ${name}.` }] }),
+  );
+  const parents: string[] = [];
+  for (const mail of mails) parents.push((await gina.ingestFile(mail, 'mail.eml')).body.external_id);
+  await until(async () => (await idsOf(gina)).length === 4);
+  const give = ['documents', 'give', '--from', 'gina', '--to', 'hugo'];
+  // Whatever is still at work is left to another run.
+  await until(async () => (await runQuire(give, { REDIS_URL: service.redis.url })).code === 0);
+  expect(await idsOf(gina)).toEqual([]);
+  expect(await idsOf(hugo)).toHaveLength(4);
+  const [first = '', second = ''] = parents;
+  expect((await hugo.delete(`/documents/${first}`)).status).toBe(200);
+  expect(await idsOf(hugo)).toHaveLength(2);
+  await hugo.put(`/documents/${second}/content`, { content: 'Only a short text.' });
+  await until(async () => (await idsOf(hugo)).length === 1);
 });
 
 test('a mail is ingested where its attachments may not wait', async () => {

@@ -227,6 +227,23 @@ describeOnEachIndex((start, index) => {
       expect(await command('command.reindex')).toMatchObject({ account: username, succeeded: true });
     });
 
+    test('that give documents away leave a line of each, too', async () => {
+      const { body } = await createClient(service.url, 'hanna').ingestText(`${MARK} of hanna`);
+      const given = await quire('documents', 'give', '--from', 'hanna', '--to', 'ines');
+      expect(given).toEqual({ code: 0, stdout: '1 document of hanna now belongs to ines.\n', stderr: '' });
+      const both = { added: ['ines'], removed: ['hanna'] };
+      expect(await command('document.given')).toMatchObject({
+        type: 'change',
+        process: 'cli',
+        documents: [body.external_id],
+        owner: 'ines',
+        access: { readers: both, writers: both, admins: both },
+      });
+      expect(await command('command.give')).toMatchObject({ user: 'ines', from: 'hanna', succeeded: true });
+      const about = await quire('audit', '--caller', 'hanna', '--action', 'command');
+      expect(about.stdout.trim().split('\n')).toEqual([expect.stringContaining('"command.give"')]);
+    });
+
     test('leave a line also where they fail', async () => {
       const place = join(service.dataDirectory, `backup-${MARK}`);
       expect(await quire('backup', place)).toMatchObject({ code: 0 });

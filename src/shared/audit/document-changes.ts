@@ -12,9 +12,11 @@ const MAX_LENGTH = 16_384;
 /** The list with the most rights is named first. */
 const LISTS = [...ACCESS_LISTS].reverse();
 
+const ABOUT_ACCESS: readonly ChangeAction[] = ['document.created', 'document.shared', 'document.given'];
+
 /** Writes a line for each change of a document that its users would notice. */
 export const auditChanges =
-  (log: AuditLog): OnChange =>
+  (log: Pick<AuditLog, 'write'>): OnChange =>
   (before, after) => {
     const known = after ?? before;
     if (!known) return;
@@ -30,7 +32,7 @@ export const auditChanges =
         documents: [known.id],
         owner: known.ownerId,
         version: known.version,
-        access: action === 'document.created' || action === 'document.shared' ? access : undefined,
+        access: ABOUT_ACCESS.includes(action) ? access : undefined,
       });
     }
   };
@@ -49,7 +51,8 @@ function actionsOf(
   if (isFinished(before) && after.status === 'queued' && after.version === before.version)
     actions.push('document.retried');
   if (isOtherwise(before, after)) actions.push('document.changed');
-  if (access) actions.push('document.shared');
+  if (after.ownerId !== before.ownerId) actions.push('document.given');
+  else if (access) actions.push('document.shared');
   return actions;
 }
 

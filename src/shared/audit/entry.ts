@@ -56,6 +56,7 @@ const CHANGE_ACTIONS = [
   'document.retried',
   'document.changed',
   'document.shared',
+  'document.given',
   'document.removed',
 ] as const;
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
@@ -65,7 +66,13 @@ const BUILD_ACTIONS = ['cache.built'] as const;
 type BuildAction = (typeof BUILD_ACTIONS)[number];
 
 /** Commands on the machine itself that copy or change data of all, or make a way in. */
-const COMMAND_ACTIONS = ['command.token', 'command.backup', 'command.restore', 'command.reindex'] as const;
+const COMMAND_ACTIONS = [
+  'command.token',
+  'command.backup',
+  'command.restore',
+  'command.reindex',
+  'command.give',
+] as const;
 export type CommandAction = (typeof COMMAND_ACTIONS)[number];
 
 /** The events of the log itself. A start without a stop tells of a process that was killed. */
@@ -162,8 +169,10 @@ export interface CommandEntry {
   readonly action: CommandAction;
   /** The account of the operating system that gave it. */
   readonly account: string;
-  /** The user that a token was made for. */
+  /** The user that a token was made for, or whom documents were given to. */
   readonly user?: string | undefined;
+  /** The user whose documents were given away. */
+  readonly from?: string | undefined;
   readonly succeeded: boolean;
   readonly ms: number;
 }

@@ -22,6 +22,7 @@ const lineSchema = z.looseObject({
   action: z.string(),
   caller: z.string().optional(),
   user: z.string().optional(),
+  from: z.string().optional(),
   documents: z.array(z.string()).optional(),
 });
 type Line = z.infer<typeof lineSchema>;
@@ -55,7 +56,7 @@ function isWantedDay({ day }: DayFile, { sinceMs, untilMs }: AuditFilter): boole
 function isWanted(line: Line, { sinceMs, untilMs, caller, document, action }: AuditFilter): boolean {
   const atMs = Date.parse(line.time);
   if (atMs < (sinceMs ?? -Infinity) || atMs >= (untilMs ?? Infinity)) return false;
-  if (caller !== undefined && line.caller !== caller && line.user !== caller) return false;
+  if (caller !== undefined && ![line.caller, line.user, line.from].includes(caller)) return false;
   if (document !== undefined && line.documents?.includes(document) !== true) return false;
   return action === undefined || line.action === action || line.action.startsWith(`${action}.`);
 }

@@ -47,6 +47,11 @@ export type Change = (
 ) &
   Effects;
 
+/** Returns the owner whom a change takes a document from; null where it stays with its owner. */
+export function formerOwner(before: DocumentRecord | null, { record }: Change): string | null {
+  return before && record && before.ownerId !== record.ownerId ? before.ownerId : null;
+}
+
 /** Computes the change of a record; null leaves the record alone, because the run is stale or nothing is to be done. */
 export type Transition = (record: DocumentRecord) => Change | null;
 

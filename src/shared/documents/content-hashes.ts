@@ -1,6 +1,6 @@
 import { isReader } from '../access/access.js';
 import type { DocumentRecord } from '../document.js';
-import type { Change } from './change.js';
+import { formerOwner, type Change } from './change.js';
 import { ANSWER } from './commit/answers.js';
 
 /*
@@ -41,7 +41,8 @@ export function contentFields(before: DocumentRecord | null, change: Change) {
   const memberOf = (record: DocumentRecord | null | undefined) =>
     (record ? contentMember(record) : null) ?? undefined;
   const [left, entered] = [memberOf(before), memberOf(change.record)];
-  const isSame = left === entered;
+  // The lists of two owners are two, although a document is the same member of both.
+  const isSame = left === entered && formerOwner(before, change) === null;
   const newest = change.record?.pending ?? change.record?.published;
   return {
     contentLeft: isSame ? undefined : left,
@@ -58,7 +59,8 @@ if change.newContent then
 end
 `;
 
+/** Expects `formerContents` as well, the key of the sorted set of who was the owner, in a list that is empty for most. */
 export const INDEX_CONTENT = `
-if change.contentLeft then redis.call('ZREM', contents, change.contentLeft) end
+if change.contentLeft then redis.call('ZREM', formerContents[1] or contents, change.contentLeft) end
 if change.contentEntered then redis.call('ZADD', contents, 0, change.contentEntered) end
 `;

@@ -2,7 +2,7 @@ import { contentBytes, type DocumentRecord } from '../document.js';
 import { IngestError, OverQuotaError, QUOTAS, type Quota } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
-import type { Change } from './change.js';
+import { formerOwner, type Change } from './change.js';
 import { ANSWER } from './commit/answers.js';
 
 /*
@@ -41,7 +41,8 @@ export const writeOwned = (owned: Owned): string => QUOTAS.map((quota) => String
 
 /** Returns the fields of `change` that the two parts below read. */
 export function ownedFields(before: DocumentRecord | null, change: Change, quotas: Quotas) {
-  const had = before ? ownedWith(before) : NOTHING;
+  // Whoever is given a document had nothing of it.
+  const had = before && formerOwner(before, change) === null ? ownedWith(before) : NOTHING;
   const has = change.record ? ownedWith(change.record) : NOTHING;
   return {
     owned: writeOwned(has),
@@ -96,16 +97,20 @@ local function overQuota(owned, totals, difference, most)
 end
 `;
 
-/** Expects the locals `change`, `record`, `owned` and `ownedTotals`, and the functions above. */
+/**
+ * Expects the locals `change`, `record`, `owned` and `ownedTotals`, and the functions above; and `formerOwned`, the amounts of
+ * who was the owner, in a list that is empty for most.
+ */
 export const CHECK_QUOTAS = `
 local noted = redis.call('HGET', record, '${OWNED_FIELD}')
-local difference = differenceOf(noted, change.owned)
+local difference = differenceOf(not formerOwned[1] and noted, change.owned)
 local over = overQuota(owned, ownedTotals, difference, change.most)
 if over then return over end
 `;
 
 export const COUNT_OWNED = `
 addOwned(owned, ownedTotals, difference)
+if formerOwned[1] then addOwned(formerOwned[1], ownedTotals, differenceOf(noted, '${writeOwned(NOTHING)}')) end
 if not change.removed and noted ~= change.owned then redis.call('HSET', record, '${OWNED_FIELD}', change.owned) end
 `;
 

@@ -290,6 +290,26 @@ const withLists = (record: DocumentRecord, lists: Partial<DocumentRecord>) => ({
   record: { ...record, ...lists, retag: laterRevision(record.revision), updatedAt: now() },
 });
 
+/**
+ * Gives a document to another owner, who takes the place of the present one in the lists, and gets no right that this one
+ * does not have. Usage stays with who has caused it. The work of the tags is also that of the owners' term statistics.
+ */
+export function giveTo(record: DocumentRecord, ownerId: string): Change | null {
+  if (record.ownerId === ownerId) return null;
+  const named = (ids: readonly string[]) => [
+    ...new Set(ids.map((id) => (id === record.ownerId ? ownerId : id))),
+  ];
+  const { left } = record;
+  const lists = {
+    readers: named(record.readers),
+    writers: named(record.writers),
+    admins: named(record.admins),
+    // An owner cannot have left.
+    ...(left ? { left: left.filter(({ id }) => id !== ownerId) } : {}),
+  };
+  return withLists({ ...record, ownerId }, lists);
+}
+
 /** Notes that the chunks' tags are to be rewritten, although nothing changes that callers see. */
 export const renewTags = (record: DocumentRecord): Change => ({
   record: { ...record, retag: laterRevision(record.revision) },

@@ -65,6 +65,7 @@ const FATES: readonly ((record: DocumentRecord, size: number) => ReturnType<Tran
       operation: makeOperation({ userId: record.ownerId }),
     }),
   (record, size) => transitions.patch(record, { metadata: { size } }),
+  (record) => transitions.giveTo(record, record.ownerId === 'ann' ? 'bob' : 'ann'),
   (record) => transitions.remove(record),
 ];
 

@@ -1,9 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { readerTag } from '../../../src/shared/access/access.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
+import { changedFields } from '../../../src/shared/documents/record-fields.js';
 import {
   cancel,
   fail,
   giveBack,
+  giveTo,
   isCurrent,
   latestAttempts,
   noteExtraction,
@@ -42,6 +45,45 @@ const fenceOf = ({ id, version, attempt }: DocumentRecord) => ({ documentId: id,
 const running = (changes: Partial<DocumentRecord> = {}) =>
   makeDocument({ status: 'processing', stage: 'parsing', ...changes });
 const failure = { code: 'corrupt', message: 'no', stage: 'parsing' } as const;
+
+describe('a document that is given to another user', () => {
+  const lists = (ids: string[]) => ({ readers: ids, writers: ids, admins: ids });
+
+  test('has the new owner where the former one was, once, and has its tags written anew', () => {
+    const record = makeDocument({
+      ownerId: 'ann',
+      readers: ['ann', 'bob', 'cat'],
+      writers: ['cat', 'ann'],
+      admins: ['ann'],
+      left: [
+        { id: 'cat', lists: [] },
+        { id: 'dan', lists: ['readers'] },
+      ],
+    });
+    const { record: given } = giveTo(record, 'cat') ?? {};
+    expect(given).toMatchObject({
+      ownerId: 'cat',
+      readers: ['cat', 'bob'],
+      writers: ['cat'],
+      admins: ['cat'],
+    });
+    expect(given?.left).toEqual([{ id: 'dan', lists: ['readers'] }]);
+    expect(given?.retag).toBeGreaterThan(0);
+    expect(given?.operation?.userId).toBe('ann');
+    expect(giveTo(record, 'ann')).toBeNull();
+  });
+
+  test('gets nobody a right that its owner did not have, and has the tags of its new owner all the same', () => {
+    const record = makeDocument({ ownerId: 'ann', ...lists(['bob']) });
+    const { record: given } = giveTo(record, 'bob') ?? {};
+    expect(given).toMatchObject(lists(['bob']));
+    expect(changedFields(record, given ?? record)).toMatchObject({
+      ownerId: '"bob"',
+      tags: expect.stringContaining(readerTag('bob')),
+    });
+    expect(giveTo(record, 'cat')?.record).toMatchObject({ ownerId: 'cat', ...lists(['bob']) });
+  });
+});
 
 describe('a run', () => {
   test('is stale once its document has ended, has another version or attempt, or is of other content', () => {

@@ -98,7 +98,7 @@ export async function quoteSources(sources: readonly Source[], answer: Answer): 
 
 interface PageLink {
   readonly baseUrl: string;
-  /** What is marked; the passage of the chunk without it. */
+  /** The part that is marked; the whole passage without it. */
   readonly quote?: SourceQuote | undefined;
 }
 

@@ -19,7 +19,7 @@ import { keys, toMember } from '../../redis/keys.js';
 import { declareScript, evenWhenFull, SERVER_TIME, type Value } from '../../redis/script.js';
 import { isShortSource } from '../../storage/sources.js';
 import { hasAttachmentWork } from '../attachments/attachment-changes.js';
-import type { Change } from '../change.js';
+import { formerOwner, type Change } from '../change.js';
 import { contentFields, SameContentError, CHECK_CONTENT_IS_NEW, INDEX_CONTENT } from '../content-hashes.js';
 import {
   overQuota,
@@ -136,6 +136,7 @@ export function commitRequest(
     vectors: vectors.field,
   };
   const touched = touchedHashes(change);
+  const former = formerOwner(before, change);
   const accessGroups = [...new Set([...(payload.groups ?? []), ...heldGroups])];
   return {
     keys: {
@@ -146,6 +147,8 @@ export function commitRequest(
       owned: keys.owned(ownerId),
       pending: usage.map((event) => keys.usagePending(event.userId)),
       touched: touched.map(({ key }) => key),
+      formerOwned: former === null ? [] : [keys.owned(former)],
+      formerContents: former === null ? [] : [keys.contentHashes(former)],
       accessGroups: accessGroups.map(keys.accessGroup),
     },
     args: {
@@ -285,6 +288,9 @@ export const commitScript = declareScript({
     // The lists of the users whose usage the events are.
     pending: 'keys',
     touched: 'keys',
+    // The counts and the contents of who was the owner.
+    formerOwned: 'keys',
+    formerContents: 'keys',
     accessGroups: 'keys',
   },
   args: {
