@@ -8,6 +8,12 @@ export interface TextSpan {
 const MAX_SENTENCE_LENGTH = 400;
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
+const ABBREVIATION =
+  /(?:^|[\s(])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|vs|etc|al|cf|fig|Fig|no|No|pp?|vol|approx|[a-z]\.[a-z]|z\.\s?B|bzw|Nr)\.$/u;
+
+/** Tells whether a text ends with an abbreviation, whose full stop ends no sentence. */
+export const endsWithAbbreviation = (text: string): boolean => ABBREVIATION.test(text);
+
 /**
  * Returns the sentences of a text in any language (UAX #29), without the white space around them. A line also ends one when
  * a blank line or a list item follows. Parts without a letter or a digit are left out.
@@ -17,13 +23,30 @@ export function sentencesOf(text: string): TextSpan[] {
     .flatMap(({ start, end }) => {
       // Of the same length, since the places count; a line end within a sentence is no end of it.
       const block = text.slice(start, end).replace(/\s/gu, ' ');
-      return Array.from(segmenter.segment(block), ({ segment, index }) => ({
-        start: start + index,
-        end: start + index + segment.length,
-      }));
+      return segmentsOf(block).map((span) => ({ start: start + span.start, end: start + span.end }));
     })
     .flatMap((span) => cutLong(text, trimmed(text, span)))
     .filter(({ start, end }) => /[\p{L}\p{N}]/u.test(text.slice(start, end)));
+}
+
+/** The longest word that may be an abbreviation, with what stands before it. */
+const MAX_ABBREVIATION = 16;
+
+/** The sentences of a text on one line, with the white space behind each. */
+function segmentsOf(block: string): TextSpan[] {
+  const spans: TextSpan[] = [];
+  let start = 0;
+  for (const { segment, index } of segmenter.segment(block)) {
+    const end = index + segment.length;
+    if (
+      end < block.length &&
+      endsWithAbbreviation(block.slice(Math.max(start, end - MAX_ABBREVIATION), end).trimEnd())
+    )
+      continue;
+    spans.push({ start, end });
+    start = end;
+  }
+  return spans;
 }
 
 /** A line that begins a list item, a heading or a row of a table. */

@@ -1,3 +1,5 @@
+import { endsWithAbbreviation } from '../../shared/text/sentences.js';
+
 /** The worth of a position as a border between two chunks; higher is better. */
 export const BORDER = {
   /** The border would split a visible character, or the next chunk would begin with white space. */
@@ -23,8 +25,6 @@ const WIDE_SENTENCE_END = /[。！？｡．…][」』”’）)》】]*$/u;
 const SENTENCE_END = /[.!?…։؟۔।॥።][\p{Pe}\p{Pf}"'*_]*$/u;
 const CLAUSE_END = /[,;:、，；：،؛][\p{Pe}\p{Pf}"']*$/u;
 const CONTINUES = /^[\p{Ll}\p{Pe},;:]/u;
-const ABBREVIATION =
-  /(?:^|[\s(])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|vs|etc|al|cf|fig|Fig|no|No|pp?|vol|approx|[a-z]\.[a-z]|z\.\s?B|bzw|Nr)\.$/u;
 const HEADING = /(?:^|\n)#{1,6} [^\n]*$/u;
 
 /** Judges the position between two characters. */
@@ -70,7 +70,7 @@ function judgedBorder(text: string, position: number): Border {
   if (lines > 0 && HEADING.test(solid)) return BORDER.word;
   if (lines > 1) return BORDER.paragraph;
   if (WIDE_SENTENCE_END.test(solid)) return BORDER.sentence;
-  const ends = SENTENCE_END.test(solid) && !CONTINUES.test(after) && !ABBREVIATION.test(solid);
+  const ends = SENTENCE_END.test(solid) && !CONTINUES.test(after) && !endsWithAbbreviation(solid);
   if (ends) return BORDER.sentence;
   if (lines > 0) return BORDER.line;
   return CLAUSE_END.test(solid) ? BORDER.clause : BORDER.word;
