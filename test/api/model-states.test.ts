@@ -73,7 +73,7 @@ describe('the models in use', () => {
     const { host } = new URL(provider.url);
     await start({
       QUIRE_EMBEDDER: 'openai',
-      QUIRE_EMBEDDING_BASE_URL: `http://olga:hush-hush@${host}/v1/?key=hush-hush#hush-hush`,
+      QUIRE_EMBEDDING_BASE_URL: `http://${host}/v1/?key=hush-hush#hush-hush`,
       QUIRE_EMBEDDING_MODEL: 'some-embedder',
       QUIRE_COMPLETER: 'openai',
       QUIRE_COMPLETION_BASE_URL: provider.url,

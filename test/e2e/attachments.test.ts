@@ -169,23 +169,23 @@ test('a short text in place of a mail removes what was made of its attachments',
 });
 
 test('a mail that is given to another user takes what was made of its attachments along', async () => {
-  const [gina, hugo] = [caller('gina'), caller('hugo')];
+  const [paula, quentin] = [caller('paula'), caller('quentin')];
   const mails = ['one', 'two'].map((name) =>
     writeMail({ subject: name, files: [{ name: 'a.txt', bytes: `Attached to ${name}.` }] }),
   );
   const parents: string[] = [];
-  for (const mail of mails) parents.push((await gina.ingestFile(mail, 'mail.eml')).body.external_id);
-  await until(async () => (await idsOf(gina)).length === 4);
-  const give = ['documents', 'give', '--from', 'gina', '--to', 'hugo'];
+  for (const mail of mails) parents.push((await paula.ingestFile(mail, 'mail.eml')).body.external_id);
+  await until(async () => (await idsOf(paula)).length === 4);
+  const give = ['documents', 'give', '--from', 'paula', '--to', 'quentin'];
   // Whatever is still at work is left to another run.
   await until(async () => (await runQuire(give, { REDIS_URL: service.redis.url })).code === 0);
-  expect(await idsOf(gina)).toEqual([]);
-  expect(await idsOf(hugo)).toHaveLength(4);
+  expect(await idsOf(paula)).toEqual([]);
+  expect(await idsOf(quentin)).toHaveLength(4);
   const [first = '', second = ''] = parents;
-  expect((await hugo.delete(`/documents/${first}`)).status).toBe(200);
-  expect(await idsOf(hugo)).toHaveLength(2);
-  await hugo.put(`/documents/${second}/content`, { content: 'Only a short text.' });
-  await until(async () => (await idsOf(hugo)).length === 1);
+  expect((await quentin.delete(`/documents/${first}`)).status).toBe(200);
+  expect(await idsOf(quentin)).toHaveLength(2);
+  await quentin.put(`/documents/${second}/content`, { content: 'Only a short text.' });
+  await until(async () => (await idsOf(quentin)).length === 1);
 });
 
 test('a mail is ingested where its attachments may not wait', async () => {

@@ -33,8 +33,15 @@ describe('the whole service', () => {
       chunk_number: 0,
       score: expect.any(Number),
       section: [],
+      location: { lines: { first: 1, last: 1 } },
+      filename: null,
+      title: null,
+      text: content,
+      quotes: [{ text: content, start: 0, end: content.length, line: 1 }],
+      page_url: null,
     };
-    expect(answer.sources).toEqual([{ ...source, location: { lines: { first: 1, last: 1 } } }]);
+    expect(answer).toMatchObject({ sources: [source], unsupported: [] });
+    expect(answer.sources).toEqual([source]);
 
     const { body: stats } = await client.get('/usage/stats');
     expect(stats).toEqual({ ingest_text: 1, retrieve_chunks: 1, query: 1 });
