@@ -22,13 +22,12 @@ export async function holdUploads(
   const length = `Content-Length: ${String(begun.length + 100_000)}`;
   const head = headOf(caller, 'POST /ingest/file', type, length);
   const part = '--xx\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
+  const beginning = Buffer.concat([Buffer.from(head + part), Buffer.from(begun)]);
   const held: RawConnection[] = [];
   while (held.length < count) {
     const more = await openMany(port, Math.min(20, count - held.length), localAddress);
-    for (const { socket } of more) {
-      socket.write(head + part);
-      socket.write(begun);
-    }
+    // At once: what comes after a refusal would reset the connection, and the answer with it.
+    for (const { socket } of more) socket.write(beginning);
     held.push(...more);
     await sleep(20);
   }
