@@ -13,11 +13,14 @@ export interface Spot {
   readonly box?: Rectangle | undefined;
 }
 
-/** Most spots of a chunk; the text after the last has the place of the last. */
+/** Most spots of a chunk. Where there are more, the text from the last one on has its number, and no rectangle. */
 export const MAX_SPOTS = 512;
 
 /** Most characters of packed spots: six numbers of at most six bytes each, in Base64. */
 export const MAX_PACKED_SPOTS = MAX_SPOTS * 48;
+
+/** Most points of a side, or of its distance from the corner. A file may state larger ones, which are none of a page. */
+const MAX_POINTS = 100_000;
 
 /** Rectangles are kept in tenths of a point, as readers round them. */
 const PARTS_OF_POINT = 10;
@@ -31,7 +34,9 @@ const PARTS_OF_POINT = 10;
 export function packSpots(spots: readonly Spot[]): string {
   const bytes: number[] = [];
   let last: Required<Spot> = FIRST;
-  for (const { start, number, box } of spots.slice(0, MAX_SPOTS)) {
+  for (const [i, { start, number, box: stated }] of spots.slice(0, MAX_SPOTS).entries()) {
+    const isLastOfMore = i === MAX_SPOTS - 1 && spots.length > MAX_SPOTS;
+    const box = stated && isOfPage(stated) && !isLastOfMore ? stated : undefined;
     appendVarint(bytes, start - last.start);
     appendVarint(bytes, 2 * zigzag(number - last.number) + (box ? 1 : 0));
     const sides = sidesOf(last.box ?? NO_BOX);
@@ -63,6 +68,9 @@ export function unpackSpots(packed: string | null | undefined): Spot[] {
 
 const NO_BOX: Rectangle = { x: 0, y: 0, width: 0, height: 0 };
 const FIRST: Required<Spot> = { start: 0, number: 0, box: NO_BOX };
+
+const isOfPage = ({ x, y, width, height }: Rectangle): boolean =>
+  [x, y, width, height].every((side) => Math.abs(side) <= MAX_POINTS);
 
 const sidesOf = ({ x, y, width, height }: Rectangle): number[] =>
   [x, y, width, height].map((side) => Math.round(side * PARTS_OF_POINT));

@@ -1,3 +1,4 @@
+import { addTo, sumOf } from '../at.js';
 import type { Quote } from '../ports.js';
 import { backgroundRate } from '../text/background-terms.js';
 import { analyzeQuery, analyzeText } from '../text/list-terms.js';
@@ -27,7 +28,7 @@ const MIN_GAIN = 0.2;
  * another language than its passages shares few words with them, so that nothing of it is quoted.
  */
 export async function findSupport(answer: string, passages: readonly string[]): Promise<Support> {
-  const read = createPassageReader(passages);
+  const index = await indexPassages(passages);
   const quotes: Quote[] = [];
   const unsupported: string[] = [];
   for (const claim of claimsOf(answer)) {
@@ -35,9 +36,10 @@ export async function findSupport(answer: string, passages: readonly string[]): 
     const weights = weightsOf(claim.words);
     const total = sum(weights.values());
     if (total < MIN_WEIGHT) continue;
+    const cited = new Set(claim.cited);
     const found =
-      supportOf(claim, weights, await read.sentences(claim.cited)) ??
-      supportOf(claim, weights, await read.sentences(read.all));
+      supportOf(claim, { index, weights, isWanted: (passage) => cited.has(passage) }) ??
+      supportOf(claim, { index, weights, isWanted: () => true });
     if (found) quotes.push(...found);
     else unsupported.push(claim.text);
   }
@@ -108,60 +110,52 @@ function weightsOf(words: string): Weights {
 const sum = (values: Iterable<number>): number =>
   Array.from(values).reduce((total, value) => total + value, 0);
 
+/** The sentences of passages by the words that they hold, and the passages by their numbers. */
+interface PassageIndex {
+  readonly byTerm: ReadonlyMap<number, readonly Sentence[]>;
+  readonly byNumber: ReadonlyMap<string, ReadonlySet<number>>;
+}
+
 interface Sentence extends Quote {
   readonly terms: ReadonlyMap<number, number>;
 }
 
-/** Reads the sentences of passages, each passage once. */
-function createPassageReader(passages: readonly string[]) {
-  const known = new Map<number, readonly Sentence[]>();
-  const read = (passage: number, text: string): readonly Sentence[] => {
-    const sentences =
-      known.get(passage) ??
-      sentencesOf(text).map(({ start, end }) => ({
-        passage,
-        start,
-        end,
-        terms: analyzeText(text.slice(start, end)).counts,
-      }));
-    known.set(passage, sentences);
-    return sentences;
-  };
-  return {
-    all: passages.map((_, passage) => passage),
-    sentences: async (wanted: readonly number[]): Promise<Cited> => {
-      const sentences: Sentence[] = [];
-      const found = new Set<string>();
-      for (const passage of new Set(wanted)) {
-        const text = passages[passage];
-        if (text === undefined) continue;
-        await nextSlice();
-        for (const sentence of read(passage, text)) sentences.push(sentence);
-        for (const number of numbersOf(text)) found.add(number);
-      }
-      return { sentences, numbers: found };
-    },
-  };
+async function indexPassages(passages: readonly string[]): Promise<PassageIndex> {
+  const byTerm = new Map<number, Sentence[]>();
+  const byNumber = new Map<string, Set<number>>();
+  for (const [passage, text] of passages.entries()) {
+    await nextSlice();
+    for (const { start, end } of sentencesOf(text)) {
+      const sentence = { passage, start, end, terms: analyzeText(text.slice(start, end)).counts };
+      for (const term of sentence.terms.keys()) getOrCreate(byTerm, term, () => []).push(sentence);
+    }
+    for (const number of numbersOf(text)) getOrCreate(byNumber, number, () => new Set()).add(passage);
+  }
+  return { byTerm, byNumber };
 }
 
-/** The sentences and numbers of passages in which a sentence of the answer is looked for. */
-interface Cited {
-  readonly sentences: readonly Sentence[];
-  readonly numbers: ReadonlySet<string>;
+function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const value = map.get(key) ?? create();
+  map.set(key, value);
+  return value;
+}
+
+/** The passages in which a sentence of the answer is looked for. */
+interface SupportSearch {
+  readonly index: PassageIndex;
+  readonly weights: Weights;
+  readonly isWanted: (passage: number) => boolean;
 }
 
 /** The sentences that hold a claim together; null where they do not hold enough of it. */
-function supportOf(
-  { words }: Claim,
-  weights: Weights,
-  { sentences, numbers }: Cited,
-): readonly Quote[] | null {
-  if (!numbersOf(words).every((number) => numbers.has(number))) return null;
+function supportOf({ words }: Claim, { index, weights, isWanted }: SupportSearch): readonly Quote[] | null {
+  const isWritten = (number: string) => Array.from(index.byNumber.get(number) ?? []).some(isWanted);
+  if (!numbersOf(words).every(isWritten)) return null;
   const total = sum(weights.values());
   const left = new Map(weights);
   const chosen: Sentence[] = [];
   while (chosen.length < MAX_QUOTES) {
-    const [best, gain] = bestOf(sentences, left);
+    const [best, gain] = bestOf(left, { index, weights, isWanted });
     if (!best || gain < MIN_GAIN * total) break;
     chosen.push(best);
     for (const term of best.terms.keys()) left.delete(term);
@@ -169,16 +163,28 @@ function supportOf(
   return total - sum(left.values()) >= MIN_SHARE * total ? chosen : null;
 }
 
-function bestOf(sentences: readonly Sentence[], left: Weights): [best: Sentence | undefined, gain: number] {
+/** The sentence that holds most of some words; the shorter and then the earlier one of two. */
+function bestOf(
+  left: Weights,
+  { index, isWanted }: SupportSearch,
+): readonly [best: Sentence | undefined, gain: number] {
+  const gains = new Map<Sentence, number>();
+  for (const [term, weight] of left)
+    for (const sentence of index.byTerm.get(term) ?? [])
+      if (isWanted(sentence.passage)) addTo(gains, sentence, weight);
   let best: Sentence | undefined;
-  let most = 0;
-  for (const sentence of sentences) {
-    let gain = 0;
-    for (const [term, weight] of left) if (sentence.terms.has(term)) gain += weight;
-    const isShorter = gain === most && best && sentence.end - sentence.start < best.end - best.start;
-    if (gain > most || isShorter) [best, most] = [sentence, gain];
-  }
-  return [best, most];
+  for (const sentence of gains.keys()) if (!best || isBetter(sentence, best, gains)) best = sentence;
+  return [best, best ? sumOf(gains, best) : 0];
+}
+
+function isBetter(one: Sentence, other: Sentence, gains: ReadonlyMap<Sentence, number>): boolean {
+  const lengthOf = ({ start, end }: Sentence) => end - start;
+  const order =
+    sumOf(gains, one) - sumOf(gains, other) ||
+    lengthOf(other) - lengthOf(one) ||
+    other.passage - one.passage ||
+    other.start - one.start;
+  return order > 0;
 }
 
 /** A number with its separators, as it is written. */

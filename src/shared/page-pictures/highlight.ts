@@ -29,8 +29,12 @@ export function parseHighlight(text: string): Highlight | null {
 export const writeHighlight = ({ chunk, part }: Highlight): string =>
   part ? `${String(chunk)}:${String(part.start)}-${String(part.end)}` : String(chunk);
 
-/** The rectangles of a chunk, or of a part of it, on a page. A part has those of the lines that it touches. */
+/**
+ * The rectangles of a chunk, or of a part of it, on a page. A part has those of the lines that it touches, and those of the
+ * chunk where it does not tell its lines; one behind the text has none.
+ */
 export function boxesOn(page: number, stored: StoredChunk, { part }: Highlight): Box[] {
+  if (part && part.start >= stored.text.length) return [];
   const boxes = part ? placeOfPart(stored, part).boxes : undefined;
   return (boxes ?? stored.location?.boxes ?? []).filter((box) => box.page === page);
 }

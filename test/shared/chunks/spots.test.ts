@@ -35,14 +35,25 @@ describe('packed spots', () => {
   });
 
   test('are bounded, and so is their form', () => {
-    const wide = { x: 1e9, y: -1e9, width: 1e9, height: -1e9 };
+    const wide = { x: 100_000, y: -100_000, width: 100_000, height: -100_000 };
     const many = Array.from({ length: 2 * MAX_SPOTS }, (_, i) => ({
       start: i,
       number: i % 2 ? 1 : 1e9,
       box: i % 2 ? wide : box(1),
     }));
     expect(packSpots(many).length).toBeLessThanOrEqual(MAX_PACKED_SPOTS);
-    expect(unpackSpots(packSpots(many))).toEqual(many.slice(0, MAX_SPOTS));
+    const [last, ...others] = unpackSpots(packSpots(many)).reverse();
+    expect(others.reverse()).toEqual(many.slice(0, MAX_SPOTS - 1));
+    // The lines behind it are not told.
+    expect(last).toEqual({ start: MAX_SPOTS - 1, number: 1, box: undefined });
+  });
+
+  test.each([Infinity, -Infinity, Number.NaN, 1e300, -1e9])('have no rectangle with a side of %p', (side) => {
+    const spots = [
+      { start: 0, number: 1, box: { ...box(1), width: side } },
+      { start: 9, number: 1, box: box(2) },
+    ];
+    expect(unpackSpots(packSpots(spots))).toEqual([{ start: 0, number: 1 }, spots[1]]);
   });
 
   test('that are cut off or nonsense are none', () => {

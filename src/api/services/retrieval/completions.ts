@@ -113,8 +113,8 @@ async function prepare(parts: Dependencies, request: QueryRequest): Promise<Prep
   const lease = await parts.memory.reserve(hitsWanted(parts, { ...request, per: 'chunk' }));
   try {
     const found = await findPrompt(parts, request, lease);
-    // The result does not matter: there was room for the hits, and the prompt is at most slightly larger than they are.
-    lease.resize(heldSize(found.prompt) + heldSize(found.sources));
+    // The result does not matter: there was room for the hits, whose texts the prompt shares with the sources.
+    lease.resize(heldSize(found.prompt.question) + heldSize(found.sources));
     return { ...found, lease };
   } catch (error) {
     lease.release();
