@@ -1,7 +1,7 @@
 import { addTo, sumOf } from '../at.js';
 import type { Quote } from '../ports.js';
 import { backgroundRate } from '../text/background-terms.js';
-import { analyzeQuery, analyzeText } from '../text/list-terms.js';
+import { listQueryTerms, listTerms } from '../text/list-terms.js';
 import { sentencesOf } from '../text/sentences.js';
 import { nextSlice } from '../tools/time-slices.js';
 
@@ -101,10 +101,10 @@ const LEAST_RATE = 0.0005;
 
 /** The informative weight of each word: 1 for a rare one, less for those that many texts hold. Stop words have none. */
 function weightsOf(words: string): Weights {
-  if (analyzeText(words).length === 0) return new Map();
+  if (listTerms(words).length === 0) return new Map();
   const weight = (term: number) =>
     Math.log(Math.max(LEAST_RATE, backgroundRate(term))) / Math.log(LEAST_RATE);
-  return new Map(Array.from(analyzeQuery(words).counts.keys(), (term) => [term, weight(term)]));
+  return new Map(Array.from(listQueryTerms(words).terms, (term) => [term, weight(term)]));
 }
 
 const sum = (values: Iterable<number>): number =>
@@ -117,7 +117,7 @@ interface PassageIndex {
 }
 
 interface Sentence extends Quote {
-  readonly terms: ReadonlyMap<number, number>;
+  readonly terms: Uint32Array;
 }
 
 async function indexPassages(passages: readonly string[]): Promise<PassageIndex> {
@@ -126,8 +126,8 @@ async function indexPassages(passages: readonly string[]): Promise<PassageIndex>
   for (const [passage, text] of passages.entries()) {
     await nextSlice();
     for (const { start, end } of sentencesOf(text)) {
-      const sentence = { passage, start, end, terms: analyzeText(text.slice(start, end)).counts };
-      for (const term of sentence.terms.keys()) getOrCreate(byTerm, term, () => []).push(sentence);
+      const sentence = { passage, start, end, terms: listTerms(text.slice(start, end)).terms };
+      for (const term of sentence.terms) getOrCreate(byTerm, term, () => []).push(sentence);
     }
     for (const number of numbersOf(text)) getOrCreate(byNumber, number, () => new Set()).add(passage);
   }
@@ -158,7 +158,7 @@ function supportOf({ words }: Claim, { index, weights, isWanted }: SupportSearch
     const [best, gain] = bestOf(left, { index, weights, isWanted });
     if (!best || gain < MIN_GAIN * total) break;
     chosen.push(best);
-    for (const term of best.terms.keys()) left.delete(term);
+    for (const term of best.terms) left.delete(term);
   }
   return total - sum(left.values()) >= MIN_SHARE * total ? chosen : null;
 }
