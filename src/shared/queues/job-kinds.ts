@@ -4,6 +4,7 @@ import { factsOf, formatOf, type FileFormat } from '../../readers/index.js';
 import { at } from '../at.js';
 import { contentBytes, callerOf, type Content, type DocumentRecord } from '../document.js';
 import type { Fence } from '../documents/transitions.js';
+import { parseHighlight } from '../page-pictures/highlight.js';
 import { toMember } from '../redis/keys.js';
 import type { LaneName } from './lanes.js';
 
@@ -21,16 +22,25 @@ export const cleanJob = z.object({ generation: z.string(), callerId });
 export const retagJob = z.object({ documentId: z.string(), mark: z.number(), callerId, requestId });
 /** Either removes documents of attachments of replaced contents, or makes documents of attachments that wait for room. */
 export const attachmentsJob = z.object({ documentId: z.string(), requestId });
-/** `highlight` is the passage that is marked on the page; `wait` is the wait of the request that asks for the page. */
-export const renderJob = z.object({
-  documentId: z.string(),
-  generation: z.string(),
-  page: z.number(),
-  highlight: z.string().nullable().default(null),
-  wait: z.string(),
-  callerId: z.string(),
-  requestId,
-});
+/**
+ * `highlight` is the passage that is marked on the page; `wait` is the wait of the request that asks for the page. Processes
+ * of earlier versions read and write the number of a `chunk` alone.
+ */
+export const renderJob = z
+  .object({
+    documentId: z.string(),
+    generation: z.string(),
+    page: z.number(),
+    chunk: z.number().nullable().default(null),
+    highlight: z.string().nullish(),
+    wait: z.string(),
+    callerId: z.string(),
+    requestId,
+  })
+  .transform(({ chunk, highlight, ...job }) => ({
+    ...job,
+    highlight: highlight ?? (chunk === null ? null : String(chunk)),
+  }));
 export const cacheJob = z.object({ ownerId: z.string(), name: z.string(), build: z.string(), requestId });
 
 /** The ids of jobs name their work, so that a job that waits or runs already is not added again. */
@@ -205,7 +215,9 @@ export function makeWaitingOf({ callerId, ...data }: AttachmentWork): Addition {
 /** One that fails is repeated once, while its caller still waits. */
 export function renderOf(data: z.infer<typeof renderJob>): Addition {
   const opts = { jobId: jobIds.render(data.wait), attempts: 2, ...repeatable };
-  const jobs = [{ name: 'render', data, opts }];
+  const { highlight } = data;
+  const chunk = highlight === null ? null : parseHighlight(highlight)?.chunk;
+  const jobs = [{ name: 'render', data: { ...data, chunk }, opts }];
   return { lane: 'ingestion-pages', flow: flowOf('render', data.callerId), jobs };
 }
 
