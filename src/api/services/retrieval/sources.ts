@@ -113,6 +113,22 @@ export function pageUrlOf(
   return `${baseUrl}/documents/${documentId}/pages/${String(page)}.png?highlight=${highlight}`;
 }
 
+/**
+ * Returns the address of the page for people that shows a document, with a passage of it marked where one is named. It
+ * never expires; the page checks who may read.
+ */
+export function viewUrlOf(
+  { documentId, chunkNumber }: { readonly documentId: string; readonly chunkNumber?: number },
+  {
+    baseUrl,
+    quote,
+  }: { readonly baseUrl: string; readonly quote?: Pick<SourceQuote, 'start' | 'end'> | undefined },
+): string {
+  const chunk = chunkNumber === undefined ? '' : `?chunk=${String(chunkNumber)}`;
+  const part = quote ? `&quote=${String(quote.start)}-${String(quote.end)}` : '';
+  return `${baseUrl}/view/${documentId}${chunk}${part}`;
+}
+
 /** An answer without sources says that nothing was found. */
 const support = (answer: string, sources: readonly Source[]): Promise<Support> | Support =>
   sources.length === 0
