@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { BodyBudget } from '../../src/api/http/request/body-budget.js';
-import { createDocumentsRoutes } from '../../src/api/routes.js';
+import { documentRoutes } from '../../src/api/routes.js';
+import { createDocumentServices } from '../../src/api/services.js';
 import { createDownloadLinks } from '../../src/api/services/documents/downloads.js';
 import type { AdmissionLimits } from '../../src/api/services/ingest/admission/admission.js';
 import { createIdempotency } from '../../src/api/services/idempotency/idempotency.js';
@@ -84,7 +85,7 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
       ingest: { ...limits, maxFileBytes, waitSeconds, maxBatchDocuments, maxBatchFiles },
     },
   };
-  const routes = createDocumentsRoutes(context, downloadLinks(downloadSeconds));
+  const routes = documentRoutes(context, createDocumentServices(context, downloadLinks(downloadSeconds)));
   const { bodies, maxJsonBytes, requestTimeoutSeconds, bodyGraceSeconds, idempotencyBytes = 1e8 } = options;
   const api = await startApi({
     routes,

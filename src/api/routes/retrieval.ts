@@ -76,11 +76,11 @@ function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBo
 
 interface RetrievalRouteDependencies {
   readonly retrieval: Retrieval;
-  readonly query: CompletionService;
+  readonly completions: CompletionService;
 }
 
-export function createRetrievalRoutes({ retrieval, query }: RetrievalRouteDependencies): Route[] {
-  return [chunksRoute(retrieval), documentsRoute(retrieval), queryRoute(query)];
+export function createRetrievalRoutes({ retrieval, completions }: RetrievalRouteDependencies): Route[] {
+  return [chunksRoute(retrieval), documentsRoute(retrieval), queryRoute(completions)];
 }
 
 const common = {
@@ -125,7 +125,7 @@ const documentsRoute = (retrieval: Retrieval) =>
     },
   });
 
-const queryRoute = (query: CompletionService) =>
+const queryRoute = (completions: CompletionService) =>
   defineRoute({
     ...common,
     tag: 'Ask',
@@ -144,10 +144,10 @@ const queryRoute = (query: CompletionService) =>
       const { max_tokens: maxTokens, temperature, stream } = request.body;
       const asked = { ...toRequest(request), maxTokens, temperature };
       if (stream) {
-        const { events, rerank } = await query.stream({ ...asked, signal: request.whileValid() });
+        const { events, rerank } = await completions.stream({ ...asked, signal: request.whileValid() });
         return reply.events(events, viewEvent, rerankHeaders(rerank));
       }
-      const answer = await query.complete(asked);
+      const answer = await completions.complete(asked);
       return reply.json(200, viewCompletion(answer), rerankHeaders(answer.rerank));
     },
   });

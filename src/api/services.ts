@@ -1,0 +1,181 @@
+import { recommendedEmbedding } from '../shared/local-models/recommended.js';
+import { adviceToFindMore } from '../shared/models/nothing-found.js';
+import { createPagePictures } from '../shared/page-pictures/page-pictures.js';
+import { createPageWaits } from '../shared/page-pictures/page-waits.js';
+import { usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
+import type { Settings } from '../shared/settings/schema.js';
+import type { ApiContext } from './context.js';
+import { createUsageAccounting } from './services/usage-accounting.js';
+import { createRenewalPause } from './services/caches/renewal-pause.js';
+import { createCacheSelection } from './services/caches/cache-selection.js';
+import { createCacheService } from './services/caches/caches.js';
+import { createCommitChange } from './services/documents/commit-change.js';
+import { createDocumentChanges } from './services/documents/document-changes.js';
+import { createReadExtraction } from './services/documents/read-extraction.js';
+import { createReadDocuments } from './services/documents/read-documents.js';
+import { createReadPage, createRenderPage } from './services/documents/read-page.js';
+import { createDownloads, type DownloadLinks } from './services/documents/downloads.js';
+import { createSourceTexts } from './services/documents/source-text.js';
+import { createAdmission } from './services/ingest/admission/admission.js';
+import { createAnswerAgain, createBeginAgain } from './services/ingest/answer-again.js';
+import { createIngestFiles } from './services/ingest/batch/ingest-files.js';
+import { createIngestTexts } from './services/ingest/batch/ingest-texts.js';
+import { createContentUpdates } from './services/ingest/content-updates.js';
+import { createDuplicates } from './services/ingest/duplicates.js';
+import { createIngest } from './services/ingest/ingest.js';
+import { createJobRequests } from './services/ingest/job-requests.js';
+import { quotasOf } from '../shared/documents/records-options.js';
+import { requireQuotas } from '../shared/documents/counts.js';
+import { createRequireRoom } from './services/ingest/admission/require-room.js';
+import { createByteAllowances } from './services/ingest/admission/byte-allowances.js';
+import { createSources } from './services/ingest/sources.js';
+import { createWaitForDocument } from './services/ingest/waits.js';
+import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
+import { createCompletions } from './services/retrieval/completions.js';
+import { createRetrieval } from './services/retrieval/retrieval.js';
+import { createCallerLists } from './services/sharing/caller-lists.js';
+import { createMembership } from './services/sharing/membership.js';
+
+/** The context of the process, and the memory that all answers share. */
+export interface ServiceContext extends ApiContext {
+  readonly answerMemory: AnswerMemory;
+}
+
+/** The part of the context that the services of documents need. */
+export interface DocumentServiceContext extends Pick<
+  ServiceContext,
+  | 'logger'
+  | 'redis'
+  | 'jobs'
+  | 'records'
+  | 'chunks'
+  | 'index'
+  | 'storage'
+  | 'drafts'
+  | 'waiter'
+  | 'memory'
+  | 'answerMemory'
+  | 'usage'
+  | 'sharedViews'
+> {
+  readonly settings: Pick<Settings, 'quota'> & {
+    readonly ingest: Pick<
+      Settings['ingest'],
+      | 'maxFileBytes'
+      | 'waitSeconds'
+      | 'maxWaiting'
+      | 'maxWaitingPerCaller'
+      | 'maxBatchDocuments'
+      | 'maxBatchFiles'
+    >;
+  };
+}
+
+export type Services = ReturnType<typeof createServices>;
+export type DocumentServices = ReturnType<typeof createDocumentServices>;
+
+/** Creates what routes and protocols do, without HTTP. */
+export function createServices(context: ServiceContext, links: DownloadLinks) {
+  return {
+    ...createDocumentServices(context, links),
+    ...createSearchServices(context, links),
+    caches: createCaches(context),
+  };
+}
+
+export function createDocumentServices(context: DocumentServiceContext, links: DownloadLinks) {
+  const { settings, logger, records, chunks, index, storage, waiter, sharedViews, answerMemory } = context;
+  const { waitSeconds, maxFileBytes } = settings.ingest;
+  const jobs = createJobRequests(context.jobs, logger);
+  const waitForDocument = createWaitForDocument({ records, waiter, logger, waitSeconds });
+  const { sources, requireQuota } = openSources(context);
+  const change = createCommitChange(records, jobs);
+  const { admit, admitSome } = createAdmission(context.redis, settings.ingest, context.memory);
+  const room = createRequireRoom(context.memory);
+  const accounting = createUsageAccounting(context.usage);
+  const duplicates = createDuplicates(context.redis, records);
+  const beginAgain = createBeginAgain(change, jobs);
+  const storing = { records, sources, jobs, accounting, duplicates, requireQuota };
+  const batch = { ...storing, beginAgain, admit, admitSome, waiter, logger, waitSeconds, maxFileBytes };
+  const lists = createCallerLists({ sharedViews, records, room });
+  return {
+    admit,
+    room,
+    ingest: createIngest({ ...storing, waitForDocument }),
+    answerAgain: createAnswerAgain({ records, beginAgain, waitForDocument }),
+    ingestTexts: createIngestTexts(batch),
+    ingestFiles: createIngestFiles(batch),
+    documents: createReadDocuments({ records, chunks, index, sharedViews, memory: answerMemory }),
+    readExtraction: createReadExtraction({ records, chunks }),
+    changes: createDocumentChanges({ records, change, admit, room, jobs, waitForDocument }),
+    lists,
+    membership: createMembership({ lists, change, room, jobs, waitForDocument }),
+    contentUpdates: createContentUpdates({ records, sources, change, jobs, waitForDocument, accounting }),
+    openDownload: createDownloads({ records, storage, logger }),
+    links,
+    readPage: createPages(context),
+  };
+}
+
+/** Opens the storage of contents, within the quotas of their owners. */
+function openSources({ redis, storage, drafts, settings, logger }: DocumentServiceContext) {
+  const quotas = quotasOf(settings);
+  const { maxFileBytes } = settings.ingest;
+  const allowBytes = createByteAllowances(redis, quotas);
+  return {
+    sources: createSources({ storage, drafts, maxFileBytes, allowBytes, logger }),
+    requireQuota: (ownerId: string) => requireQuotas(redis, ownerId, quotas),
+  };
+}
+
+/** Makes the reading of pages as pictures, which workers draw. */
+function createPages({
+  redis,
+  records,
+  chunks,
+  jobs,
+  waiter,
+  memory: redisMemory,
+  answerMemory,
+}: DocumentServiceContext) {
+  const pictures = createPagePictures(redis);
+  const waits = createPageWaits(redis);
+  const room = createRequireRoom(redisMemory);
+  const renderPage = createRenderPage({ pictures, waits, jobs, waiter, room });
+  return createReadPage({ records, chunks, pictures, renderPage, memory: answerMemory });
+}
+
+function createSearchServices(context: ServiceContext, links: DownloadLinks) {
+  const { settings, logger, records, chunks, storage, completer, countTokens } = context;
+  const { search, rerankedSearch, sharedViews, answerMemory: memory } = context;
+  const accounting = createUsageAccounting(context.usageOfReads);
+  const searching = { search, rerankedSearch, sharedViews, accounting, memory, countTokens };
+  const texts = createSourceTexts({ storage, chunks, logger });
+  const defaultMaxTokens = settings.completion.maxTokens;
+  const { megabytes } = recommendedEmbedding[settings.models.language];
+  const findMore = usesEmbeddingModel(settings) ? undefined : adviceToFindMore(megabytes);
+  return {
+    retrieval: createRetrieval({ ...searching, records, texts, downloadUrl: links.urlFor }),
+    completions: createCompletions({ ...searching, completer, defaultMaxTokens, findMore }),
+  };
+}
+
+function createCaches(context: ServiceContext) {
+  const { settings, logger, records, chunks, index } = context;
+  const { caches, cacheEngines: engines, jobs, waiter, sharedViews } = context;
+  return createCacheService({
+    caches,
+    selection: createCacheSelection({ index, records, sharedViews, overlap: settings.chunk.overlap }),
+    records,
+    chunks,
+    jobs,
+    waiter,
+    engines,
+    accounting: createUsageAccounting(context.usageOfReads),
+    defaultMaxTokens: settings.completion.maxTokens,
+    sharedViews,
+    renewals: createRenewalPause(),
+    waitSeconds: settings.ingest.waitSeconds,
+    logger,
+  });
+}
