@@ -16,17 +16,28 @@ export const endsWithAbbreviation = (text: string): boolean => ABBREVIATION.test
 
 /**
  * Returns the sentences of a text in any language (UAX #29), without the white space around them. A line also ends one when
- * a blank line or a list item follows. Parts without a letter or a digit are left out.
+ * a blank line or a list item follows. A row of a table is one sentence, since its cells belong together, unless it is
+ * long. Parts without a letter or a digit are left out.
  */
 export function sentencesOf(text: string): TextSpan[] {
   return linesTogether(text)
     .flatMap(({ start, end }) => {
       // Of the same length, since the places count; a line end within a sentence is no end of it.
       const block = text.slice(start, end).replace(/\s/gu, ' ');
-      return segmentsOf(block).map((span) => ({ start: start + span.start, end: start + span.end }));
+      const row = rowIn(block);
+      const spans = row && row.end - row.start <= MAX_SENTENCE_LENGTH ? [row] : segmentsOf(block);
+      return spans.map((span) => ({ start: start + span.start, end: start + span.end }));
     })
     .flatMap((span) => cutLong(text, trimmed(text, span)))
     .filter(({ start, end }) => /[\p{L}\p{N}]/u.test(text.slice(start, end)));
+}
+
+/** Returns the cells of a row of a table, without the borders around them; undefined for other lines. */
+function rowIn(block: string): TextSpan | undefined {
+  const [border] = /^ *\|/u.exec(block) ?? [];
+  if (border === undefined) return undefined;
+  const end = block.trimEnd().length;
+  return { start: border.length, end: block.charAt(end - 1) === '|' && end > border.length ? end - 1 : end };
 }
 
 /** The longest word that may be an abbreviation, with what stands before it. */
@@ -50,7 +61,7 @@ function segmentsOf(block: string): TextSpan[] {
 }
 
 /** A line that begins a list item, a heading or a row of a table. */
-const ITEM = /^\s*(?:[-*•#|]|\d+[.)])(?:\s|$)/u;
+const ITEM = /^\s*(?:\||(?:[-*•#]|\d+[.)])(?:\s|$))/u;
 
 /** Joins lines to blocks, line by line, since a pattern over the whole text would read a run of line ends again from each. */
 function linesTogether(text: string): TextSpan[] {
