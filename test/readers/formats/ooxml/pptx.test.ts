@@ -183,6 +183,18 @@ describe('what nobody sees', () => {
     ],
     { 'ppt/comments/comment1.xml': root('p:cmLst', '<p:cm><p:text>a remark</p:text></p:cm>') },
   );
+  test('includes comments of today, whatever prefix their part gives them', async () => {
+    const part = `<z:cmLst xmlns:z="http://schemas.microsoft.com/office/powerpoint/2018/8/main"
+      xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><z:cm><z:txBody><a:p><a:r>
+      <a:t>a remark of today</a:t></a:r></a:p></z:txBody></z:cm></z:cmLst>`;
+    const commented = deck(
+      [{ shapes: title('Seen'), relations: [['c1', 'comments', '../comments/modern.xml']] }],
+      { 'ppt/comments/modern.xml': part },
+    );
+    const { gaps } = await read(commented);
+    expect(gaps).toEqual(['hidden: 1 comment was left out.']);
+  });
+
   const hidden = ['hidden shape', 'far away', 'tiny words', 'a remark', 'Secret slide'];
 
   test('is left out and named, one gap for each kind', async () => {
