@@ -32,12 +32,13 @@ export function sentencesOf(text: string): TextSpan[] {
     .filter(({ start, end }) => /[\p{L}\p{N}]/u.test(text.slice(start, end)));
 }
 
-/** Returns the cells of a row of a table, without the borders around them; undefined for other lines. */
+/** Returns the cells of a row of a table, without borders and empty cells around them; undefined for other lines. */
 function rowIn(block: string): TextSpan | undefined {
-  const [border] = /^ *\|/u.exec(block) ?? [];
-  if (border === undefined) return undefined;
-  const end = block.trimEnd().length;
-  return { start: border.length, end: block.charAt(end - 1) === '|' && end > border.length ? end - 1 : end };
+  if (!block.trimStart().startsWith('|')) return undefined;
+  const [before = ''] = /^[ |]*/u.exec(block) ?? [];
+  let end = block.length;
+  while (end > before.length && ' |'.includes(block.charAt(end - 1))) end -= 1;
+  return { start: before.length, end };
 }
 
 /** The longest word that may be an abbreviation, with what stands before it. */

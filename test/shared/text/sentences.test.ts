@@ -13,8 +13,8 @@ test.each([
     ['Dr. Smith met Prof. Jones at 5 p.m. on Monday.', 'They left.'],
   ],
   [
-    '| Mill | It stands. It turns. | 8 |\n|---|---|---|\n| Weir | | |',
-    ['Mill | It stands. It turns. | 8', 'Weir | |'],
+    '| Mill | It stands. It turns. | 8 |\n|---|---|---|\n| | Weir | | |',
+    ['Mill | It stands. It turns. | 8', 'Weir'],
   ],
   [`| ${'It is long. '.repeat(40)}|`, ['| It is long.', ...Array<string>(39).fill('It is long.')]],
   ['It holds letters, etc.', ['It holds letters, etc.']],

@@ -146,9 +146,12 @@ interface Candidate extends Extract {
   readonly score: number;
 }
 
-/** Shorter sentences score higher, down to this many terms. Questions, which are mostly headings, do not answer questions. */
+/** Shorter sentences score higher, down to this many terms. */
 const MIN_LENGTH = 8;
-const QUESTION_PENALTY = 0.25;
+/** Headings do not answer questions: they are questions themselves, or no sentences and say nothing else than was asked. */
+const HEADING_PENALTY = 0.25;
+const QUESTION_END = /[?？؟]["'”’)]*$/u;
+const SENTENCE_END = /[.!。！۔।]["'”’)]*$/u;
 const PASSAGE_SHARE = 0.2;
 
 function scoreSentences(passage: Passage, passageScore: number, weights: Weights): Candidate[] {
@@ -158,7 +161,9 @@ function scoreSentences(passage: Passage, passageScore: number, weights: Weights
     const covered = coverage(terms, weights);
     if (covered === 0) return [];
     const length = Math.max(MIN_LENGTH, terms.length);
-    const penalty = /[?？؟]["'”’)]*$/u.test(sentence) ? QUESTION_PENALTY : 1;
+    const saysMore =
+      SENTENCE_END.test(sentence) || [...terms.counts.keys()].some((term) => !weights.has(term));
+    const penalty = saysMore && !QUESTION_END.test(sentence) ? 1 : HEADING_PENALTY;
     const score = (penalty * (covered + PASSAGE_SHARE * passageScore)) / (1 + length / 60);
     return [{ ...extract, score }];
   });

@@ -47,6 +47,22 @@ describe('the built-in answer', () => {
     expect(sentences(answer.text)[0]).toBe(`${expected} [1]`);
   });
 
+  test('is a sentence that says more than was asked, and no heading', async () => {
+    const text =
+      'Borkum\n\n| | Island | Borkum |\n| 7 | Island | Borkum | 1879 |\n\nBorkum is an island of the north.';
+    const found = await collect(
+      completer.complete({ question: 'What is the island of Borkum?', passages: passages(text) }),
+    );
+    expect(sentences(found.text)).toEqual([
+      '7 | Island | Borkum | 1879 [1]',
+      'Borkum is an island of the north. [1]',
+    ]);
+    const known = await collect(
+      completer.complete({ question: 'Is Borkum an island?', passages: passages('Borkum is an island.') }),
+    );
+    expect(sentences(known.text)).toEqual(['Borkum is an island. [1]']);
+  });
+
   test('of no passages is followed by the way to find more, and of passages is not', async () => {
     const findMore = 'A model finds more.';
     const found = await collect(completer.complete({ question: 'Why?', passages: borkum }, { findMore }));
