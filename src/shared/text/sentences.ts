@@ -49,7 +49,8 @@ function segmentsOf(block: string): TextSpan[] {
   const spans: TextSpan[] = [];
   let start = 0;
   for (const { segment, index } of segmenter.segment(block)) {
-    const end = index + segment.length;
+    const end = withoutBracket(block, index + segment.length);
+    if (end <= start) continue;
     if (
       end < block.length &&
       endsWithAbbreviation(block.slice(Math.max(start, end - MAX_ABBREVIATION), end).trimEnd())
@@ -59,6 +60,21 @@ function segmentsOf(block: string): TextSpan[] {
     start = end;
   }
   return spans;
+}
+
+/** Numbers of notes, such as `[1]` or `[2,3][7]`, and the blanks behind them. */
+const NOTES = /(?:\[\d{1,4}(?:[,;–-]\d{1,4}){0,9}\]){1,9} */uy;
+
+/**
+ * UAX #29 ends a sentence behind a bracket that follows its full stop, also where it opens: `It ends.[1] Next.` Numbers of
+ * notes there belong to the sentence, other brackets to the next one.
+ */
+function withoutBracket(block: string, end: number): number {
+  let before = end;
+  while (before > 0 && '[({【「'.includes(block.charAt(before - 1))) before -= 1;
+  if (before === end) return end;
+  NOTES.lastIndex = before;
+  return NOTES.test(block) ? NOTES.lastIndex : before;
 }
 
 /** A line that begins a list item, a heading or a row of a table. */

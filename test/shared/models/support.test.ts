@@ -82,6 +82,89 @@ describe('the sentences of an answer', () => {
   });
 });
 
+const claim = 'Ferries leave Emden twice a day';
+const sentence = 'Ferries leave from Emden twice a day.';
+
+describe('of several passages with the same sentence', () => {
+  const passages = [`${sentence} One.`, `${sentence} Two.`, `${sentence} Three.`, `${sentence} Four.`];
+  test.each([
+    ['the first is quoted where none is cited', `${claim}.`, 0],
+    ['the cited one is quoted', `${claim} [3].`, 2],
+    ['the earlier of the cited ones is quoted', `${claim} [4, 2].`, 1],
+    ['a citation behind the full stop counts', `${claim}. [3] And so on.`, 2],
+    ['as do several', `${claim}.[4] [3]`, 2],
+    ['a citation before the sentence counts, where nothing is before it', `[2] ${claim}.`, 1],
+    ['and else belongs to what is before it', `Tea is hot. [3] ${claim} [4].`, 3],
+    ['a range is cited as a whole', `${claim} [3-4].`, 2],
+    ['a range without an end, from passage 0 or backwards is none', `${claim} [4-2].`, 0],
+    ['a passage that is not there is none', `${claim} [9].`, 0],
+    ['names of files may follow the number', `${claim}【3†ferries.txt】.`, 2],
+    ['the number of a list item is no citation', `3. ${claim} [2].`, 1],
+  ])('%s', async (_, answer, passage) => {
+    const { quotes, unsupported } = await quoted(answer, passages);
+    expect(quotes).toContainEqual([passage, sentence]);
+    expect(quotes.filter(([, text]) => text === sentence)).toHaveLength(1);
+    expect(unsupported.filter((text) => text.includes('Ferries'))).toEqual([]);
+  });
+});
+
+// Words that no text holds weigh 1 each.
+const [A, B, C, D, E, F] = ['Zorblax', 'Quimbo', 'Fnarg', 'Wexil', 'Pludor', 'Drazit'] as const;
+
+describe('a sentence', () => {
+  test.each([
+    ['is supported by half of its weight', `${A} ${B}.`, [`${A}.`], [`${A}.`]],
+    ['is not supported by less', `${A} ${B} ${C}.`, [`${A}.`], []],
+    ['needs a word that could be looked up', `It was so.`, [`${A}.`], null],
+    [
+      'is quoted from the shortest of equal sentences',
+      `${A} ${B}.`,
+      [`${A} ${B} ${C}. ${A} ${B}.`],
+      [`${A} ${B}.`],
+    ],
+    ['is quoted from the first of the same', `${A}.`, [`${A}. ${B}. ${A}.`], [`${A}.`]],
+    ['is quoted from what holds more of it', `${A} ${B}.`, [`${A}. ${A} ${B} ${C}.`], [`${A} ${B} ${C}.`]],
+    [
+      'is quoted from three sentences at most',
+      `${A} ${B} ${C} ${D}.`,
+      [`${A}. ${B}. ${C}. ${D}.`],
+      [`${B}.`, `${C}.`, `${D}.`],
+    ],
+    [
+      'is quoted from a further sentence for a fifth of its weight',
+      `${A} ${B} ${C} ${D} ${E}.`,
+      [`${A} ${B} ${C} ${D}.`, `${E}.`],
+      [`${A} ${B} ${C} ${D}.`, `${E}.`],
+    ],
+    [
+      'and not for less',
+      `${A} ${B} ${C} ${D} ${E} ${F}.`,
+      [`${A} ${B} ${C} ${D} ${E}.`, `${F}.`],
+      [`${A} ${B} ${C} ${D} ${E}.`],
+    ],
+    ['needs its numbers as they are written', `${A} 1,000.`, [`${A} 1000.`], []],
+    [
+      'may have its numbers in another sentence of the passage',
+      `${A} 1,000.5.`,
+      [`${A}. ${B} 1,000.5`],
+      [`${A}.`, `${B} 1,000.5`],
+    ],
+    ['may have its numbers in another passage', `${A} 12:30.`, [`${A}.`, '12:30'], [`${A}.`, '12:30']],
+  ])('%s', async (_, answer, passages, expected) => {
+    const { quotes, unsupported } = await quoted(answer, passages);
+    expect(quotes.map(([, text]) => text)).toEqual(expected ?? []);
+    expect(unsupported).toEqual(expected?.length === 0 ? [answer] : []);
+  });
+
+  test('may have its numbers in a passage that it does not cite', async () => {
+    expect((await quoted(`${A} 7 [1].`, [`${A}.`, '7.'])).unsupported).toEqual([]);
+  });
+
+  test('is quoted once where several of the answer need it', async () => {
+    expect((await quoted(`${A} ${B}. ${B} ${A}.`, [`${A} ${B}.`])).quotes).toEqual([[0, `${A} ${B}.`]]);
+  });
+});
+
 test('an answer and passages without text give nothing', async () => {
   expect(await quoted('', [])).toEqual({ quotes: [], unsupported: [] });
   expect(await quoted('[1] [2]', ['', ' '])).toEqual({ quotes: [], unsupported: [] });
