@@ -131,6 +131,7 @@ const zones = [
       './src/api/routes',
       './src/api/pages',
       './src/api/admin',
+      './src/api/browser',
       './src/api/auth',
       './src/api/context.ts',
       './src/api/context',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createSessions } from '../../src/api/admin/sessions.js';
+import { createSessions } from '../../src/api/browser/sessions.js';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { adminToken, bearer, cookieHeader, csrfIn, form, login, page } from '../support/admin.js';

@@ -50,6 +50,7 @@ const sourcesSchema = z.array(
     document_id: z.string(),
     chunk_number: z.number(),
     text: z.string(),
+    url: z.string(),
     page_url: z.string(),
     quotes: z.array(
       z.object({
@@ -152,7 +153,9 @@ describe('a page', () => {
     expect(source.text.slice(quote.start, quote.end)).toBe(quote.text);
     expect([quote.page, others]).toEqual([2, []]);
     const mark = `${String(source.chunk_number)}:${String(quote.start)}-${String(quote.end)}`;
+    const view = `chunk=${String(source.chunk_number)}&quote=${String(quote.start)}-${String(quote.end)}`;
     expect(source.page_url).toBe(service.url + page(2, mark));
+    expect(source.url).toBe(`${service.url}/view/${id}?${view}`);
     const [plain, marked] = await Promise.all([ask(alice, page(2)), ask(alice, page(2, mark))]);
     const found = differences(decodePng(plain.bytes), decodePng(marked.bytes), box);
     expect(found.inside).toBeGreaterThan(100);

@@ -77,6 +77,7 @@ describe('/query', () => {
         title: null,
         text: content,
         quotes: expect.any(Array),
+        url: expect.stringContaining(`${service.url}/view/${document_id}?chunk=${String(chunk_number)}`),
         page_url: null,
       })),
       unsupported: expect.any(Array),

@@ -59,6 +59,7 @@ describe('/retrieve/chunks', () => {
         content_type: 'text/plain',
         filename: null,
         download_url: null,
+        url: `${service.url}/view/${id}?chunk=0`,
         page_url: null,
       },
     ]);
@@ -76,6 +77,7 @@ describe('/retrieve/chunks', () => {
         content_type: 'text/markdown',
         filename: 'dams.md',
         download_url: expect.stringMatching(`^${service.url}/`),
+        url: `${service.url}/view/${file}?chunk=0`,
         page_url: null,
       },
     ]);
@@ -197,11 +199,13 @@ describe('/retrieve/docs', () => {
     for (const { document_id: id, score } of found) {
       expect(score).toBe(Math.max(...scoresOf(best.filter((chunk) => chunk.document_id === id))));
     }
+    const bestOfFirst = best.find(({ document_id: id }) => id === first);
     expect(found.find(({ document_id: id }) => id === first)).toEqual({
       score: expect.any(Number),
       document_id: first,
       owner: expect.any(String),
       metadata: { n: 1 },
+      url: `${service.url}/view/${first}?chunk=${String(bestOfFirst?.chunk_number)}`,
       additional_metadata: {},
       content: { type: 'string', value: long, filename: null },
     });
@@ -221,6 +225,7 @@ describe('/retrieve/docs', () => {
       document_id: id,
       owner: service.caller('files'),
       metadata: {},
+      url: `${service.url}/view/${id}?chunk=0`,
       additional_metadata: {},
       content: { type: 'url', value: expect.stringMatching(/^http/), filename: 'minutes.txt' },
     });

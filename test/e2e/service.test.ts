@@ -38,6 +38,7 @@ describe('the whole service', () => {
       title: null,
       text: content,
       quotes: [{ text: content, start: 0, end: content.length, line: 1 }],
+      url: `${service.url}/view/${document.external_id}?chunk=0&quote=0-${String(content.length)}`,
       page_url: null,
     };
     expect(answer).toMatchObject({ sources: [source], unsupported: [] });

@@ -9,9 +9,9 @@ import { answeredRequestId } from '../http/request/headers.js';
 import { sendJson } from '../http/response/write.js';
 import type { InspectDocument, DocumentInspection } from '../services/documents/document-inspection.js';
 import type { OperatorChanges } from '../services/documents/operator-changes.js';
-import { sendPage, html, type Html } from './html.js';
-import type { Visit, Visits } from './page-visitor.js';
-import { readSmallForm, type FormOptions } from './small-form.js';
+import { sendPage, html, type Html } from '../browser/html.js';
+import type { Visit, Visits } from '../browser/page-visitor.js';
+import { readSmallForm, type FormOptions } from '../browser/small-form.js';
 
 export interface DocumentPagesOptions extends FormOptions {
   readonly inspect: InspectDocument;

@@ -17,9 +17,9 @@ import type { ReadJobNotes } from '../services/jobs/job-notes.js';
 import type { RetryJob } from '../services/jobs/retry-job.js';
 import type { BoardOptions } from './queue-board.js';
 import { createDocumentPages } from './documents.js';
-import { createLogin } from './login.js';
-import { createSessions } from './sessions.js';
-import { createPageVisitor, type Visit, type Visits } from './page-visitor.js';
+import { createLogin } from '../browser/login.js';
+import { createSessions } from '../browser/sessions.js';
+import { createPageVisitor, type Visit, type Visits } from '../browser/page-visitor.js';
 
 export interface AdminOptions {
   readonly jobs: Jobs;

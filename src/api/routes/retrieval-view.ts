@@ -11,6 +11,12 @@ import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/com
 const metadata = z.record(z.string(), z.unknown());
 const owner = z.string().describe('Who owns the document: the caller, or who shares it with the caller.');
 
+const url = z
+  .string()
+  .describe(
+    'The address of a page for people that shows the passage marked in its document. It stays the same, and asks for a token.',
+  );
+
 const pageUrl = z
   .string()
   .nullable()
@@ -30,6 +36,7 @@ export const chunkResult = z
     content_type: z.string(),
     filename: z.string().nullable().describe('The name of the file; null for a text.'),
     download_url: z.string().nullable().describe('A signed address of the source; null for a text.'),
+    url,
     page_url: pageUrl,
   })
   .meta({
@@ -50,6 +57,7 @@ export function viewChunk(chunk: FoundChunk): z.infer<typeof chunkResult> {
     content_type: chunk.contentType,
     filename: chunk.filename,
     download_url: chunk.downloadUrl,
+    url: chunk.url,
     page_url: chunk.pageUrl,
   };
 }
@@ -60,6 +68,7 @@ export const documentResult = z
     document_id: z.string(),
     owner,
     metadata,
+    url,
     content: z.object({
       type: z.enum(['string', 'url']),
       value: z.string().describe('The text of the document, or a signed address of its file.'),
@@ -77,6 +86,7 @@ export function viewFoundDocument({
   documentId,
   owner: ownerId,
   metadata,
+  url: viewUrl,
   content,
 }: FoundDocument): Streamed<z.infer<typeof documentResult>> {
   return {
@@ -84,6 +94,7 @@ export function viewFoundDocument({
     document_id: documentId,
     owner: ownerId,
     metadata,
+    url: viewUrl,
     content,
     additional_metadata: {},
   };
@@ -150,6 +161,7 @@ const answerSource = z
     title: z.string().nullable().describe('The title that the file gives itself.'),
     text: z.string().describe('The passage.'),
     quotes: z.array(quote).describe('The sentences that the answer was made from, in their order.'),
+    url,
     page_url: pageUrl,
   })
   .meta({ id: 'AnswerSource', description: 'A chunk that an answer was made from.' });
@@ -194,14 +206,23 @@ export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
 
 const viewSources = ({ sources, unsupported }: QueryEnd) => ({
   sources: sources.map(
-    ({ documentId, owner: ownerId, chunkNumber, section, quotes, pageUrl: url, spots: _, ...source }) => ({
+    ({
+      documentId,
+      owner: ownerId,
+      chunkNumber,
+      section,
+      quotes,
+      pageUrl: picture,
+      spots: _,
+      ...source
+    }) => ({
       document_id: documentId,
       owner: ownerId,
       chunk_number: chunkNumber,
       ...source,
       section: [...section],
       quotes: quotes.map(({ boxes, ...each }) => ({ ...each, boxes: boxes && [...boxes] })),
-      page_url: url,
+      page_url: picture,
     }),
   ),
   unsupported: [...unsupported],

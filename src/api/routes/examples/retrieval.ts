@@ -24,6 +24,7 @@ export const retrieveChunksExamples = {
         content_type: 'text/plain',
         filename: null,
         download_url: null,
+        url: `http://127.0.0.1:8000/view/${LEASE_ID}?chunk=0`,
         page_url: null,
       },
     ],
@@ -41,6 +42,7 @@ export const retrieveDocumentsExamples = {
         document_id: HANDOVER_ID,
         owner: 'alice',
         metadata: handover.metadata,
+        url: `http://127.0.0.1:8000/view/${HANDOVER_ID}?chunk=0`,
         content: {
           type: 'url' as const,
           value:
@@ -56,6 +58,7 @@ export const retrieveDocumentsExamples = {
 
 const leaseQuote = 'The rent is 1,800 euros a month.';
 const quoteStart = leaseText.indexOf(leaseQuote);
+const quoteEnd = quoteStart + leaseQuote.length;
 
 const outcome = {
   usage: { completion_tokens: 56, prompt_tokens: 56, total_tokens: 112 },
@@ -71,7 +74,8 @@ const outcome = {
       filename: null,
       title: null,
       text: leaseText,
-      quotes: [{ text: leaseQuote, start: quoteStart, end: quoteStart + leaseQuote.length, line: 1 }],
+      quotes: [{ text: leaseQuote, start: quoteStart, end: quoteEnd, line: 1 }],
+      url: `http://127.0.0.1:8000/view/${LEASE_ID}?chunk=0&quote=${String(quoteStart)}-${String(quoteEnd)}`,
       page_url: null,
     },
   ],

@@ -7,12 +7,15 @@ import type { Filter } from '../../../shared/filters/parse.js';
 import { MissingObjectError } from '../../../shared/ports.js';
 import { StreamedText, MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import type { DownloadUrl } from '../documents/downloads.js';
+import { viewUrlOf } from './sources.js';
 
 /** The part of a found document that a search holds. The rest is read when the document is about to be sent. */
 export interface DocumentHit {
   readonly id: string;
   /** The content that was published when it was found. */
   readonly published: Content;
+  /** Its best chunk. */
+  readonly chunkNumber: number;
   readonly score: number;
 }
 
@@ -22,6 +25,8 @@ export interface FoundDocument {
   readonly documentId: string;
   readonly owner: string;
   readonly metadata: Metadata;
+  /** The address of the page for people that shows its best chunk. */
+  readonly url: string;
   readonly content: FoundContent;
 }
 
@@ -58,7 +63,9 @@ export async function* readFoundDocuments(
   for (const each of found) {
     const current = await readCurrent(parts, each, request);
     if (!current) continue;
-    yield { score: each.score, documentId: each.id, ...current };
+    const documentId = each.id;
+    const url = viewUrlOf({ documentId, chunkNumber: each.chunkNumber }, request);
+    yield { score: each.score, documentId, url, ...current };
   }
 }
 
@@ -70,7 +77,7 @@ async function readCurrent(
   parts: FoundDocumentParts,
   found: DocumentHit,
   request: ReadRequest,
-): Promise<Omit<FoundDocument, 'score' | 'documentId'> | null> {
+): Promise<Omit<FoundDocument, 'score' | 'documentId' | 'url'> | null> {
   for (let published: Content | null = found.published; published;) {
     const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
     // A document that cannot be read is left out, like one that is gone.

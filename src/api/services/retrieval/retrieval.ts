@@ -11,7 +11,7 @@ import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import { held } from '../stream-end.js';
-import { pageUrlOf } from './sources.js';
+import { pageUrlOf, viewUrlOf } from './sources.js';
 import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
 import { findHits, hitsWanted, type FindHitsParts, type SearchResult } from './find-hits.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
@@ -157,8 +157,8 @@ export function searchMetadata({
   return { query, k, min_score: minScore, ...stated };
 }
 
-function toDocumentHit({ record: { id, published }, score }: Hit): DocumentHit[] {
-  return published ? [{ id, published, score }] : [];
+function toDocumentHit({ record: { id, published }, number: chunkNumber, score }: Hit): DocumentHit[] {
+  return published ? [{ id, published, chunkNumber, score }] : [];
 }
 
 /** Memory for the fields of a chunk besides its text: names, numbers, its download address. */
@@ -175,6 +175,8 @@ export interface FoundChunk extends Omit<Whereabouts, 'spots'> {
   /** Null for a text, like the download address. */
   readonly filename: string | null;
   readonly downloadUrl: string | null;
+  /** The address of the page for people that shows it. */
+  readonly url: string;
   /** The address of its page with the passage marked; null where the file has no pages. */
   readonly pageUrl: string | null;
 }
@@ -186,6 +188,7 @@ function toFoundChunk(
 ): FoundChunk {
   const { record, number, content, location, section, score } = hit;
   const { contentType, kind, filename } = shownContent(record);
+  const place = { documentId: record.id, chunkNumber: number, location };
   return {
     content,
     score,
@@ -198,7 +201,8 @@ function toFoundChunk(
     contentType,
     filename: kind === 'file' ? filename : null,
     downloadUrl,
-    pageUrl: pageUrlOf({ documentId: record.id, chunkNumber: number, location }, { baseUrl }),
+    url: viewUrlOf(place, { baseUrl }),
+    pageUrl: pageUrlOf(place, { baseUrl }),
   };
 }
 

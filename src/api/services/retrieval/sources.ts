@@ -28,6 +28,8 @@ export interface SourceQuote extends PartPlace {
 
 export interface QuotedSource extends Source {
   readonly quotes: readonly SourceQuote[];
+  /** The address of the page for people that shows the passage, with its first quote marked. */
+  readonly url: string;
   /** The address of the page with the first quote marked, or with the passage where nothing is quoted; null without pages. */
   readonly pageUrl: string | null;
 }
@@ -91,7 +93,8 @@ export async function quoteSources(sources: readonly Source[], answer: Answer): 
       end,
       ...placeOfPart(source, { start, end }),
     }));
-    return { ...source, quotes: placed, pageUrl: pageUrlOf(source, { baseUrl, quote: placed[0] }) };
+    const link = { baseUrl, quote: placed[0] };
+    return { ...source, quotes: placed, url: viewUrlOf(source, link), pageUrl: pageUrlOf(source, link) };
   });
   return { sources: quoted, unsupported };
 }

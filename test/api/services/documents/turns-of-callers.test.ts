@@ -76,7 +76,7 @@ function asksOf(records: Records, document: DocumentRecord): readonly Promise<un
   };
   const findAll = async () => {
     const parts = { records, texts: { open: () => Promise.resolve(null) }, downloadUrl: () => null };
-    const found = readFoundDocuments(parts, [{ id: documentId, published, score: 1 }], {
+    const found = readFoundDocuments(parts, [{ id: documentId, published, chunkNumber: 0, score: 1 }], {
       principal,
       baseUrl: '',
       filter: null,
