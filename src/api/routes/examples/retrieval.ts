@@ -6,9 +6,18 @@ const noReranker = {
   detail: 'There is no reranker: `rerank` needs the setting `reranker` of the service, which is "none"',
 };
 
+const rentStart = leaseText.indexOf('rent ');
+
 export const retrieveChunksExamples = {
   plain: { query: search.query },
-  body: { ...search, ranking: 'lexical' as const, rerank: false },
+  body: {
+    ...search,
+    ranking: 'lexical' as const,
+    rerank: false,
+    context: { mode: 'window' as const, before: 1, after: 1, max_tokens: 1_000 },
+    highlight: true,
+    explain: false,
+  },
   responses: {
     400: noReranker,
     200: [
@@ -25,6 +34,8 @@ export const retrieveChunksExamples = {
         filename: null,
         download_url: null,
         page_url: null,
+        highlights: [{ start: rentStart, end: rentStart + 'rent'.length }],
+        matches: [{ chunk_number: 0, start: 0, end: leaseText.length, score: 0.34 }],
       },
     ],
   },
