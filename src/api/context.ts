@@ -12,7 +12,7 @@ import { openDisks } from '../shared/disk/disk-watch.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { recordsOptions } from '../shared/documents/records-options.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
-import { createEmbedding } from '../shared/models/embedding.js';
+import { createEmbedding, type Embedding } from '../shared/models/embedding.js';
 import { modelsInUse, probesOf, type Adapters } from '../shared/models/in-use/models-in-use.js';
 import { createRankers, measureFloor, type Ranking } from '../shared/search/ranking.js';
 import { rememberQueries } from '../shared/models/query-vectors.js';
@@ -22,13 +22,17 @@ import type { Embedder, Index, ObjectStorage, Reranker } from '../shared/ports.j
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis, reconnectSilentRedis } from '../shared/redis/open.js';
+import { createExplainHits } from '../shared/search/explain-hits.js';
+import { createHighlight } from '../shared/search/highlight.js';
 import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
 import { createRerankedSearch } from '../shared/search/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
+import { createWidenHits } from '../shared/search/widen-hits.js';
 import { completerOf, isEmbedderRemote, usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects, withShortSources } from '../shared/storage/sources.js';
 import { announceStorage, createStorageMarker } from '../shared/storage/marker.js';
+import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { loadOnce } from '../shared/tools/coalesce-runs.js';
 import { createUsage } from '../shared/usage/usage.js';
@@ -87,7 +91,7 @@ export async function createApiContext(options: ContextOptions) {
     ...openCaches(options, { completer, limit: limitLocal, redis }),
     drafts,
     storage,
-    ...openSearches({ ...options, redis, records, index, embedder, reranker }),
+    ...openSearches({ ...options, redis, records, index, embedder, reranker, vectors: dataSet.vectors }),
     modelStates: openModelStates(options, { embedder, completer, reranker, dataSet }),
     close: async () => {
       for (const stop of [stopReconnecting, unwatch, stopAnnouncing]) stop();
@@ -181,6 +185,7 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
   readonly index: Index;
   readonly embedder: Embedder;
   readonly reranker: Reranker | null;
+  readonly vectors: DataSet['vectors'];
 }
 
 /**
@@ -190,19 +195,31 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
 function openSearches(parts: SearchParts) {
   const { settings, logger, redis, records, reranker, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger), records.inTurn);
-  const search = openSearch(parts, readHits);
+  const isRemote = isEmbedderRemote(settings);
+  const embedding = createEmbedding(parts.embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
+  const search = openSearch({ ...parts, embedding }, readHits);
   const reranking = openReranking(settings, reranker, { logger, onReranked });
   const rerankedSearch = reranking && createRerankedSearch({ search, reranking, readHits });
   return {
     search,
     rerankedSearch,
+    details: {
+      widen: createWidenHits(readHits),
+      highlight: createHighlight(embedding),
+      explain: createExplainHits({
+        vectors: parts.index.vectors,
+        chunks: createChunks(redis, parts.vectors),
+        readStatistics: createTermStatistics(redis).read,
+      }),
+    },
     sharedViews: createSharedViews(redis, { standard: settings.search.shared }),
   };
 }
 
-function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHits): Search {
-  const isRemote = isEmbedderRemote(settings);
-  const embedding = createEmbedding(embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
+function openSearch(
+  { settings, index, embedding }: SearchParts & { readonly embedding: Embedding },
+  readHits: ReadHits,
+): Search {
   const { hybridWeight } = settings.search;
   const parts = {
     index,
@@ -214,7 +231,7 @@ function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHi
     readHits,
   };
   const seconds = settings.embedding.rememberQueriesSeconds;
-  if (!isRemote || seconds === 0) return createSearch({ ...parts, embedding });
+  if (!isEmbedderRemote(settings) || seconds === 0) return createSearch({ ...parts, embedding });
   const queries = rememberQueries(embedding, { seconds });
   return (request) => createSearch({ ...parts, embedding: queries.of(request.principal.id) })(request);
 }

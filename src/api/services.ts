@@ -147,9 +147,9 @@ function createPages({
 
 function createSearchServices(context: ServiceContext, links: DownloadLinks) {
   const { settings, logger, records, chunks, storage, completer, countTokens } = context;
-  const { search, rerankedSearch, sharedViews, answerMemory: memory } = context;
+  const { search, rerankedSearch, details, sharedViews, answerMemory: memory } = context;
   const accounting = createUsageAccounting(context.usageOfReads);
-  const searching = { search, rerankedSearch, sharedViews, accounting, memory, countTokens };
+  const searching = { search, rerankedSearch, details, sharedViews, accounting, memory, countTokens };
   const texts = createSourceTexts({ storage, chunks, logger });
   const defaultMaxTokens = settings.completion.maxTokens;
   const { megabytes } = recommendedEmbedding[settings.models.language];

@@ -37,6 +37,7 @@ export {
   FURTHER_LOOK,
   leastOwnShare,
   scoreWithSection,
+  sharesByTerm,
   SECTION_CHUNKS,
   sectionOf,
 } from './scoring/score.js';

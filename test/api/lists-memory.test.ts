@@ -6,6 +6,7 @@ import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-
 import type { DocumentRecord } from '../../src/shared/document.js';
 import { makeContent, makeDocument } from '../support/documents.js';
 import { everythingShared } from '../support/everything-shared.js';
+import { noDetails } from '../support/no-details.js';
 
 const MEGABYTE = 1024 ** 2;
 const list = (letter: string) => Array.from({ length: 1_000 }, (_, i) => letter.repeat(120) + String(i));
@@ -117,6 +118,7 @@ test('searches whose hits turn out large are searched again when there is room',
   const retrieval = createRetrieval({
     memory,
     rerankedSearch: null,
+    details: noDetails,
     sharedViews: everythingShared,
     search: async ({ k, onHits }) => {
       searches += 1;

@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import { locationSchema } from '../../readers/index.js';
 import { whereaboutsFields } from './extraction-view.js';
+import {
+  chunkDetails,
+  documentDetails,
+  timingHeaders,
+  viewChunkDetails,
+  viewDocumentDetails,
+  viewMatches,
+} from './retrieval-details.js';
 import type { Streamed } from '../http/response/reply.js';
 import { FINISH_REASONS } from '../../shared/models/finish-reason.js';
-import type { FoundChunk } from '../services/retrieval/retrieval.js';
+import type { FoundChunk, SearchReport } from '../services/retrieval/retrieval.js';
 import type { RerankReport } from '../../shared/search/reranked-search.js';
 import type { FoundDocument } from '../services/retrieval/found-documents.js';
+import type { SourceQuote } from '../services/retrieval/sources.js';
 import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/completions.js';
 
 const metadata = z.record(z.string(), z.unknown());
@@ -38,6 +47,7 @@ export const chunkResult = z
     download_url: z.string().nullable().describe('A signed address of the source; null for a text.'),
     url,
     page_url: pageUrl,
+    ...chunkDetails,
   })
   .meta({
     id: 'ChunkResult',
@@ -59,6 +69,7 @@ export function viewChunk(chunk: FoundChunk): z.infer<typeof chunkResult> {
     download_url: chunk.downloadUrl,
     url: chunk.url,
     page_url: chunk.pageUrl,
+    ...viewChunkDetails(chunk),
   };
 }
 
@@ -75,6 +86,7 @@ export const documentResult = z
       filename: z.string().nullable(),
     }),
     additional_metadata: metadata.describe('Always empty. Existing clients expect the field.'),
+    ...documentDetails,
   })
   .meta({
     id: 'DocumentResult',
@@ -88,6 +100,7 @@ export function viewFoundDocument({
   metadata,
   url: viewUrl,
   content,
+  ...details
 }: FoundDocument): Streamed<z.infer<typeof documentResult>> {
   return {
     score,
@@ -97,8 +110,15 @@ export function viewFoundDocument({
     url: viewUrl,
     content,
     additional_metadata: {},
+    ...viewDocumentDetails(details),
   };
 }
+
+/** Returns the headers that tell of a search beside its results. */
+export const searchHeaders = ({ rerank, times }: SearchReport): Readonly<Record<string, string>> => ({
+  ...rerankHeaders(rerank),
+  ...timingHeaders(times),
+});
 
 /** Returns the header that tells the outcome of a reranking, where it was asked for. */
 export function rerankHeaders(report: RerankReport | null): Readonly<Record<string, string>> {
@@ -134,6 +154,7 @@ const quote = z
     text: z.string().describe('The sentence, word by word as the passage has it.'),
     start: z.int().min(0).describe('Where it begins in `text` of the source, in UTF-16 units.'),
     end: z.int().min(0),
+    chunk_number: z.int().min(0).optional().describe('The chunk in which it stands, with `context`.'),
     page: z.int().min(1).optional(),
     boxes: locationSchema.shape.boxes.describe(
       'The rectangles of its lines, in points from the top left corners of pages.',
@@ -163,6 +184,7 @@ const answerSource = z
     quotes: z.array(quote).describe('The sentences that the answer was made from, in their order.'),
     url,
     page_url: pageUrl,
+    matches: chunkDetails.matches,
   })
   .meta({ id: 'AnswerSource', description: 'A chunk that an answer was made from.' });
 
@@ -206,24 +228,25 @@ export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
 
 const viewSources = ({ sources, unsupported }: QueryEnd) => ({
   sources: sources.map(
-    ({
-      documentId,
-      owner: ownerId,
-      chunkNumber,
-      section,
-      quotes,
-      pageUrl: picture,
-      spots: _,
-      ...source
-    }) => ({
-      document_id: documentId,
-      owner: ownerId,
-      chunk_number: chunkNumber,
-      ...source,
-      section: [...section],
-      quotes: quotes.map(({ boxes, ...each }) => ({ ...each, boxes: boxes && [...boxes] })),
-      page_url: picture,
-    }),
+    ({ documentId, owner: ownerId, chunkNumber, section, quotes, pageUrl: picture, ...shown }) => {
+      const { spots: _, widened, ...source } = shown;
+      return {
+        document_id: documentId,
+        owner: ownerId,
+        chunk_number: chunkNumber,
+        ...source,
+        section: [...section],
+        quotes: quotes.map(viewQuote),
+        page_url: picture,
+        ...(widened && { matches: viewMatches(widened.matches) }),
+      };
+    },
   ),
   unsupported: [...unsupported],
+});
+
+const viewQuote = ({ boxes, chunkNumber, ...each }: SourceQuote) => ({
+  ...each,
+  ...(chunkNumber !== undefined && { chunk_number: chunkNumber }),
+  boxes: boxes && [...boxes],
 });

@@ -23,8 +23,10 @@ import {
   viewCompletion,
   viewEvent,
   rerankHeaders,
+  searchHeaders,
   viewFoundDocument,
 } from './retrieval-view.js';
+import { checkWidened, contextField, explainField, highlightField, toContext } from './retrieval-details.js';
 
 export const MAX_QUERY_CHARACTERS = 32_768;
 /** Room for a query whose every character is written as two escapes of six bytes, and for the other fields. */
@@ -51,9 +53,16 @@ const search = {
   rerank: rerankWish,
   shared: sharedField,
 };
+const documentsBody = z
+  .object({ ...search, highlight: highlightField, explain: explainField })
+  .meta({ id: 'DocumentSearch', description: 'A question, and which documents may answer it.' });
 const searchBody = z
-  .object(search)
-  .meta({ id: 'Search', description: 'A question, and which documents may answer it.' });
+  .object({ ...search, context: contextField, highlight: highlightField, explain: explainField })
+  .check(checkWidened)
+  .meta({
+    id: 'Search',
+    description: 'A question, which documents may answer it, and what is told of hits.',
+  });
 
 export const completionOptions = {
   max_tokens: optionalNull(jsonInteger({ ge: 1, le: 32_768 })).describe('The longest answer, in tokens.'),
@@ -62,15 +71,21 @@ export const completionOptions = {
 const queryBody = z
   .object({
     ...search,
+    context: contextField,
     ...completionOptions,
     stream: optionalNullOr(z.boolean(), false).describe('True for an answer as server-sent events.'),
   })
+  .check(checkWidened)
   .meta({ id: 'Query', description: 'A question, which documents may answer it, and how.' });
 
-function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
+type SearchFields = z.infer<z.ZodObject<typeof search>> &
+  Partial<Pick<z.infer<typeof searchBody>, 'context' | 'highlight' | 'explain'>>;
+
+function toRequest(request: ApiRequest<unknown, unknown, SearchFields>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query, filters, k, min_score: minScore, ranking, rerank, shared } = body;
-  const asked = { query, filter: filters.filter, k, minScore, ranking, rerank, shared };
+  const { query, filters, k, min_score: minScore, ranking, rerank, shared, highlight, explain } = body;
+  const details = { context: toContext(body.context), highlight, explain };
+  const asked = { query, filter: filters.filter, k, minScore, ranking, rerank, shared, ...details };
   return { principal: caller.principal, baseUrl, startedAtMs, signal, ...asked };
 }
 
@@ -102,7 +117,7 @@ const chunksRoute = (retrieval: Retrieval) =>
     examples: retrieveChunksExamples,
     handle: async (request, reply) => {
       const found = await retrieval.chunks(toRequest(request));
-      const headers = rerankHeaders(found.rerank);
+      const headers = searchHeaders(found);
       if (found.type === 'stream') return reply.items(found.items, viewChunk, headers);
       return reply.json(200, found.items.map(viewChunk), headers);
     },
@@ -116,12 +131,12 @@ const documentsRoute = (retrieval: Retrieval) =>
     audit: 'document.search',
     summary: 'Find the documents that fit a query best',
     description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
-    request: { body: searchBody },
+    request: { body: documentsBody },
     responses: { 200: z.array(documentResult), 400: errorBody },
     examples: retrieveDocumentsExamples,
     handle: async (request, reply) => {
       const found = await retrieval.documents(toRequest(request));
-      return reply.items(found.items, viewFoundDocument, rerankHeaders(found.rerank));
+      return reply.items(found.items, viewFoundDocument, searchHeaders(found));
     },
   });
 

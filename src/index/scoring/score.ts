@@ -120,6 +120,23 @@ export function createSectionShare(query: TermWeights): (chunks: readonly Uint8A
   };
 }
 
+/** Returns what each of the terms adds to the share that chunks cover together; one chunk alone has its own share. */
+export function sharesByTerm(
+  chunks: readonly Uint8Array[],
+  { terms, weights, averageLength }: TermWeights,
+): Float64Array {
+  const counts = new Uint8Array(terms.length);
+  const sums = new Uint32Array(terms.length);
+  let length = 0;
+  for (const packed of chunks) {
+    length += packedLength(packed);
+    readCounts(packed, terms, counts);
+    for (let i = 0; i < counts.length; i += 1) sums[i] += counts[i];
+  }
+  const damping = lengthDamping(length, averageLength * Math.sqrt(Math.sqrt(Math.max(1, chunks.length))));
+  return Float64Array.from(sums, (count, i) => (count > 0 ? (weights[i] * count) / (count + damping) : 0));
+}
+
 /** The terms that the chunks of a section hold together. */
 interface Together {
   /** The number of occurrences of each term of the query. */

@@ -1,5 +1,5 @@
 import type { Candidate, ChunkOfDocument, Index } from '../ports.js';
-import type { Scores, Ranker } from './ranking.js';
+import type { Scores, Ranker, VectorWeight } from './ranking.js';
 import type { Confirmation } from './read-hits.js';
 import type { SearchRequest } from './request.js';
 
@@ -15,6 +15,8 @@ export interface FoundCandidates {
    * these.
    */
   readonly gone: readonly Candidate[];
+  /** The part of the vectors in the scores of these. */
+  readonly vectors: VectorWeight;
 }
 
 /** Finds candidates for a page, the best among them. @param width 1 at first, and more when too few of them were hits */
@@ -58,7 +60,7 @@ export function createFindCandidates(context: FindContext): FindCandidates {
 }
 
 async function findByWords(
-  { index, request, confirmation }: FindContext,
+  { index, ranker, request, confirmation }: FindContext,
   width: number,
 ): Promise<FoundCandidates> {
   const { principal, filter, signal, query, k, minScore, per } = request;
@@ -69,7 +71,8 @@ async function findByWords(
   const asked = { query, principal, filter, minScore, limit, enough, onUnconfirmed, signal };
   const candidates = await index.words.search(asked);
   // With a least score, `enough` candidates may be only some of all.
-  return { candidates, isCutOff: candidates.length >= (minScore > 0 ? enough : limit), needed, gone: [] };
+  const isCutOff = candidates.length >= (minScore > 0 ? enough : limit);
+  return { candidates, isCutOff, needed, gone: [], vectors: ranker.combineFor([]).vectors };
 }
 
 async function findNearest(
@@ -85,6 +88,7 @@ async function findNearest(
     isCutOff: nearest.length >= limit,
     needed: 0,
     gone: [],
+    vectors: combine.vectors,
   };
 }
 
@@ -109,6 +113,7 @@ async function findHybrid(context: FindContext, width: number): Promise<FoundCan
     gone: [...new Map(gone.map((each) => [each.generation, each])).values()],
     isCutOff: nearest.length >= nearestLimit || holding.length >= wordsLimit,
     needed: 0,
+    vectors: combine.vectors,
   };
 }
 

@@ -17,7 +17,18 @@ export const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
 export type Ranking = (typeof RANKINGS)[number];
 
 /** Makes the score of a chunk, in [0, 1], of the similarity of the vectors and the score by words. */
-export type Combine = (similarity: number, share: number) => number;
+export interface Combine {
+  (similarity: number, share: number): number;
+  readonly vectors: VectorWeight;
+}
+
+/** The part of the vectors in a score; words have the rest. */
+export interface VectorWeight {
+  /** From 0 to 1. */
+  readonly weight: number;
+  /** The similarity from which on it counts. */
+  readonly floor: number;
+}
 
 /** Scores candidates. It does not read the parts that it does not rank by. */
 export interface Ranker {
@@ -31,13 +42,20 @@ export interface Ranker {
 
 /** The score is the similarity of the vectors. */
 export function createSemanticRanker(): Ranker {
-  return { ranking: 'semantic', combineFor: () => clamp };
+  return { ranking: 'semantic', combineFor: () => bySimilarity };
 }
 
 /** The score is the share of the query's weight that a chunk and its section cover, see `score.ts` of src/index/scoring. */
 export function createLexicalRanker(): Ranker {
-  return { ranking: 'lexical', combineFor: () => (_similarity, share) => share };
+  return { ranking: 'lexical', combineFor: () => byWords };
 }
+
+const bySimilarity: Combine = Object.assign((similarity: number) => clamp(similarity), {
+  vectors: { weight: 1, floor: 0 },
+});
+const byWords: Combine = Object.assign((_similarity: number, share: number) => share, {
+  vectors: { weight: 0, floor: 0 },
+});
 
 /**
  * The score is a weighted sum of the other two scores (a convex combination: Bruch, Gai and Ingber,
@@ -65,9 +83,15 @@ export function createFittingRanker(query: string, floor: number): Ranker {
 }
 
 function weighted(weight: number, floor: number): Combine {
-  return (similarity, share) =>
-    clamp(weight * clamp((similarity - floor) / (1 - floor)) + (1 - weight) * share);
+  const vectors = { weight, floor };
+  const combine = (similarity: number, share: number) =>
+    clamp(shareOfVectors(vectors, similarity) + (1 - weight) * share);
+  return Object.assign(combine, { vectors });
 }
+
+/** Returns the part of a score that the similarity of the vectors adds. */
+export const shareOfVectors = ({ weight, floor }: VectorWeight, similarity: number): number =>
+  weight * clamp((similarity - floor) / (1 - floor));
 
 /**
  * Returns the share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a

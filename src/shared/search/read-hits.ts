@@ -84,6 +84,15 @@ end`;
 /** The text of a chunk, and where it stands. */
 export interface FoundContent extends Whereabouts {
   readonly text: string;
+  /** Only where it was asked for. */
+  readonly extent?: ChunkExtent;
+}
+
+/** The size of a chunk, and how much of it stands in the chunk before. */
+export interface ChunkExtent {
+  readonly tokens: number;
+  /** In UTF-16 units, from the start of the text. */
+  readonly overlap: number;
 }
 
 /** The contents and records of hits; an entry is null where the chunk or record does not exist. */
@@ -115,6 +124,8 @@ interface ReadOptions {
   /** The caller in whose turns they are read, and the signal that ends the wait for one. */
   readonly callerId?: string;
   readonly signal?: AbortSignal | undefined;
+  /** True to read the extents of chunks as well. */
+  readonly withExtents?: boolean;
 }
 
 type Scripts = Pick<Redis, 'eval' | 'evalSha'>;
@@ -173,7 +184,7 @@ interface Wanted extends ReadOptions {
 /** Reads the first of them, as many as a reply may hold. */
 async function readSome(
   redis: Scripts,
-  { names, texts, fits, confirmation, guard = null }: Wanted,
+  { names, texts, fits, confirmation, guard = null, withExtents = false }: Wanted,
 ): Promise<Rows> {
   const textsLeft = Math.max(0, texts);
   const reply = await script.run(redis, {
@@ -186,6 +197,7 @@ async function readSome(
     args: {
       ofSharing: guardArgument(guard),
       fits: fits ?? null,
+      extents: withExtents ? '1' : null,
       ...stateArguments(confirmation?.state ?? null),
     },
   });
@@ -205,10 +217,14 @@ function parseRow(row: Value[], documentId: string, onMalformed: OnMalformed): M
 }
 
 type Value = string | null;
-type ContentRow = readonly [text: Value, where: Value];
+type ContentRow = readonly [text: Value, where: Value, tokens?: Value, overlap?: Value];
 
-const parseContent = ([text, where]: ContentRow): FoundContent | null =>
-  text === null ? null : { text, ...unpackWhereabouts(where) };
+function parseContent([text, where, tokens, overlap]: ContentRow): FoundContent | null {
+  if (text === null) return null;
+  const found = { text, ...unpackWhereabouts(where) };
+  if (tokens === undefined) return found;
+  return { ...found, extent: { tokens: Number(tokens), overlap: Number(overlap) } };
+}
 
 /** The reply when the state that was to be confirmed is not the present one. */
 const OUTDATED = 0;
@@ -226,7 +242,14 @@ const FIELDS = MATCHABLE_FIELDS.map((name) => `'${name}'`).join(', ');
 
 const script = declareScript({
   keys: { epoch: 'key', sequence: 'key', sharing: 'key', texts: 'keys', records: 'keys' },
-  args: { ofSharing: 'text', fits: 'optional', server: 'text', ofEpoch: 'text', ofSequence: 'text' },
+  args: {
+    ofSharing: 'text',
+    fits: 'optional',
+    extents: 'optional',
+    server: 'text',
+    ofEpoch: 'text',
+    ofSequence: 'text',
+  },
 }).frequentLua<Rows | typeof OUTDATED | typeof OTHER_SHARING>(`${IS_PRESENT}
 ${IS_SAME_SHARING}
 if server ~= '' and not is_present(epoch, sequence, server, ofEpoch, ofSequence) then return ${String(OUTDATED)} end
@@ -238,8 +261,10 @@ local function add(row, to)
   to[#to + 1] = row
   return bytes >= ${String(ENOUGH_BYTES)}
 end
+local fields = { 'content', 'where' }
+if extents ~= '' then fields = { 'content', 'where', 'tokens', 'overlap' } end
 for _, text in ipairs(texts) do
-  if add(redis.call('HMGET', text, 'content', 'where'), contents) then return { contents, rows } end
+  if add(redis.call('HMGET', text, unpack(fields)), contents) then return { contents, rows } end
 end
 for _, record in ipairs(records) do
   if add(redis.call('HMGET', record, ${FIELDS}), rows) then break end

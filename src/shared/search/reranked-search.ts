@@ -5,7 +5,7 @@ import { traced } from '../tracing/tracing.js';
 import { bestFirst, addressOf, candidateOf } from './candidates.js';
 import { createCheckCandidates, takeHits, wasOvertaken, type Search } from './search.js';
 import type { ReadHits } from './read-hits.js';
-import type { Hit, SearchRequest } from './request.js';
+import { timed, type Hit, type SearchRequest } from './request.js';
 
 /** The wish of a request about reranking. */
 export interface RerankWish {
@@ -86,7 +86,7 @@ async function findScored(
   request: SearchRequest,
   { width, milliseconds }: Limits,
 ): Promise<Scored> {
-  const { principal, query, signal } = request;
+  const { principal, query, signal, notes } = request;
   const { id: callerId } = principal;
   const hits = await findWidely(search, request, width);
   if (hits.length === 0)
@@ -95,7 +95,9 @@ async function findScored(
   const documents = hits.map(({ content }) => content);
   const reranked =
     milliseconds > 0
-      ? await tracedReranking(reranking, { callerId, query, documents, milliseconds, signal })
+      ? await timed(notes, 'rerank', () =>
+          tracedReranking(reranking, { callerId, query, documents, milliseconds, signal }),
+        )
       : ({ type: 'skipped', reason: 'timeout' } as const);
   const millisecondsLeft = Math.max(0, milliseconds - (performance.now() - startedAt));
   if (reranked.type === 'skipped') {
@@ -103,6 +105,7 @@ async function findScored(
     return { candidates: hits.map((hit) => toCandidate(hit, hit.score)), report, millisecondsLeft };
   }
   const { scores, tokens } = reranked;
+  if (notes) for (const hit of hits) notes.firstScores.set(addressOf(toCandidate(hit, 0)), hit.score);
   const candidates = hits.map((hit, i) => toCandidate(hit, at(scores, i)));
   return { candidates, report: { outcome: 'applied', tokens }, millisecondsLeft };
 }

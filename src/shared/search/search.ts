@@ -7,7 +7,7 @@ import { traced } from '../tracing/tracing.js';
 import { bestFirst, createFindCandidates, type FoundCandidates } from './candidates.js';
 import type { ChooseRanker } from './ranking.js';
 import { createConfirmation, OutdatedError, type Confirmation, type ReadHits } from './read-hits.js';
-import type { Hit, SearchRequest, FoundRecord } from './request.js';
+import { timed, type Hit, type SearchRequest, type FoundRecord } from './request.js';
 import { nextSlice } from '../tools/time-slices.js';
 
 export type Search = (request: SearchRequest) => Promise<Hit[]>;
@@ -28,20 +28,23 @@ export function createSearch(parts: {
 }): Search {
   const { index, embedding, chooseRanker, readHits } = parts;
   return async (request) => {
-    const { query, k, minScore, per, signal } = request;
+    const { k, minScore, per, notes } = request;
     // Analysing the longest queries takes some ten milliseconds, and several may come in one turn of the event loop.
     await nextSlice();
     const ranker = await chooseRanker(request);
-    const embed = once(async () => (await embedding.embedQuery(query, { signal })).vector);
+    const embed = once(() => embedNoted(embedding, request));
     const confirmation = createConfirmation();
     const find = createFindCandidates({ index, ranker, request, embed, confirmation });
     const check = createCheckCandidates(readHits, { ...request, confirmation });
     const look = async (width: number) => {
       const asked = { 'quire.search.ranking': ranker.ranking, 'quire.search.width': width };
-      const found = await traced('search index', { attributes: asked }, () => find(width));
+      const found = await traced('search index', { attributes: asked }, () =>
+        timed(notes, 'index', () => find(width)),
+      );
+      if (notes) notes.scoring = { ranking: ranker.ranking, ...found.vectors };
       const ordered = bestFirst(found.candidates, { k, minScore });
       const attributes = { 'quire.search.candidates': found.candidates.length };
-      const read = () => takeHits(ordered, check, request);
+      const read = () => timed(notes, 'read', () => takeHits(ordered, check, request));
       return { found, ...(await traced('read hits', { attributes }, read)) };
     };
     for (let [width, restarts] = [1, 0]; ;) {
@@ -54,6 +57,16 @@ export function createSearch(parts: {
       else return hits;
     }
   };
+}
+
+async function embedNoted(
+  embedding: Pick<Embedding, 'embedQuery'>,
+  { query, notes, signal }: SearchRequest,
+): Promise<Float32Array> {
+  const { vector } = await timed(notes, 'embed', () => embedding.embedQuery(query, { signal }));
+  // A vector may be handed over to a thread.
+  if (notes) notes.vector = vector.slice();
+  return vector;
 }
 
 /** Tells whether dropped candidates took the places of candidates that might be among the best. */

@@ -87,7 +87,8 @@ async function weigh(chunks: readonly Chunk[]) {
     ranking: 'hybrid',
     combineFor: (candidates) => {
       weighed.push(...candidates.map(({ similarity, share }) => ({ similarity, share })));
-      return (similarity, share) => (similarity + share) / 2;
+      const combine = (similarity: number, share: number) => (similarity + share) / 2;
+      return Object.assign(combine, { vectors: { weight: 0.5, floor: 0 } });
     },
   };
   const found = await createFindCandidates({
@@ -223,6 +224,7 @@ describe('candidates are asked for', () => {
       isCutOff: false,
       needed: 0,
       gone: [],
+      vectors: { weight: 1, floor: 0 },
     });
   });
 

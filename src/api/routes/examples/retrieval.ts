@@ -6,9 +6,18 @@ const noReranker = {
   detail: 'There is no reranker: `rerank` needs the setting `reranker` of the service, which is "none"',
 };
 
+const rentStart = leaseText.indexOf('rent ');
+
 export const retrieveChunksExamples = {
   plain: { query: search.query },
-  body: { ...search, ranking: 'lexical' as const, rerank: false },
+  body: {
+    ...search,
+    ranking: 'lexical' as const,
+    rerank: false,
+    context: { mode: 'window' as const, before: 1, after: 1, max_tokens: 1_000 },
+    highlight: true,
+    explain: false,
+  },
   responses: {
     400: noReranker,
     200: [
@@ -26,6 +35,8 @@ export const retrieveChunksExamples = {
         download_url: null,
         url: `http://127.0.0.1:8000/view/${LEASE_ID}?chunk=0`,
         page_url: null,
+        highlights: [{ start: rentStart, end: rentStart + 'rent'.length }],
+        matches: [{ chunk_number: 0, start: 0, end: leaseText.length, score: 0.34 }],
       },
     ],
   },

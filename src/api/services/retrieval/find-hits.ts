@@ -1,9 +1,19 @@
 import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
 import { ImpossibleError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
-import type { Hit, SearchRequest } from '../../../shared/search/request.js';
+import type { ExplainHits, Explanation } from '../../../shared/search/explain-hits.js';
+import type { Highlight } from '../../../shared/search/highlight.js';
+import {
+  createNotes,
+  timed,
+  type Hit,
+  type SearchNotes,
+  type SearchRequest,
+} from '../../../shared/search/request.js';
 import type { RerankedSearch, RerankReport, RerankWish } from '../../../shared/search/reranked-search.js';
 import type { Search } from '../../../shared/search/search.js';
+import type { TextSpan } from '../../../shared/text/sentences.js';
+import type { ContextWish, WidenHits } from '../../../shared/search/widen-hits.js';
 import { heldSize, type MemoryLease, type Wanted } from '../answer-memory/answer-memory.js';
 
 export interface FindHitsParts {
@@ -11,13 +21,30 @@ export interface FindHitsParts {
   /** Null without a reranker. */
   readonly rerankedSearch: RerankedSearch | null;
   readonly sharedViews: Pick<SharedViews, 'within'>;
+  readonly details: HitDetails;
 }
 
-type HitsRequest = Omit<SearchRequest, 'guard'> & {
-  readonly rerank: RerankWish | null;
-  /** The documents of others that are found; as the setting says where it is undefined. */
-  readonly shared?: Shared | undefined;
-};
+/** The further steps of a search, which only who asks for them waits for. */
+export interface HitDetails {
+  readonly widen: WidenHits;
+  readonly highlight: Highlight;
+  readonly explain: ExplainHits;
+}
+
+/** A wish for more than the hits of a search. */
+export interface DetailsWish {
+  readonly highlight?: boolean | undefined;
+  readonly explain?: boolean | undefined;
+  /** The chunks around hits that are to be shown with them. */
+  readonly context?: ContextWish | undefined;
+}
+
+type HitsRequest = Omit<SearchRequest, 'guard' | 'notes'> &
+  DetailsWish & {
+    readonly rerank: RerankWish | null;
+    /** The documents of others that are found; as the setting says where it is undefined. */
+    readonly shared?: Shared | undefined;
+  };
 
 export interface SearchResult {
   readonly hits: readonly Hit[];
@@ -25,6 +52,8 @@ export interface SearchResult {
   readonly rerank: RerankReport | null;
   /** The documents that were looked for: the filter of the request, and the rule of the caller for documents of others. */
   readonly filter: Filter | null;
+  /** Null where nobody asked for more than hits. */
+  readonly notes: SearchNotes | null;
 }
 
 /** Memory for the hits of a search. @throws ImpossibleError when the request wants reranking and there is none */
@@ -40,22 +69,42 @@ export function findHits(
   lease: MemoryLease,
 ): Promise<SearchResult> {
   const expected = expectedOf(parts, request);
-  const { rerank, shared: _, ...asked } = request;
+  const { rerank, shared: _, highlight, explain, context, ...asked } = request;
+  const notes = highlight === true || explain === true ? createNotes() : null;
   return parts.sharedViews.within(request, async ({ filter, guard }) => {
-    const viewed = { ...asked, filter, guard };
-    if (rerank === null) {
-      const hits = await searchWithinMemory(parts.search, viewed, { lease, expected });
-      return { hits, rerank: null, filter };
-    }
-    const reranked = rerankerOf(parts);
-    const search = (each: SearchRequest) => reranked.search({ ...each, rerank });
-    const { hits, report } = await searchWithinMemory(search, viewed, { lease, expected });
-    return { hits, rerank: report, filter };
+    const viewed = { ...asked, filter, guard, notes: notes ?? undefined };
+    let report: RerankReport | null = null;
+    const search = async (each: SearchRequest) => {
+      if (rerank === null) return parts.search(each);
+      const reranked = await rerankerOf(parts).search({ ...each, rerank });
+      ({ report } = reranked);
+      return reranked.hits;
+    };
+    const searchWidely = (each: SearchRequest) =>
+      context ? findWidened(parts.details.widen, search, { ...each, context }) : search(each);
+    const hits = await searchWithinMemory(searchWidely, viewed, { lease, expected });
+    return { hits, rerank: report, filter, notes };
   });
 }
 
-function expectedOf(parts: FindHitsParts, { rerank, k, per }: HitsRequest): Expected {
-  if (rerank === null) return { hits: k, copies: 1 };
+/** A search whose hits were replaced before they were widened begins again this often. */
+const MAX_RESTARTS = 3;
+
+async function findWidened(
+  widen: WidenHits,
+  search: Search,
+  request: SearchRequest & { readonly context: ContextWish },
+): Promise<Hit[]> {
+  for (let restarts = 0; ; restarts += 1) {
+    const found = await search(request);
+    const { hits, isOvertaken } = await timed(request.notes, 'context', () => widen(found, request));
+    if (!isOvertaken || restarts === MAX_RESTARTS) return [...hits];
+  }
+}
+
+function expectedOf(parts: FindHitsParts, { rerank, k, per, context }: HitsRequest): Expected {
+  // The text of a widened hit is held beside the texts that it is joined of.
+  if (rerank === null) return { hits: k, copies: context ? 2 : 1 };
   // The request to the provider holds each text once more.
   return { hits: rerankerOf(parts).hitsHeld({ k, per }), copies: 2 };
 }
@@ -66,6 +115,35 @@ function rerankerOf({ rerankedSearch }: FindHitsParts): RerankedSearch {
     'There is no reranker: `rerank` needs the setting `reranker` of the service, which is "none"',
   );
 }
+
+/** The fields that a search was asked for beside its hits. */
+export interface Details {
+  /** The parts of the text of each hit by which it was found; null where nobody asked for them. */
+  readonly highlights: readonly (readonly TextSpan[])[] | null;
+  readonly explanations: readonly (Explanation | null)[] | null;
+  /** The milliseconds that the steps took; null where nobody asked for explanations. */
+  readonly times: SearchNotes['times'] | null;
+}
+
+/** Marks and explains hits, where the request asks for that. */
+export async function readDetails(
+  { details }: Pick<FindHitsParts, 'details'>,
+  { hits, notes }: Pick<SearchResult, 'hits' | 'notes'>,
+  request: DetailsWish & Pick<SearchRequest, 'principal' | 'query' | 'signal'>,
+): Promise<Details> {
+  if (!notes) return NO_DETAILS;
+  const { principal, query, signal } = request;
+  const asked = { principal, query, notes, signal };
+  const texts = hits.map(({ content }) => content);
+  const highlights = request.highlight
+    ? await timed(notes, 'highlight', () => details.highlight(texts, asked))
+    : null;
+  if (!request.explain) return { highlights, explanations: null, times: null };
+  const explanations = await timed(notes, 'explain', () => details.explain(hits, asked));
+  return { highlights, explanations, times: notes.times };
+}
+
+const NO_DETAILS: Details = { highlights: null, explanations: null, times: null };
 
 /** Memory that is reserved for a hit before its size is known. Few hits are larger. */
 const HIT_BYTES = 16 * 1024;
@@ -100,7 +178,7 @@ async function searchWithinMemory<Found>(
       const bytes = expected.copies * measure(hits);
       // The remaining hits are expected to be as large, so that a search is repeated once or twice, not after each batch.
       if (!lease.resize(Math.max(wanted, bytes)))
-        throw new OutOfRoomError((bytes * expected.hits) / hits.length);
+        throw new OutOfRoomError(bytes * Math.max(1, expected.hits / hits.length));
     };
     try {
       return await search({ ...request, onHits });

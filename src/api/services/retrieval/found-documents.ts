@@ -4,6 +4,8 @@ import type { Content, DocumentRecord, Metadata } from '../../../shared/document
 import type { Records } from '../../../shared/documents/records.js';
 import { UnavailableError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
+import type { Explanation } from '../../../shared/search/explain-hits.js';
+import type { TextSpan } from '../../../shared/text/sentences.js';
 import { MissingObjectError } from '../../../shared/ports.js';
 import { StreamedText, MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import type { DownloadUrl } from '../documents/downloads.js';
@@ -17,10 +19,20 @@ export interface DocumentHit {
   /** Its best chunk. */
   readonly chunkNumber: number;
   readonly score: number;
+  /** Absent where nobody asked for it, like the explanation. */
+  readonly bestChunk?: BestChunk | undefined;
+  readonly explanation?: Explanation | null | undefined;
+}
+
+/** The chunk by which a document was found, with the parts of its text by which it was. */
+export interface BestChunk {
+  readonly chunkNumber: number;
+  readonly content: string;
+  readonly highlights: readonly TextSpan[];
 }
 
 /** A found document as it is when it is about to be sent. */
-export interface FoundDocument {
+export interface FoundDocument extends Pick<DocumentHit, 'bestChunk' | 'explanation'> {
   readonly score: number;
   readonly documentId: string;
   readonly owner: string;
@@ -63,9 +75,13 @@ export async function* readFoundDocuments(
   for (const each of found) {
     const current = await readCurrent(parts, each, request);
     if (!current) continue;
+    const { score, bestChunk, explanation } = each;
+    // A content that has come since then has another best chunk.
+    const isSame = current.storageKey === each.published.storageKey;
+    const { storageKey: _, ...shown } = current;
     const documentId = each.id;
     const url = viewUrlOf({ documentId, chunkNumber: each.chunkNumber }, request);
-    yield { score: each.score, documentId, url, ...current };
+    yield { score, documentId, url, ...(isSame && { bestChunk, explanation }), ...shown };
   }
 }
 
@@ -77,7 +93,7 @@ async function readCurrent(
   parts: FoundDocumentParts,
   found: DocumentHit,
   request: ReadRequest,
-): Promise<Omit<FoundDocument, 'score' | 'documentId' | 'url'> | null> {
+): Promise<(Omit<FoundDocument, 'score' | 'documentId' | 'url'> & Pick<Content, 'storageKey'>) | null> {
   for (let published: Content | null = found.published; published;) {
     const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
     // A document that cannot be read is left out, like one that is gone.
@@ -89,7 +105,8 @@ async function readCurrent(
       published = record.published;
       continue;
     }
-    const shown = { owner: record.ownerId, metadata: record.metadata };
+    const { storageKey } = published;
+    const shown = { owner: record.ownerId, metadata: record.metadata, storageKey };
     if (published.kind === 'file') {
       const value = parts.downloadUrl(record, request);
       if (value === null) throw new Error('a file without an address to download it from');

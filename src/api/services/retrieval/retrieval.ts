@@ -5,19 +5,29 @@ import { shownContent, type Metadata } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Ranking } from '../../../shared/search/ranking.js';
-import type { Hit, SearchRequest } from '../../../shared/search/request.js';
+import type { Explanation } from '../../../shared/search/explain-hits.js';
+import type { Hit, Match, SearchRequest } from '../../../shared/search/request.js';
 import type { RerankReport, RerankWish } from '../../../shared/search/reranked-search.js';
+import type { TextSpan } from '../../../shared/text/sentences.js';
 import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/answer-memory.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import { held } from '../stream-end.js';
 import { pageUrlOf, viewUrlOf } from './sources.js';
 import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
-import { findHits, hitsWanted, type FindHitsParts, type SearchResult } from './find-hits.js';
+import {
+  findHits,
+  hitsWanted,
+  readDetails,
+  type Details,
+  type DetailsWish,
+  type FindHitsParts,
+  type SearchResult,
+} from './find-hits.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
 
 /** A validated search and its caller. */
-export interface RetrievalRequest {
+export interface RetrievalRequest extends DetailsWish {
   readonly principal: Principal;
   readonly baseUrl: string;
   readonly startedAtMs: number;
@@ -34,8 +44,14 @@ export interface RetrievalRequest {
   readonly rerank: RerankWish | null;
 }
 
+/** The report of a search beside its results. */
+export interface SearchReport extends WithRerank {
+  /** The milliseconds that its steps took; null where nobody asked for explanations. */
+  readonly times: Details['times'];
+}
+
 /** The items that a search found: all at once where they are small, and else one by one. */
-export type FoundItems<Item> = WithRerank &
+export type FoundItems<Item> = SearchReport &
   (
     | { readonly type: 'whole'; readonly items: readonly Item[] }
     | { readonly type: 'stream'; readonly items: AsyncIterable<Item> }
@@ -46,7 +62,7 @@ export interface WithRerank {
   readonly rerank: RerankReport | null;
 }
 
-type FoundDocuments = WithRerank & { readonly items: AsyncIterable<FoundDocument> };
+type FoundDocuments = SearchReport & { readonly items: AsyncIterable<FoundDocument> };
 
 export interface Retrieval {
   /** Finds chunks, with their records as of the end of the search. */
@@ -97,25 +113,44 @@ function accountedSearch(
 
 /** Few chunks hold no memory any more: less of them is sent at once than a connection may hold unsent. */
 function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<FoundItems<FoundChunk>> {
-  return searchFor<FoundItems<FoundChunk>>(parts, { ...request, per: 'chunk' }, ({ hits, rerank }, lease) => {
-    const items = hits.map((hit) =>
-      toFoundChunk(hit, { ...request, downloadUrl: parts.downloadUrl(hit.record, request) }),
-    );
-    if (!areSmall(items))
-      return Promise.resolve({ type: 'stream', rerank, items: held(giveOut(items, lease), lease) });
+  return searchFor<FoundItems<FoundChunk>>(parts, { ...request, per: 'chunk' }, async (found, lease) => {
+    const { hits, rerank } = found;
+    const details = await readDetails(parts, found, request);
+    const items = hits.map((hit, i) => ({
+      ...toFoundChunk(hit, { ...request, downloadUrl: parts.downloadUrl(hit.record, request) }),
+      ...detailsOf(hit, details, i),
+    }));
+    const report = { rerank, times: details.times };
+    if (!areSmall(items)) return { ...report, type: 'stream', items: held(giveOut(items, lease), lease) };
     lease.release();
     // A client that has left by now gets nothing, which makes the operation an error.
     request.signal.throwIfAborted();
-    return Promise.resolve({ type: 'whole', rerank, items });
+    return { ...report, type: 'whole', items };
   });
 }
 
+/** The fields of a result that only those get who ask for them. */
+interface HitFields {
+  readonly highlights?: readonly TextSpan[] | undefined;
+  /** The hits that a widened result was joined of. */
+  readonly matches?: readonly Match[] | undefined;
+  readonly explanation?: Explanation | null | undefined;
+}
+
+const detailsOf = ({ widened }: Hit, { highlights, explanations }: Details, i: number): HitFields => ({
+  highlights: highlights?.[i],
+  matches: widened?.matches,
+  explanation: explanations?.[i],
+});
+
 function findDocuments(parts: Dependencies, request: RetrievalRequest): Promise<FoundDocuments> {
-  return searchFor(parts, { ...request, per: 'document' }, async ({ hits, rerank, filter }, lease) => {
-    const found = hits.flatMap(toDocumentHit);
-    const bytes = found.length * FOUND_BYTES + longestText(found);
+  return searchFor(parts, { ...request, per: 'document' }, async ({ hits, rerank, filter, notes }, lease) => {
+    const details = await readDetails(parts, { hits, notes }, request);
+    const found = hits.flatMap((hit, i) => toDocumentHit(hit, details, i));
+    const bytes = found.reduce((sum, each) => sum + FOUND_BYTES + sizeOfBest(each), longestText(found));
     await lease.exchange({ bytes, signal: request.signal, isSent: false });
-    return { rerank, items: held(readFoundDocuments(parts, found, { ...request, filter }), lease) };
+    const items = held(readFoundDocuments(parts, found, { ...request, filter }), lease);
+    return { rerank, times: details.times, items };
   });
 }
 
@@ -157,14 +192,22 @@ export function searchMetadata({
   return { query, k, min_score: minScore, ...stated };
 }
 
-function toDocumentHit({ record: { id, published }, number: chunkNumber, score }: Hit): DocumentHit[] {
-  return published ? [{ id, published, chunkNumber, score }] : [];
+function toDocumentHit(hit: Hit, details: Details, i: number): DocumentHit[] {
+  const { record, number: chunkNumber, content, score } = hit;
+  const { id, published } = record;
+  if (!published) return [];
+  const { highlights, explanation } = detailsOf(hit, details, i);
+  const bestChunk = highlights && { chunkNumber, content, highlights };
+  return [{ id, published, chunkNumber, score, bestChunk, explanation }];
 }
+
+const sizeOfBest = ({ bestChunk, explanation }: DocumentHit): number =>
+  (bestChunk ? heldSize(bestChunk) : 0) + (explanation ? heldSize(explanation) : 0);
 
 /** Memory for the fields of a chunk besides its text: names, numbers, its download address. */
 const CHUNK_BYTES = 500;
 
-export interface FoundChunk extends Omit<Whereabouts, 'spots'> {
+export interface FoundChunk extends Omit<Whereabouts, 'spots'>, HitFields {
   readonly content: string;
   readonly score: number;
   readonly documentId: string;
@@ -222,8 +265,11 @@ function areSmall(results: readonly FoundChunk[]): boolean {
   return true;
 }
 
-const ownSize = ({ content, location, section }: FoundChunk): number =>
-  CHUNK_BYTES + heldSize(content) + heldSize(location) + heldSize(section);
+const ownSize = ({ content, location, section, ...more }: FoundChunk): number =>
+  CHUNK_BYTES + heldSize(content) + heldSize(location) + heldSize(section) + sizeOfDetails(more);
+
+const sizeOfDetails = ({ highlights, matches, explanation }: HitFields): number =>
+  [highlights, matches, explanation].reduce((sum, each) => sum + (each ? heldSize(each) : 0), 0);
 
 /** Yields results one by one, and releases the memory of each. */
 async function* giveOut(results: FoundChunk[], lease: MemoryLease): AsyncGenerator<FoundChunk> {

@@ -63,6 +63,25 @@ function joinLetters(sign: string, at: number, text: string): string {
   return sign === '"' || sign === '״' || !LETTER.test(before) ? sign : "'";
 }
 
+/** Sees each replacement in a text: the found characters, their place in it, and what is written for them, which it returns. */
+export type See = (found: string, at: number, written: string) => string;
+
+/** The replacements that `normalizeText` makes before and after NFKC, one by one, for who needs to know their places. */
+export const REPLACEMENTS: Readonly<
+  Record<'before' | 'after', readonly ((text: string, see: See) => string)[]>
+> = {
+  before: [
+    (text, see) => text.replace(SET_APART, (found, at: number) => see(found, at, prepare(found, at, text))),
+    (text, see) => text.replace(MARK_RUNS, (found, kept: string, at: number) => see(found, at, kept)),
+  ],
+  after: [
+    (text, see) =>
+      text.replace(RING_BEFORE_TONE, (found, tone: string, at: number) => see(found, at, `${tone}\u0e4d`)),
+    (text, see) =>
+      text.replace(BETWEEN_LETTERS, (found, at: number) => see(found, at, joinLetters(found, at, text))),
+  ],
+};
+
 /**
  * Letters that have another spelling, by script. The sources are the normalizers that Lucene publishes for each language
  * (Arabic, Persian, Sorani, Greek, Russian, Ukrainian, Hindi), and ICU's folding of Latin letters.

@@ -17,6 +17,7 @@ import { makeContent, makeDocument } from '../../../support/documents.js';
 import { rejection } from '../../../support/rejection.js';
 import { until } from '../../../support/until.js';
 import { everythingShared } from '../../../support/everything-shared.js';
+import { noDetails } from '../../../support/no-details.js';
 
 const MEGABYTE = 1024 ** 2;
 const CANDIDATES = 20;
@@ -78,6 +79,7 @@ function setUp({ length = 100, limitBytes = 64 * MEGABYTE, isHeld = false } = {}
     memory,
     search,
     rerankedSearch: createRerankedSearch({ search, reranking, readHits }),
+    details: noDetails,
     sharedViews: everythingShared,
     accounting: createUsageAccounting({ append: (event) => void events.push(event) }),
     countTokens: () => 3,

@@ -11,6 +11,7 @@ import { createUsage } from '../../../../src/shared/usage/usage.js';
 import { createWriteBehind } from '../../../../src/shared/usage/write-behind.js';
 import { openSearchWorld, type SearchWorld } from '../../../support/search-world.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
+import { noDetails } from '../../../support/no-details.js';
 
 const { url, redis } = useTestRedis();
 let world: SearchWorld;
@@ -32,6 +33,7 @@ function setUp() {
   const retrieval = createRetrieval({
     memory: createAnswerMemory({ limitBytes: 64 * 1024 ** 2 }),
     rerankedSearch: null,
+    details: noDetails,
     sharedViews,
     search: world.createSearch(index, createLexicalRanker()),
     accounting: createUsageAccounting(reads),

@@ -8,6 +8,7 @@ import type { UsageEvent } from '../../../../src/shared/usage/usage.js';
 import type { Metadata } from '../../../../src/shared/document.js';
 import { makeContent, makeDocument } from '../../../support/documents.js';
 import { everythingShared } from '../../../support/everything-shared.js';
+import { noDetails } from '../../../support/no-details.js';
 
 interface World {
   readonly texts: readonly string[];
@@ -28,6 +29,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
   const retrieval = createRetrieval({
     memory,
     rerankedSearch: null,
+    details: noDetails,
     sharedViews: everythingShared,
     search: ({ onHits }) => {
       const hits = texts.map((content, number) => ({ record, number, content, score: 1, ...NOWHERE }));
