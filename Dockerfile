@@ -16,7 +16,7 @@ ARG LANGCHAIN_PACKAGES=""
 ARG LOCAL_MODELS=""
 # Other optional packages stay: without @llamaindex/liteparse there is no PDFium, no text recognition and no page picture.
 RUN if [ -z "$LOCAL_MODELS" ]; then npm pkg delete optionalDependencies.node-llama-cpp; fi \
-    && npm run build && npm prune --omit=dev \
+    && npm run build:service && npm prune --omit=dev \
     && if [ -n "$LANGCHAIN_PACKAGES" ]; then npm install --no-save --omit=dev $LANGCHAIN_PACKAGES; fi
 # Files that nothing reads as the service runs (scripts/dependencies/README.md): maps and types, llama.cpp's sources, and the
 # build of liteparse in its main package, where the build for this platform is there, which is the one that is loaded.

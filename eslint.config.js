@@ -45,6 +45,16 @@ const zones = [
     message: `A layer of index/ imports those below it: ${indexLayers.join(', ')}.`,
   })),
   {
+    target: './src',
+    from: './clients',
+    message: 'Clients are for those who call the service.',
+  },
+  {
+    target: './clients',
+    from: './src',
+    message: 'A client knows the service by its OpenAPI document alone.',
+  },
+  {
     target: './src/shared',
     from: ['./src/api', './src/workers', './src/cli', './src/reindex', './src/models'],
     message: 'shared/ serves all processes and knows none of them.',
@@ -151,14 +161,14 @@ const redisPackages = ['redis', 'ioredis', 'bullmq'];
 
 export default tseslint.config(
   // AssemblyScript: TypeScript's syntax with other types and meanings.
-  { ignores: ['dist/', 'coverage/', '.quire/', 'src/**/*.as.ts'] },
+  { ignores: ['**/dist/', 'coverage/', '.quire/', 'src/**/*.as.ts', 'clients/typescript/src/openapi.ts'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['**/*.ts'],
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.numbers.json', './tsconfig.json'],
+        project: ['./tsconfig.numbers.json', './clients/*/tsconfig.json', './tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -214,7 +224,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.ts', 'clients/*/src/**/*.ts'],
     plugins: { regexp },
     rules: {
       // Patterns meet clients' texts on the event loop, where one that backtracks stops the whole process. 'potential'

@@ -10,6 +10,8 @@ const common = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$|/dist/.*\\.js$': '<rootDir>/test/support/jest/transform.mjs' },
   moduleNameMapper: {
+    '^quire-client$': '<rootDir>/clients/typescript/dist/quire.js',
+    '^quire-langchain$': '<rootDir>/clients/langchain/dist/quire-langchain.js',
     '^(?:\\.\\./)+src/(.*)\\.js$': '<rootDir>/dist/$1.js',
     '^(\\.{1,2}/(?!.*dist/).*)\\.js$': '$1',
   },

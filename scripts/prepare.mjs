@@ -50,7 +50,7 @@ function isInstalled() {
   return fits && Object.keys(wanted).every((path) => path === '' || wanted[path].optional || installed[path]);
 }
 
-function newestTime(path) {
+export function newestTime(path) {
   // Nothing is made of pages.
   if (path.endsWith('.md')) return 0;
   const status = statSync(path);
@@ -70,6 +70,6 @@ export function prepare() {
   requireNode();
   if (!isInstalled()) npm(['ci', '--include=dev'], 'Installing packages with npm ci, once (half a minute) …');
   if (isBuilt()) return;
-  npm(['run', '--silent', 'build'], 'Building dist/ from src/ (some ten seconds) …');
+  npm(['run', '--silent', 'build:service'], 'Building dist/ from src/ (some ten seconds) …');
   writeFileSync(builtMark, '');
 }

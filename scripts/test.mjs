@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
 prepare();
+await import('./build-clients.mjs');
 const { findOrInstallRedisServer } = await import('../dist/cli/redis/find-redis.js');
 
 let server;

@@ -51,13 +51,13 @@ describe('what npm start and npm test prepare', () => {
         'Installing packages with npm ci, once (half a minute) …',
         'npm ci --include=dev',
         'Building dist/ from src/ (some ten seconds) …',
-        'npm run --silent build',
+        'npm run --silent build:service',
       ],
     });
     expect(prepare()).toEqual({ status: 0, stdout: '', lines: [''] });
     const later = new Date(Date.now() + 5_000);
     await utimes(join(folder, 'src'), later, later);
-    expect(prepare().lines).toEqual([expect.stringMatching(/^Building/), 'npm run --silent build']);
+    expect(prepare().lines).toEqual([expect.stringMatching(/^Building/), 'npm run --silent build:service']);
   });
 
   test.each([
