@@ -53,6 +53,7 @@ import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createCallerLists } from './services/sharing/caller-lists.js';
 import { createMembership, type MembershipParts } from './services/sharing/membership.js';
 import { createTokenUri } from './services/token-uri.js';
+import type { DocumentReaders } from './view/router.js';
 
 /** The current secret, then the previous one while the secret is being changed. */
 export type Secrets = readonly [string, ...string[]];
@@ -129,7 +130,8 @@ export interface DocumentRouteContext extends Pick<
 }
 
 export function createDocumentsRoutes(context: DocumentRouteContext, links: DownloadLinks): Route[] {
-  const { settings, logger, records, chunks, index, storage, waiter, sharedViews } = context;
+  const { settings, logger, records, chunks, storage, waiter } = context;
+  const readers = createDocumentReaders(context);
   const { bucket } = storage;
   const { waitSeconds, maxFileBytes } = settings.ingest;
   const jobs = createJobRequests(context.jobs, logger);
@@ -153,7 +155,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
     }),
     ...batchRoutes(context, { ...storing, beginAgain, admit, admitSome, waiter, logger }),
     ...createDocumentRoutes({
-      documents: createReadDocuments({ records, chunks, index, sharedViews, memory: context.answerMemory }),
+      documents: readers.documents,
       readExtraction: createReadExtraction({ records, chunks }),
       changes,
       bucket,
@@ -164,7 +166,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
       admit,
       bucket,
     }),
-    ...sourceRoutes(context, links),
+    ...sourceRoutes(readers, links),
   ];
 }
 
@@ -178,19 +180,34 @@ function sharingRoutes(
 }
 
 /** The routes that show sources: whole, and their pages. */
-function sourceRoutes(
-  { redis, records, chunks, jobs, waiter, storage, logger, ...context }: DocumentRouteContext,
-  links: DownloadLinks,
-): Route[] {
+const sourceRoutes = ({ openDownload, readPage }: DocumentReaders, links: DownloadLinks): Route[] => [
+  ...createDownloadRoutes({ openDownload, links }),
+  ...createPageRoutes({ readPage }),
+];
+
+/** The services that show documents to their readers: their texts, their sources, their pages. */
+export function createDocumentReaders({
+  redis,
+  records,
+  chunks,
+  index,
+  jobs,
+  waiter,
+  storage,
+  logger,
+  sharedViews,
+  ...context
+}: Omit<DocumentRouteContext, 'settings'>): DocumentReaders {
   const pictures = createPagePictures(redis);
   const waits = createPageWaits(redis);
   const room = createRequireRoom(context.memory);
   const renderPage = createRenderPage({ pictures, waits, jobs, waiter, room });
   const memory = context.answerMemory;
-  return [
-    ...createDownloadRoutes({ openDownload: createDownloads({ records, storage, logger }), links }),
-    ...createPageRoutes({ readPage: createReadPage({ records, chunks, pictures, renderPage, memory }) }),
-  ];
+  return {
+    documents: createReadDocuments({ records, chunks, index, sharedViews, memory }),
+    openDownload: createDownloads({ records, storage, logger }),
+    readPage: createReadPage({ records, chunks, pictures, renderPage, memory }),
+  };
 }
 
 /** Opens the storage of contents, within the quotas of their owners. */
