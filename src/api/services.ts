@@ -35,6 +35,7 @@ import { createCompletions } from './services/retrieval/completions.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createCallerLists } from './services/sharing/caller-lists.js';
 import { createMembership } from './services/sharing/membership.js';
+import type { DocumentReaders } from './view/router.js';
 
 /** The context of the process, and the memory that all answers share. */
 export interface ServiceContext extends ApiContext {
@@ -84,7 +85,7 @@ export function createServices(context: ServiceContext, links: DownloadLinks) {
 }
 
 export function createDocumentServices(context: DocumentServiceContext, links: DownloadLinks) {
-  const { settings, logger, records, chunks, index, storage, waiter, sharedViews, answerMemory } = context;
+  const { settings, logger, records, chunks, waiter, sharedViews } = context;
   const { waitSeconds, maxFileBytes } = settings.ingest;
   const jobs = createJobRequests(context.jobs, logger);
   const waitForDocument = createWaitForDocument({ records, waiter, logger, waitSeconds });
@@ -105,15 +106,13 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
     answerAgain: createAnswerAgain({ records, beginAgain, waitForDocument }),
     ingestTexts: createIngestTexts(batch),
     ingestFiles: createIngestFiles(batch),
-    documents: createReadDocuments({ records, chunks, index, sharedViews, memory: answerMemory }),
+    ...createDocumentReaders(context),
     readExtraction: createReadExtraction({ records, chunks }),
     changes: createDocumentChanges({ records, change, admit, room, jobs, waitForDocument }),
     lists,
     membership: createMembership({ lists, change, room, jobs, waitForDocument }),
     contentUpdates: createContentUpdates({ records, sources, change, jobs, waitForDocument, accounting }),
-    openDownload: createDownloads({ records, storage, logger }),
     links,
-    readPage: createPages(context),
   };
 }
 
@@ -128,21 +127,29 @@ function openSources({ redis, storage, drafts, settings, logger }: DocumentServi
   };
 }
 
-/** Makes the reading of pages as pictures, which workers draw. */
-function createPages({
+/** Creates the services that show documents to their readers: their texts, their sources, their pages. */
+export function createDocumentReaders({
   redis,
   records,
   chunks,
+  index,
   jobs,
   waiter,
+  storage,
+  logger,
+  sharedViews,
   memory: redisMemory,
-  answerMemory,
-}: DocumentServiceContext) {
+  answerMemory: memory,
+}: Omit<DocumentServiceContext, 'settings'>): DocumentReaders {
   const pictures = createPagePictures(redis);
   const waits = createPageWaits(redis);
   const room = createRequireRoom(redisMemory);
   const renderPage = createRenderPage({ pictures, waits, jobs, waiter, room });
-  return createReadPage({ records, chunks, pictures, renderPage, memory: answerMemory });
+  return {
+    documents: createReadDocuments({ records, chunks, index, sharedViews, memory }),
+    openDownload: createDownloads({ records, storage, logger }),
+    readPage: createReadPage({ records, chunks, pictures, renderPage, memory }),
+  };
 }
 
 function createSearchServices(context: ServiceContext, links: DownloadLinks) {

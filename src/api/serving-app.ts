@@ -10,6 +10,7 @@ import type { LifecyclePhase } from './lifecycle.js';
 import { createMetricsPage } from './pages/metrics-page.js';
 import type { ProcessMetrics } from './pages/process-metrics.js';
 import { createRoutes, type Secrets } from './routes.js';
+import { createDocumentReaders } from './services.js';
 import { createCommitChange } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
 import { createDocumentInspection } from './services/documents/document-inspection.js';
@@ -22,6 +23,7 @@ import { createWaitForDocument } from './services/ingest/waits.js';
 import { createJobNotes } from './services/jobs/job-notes.js';
 import { createRetryJob } from './services/jobs/retry-job.js';
 import { createServiceMetrics } from './services/service-metrics.js';
+import { createView } from './view/router.js';
 
 interface ServingParts {
   readonly secrets: Secrets;
@@ -40,37 +42,56 @@ export function createServingApp(
   const guesses = createGuessLimit(windows);
   const { rateLimitPerMinute: perMinute, idempotencyMegabytes } = context.settings.api;
   const { redis, logger } = context;
+  const rateLimit = perMinute > 0 ? createRateLimit(windows, { perMinute }) : null;
+  const login = { redis, secrets, guesses, bodies, ...loginSettings(context, secrets) };
+  const view = createView({
+    ...login,
+    ...createDocumentReaders({ ...context, answerMemory }),
+    rateLimit,
+    memory: answerMemory,
+  });
   return createApp({
     ...options,
-    pages: createOperatorPages(context, { secrets, processMetrics, guesses, bodies }),
-    rateLimit: perMinute > 0 ? createRateLimit(windows, { perMinute }) : null,
+    pages: [...createOperatorPages(context, { login, processMetrics }), { path: '/view', handler: view }],
+    rateLimit,
     idempotency: createIdempotency({ redis, logger, limitBytes: idempotencyMegabytes * 1024 ** 2 }),
     routes: createRoutes({ ...context, answerMemory }, { secrets, guesses, phase }),
   });
 }
 
 interface PageOptions {
-  readonly secrets: Secrets;
+  /** The parts of the login that all pages for browsers have. */
+  readonly login: ReturnType<typeof loginSettings> & {
+    readonly redis: ApiContext['redis'];
+    readonly secrets: Secrets;
+    readonly guesses: Guesses;
+    readonly bodies: BodyBudget;
+  };
   readonly processMetrics: ProcessMetrics;
-  readonly guesses: Guesses;
-  readonly bodies: BodyBudget;
 }
+
+const loginSettings = ({ settings }: ApiContext, secrets: Secrets) => ({
+  devMode: settings.devMode,
+  authenticate: createAuthentication({ secrets, devMode: settings.devMode }),
+  sessionMinutes: settings.admin.sessionMinutes,
+  bodyGraceSeconds: settings.api.slowBodySeconds,
+  publicUrl: settings.api.publicUrl,
+});
 
 /** The pages for operators: metrics and everything under /admin. */
 function createOperatorPages(
   context: ApiContext,
-  { secrets, processMetrics, guesses, bodies }: PageOptions,
+  { login, processMetrics }: PageOptions,
 ): NonNullable<AppOptions['pages']> {
   const { settings, redis, jobs, index, logger, memory } = context;
   const metrics = { redis, jobs, index, logger, memory, disks: context.disks.all };
-  const { devMode } = settings;
-  const authenticateToken = createAuthentication({ secrets, devMode: false });
+  const { devMode, guesses, secrets } = login;
   return [
     {
       path: '/metrics',
       handler: createMetricsPage({
         sources: [processMetrics, createServiceMetrics(metrics)],
-        authenticate: authenticateToken,
+        authenticate: createAuthentication({ secrets, devMode: false }),
         token: settings.metrics.token,
         devMode,
         guesses,
@@ -79,19 +100,10 @@ function createOperatorPages(
     {
       path: '/admin',
       handler: createAdmin({
-        redis,
+        ...login,
         jobs,
-        secrets,
-        devMode,
-        authenticateToken,
-        guesses,
-        bodies,
-        bodyGraceSeconds: settings.api.slowBodySeconds,
         ...createOperation(context),
-        authenticate: createAuthentication({ secrets, devMode }),
-        sessionMinutes: settings.admin.sessionMinutes,
         queuesReadOnly: settings.admin.queuesReadOnly,
-        publicUrl: settings.api.publicUrl,
       }),
     },
   ];

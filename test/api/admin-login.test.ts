@@ -117,8 +117,8 @@ describe('the login', () => {
   test('cannot be forged or stretched', async () => {
     const { cookie } = await loginWith(adminToken());
     const value = /quire_admin=([^;]+)/.exec(cookie)?.[1] ?? '';
-    const ours = createSessions({ secrets: [SECRET], redis });
-    const theirs = createSessions({ secrets: ['y'.repeat(40)], redis });
+    const ours = createSessions({ realm: 'admin', secrets: [SECRET], redis });
+    const theirs = createSessions({ realm: 'admin', secrets: ['y'.repeat(40)], redis });
     const far = Date.now() + 3_600_000;
     const signature = value.split('.')[1] ?? '';
     const longer = Buffer.from(JSON.stringify(ours.create('olga', far))).toString('base64url');

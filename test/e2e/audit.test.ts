@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { at } from '../../src/shared/at.js';
 import { adminToken, bearer, login, openBoard, page } from '../support/admin.js';
+import { makeToken } from '../support/api.js';
 import { createClient, type Client } from '../support/client.js';
 import { runQuire } from '../support/run-quire.js';
 import { describeOnEachIndex } from '../support/each-index.js';
@@ -159,6 +160,17 @@ describeOnEachIndex((start, index) => {
       expect(line.documents).toEqual(made);
       for (const each of made)
         expect(await about('document.created', each)).toMatchObject({ caller: 'alice' });
+    });
+
+    test('is told of the page for people, and of who logs in there', async () => {
+      const { cookie } = await login(service.url, makeToken({ entity_id: 'alice' }), { realm: 'view' });
+      expect(await lineOf(({ action }) => action === 'view.login')).toMatchObject({
+        caller: 'alice',
+        status: 303,
+      });
+      await fetch(`${service.url}/view/${id}?chunk=0`, { headers: { cookie } });
+      expect(await about('document.view', id)).toMatchObject({ caller: 'alice', status: 200 });
+      expect(await text()).not.toContain('chunk=0');
     });
 
     test('is told of what operators do on its page', async () => {

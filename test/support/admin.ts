@@ -24,15 +24,19 @@ export function cookieHeader(...answers: Answer[]): string {
 /** The hidden field of a page's form. */
 export const csrfIn = (answer: Answer) => /name="csrf" value="([^"]+)"/.exec(answer.text)?.[1] ?? '';
 
-/** Loads the login page of the service at `url` and sends its form. */
+/** Loads the login page of a realm of the service at `url` and sends its form. */
 export async function login(
   url: string,
   token: string,
-  { next = '', headers = {} }: { next?: string; headers?: Record<string, string> } = {},
+  {
+    next = '',
+    headers = {},
+    realm = 'admin',
+  }: { next?: string; headers?: Record<string, string>; realm?: 'admin' | 'view' } = {},
 ) {
-  const shown = await ask(`${url}/admin/login?next=${encodeURIComponent(next)}`, { headers: page });
+  const shown = await ask(`${url}/${realm}/login?next=${encodeURIComponent(next)}`, { headers: page });
   const answer = await ask(
-    `${url}/admin/login`,
+    `${url}/${realm}/login`,
     form({ token, csrf: csrfIn(shown), next }, { Cookie: cookieHeader(shown), Origin: url, ...headers }),
   );
   return { shown, answer, cookie: cookieHeader(shown, answer) };

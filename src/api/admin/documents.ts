@@ -9,7 +9,7 @@ import { answeredRequestId } from '../http/request/headers.js';
 import { sendJson } from '../http/response/write.js';
 import type { InspectDocument, DocumentInspection } from '../services/documents/document-inspection.js';
 import type { OperatorChanges } from '../services/documents/operator-changes.js';
-import { sendPage, html, type Html } from '../browser/html.js';
+import { sendPage, html, wantsPage, type Html } from '../browser/html.js';
 import type { Visit, Visits } from '../browser/page-visitor.js';
 import { readSmallForm, type FormOptions } from '../browser/small-form.js';
 
@@ -40,8 +40,6 @@ const refuseMethod = (allow: string) => () => {
 };
 
 type DocumentRequest = Request<{ id: string }>;
-
-const wantsPage = (request: Pick<Request, 'accepts'>) => request.accepts(['json', 'html']) === 'html';
 
 async function showDocument(
   { inspect, visits, visitOf, adminPath }: DocumentPagesOptions,

@@ -5,7 +5,6 @@ import { loadOnce } from '../../shared/tools/coalesce-runs.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/authentication.js';
 import type { Guesses } from '../auth/guess-limit.js';
 import { continueBody } from '../http/request/body.js';
-import { withoutSlashes } from '../http/origins.js';
 import { HttpError } from '../http/http-error.js';
 import { lazyHandler } from '../http/lazy-handler.js';
 import { pagePolicy } from '../http/security-headers.js';
@@ -20,6 +19,7 @@ import { createDocumentPages } from './documents.js';
 import { createLogin } from '../browser/login.js';
 import { createSessions } from '../browser/sessions.js';
 import { createPageVisitor, type Visit, type Visits } from '../browser/page-visitor.js';
+import { publicPrefix, type Realm } from '../browser/realm.js';
 
 export interface AdminOptions {
   readonly jobs: Jobs;
@@ -31,8 +31,6 @@ export interface AdminOptions {
   /** The current secret, then the previous one while it is being changed. */
   readonly secrets: readonly [string, ...string[]];
   readonly authenticate: Authenticate;
-  /** Authenticates by token only, even in dev mode. */
-  readonly authenticateToken: Authenticate;
   readonly guesses: Guesses;
   readonly bodies: BodyBudget;
   readonly bodyGraceSeconds: number;
@@ -42,6 +40,20 @@ export interface AdminOptions {
   readonly publicUrl: string;
 }
 
+const ADMIN: Omit<Realm, 'path'> = {
+  name: 'admin',
+  permission: 'admin',
+  sameSite: 'strict',
+  // The queue board's own script reads this cookie.
+  csrfCookie: 'XSRF-TOKEN',
+  title: 'Quire administration',
+  advice: {
+    usual: 'Log in with an access token that has the admin permission.',
+    devMode: 'This service runs in dev mode: these pages are open without a login.',
+  },
+  home: { path: '/queues', name: 'Queues' },
+};
+
 /** No request is without a visit once it was admitted. */
 const NOBODY: Visit = { caller: null, session: null, isByToken: false };
 
@@ -50,9 +62,10 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 /** Everything under /admin. Only admins may read it, and only its own pages may write. */
 export function createAdmin(options: AdminOptions): Router {
   const { redis, jobs, secrets, authenticate, publicUrl, sessionMinutes } = options;
-  const adminPath = `${publicUrl === '' ? '' : withoutSlashes(new URL(publicUrl).pathname)}/admin`;
-  const sessions = createSessions({ secrets, redis });
-  const visits = createPageVisitor({ sessions, authenticate, sessionMinutes, adminPath, publicUrl });
+  const adminPath = `${publicPrefix(publicUrl)}/admin`;
+  const realm: Realm = { ...ADMIN, path: adminPath };
+  const sessions = createSessions({ realm: realm.name, secrets, redis });
+  const visits = createPageVisitor({ sessions, authenticate, sessionMinutes, realm, publicUrl });
   const known = new WeakMap<Request, Visit>();
 
   const router = Router({ caseSensitive: true, strict: true });
@@ -63,9 +76,9 @@ export function createAdmin(options: AdminOptions): Router {
       guesses: options.guesses,
       bodies: options.bodies,
       bodyGraceSeconds: options.bodyGraceSeconds,
-      adminPath,
+      realm,
       devMode: options.devMode,
-      authenticate: options.authenticateToken,
+      secrets,
     }),
   );
   router.use(async (request, response, next) => {

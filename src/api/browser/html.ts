@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { at } from '../../shared/at.js';
 
 /** Markup that can be inserted into a page without escaping. */
@@ -34,9 +34,9 @@ function escapeText(text: string): string {
 }
 
 const style = `
-:root { color-scheme: light dark; --ink: #1c2430; --dim: #5d6878; --line: #d9dee6; --back: #f4f6f9; --card: #fff; --key: #2f5bd0; }
+:root { color-scheme: light dark; --ink: #1c2430; --dim: #5d6878; --line: #d9dee6; --back: #f4f6f9; --card: #fff; --key: #2f5bd0; --mark: #ffe27a; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e6eaf0; --dim: #98a3b3; --line: #313946; --back: #151a21; --card: #1d232c; --key: #7fa2ff; }
+  :root { --ink: #e6eaf0; --dim: #98a3b3; --line: #313946; --back: #151a21; --card: #1d232c; --key: #7fa2ff; --mark: #6a5200; }
 }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; background: var(--back); color: var(--ink);
@@ -63,39 +63,62 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0;
 tr:first-child > * { border-top: 0; }
 th { width: 12rem; font-weight: 500; color: var(--dim); }
 td { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+mark { color: inherit; background: var(--mark); }
+img { max-width: 100%; border: 1px solid var(--line); background: #fff; }
+summary { cursor: pointer; color: var(--dim); }
+nav { display: flex; justify-content: space-between; gap: 1rem; }
+.text { margin: 0 0 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+.passage { padding-left: 1rem; border-left: 3px solid var(--key); }
+.around { color: var(--dim); }
+.notice { color: var(--ink); font-weight: 600; }
 code { font: .9em ui-monospace, "Liberation Mono", Menlo, monospace; }
 `;
 const styleElement: Html = { html: `<style>${style}</style>` };
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** Pages may use this style and send forms to ourselves, and nothing else. */
-const PAGE_POLICY = [
-  `default-src 'none'`,
-  `style-src 'sha256-${styleHash}'`,
-  `form-action 'self'`,
-  `base-uri 'none'`,
-  `frame-ancestors 'none'`,
-].join('; ');
+/** A page that may show pictures would ask for an icon, which there is not. */
+const NO_ICON = html`<link rel="icon" href="data:," />`;
+
+/** Pages may use this style, send forms to ourselves and show pictures of ours if they have any, and nothing else. */
+const policyOf = ({ hasPictures }: Page): string =>
+  [
+    `default-src 'none'`,
+    `style-src 'sha256-${styleHash}'`,
+    ...(hasPictures ? [`img-src 'self' data:`] : []),
+    `form-action 'self'`,
+    `base-uri 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ');
 
 export interface Page {
   readonly title: string;
   readonly body: Html;
   readonly narrow?: true;
+  readonly hasPictures?: boolean;
 }
 
-export function sendPage(response: Response, status: number, { title, body, narrow }: Page): void {
-  const page = html`<!DOCTYPE html>
+/** Tells a browser from a program, which gets JSON. */
+export const wantsPage = (request: Pick<Request, 'accepts'>): boolean =>
+  request.accepts(['json', 'html']) === 'html';
+
+export function sendPage(response: Response, status: number, page: Page): void {
+  const text = pageText(page);
+  response.set('Content-Security-Policy', policyOf(page)).status(status).type('html').send(text);
+}
+
+/** Returns the whole markup of a page. */
+function pageText({ title, body, narrow, hasPictures }: Page): string {
+  return html`<!DOCTYPE html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title} · Quire</title>
-        ${styleElement}
+        ${hasPictures ? NO_ICON : null} ${styleElement}
       </head>
       <body>
         <main class="${narrow ? 'narrow' : 'wide'}">${body}</main>
       </body>
-    </html> `;
-  response.set('Content-Security-Policy', PAGE_POLICY).status(status).type('html').send(page.html);
+    </html> `.html;
 }

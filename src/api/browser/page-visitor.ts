@@ -4,16 +4,17 @@ import { PERMISSIONS } from '../../shared/access/access-token.js';
 import { principalOf } from '../../shared/access/access.js';
 import type { Authenticate, Caller } from '../auth/authentication.js';
 import { HttpError } from '../http/http-error.js';
+import type { Realm } from './realm.js';
 import type { Session, Sessions } from './sessions.js';
 
-/** Cookies for pages under /admin only; browsers do not send them for a page of another site. */
-const LOGIN_COOKIE = 'quire_admin';
 const VISITOR_COOKIE = 'quire_visitor';
-/** The queue board's own script reads this cookie and sends it back in `CSRF_HEADER` with every write. */
-const CSRF_COOKIE = 'XSRF-TOKEN';
+/** The header in which a script sends the token of its realm's `csrfCookie` back with every write. */
 const CSRF_HEADER = 'x-xsrf-token';
 
-/** The visitor of a page under /admin, and how they authenticated. */
+/** The cookie of a login, which browsers send to the pages of its realm only. */
+const loginCookie = ({ name }: Realm): string => `quire_${name}`;
+
+/** The visitor of a page of a realm, and how they authenticated. */
 export interface Visit {
   readonly caller: Caller | null;
   /** The session of the login, else the anonymous one of the browser; null before its first page. */
@@ -26,8 +27,7 @@ export interface VisitOptions {
   readonly sessions: Sessions;
   readonly authenticate: Authenticate;
   readonly sessionMinutes: number;
-  /** The path at which browsers see /admin; it differs behind a proxy that adds a prefix. */
-  readonly adminPath: string;
+  readonly realm: Realm;
   readonly publicUrl: string;
 }
 
@@ -48,18 +48,21 @@ export interface Visits {
 interface Login {
   readonly caller: Caller;
   readonly tokenExpiresAtMs: number;
+  /** The secret that signed the token: whoever gives it up ends the session, too. */
+  readonly secret: string;
 }
 
-/** Reads and writes the cookies of sessions under /admin. */
+/** Reads and writes the cookies of the sessions of a realm. */
 export function createPageVisitor(options: VisitOptions): Visits {
-  const { sessions, sessionMinutes, publicUrl } = options;
+  const { sessions, sessionMinutes, publicUrl, realm } = options;
   return {
     read: (request) => readVisit(options, request),
     csrfToken: (request, response, { session }) => {
       const known = session ?? sessions.create(null, Date.now() + sessionMinutes * 60_000);
       if (!session) startSession(options, { request, response }, known);
       const value = sessions.csrfToken(known);
-      setCookie(options, { request, response }, { name: CSRF_COOKIE, value });
+      if (realm.csrfCookie !== null)
+        setCookie(options, { request, response }, { name: realm.csrfCookie, value });
       return value;
     },
     requireOwnPage: (request, { session, isByToken }, tokenInForm) => {
@@ -70,27 +73,31 @@ export function createPageVisitor(options: VisitOptions): Visits {
         throw new HttpError(403, 'CSRF token missing or expired: load the page again');
       }
     },
-    login: (request, response, { caller, tokenExpiresAtMs }) => {
+    login: (request, response, { caller, tokenExpiresAtMs, secret }) => {
       const expiresAtMs = Math.min(Date.now() + sessionMinutes * 60_000, tokenExpiresAtMs);
-      startSession(options, { request, response }, sessions.create(caller.id, expiresAtMs));
+      startSession(options, { request, response }, sessions.create(caller.id, expiresAtMs), secret);
     },
     logout: async (request, response, { session }) => {
       if (session) await sessions.end(session);
-      for (const name of [LOGIN_COOKIE, VISITOR_COOKIE, CSRF_COOKIE]) {
+      for (const name of [loginCookie(realm), VISITOR_COOKIE, realm.csrfCookie]) {
+        if (name === null) continue;
         setCookie(options, { request, response }, { name, value: '' });
       }
     },
   };
 }
 
-async function readVisit({ sessions, authenticate }: VisitOptions, { headers }: Request): Promise<Visit> {
+async function readVisit(
+  { sessions, authenticate, realm }: VisitOptions,
+  { headers }: Request,
+): Promise<Visit> {
   const { authorization, cookie = '' } = headers;
   const isByToken = authorization !== undefined && /^Bearer /i.test(authorization);
   const cookies = parseCookie(cookie);
-  const known = await sessions.open(cookies[LOGIN_COOKIE]);
+  const known = await sessions.open(cookies[loginCookie(realm)]);
   const login = known?.callerId == null ? null : { session: known, callerId: known.callerId };
   const session = login?.session ?? (await sessions.open(cookies[VISITOR_COOKIE]));
-  const caller = login && !isByToken ? adminOf(login.callerId) : authenticate(authorization);
+  const caller = login && !isByToken ? callerOf(login, realm) : authenticate(authorization);
   return { caller, session, isByToken };
 }
 
@@ -99,9 +106,9 @@ interface Exchange {
   readonly response: Response;
 }
 
-function startSession(options: VisitOptions, exchange: Exchange, session: Session): void {
-  const name = session.callerId === null ? VISITOR_COOKIE : LOGIN_COOKIE;
-  setCookie(options, exchange, { name, value: options.sessions.seal(session) });
+function startSession(options: VisitOptions, exchange: Exchange, session: Session, secret?: string): void {
+  const name = session.callerId === null ? VISITOR_COOKIE : loginCookie(options.realm);
+  setCookie(options, exchange, { name, value: options.sessions.seal(session, secret) });
 }
 
 interface Cookie {
@@ -111,34 +118,37 @@ interface Cookie {
 
 /** Sets a cookie; an empty value deletes it. */
 function setCookie(
-  { adminPath, sessionMinutes }: VisitOptions,
+  { realm, sessionMinutes }: VisitOptions,
   { request, response }: Exchange,
   cookie: Cookie,
 ): void {
   // The session in the cookie holds its own expiry as well.
   const maxAge = cookie.value === '' ? 0 : sessionMinutes * 60;
-  response.append('Set-Cookie', writeCookie(cookie, { request, path: adminPath, maxAge }));
+  response.append('Set-Cookie', writeCookie(cookie, { request, realm, maxAge }));
 }
 
 function writeCookie(
   { name, value }: Cookie,
-  { request, path, maxAge }: { request: Request; path: string; maxAge: number },
+  { request, realm, maxAge }: { request: Request; realm: Realm; maxAge: number },
 ): string {
   return stringifySetCookie({
     name,
     value,
-    path,
-    sameSite: 'strict',
-    httpOnly: name !== CSRF_COOKIE,
+    path: realm.path,
+    sameSite: realm.sameSite,
+    httpOnly: name !== realm.csrfCookie,
     secure: isSecure(request),
     maxAge,
   });
 }
 
-/** Only callers with the permission `admin` can log in. */
-function adminOf(id: string): Caller {
-  const permissions = new Set(PERMISSIONS);
-  return { id, principal: principalOf(id), permissions, type: 'user', expiresAtMs: Infinity };
+/** Only callers with the permission of the realm can log in, and they may do no more with the session. */
+function callerOf(
+  { callerId: id, session }: { readonly callerId: string; readonly session: Session },
+  { permission }: Realm,
+): Caller {
+  const permissions = new Set(permission === 'admin' ? PERMISSIONS : [permission]);
+  return { id, principal: principalOf(id), permissions, type: 'user', expiresAtMs: session.expiresAtMs };
 }
 
 /** The browser's `Origin` header counts as well, because a proxy may end TLS without telling us. */

@@ -2,10 +2,11 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
+import type { Realm } from './realm.js';
 
 const sessionSchema = z.object({
   id: z.string(),
-  /** The caller who logged in with an admin token; null for a browser without a login. */
+  /** The caller who logged in with a token; null for a browser without a login. */
   callerId: z.string().nullable(),
   expiresAtMs: z.number(),
 });
@@ -14,8 +15,8 @@ export type Session = z.infer<typeof sessionSchema>;
 /** Sessions are stored in signed cookies. Redis only knows sessions that were ended before they expired. */
 export interface Sessions {
   create(callerId: string | null, expiresAtMs: number): Session;
-  /** Returns the value of the session's cookie. */
-  seal(session: Session): string;
+  /** Returns the value of the session's cookie. @param secret that of its token; the current one without it */
+  seal(session: Session, secret?: string): string;
   /** Resolves with null when we did not seal the value, or when the session has expired or was ended. */
   open(sealed: string | undefined): Promise<Session | null>;
   /** Ends the session for every copy of its cookie. */
@@ -26,23 +27,25 @@ export interface Sessions {
 }
 
 export interface SessionOptions {
+  /** The pages that they are for: one for others is worth nothing here. */
+  readonly realm: Realm['name'];
   /** The current secret, then the previous one while it is being changed. */
   readonly secrets: readonly [string, ...string[]];
   readonly redis: Pick<Redis, 'exists' | 'set'>;
 }
 
-export function createSessions({ secrets, redis }: SessionOptions): Sessions {
+export function createSessions({ realm, secrets, redis }: SessionOptions): Sessions {
   const sign = (secret: string, purpose: 'session' | 'csrf', text: string) =>
-    createHmac('sha256', secret).update(`quire admin ${purpose}\0${text}`).digest('base64url');
+    createHmac('sha256', secret).update(`quire ${realm} ${purpose}\0${text}`).digest('base64url');
   const isSigned = (purpose: 'session' | 'csrf', text: string, signature: string) =>
     secrets.some((secret) => isSame(sign(secret, purpose, text), signature));
   const [current] = secrets;
 
   return {
     create: (callerId, expiresAtMs) => ({ id: randomUUID(), callerId, expiresAtMs }),
-    seal: (session) => {
+    seal: (session, secret = current) => {
       const text = Buffer.from(JSON.stringify(session)).toString('base64url');
-      return `${text}.${sign(current, 'session', text)}`;
+      return `${text}.${sign(secret, 'session', text)}`;
     },
     open: async (sealed) => {
       const [text = '', signature = ''] = sealed?.split('.') ?? [];

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { types } from 'node:util';
-import type { ErrorRequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, Response } from 'express';
 import {
   DomainError,
   DuplicateError,
@@ -96,7 +96,22 @@ function statusOfExpress(error: unknown): number | null {
   return status > 400 && status < 500 ? status : null;
 }
 
-export const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+/** Sends an answer for an error, whose headers are set already. */
+type SendError = (response: Response, reply: ErrorReply, request: Request) => void;
+
+/** Makes the last handler of a group of paths, which answers each error in one form. */
+export const answerErrors = (send: SendError): ErrorRequestHandler =>
+  function answerError(error: unknown, request, response, _next) {
+    const reply = replyTo(error, request, response);
+    if (reply) send(response.set(reply.headers), reply, request);
+  };
+
+export const handleError = answerErrors((response, { status, detail }) => {
+  sendJson(response, status, { detail });
+});
+
+/** Returns the answer to an error; null where it is too late for one, which ends the response. */
+function replyTo(error: unknown, request: Request, response: Response): ErrorReply | null {
   const isClientGone =
     error instanceof ClientGoneError ||
     (error instanceof AbandonedError && !hasLostToken(error)) ||
@@ -104,15 +119,16 @@ export const handleError: ErrorRequestHandler = (error: unknown, request, respon
   if (isClientGone) {
     requestLogger(request).debug('the client went away');
     response.destroy();
-    return;
+    return null;
   }
-  const { status, detail, headers } = describeError(error);
+  const reply = describeError(error);
+  const { status } = reply;
   if (status === 500) requestLogger(request).error({ err: error }, 'request failed');
   else if (status > 500) requestLogger(request).warn({ err: error }, 'request refused for now');
   if (response.headersSent) {
     // A response that has begun is cut off, so that it does not look complete.
     response.destroy();
-    return;
+    return null;
   }
-  sendJson(response.set(headers), status, { detail });
-};
+  return reply;
+}

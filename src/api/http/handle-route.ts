@@ -253,7 +253,7 @@ async function readRawBody(
 }
 
 /** The signals that may end a request before it is answered. The reason of each is an AbandonedError. */
-interface RequestSignals {
+export interface RequestSignals {
   /** Aborts when the client goes away. */
   readonly gone: AbortSignal;
   /** The same, and when the token ends that the request came with: for streams, which last as long as they like. */
@@ -263,7 +263,7 @@ interface RequestSignals {
 /** The longest timer. */
 const MAX_MILLISECONDS = 2 ** 31 - 1;
 
-function createRequestSignals(
+export function createRequestSignals(
   { socket }: Request,
   response: Response,
   { expiresAtMs }: { readonly expiresAtMs: number },
