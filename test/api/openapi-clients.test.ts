@@ -137,6 +137,8 @@ describe('the schema of filters', () => {
     [{ $not: { 'items.sku': { $in: ['A1', null, 2, true] } } }],
     [{ created_at: { $gt: '2026-01-01', $lte: '2026-11-28T10:00:00Z' }, a: { $not: { $nin: [] } } }],
     [{ a: { $eq: null, $ne: 1 }, '': 1 }],
+    [{ path: { $startsWith: '/docs' }, tags: { $contains: 1 }, t: { $containsAny: ['a', null, 2] } }],
+    [{ created_at: { $gte: 'now-7d/d' } }],
   ])('takes %j, as the service does', (value) => {
     expect({ isAccepted: isAccepted(value), fits: fits(value) }).toEqual({ isAccepted: true, fits: true });
   });
@@ -153,6 +155,12 @@ describe('the schema of filters', () => {
     [{ topic: { $in: 'books' } }],
     [{ topic: { $in: Array.from({ length: 1_001 }, () => 1) } }],
     [{ topic: { $exists: 1 } }],
+    [{ topic: { $startsWith: 1 } }],
+    [{ topic: { $startsWith: '' } }],
+    [{ topic: { $contains: ['books'] } }],
+    [{ topic: { $contains: 'x'.repeat(257) } }],
+    [{ topic: { $containsAny: 'books' } }],
+    [{ topic: { $containsAny: Array.from({ length: 65 }, () => 1) } }],
     [{ topic: { $not: 'books' } }],
     [{ $or: [] }],
     [{ $or: {} }],

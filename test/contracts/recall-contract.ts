@@ -99,8 +99,9 @@ export function describeRecall(
           const hits = await search({ ...asked, per: 'chunk' });
           const size = Math.min(k, best.length);
           const last = best[size - 1] ?? 0;
-          // A generation that is not published yet would score 1.
-          expect(hits.every(({ score }) => score <= (best[0] ?? 0) + TOLERANCE)).toBe(true);
+          // A generation that is not published yet would score 1. A search that looks wider than the scan, because the engine
+          // cannot say the filter, may find a better one.
+          expect(hits.every(({ score }) => score <= Math.max(best[0] ?? 0, 0.99) + TOLERANCE)).toBe(true);
           const found = hits.filter(({ score }) => score >= last - TOLERANCE).length;
           recalls.push({ of: `${ranking}, ${engine}`, filter: filterName, k, share: found / size });
         }

@@ -33,7 +33,7 @@ export const taken: Filters[] = [
   null,
   {},
   { topic: 'law', year: { $gte: 2020, $lt: 2030 } },
-  { a: { $eq: null, $ne: 1 }, b: { $in: ['x', 2, true, null], $nin: [] }, c: { $exists: false } },
+  { a: { $eq: null, $ne: 1 }, b: { $in: ['x', 2, true, null], $nin: [] }, c: { $exists: false, $startsWith: 'x', $contains: 1, $containsAny: ['x', 2, true] } },
   { $or: [{ topic: 'law' }, { $and: [{ year: { $gt: 1 } }, { $not: { year: { $lte: '2026-01-01' } } }] }] },
   { topic: 'law', $or: [{ year: 2025 }, { year: { $not: { $gt: 2025 } } }] },
 ];

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Json } from '../../src/shared/document.js';
+import { parseFilter } from '../../src/shared/filters/parse.js';
 
 /** Few values and keys, so that random filters and documents meet often. */
 const scalars: readonly (string | number | boolean | null)[] = [
@@ -68,13 +69,42 @@ export const path = fc.oneof(
   ),
 );
 
-const date = fc.constantFrom('2024-01-01', '2024-01-01T00:00:00+01:00', '2025-06-07T10:09:10.125+02:00');
+const date = fc.constantFrom(
+  '2024-01-01',
+  '2024-01-01T00:00:00+01:00',
+  '2025-06-07T10:09:10.125+02:00',
+  'now',
+  'now-1000d/M',
+  'now+9y',
+);
+/** Parts of the scalars, in both of Unicode's normal forms. */
+const part = fc.constantFrom(
+  'r',
+  're',
+  'ed',
+  'Z',
+  'Zu',
+  'Z\u00fc',
+  '\u0308rich',
+  '.txt',
+  '-01',
+  '2024-01',
+  'red',
+  'R',
+);
+const sought = fc.oneof(
+  part,
+  scalar.filter((value) => value !== ''),
+);
 const bound = fc.oneof(fc.constantFrom(0, 1, 2, -1), date);
 const operator = fc.oneof(
   fc.tuple(fc.constantFrom('$eq', '$ne'), scalar),
   fc.tuple(fc.constantFrom('$in', '$nin'), fc.array(scalar, { maxLength: 3 })),
   fc.tuple(fc.constantFrom('$gt', '$gte', '$lt', '$lte'), bound),
   fc.tuple(fc.constant('$exists'), fc.boolean()),
+  fc.tuple(fc.constant('$startsWith'), part),
+  fc.tuple(fc.constant('$contains'), sought),
+  fc.tuple(fc.constant('$containsAny'), fc.array(sought, { maxLength: 3 })),
 );
 const operators = fc.array(operator, { minLength: 1, maxLength: 2 }).map(fromEntries);
 const condition = fc.oneof(
@@ -83,8 +113,7 @@ const condition = fc.oneof(
   operators.map((inner) => ({ $not: inner })),
 );
 
-/** Filters that a client may send. */
-export const { filter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) => ({
+const { filter: anyFilter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 3 },
     fc.array(fc.tuple(path, condition), { minLength: 1, maxLength: 3 }).map(fromEntries),
@@ -93,6 +122,9 @@ export const { filter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) =
     tie('filter').map((part) => ({ $not: part })),
   ),
 }));
+
+/** Filters that a client may send: within the limits of all conditions together. */
+export const filter = anyFilter.filter((json) => 'filter' in parseFilter(json));
 
 function fromEntries(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   return Object.fromEntries(entries);

@@ -34,6 +34,12 @@ function holds(value: Json | undefined, condition: unknown): boolean {
         return (value !== undefined) === operand;
       case '$not':
         return !holds(value, operand);
+      case '$startsWith':
+        return some((element) => typeof element === 'string' && element.startsWith(String(operand)));
+      case '$contains':
+        return containsOne(value, operand);
+      case '$containsAny':
+        return (operand as unknown[]).some((each) => containsOne(value, each));
       case '$gt':
         return some((element) => order(element, operand) > 0);
       case '$gte':
@@ -53,11 +59,46 @@ function elements(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : [value];
 }
 
+/** A text holds a part of it, and a list has its elements. */
+function containsOne(value: Json | undefined, sought: unknown): boolean {
+  if (Array.isArray(value)) return value.some((element) => element === sought);
+  return typeof value === 'string' && typeof sought === 'string' && value.split(sought).length > 1;
+}
+
 /** NaN, which no comparison holds for, where there is no order. */
 function order(left: Json, right: unknown): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   if (typeof left !== 'string' || typeof right !== 'string' || !left.includes('-')) return NaN;
-  return new Date(left).getTime() - new Date(right).getTime();
+  const bound = right.startsWith('now') ? relativeTo(new Date(), right) : new Date(right);
+  return new Date(left).getTime() - bound.getTime();
+}
+
+/** The date that `now-1M/d` names, by the calendar of JavaScript. */
+export function relativeTo(now: Date, text: string): Date {
+  const fields = { y: 'FullYear', M: 'Month', d: 'Date', h: 'Hours', m: 'Minutes', s: 'Seconds' } as const;
+  const date = new Date(now);
+  for (const [step = '', unit = ''] of text.matchAll(/[+-]\d+(.)|\/(.)/g)) {
+    const name = (unit || step.slice(1)) as keyof typeof fields | 'w';
+    if (step.startsWith('/')) roundDown(date, name);
+    else if (name === 'w') date.setUTCDate(date.getUTCDate() + 7 * parseInt(step, 10));
+    else {
+      const day = date.getUTCDate();
+      date[`setUTC${fields[name]}`](date[`getUTC${fields[name]}`]() + parseInt(step, 10));
+      // The 31st of a month of 30 days is the first of the next one.
+      if ((name === 'M' || name === 'y') && date.getUTCDate() !== day) date.setUTCDate(0);
+    }
+  }
+  return date;
+}
+
+function roundDown(date: Date, unit: string): void {
+  date.setUTCMilliseconds(0);
+  if (unit !== 's') date.setUTCSeconds(0);
+  if (!'sm'.includes(unit)) date.setUTCMinutes(0);
+  if (!'smh'.includes(unit)) date.setUTCHours(0);
+  if (unit === 'w') while (date.getUTCDay() !== 1) date.setUTCDate(date.getUTCDate() - 1);
+  if ('My'.includes(unit)) date.setUTCDate(1);
+  if (unit === 'y') date.setUTCMonth(0);
 }
 
 function lookUp(document: MatchableDocument, key: string): Json | undefined {

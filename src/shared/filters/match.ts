@@ -39,10 +39,33 @@ export function compileFilter(filter: Filter): DocumentPredicate {
     }
     case 'equals':
       return someElement(filter.path, isOneOf(filter.values));
+    case 'startsWith': {
+      const { text } = filter;
+      return someElement(filter.path, (value) => typeof value === 'string' && value.startsWith(text));
+    }
+    case 'contains':
+      return containsOneOf(filter.path, filter.values);
     case 'compare':
       return compareWith(filter.path, filter.comparison, filter.operand);
   }
 }
+
+function containsOneOf(path: string, values: readonly Scalar[]): DocumentPredicate {
+  const read = createPathReader(path);
+  const isElement = isOneOf(values);
+  const texts = values.filter((value) => typeof value === 'string');
+  return (document) => {
+    const value = read(document);
+    if (Array.isArray(value)) return value.some(isElement);
+    return typeof value === 'string' && texts.some((text) => holdsText(value, text));
+  };
+}
+
+/** Shorter texts are looked for by `includes` in a way that took 120 microseconds for `ab` in 16 KiB of `a`. */
+const SHORT_TEXT = 8;
+
+const holdsText = (value: string, text: string): boolean =>
+  text.length < SHORT_TEXT ? value.lastIndexOf(text) >= 0 : value.includes(text);
 
 function someElement(path: string, holds: ValuePredicate): DocumentPredicate {
   const read = createPathReader(path);
@@ -103,7 +126,10 @@ export function bytesOfFilter(filter: Filter): number {
     case 'exists':
     case 'compare':
       return NODE_BYTES + bytesOfPath(filter.path);
+    case 'startsWith':
+      return NODE_BYTES + bytesOfPath(filter.path) + 2 * filter.text.length;
     case 'equals':
+    case 'contains':
       return filter.values.reduce<number>(
         (sum, value) => sum + VALUE_BYTES + (typeof value === 'string' ? 2 * value.length : 0),
         NODE_BYTES + bytesOfPath(filter.path),
@@ -120,6 +146,7 @@ function bytesOfPath(path: string): number {
 /** Returns the number of conditions that a document is compared with. */
 export function conditionsOf(filter: Filter): number {
   if (filter.type === 'not') return conditionsOf(filter.filter);
+  if (filter.type === 'contains') return Math.max(1, filter.values.length);
   if (filter.type !== 'and' && filter.type !== 'or') return 1;
   return filter.filters.reduce((sum, part) => sum + conditionsOf(part), 0);
 }

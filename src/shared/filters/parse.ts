@@ -2,11 +2,16 @@ import type { ValidationItem } from '../errors.js';
 import { NOT_EXACT, isPlainObject } from '../json-values.js';
 import { parseInstant } from './instants.js';
 import { asCompared } from './paths.js';
+import { parseRelativeDate } from './relative-dates.js';
 
 export const MAX_CONDITIONS = 64;
 export const MAX_DEPTH = 8;
 /** The most values of one list of `$in` or `$nin`. */
 export const MAX_LIST_VALUES = 1_000;
+/** The most texts that one filter looks for within others: each takes up to 57 microseconds in 16 KiB of metadata. */
+export const MAX_SOUGHT_TEXTS = 8;
+/** In UTF-16 units. A text of 1,000 takes fifty times as long in the worst case. */
+export const MAX_SOUGHT_CHARACTERS = 256;
 
 export type Scalar = string | number | boolean | null;
 export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
@@ -18,6 +23,10 @@ export type Filter =
   /** The value is one of these, and of the same type. */
   | { readonly type: 'equals'; readonly path: string; readonly values: readonly Scalar[] }
   | { readonly type: 'exists'; readonly path: string }
+  /** The value is a text that begins with this one. */
+  | { readonly type: 'startsWith'; readonly path: string; readonly text: string }
+  /** The value is a text that holds one of these, or a list that has one of them as an element. */
+  | { readonly type: 'contains'; readonly path: string; readonly values: readonly Scalar[] }
   | {
       readonly type: 'compare';
       readonly path: string;
@@ -34,10 +43,21 @@ export interface Operand {
 /**
  * Parses a client's filter; null, undefined and `{}` mean no filter. Each `loc` starts with `filters`, so
  * that the caller has to put the filter's own place in front.
+ * @param now the moment that relative dates count from, in milliseconds since 1970
  */
-export function parseFilter(value: unknown): { filter: Filter | null } | { errors: ValidationItem[] } {
+export function parseFilter(
+  value: unknown,
+  now = Date.now(),
+): { filter: Filter | null } | { errors: ValidationItem[] } {
   if (value === null || value === undefined) return { filter: null };
-  const parsing: Parsing = { conditions: 0, maxConditions: MAX_CONDITIONS, bytes: 0, errors: [] };
+  const parsing: Parsing = {
+    now,
+    conditions: 0,
+    maxConditions: MAX_CONDITIONS,
+    soughtTexts: 0,
+    bytes: 0,
+    errors: [],
+  };
   const filter = parseObject(value, { parsing, loc: ['filters'], depth: 0 });
   if (filter === null || parsing.errors.length > 0) return { errors: parsing.errors };
   return { filter: isTrue(filter) ? null : filter };
@@ -98,6 +118,12 @@ function parseOperator(path: string, name: string, value: unknown, place: Place)
       return parseComparison(path, COMPARISONS[name], value, place);
     case '$exists':
       return parseExists(path, value, place);
+    case '$startsWith':
+      return parseStartsWith(path, value, place);
+    case '$contains':
+      return parseContains(path, [[value, place]], place);
+    case '$containsAny':
+      return parseContainsAny(path, value, place);
     case '$not':
       return negate(descend(place, (deeper) => parseNegated(path, value, deeper)));
     default:
@@ -123,10 +149,7 @@ function parseEquals(path: string, value: unknown, place: Place): Filter | null 
 
 function parseIn(path: string, value: unknown, place: Place): Filter | null {
   if (!Array.isArray(value)) return refuse(place, 'value is not a valid list', 'type_error.list');
-  if (value.length > MAX_LIST_VALUES) {
-    const msg = `ensure this value has at most ${String(MAX_LIST_VALUES)} items`;
-    return refuse(place, msg, 'value_error.list.max_items', MAX_LIST_VALUES);
-  }
+  if (value.length > MAX_LIST_VALUES) return refuseLength(place, MAX_LIST_VALUES);
   const values: Scalar[] = [];
   for (const [index, element] of value.entries()) {
     if (!isScalar(element)) refuseScalar(inside(place, index), element);
@@ -136,17 +159,89 @@ function parseIn(path: string, value: unknown, place: Place): Filter | null {
   return countCondition(place, { type: 'equals', path, values });
 }
 
+function refuseLength(place: Place, limit: number): null {
+  const msg = `ensure this value has at most ${String(limit)} items`;
+  return refuse(place, msg, 'value_error.list.max_items', limit);
+}
+
+function parseStartsWith(path: string, value: unknown, place: Place): Filter | null {
+  if (typeof value !== 'string') return refuse(place, 'str type expected', 'type_error.str');
+  if (value === '') return refuseEmpty(place);
+  if (!countBytes(place, value)) return null;
+  return countCondition(place, { type: 'startsWith', path, text: asCompared(path, value) });
+}
+
+function parseContainsAny(path: string, value: unknown, place: Place): Filter | null {
+  if (!Array.isArray(value)) return refuse(place, 'value is not a valid list', 'type_error.list');
+  if (value.length > MAX_CONDITIONS) return refuseLength(place, MAX_CONDITIONS);
+  const values: readonly unknown[] = value;
+  const sought = values.map((each, index) => [each, inside(place, index)] as const);
+  return parseContains(path, sought, place);
+}
+
+/** Each of the values is a condition, since each is looked for by itself. */
+function parseContains(
+  path: string,
+  sought: readonly (readonly [value: unknown, place: Place])[],
+  place: Place,
+): Filter | null {
+  const values: Scalar[] = [];
+  for (const [value, placeOfValue] of sought) {
+    const parsed = parseSought(path, value, placeOfValue);
+    if (parsed !== undefined) values.push(parsed);
+    if (isAbandoned(place)) return null;
+  }
+  const filter: Filter = { type: 'contains', path, values };
+  return sought.length === 0 ? countCondition(place, filter) : filter;
+}
+
+/** Returns undefined when the value was refused. */
+function parseSought(path: string, value: unknown, place: Place): Scalar | undefined {
+  if (!isScalar(value)) refuseScalar(place, value);
+  else if (value === '') refuseEmpty(place);
+  else if (typeof value === 'string' && value.length > MAX_SOUGHT_CHARACTERS) refuseLong(place);
+  else if (countBytes(place, value) && countSought(place, value)) return asCompared(path, value);
+  return undefined;
+}
+
+function countSought(place: Place, value: Scalar): boolean {
+  const { parsing } = place;
+  if (countCondition(place, NOTHING) === null) return false;
+  if (typeof value !== 'string') return true;
+  parsing.soughtTexts += 1;
+  const limit = MAX_SOUGHT_TEXTS;
+  const msg = `ensure filters look for at most ${String(limit)} texts by $contains and $containsAny`;
+  // Refused once, however many follow.
+  if (parsing.soughtTexts === limit + 1) refuse({ ...place, loc: ['filters'] }, msg, 'value_error', limit);
+  return parsing.soughtTexts <= limit;
+}
+
+/** Stands for one value of a condition, where conditions are counted. */
+const NOTHING: Filter = { type: 'or', filters: [] };
+
+/** Every text begins with an empty one and holds it, which nobody asks for on purpose. */
+const refuseEmpty = (place: Place): null =>
+  refuse(place, 'ensure this value has at least 1 characters', 'value_error.any_str.min_length', 1);
+
+function refuseLong(place: Place): null {
+  const limit = MAX_SOUGHT_CHARACTERS;
+  const msg = `ensure this value has at most ${String(limit)} characters`;
+  return refuse(place, msg, 'value_error.any_str.max_length', limit);
+}
+
 function parseComparison(path: string, comparison: Comparison, value: unknown, place: Place): Filter | null {
-  const operand = parseOperand(value);
+  const operand = parseOperand(value, place.parsing.now);
   if (isInexact(value)) return refuseInexact(place);
-  if (!operand) return refuse(place, 'value is not a number or an ISO 8601 date', 'type_error');
+  if (!operand) return refuse(place, NO_OPERAND, 'type_error');
   if (!countBytes(place, operand.value)) return null;
   return countCondition(place, { type: 'compare', path, comparison, operand });
 }
 
-function parseOperand(value: unknown): Operand | null {
+const NO_OPERAND = 'value is not a number, an ISO 8601 date or a relative one such as now-7d';
+
+function parseOperand(value: unknown, now: number): Operand | null {
   if (typeof value === 'number' && Number.isFinite(value)) return { type: 'number', value };
-  const instant = typeof value === 'string' ? parseInstant(value) : null;
+  const instant = typeof value === 'string' ? (parseInstant(value) ?? parseRelativeDate(value, now)) : null;
   return instant === null ? null : { type: 'instant', value: instant };
 }
 
@@ -225,8 +320,11 @@ export const MAX_FILTER_BYTES = 262_144;
 const MAX_ERRORS = 100;
 
 interface Parsing {
+  readonly now: number;
   conditions: number;
   readonly maxConditions: number;
+  /** Texts to look for within others, so far. */
+  soughtTexts: number;
   /** Bytes of the keys and values so far, as JSON. */
   bytes: number;
   readonly errors: ValidationItem[];

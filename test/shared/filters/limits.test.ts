@@ -47,6 +47,42 @@ describe('limits of a filter', () => {
     ]);
   });
 
+  test('are 8 texts that are looked for within others, of 256 letters each; every value is a condition', () => {
+    const any = (values: readonly unknown[]) => ({ a: { $containsAny: values } });
+    const texts = (count: number) => Array.from({ length: count }, (_, i) => `text ${String(i)}`);
+    const tooMany = [
+      {
+        loc: ['filters'],
+        msg: 'ensure filters look for at most 8 texts by $contains and $containsAny',
+        type: 'value_error',
+        ctx: { limit_value: 8 },
+      },
+    ];
+    expect(refusals(any(texts(8)))).toEqual([]);
+    expect(refusals(any(texts(9)))).toEqual(tooMany);
+    expect(refusals({ ...any(texts(8)), b: { $contains: 'x' }, c: { $contains: 'y' } })).toEqual(tooMany);
+    const numbers = Array.from({ length: 64 }, (_, i) => i);
+    expect(refusals(any(numbers))).toEqual([]);
+    expect(refusals({ ...any(numbers), b: 1 })).toMatchObject([{ ctx: { limit_value: 64 } }]);
+    expect(refusals(any([...numbers, 64]))).toEqual([
+      {
+        loc: ['filters', 'a', '$containsAny'],
+        msg: 'ensure this value has at most 64 items',
+        type: 'value_error.list.max_items',
+        ctx: { limit_value: 64 },
+      },
+    ]);
+    expect(refusals({ a: { $contains: 'x'.repeat(256), $startsWith: 'x'.repeat(2_000) } })).toEqual([]);
+    expect(refusals(any(['x', 'x'.repeat(257)]))).toEqual([
+      {
+        loc: ['filters', 'a', '$containsAny', 1],
+        msg: 'ensure this value has at most 256 characters',
+        type: 'value_error.any_str.max_length',
+        ctx: { limit_value: 256 },
+      },
+    ]);
+  });
+
   test('are 262,144 bytes of JSON, keys and values together, wherever they are', () => {
     const tooLarge = [
       {

@@ -150,13 +150,23 @@ describe('order', () => {
     '2024-01-01T10',
     '',
     ' 2024-01-01',
+    'now ',
+    'Now-7d',
+    'now-7',
+    'now-d',
+    'now-7D',
+    'now-1234567s',
+    'now-7d-7d-7d-7d-7d',
+    'now-999999y',
+    '2024-01-01||/M',
     true,
     null,
     [1],
     { a: 1 },
   ])('refuses the operand %j', (operand) => {
+    const msg = 'value is not a number, an ISO 8601 date or a relative one such as now-7d';
     expect(refusals({ n: { $gt: operand } })).toEqual([
-      { loc: ['filters', 'n', '$gt'], msg: 'value is not a number or an ISO 8601 date', type: 'type_error' },
+      { loc: ['filters', 'n', '$gt'], msg, type: 'type_error' },
     ]);
   });
 });
@@ -226,6 +236,17 @@ describe('a malformed filter', () => {
     [{ a: { $nin: [1, [2]] } }, ['a', '$nin', 1], 'type_error'],
     [{ a: { $eq: { b: 1 } } }, ['a', '$eq'], 'type_error'],
     [{ a: { $exists: 1 } }, ['a', '$exists'], 'type_error.bool'],
+    [{ a: { $startsWith: 1 } }, ['a', '$startsWith'], 'type_error.str'],
+    [{ a: { $startsWith: null } }, ['a', '$startsWith'], 'type_error.str'],
+    [{ a: { $startsWith: '' } }, ['a', '$startsWith'], 'value_error.any_str.min_length'],
+    [{ a: { $contains: '' } }, ['a', '$contains'], 'value_error.any_str.min_length'],
+    [{ a: { $contains: ['x'] } }, ['a', '$contains'], 'type_error'],
+    [{ a: { $contains: { x: 1 } } }, ['a', '$contains'], 'type_error'],
+    [{ a: { $containsAny: 'x' } }, ['a', '$containsAny'], 'type_error.list'],
+    [{ a: { $containsAny: ['x', ''] } }, ['a', '$containsAny', 1], 'value_error.any_str.min_length'],
+    [{ a: { $containsAny: [[1]] } }, ['a', '$containsAny', 0], 'type_error'],
+    [{ a: { $contains: Infinity } }, ['a', '$contains'], 'value_error.number.not_exact'],
+    [{ $contains: 'x' }, ['$contains'], 'value_error'],
     [{ a: Infinity }, ['a'], 'value_error.number.not_exact'],
     [{ a: { $gt: Infinity } }, ['a', '$gt'], 'value_error.number.not_exact'],
     [JSON.parse('{"a": {"__proto__": {"$eq": 1}}}'), ['a', '__proto__'], 'value_error'],

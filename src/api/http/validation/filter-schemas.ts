@@ -1,10 +1,25 @@
 import { z } from 'zod';
-import { COMPARISONS, MAX_CONDITIONS, MAX_LIST_VALUES } from '../../../shared/filters/parse.js';
+import {
+  COMPARISONS,
+  MAX_CONDITIONS,
+  MAX_LIST_VALUES,
+  MAX_SOUGHT_CHARACTERS,
+} from '../../../shared/filters/parse.js';
 
 const reference = (id: string) => ({ $ref: `#/components/schemas/${id}` });
 
 const value = { type: ['string', 'number', 'boolean', 'null'] };
-const bound = { type: ['number', 'string'], description: 'A number, or a date of ISO 8601.' };
+const bound = {
+  type: ['number', 'string'],
+  description:
+    'A number, a date of ISO 8601, or one relative to the moment of the request: `now`, `now-7d`, `now+1h`, `now-1M/M`.',
+};
+const sought = {
+  type: ['string', 'number', 'boolean', 'null'],
+  minLength: 1,
+  maxLength: MAX_SOUGHT_CHARACTERS,
+  description: 'A part of a text, or an element of a list.',
+};
 const values = { type: 'array', items: value, maxItems: MAX_LIST_VALUES };
 const filters = { type: 'array', items: reference('Filter'), minItems: 1, maxItems: MAX_CONDITIONS };
 const condition = { anyOf: [value, reference('FilterOperators')] };
@@ -39,6 +54,9 @@ const schemas = {
       ...Object.fromEntries(Object.keys(COMPARISONS).map((name) => [name, bound])),
       $in: values,
       $nin: values,
+      $startsWith: { type: 'string', minLength: 1, description: 'The beginning of a text; case counts.' },
+      $contains: sought,
+      $containsAny: { type: 'array', items: sought, maxItems: MAX_CONDITIONS },
       $exists: { type: 'boolean' },
       $not: reference('FilterOperators'),
     },

@@ -75,6 +75,8 @@ function tagsOfLeaves(filter: Filter): number[] {
     case 'not':
       return tagsOfLeaves(filter.filter);
     case 'exists':
+    case 'startsWith':
+    case 'contains':
       return [1];
     case 'equals':
       return [filter.values.length];
@@ -122,6 +124,10 @@ function compilePositive(filter: Filter, bounds: Bounds): Part {
       return widened;
     case 'exists':
       return someOf([existsTag(filter.path)], true);
+    // No tag tells of a part of a text: the check decides among all documents that have something there.
+    case 'startsWith':
+    case 'contains':
+      return withPath(filter.path);
     case 'equals':
       return filter.values.length > maxTags
         ? withPath(filter.path)
