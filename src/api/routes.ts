@@ -26,6 +26,7 @@ import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
 import { createCommitChange } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
+import { createLookUp } from './services/documents/lookup.js';
 import { createReadExtraction } from './services/documents/read-extraction.js';
 import { createReadDocuments } from './services/documents/read-documents.js';
 import { createReadPage, createRenderPage } from './services/documents/read-page.js';
@@ -43,6 +44,8 @@ import { createIngest } from './services/ingest/ingest.js';
 import { createJobRequests } from './services/ingest/job-requests.js';
 import { quotasOf } from '../shared/documents/records-options.js';
 import { readOwned, requireQuotas } from '../shared/documents/counts.js';
+import { createKnownSources } from './services/ingest/known-sources.js';
+import { createReplaceSource } from './services/ingest/replace-source.js';
 import { createRequireRoom } from './services/ingest/admission/require-room.js';
 import { createByteAllowances } from './services/ingest/admission/byte-allowances.js';
 import { createSources } from './services/ingest/sources.js';
@@ -140,9 +143,9 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const room = createRequireRoom(context.memory);
   const changes = createDocumentChanges({ records, change, admit, room, jobs, waitForDocument });
   const accounting = createUsageAccounting(context.usage);
-  const duplicates = createDuplicates(context.redis, records);
   const beginAgain = createBeginAgain(change, jobs);
-  const storing = { records, sources, jobs, accounting, duplicates, requireQuota };
+  const known = openKnown(context.redis, { records, sources, change, jobs });
+  const storing = { records, sources, jobs, accounting, requireQuota, ...known };
   return [
     ...createIngestRoutes({
       ingest: createIngest({ ...storing, waitForDocument }),
@@ -154,6 +157,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
     ...batchRoutes(context, { ...storing, beginAgain, admit, admitSome, waiter, logger }),
     ...createDocumentRoutes({
       documents: createReadDocuments({ records, chunks, index, sharedViews, memory: context.answerMemory }),
+      lookUp: createLookUp({ redis: context.redis, records }),
       readExtraction: createReadExtraction({ records, chunks }),
       changes,
       bucket,
@@ -166,6 +170,20 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
     }),
     ...sourceRoutes(context, links),
   ];
+}
+
+/** The parts that find the documents of a content or a source that are there already. */
+function openKnown(
+  redis: DocumentRouteContext['redis'],
+  parts: Omit<Parameters<typeof createReplaceSource>[0], 'knownSources'> &
+    Pick<DocumentRouteContext, 'records'>,
+) {
+  const knownSources = createKnownSources(redis, parts.records);
+  return {
+    duplicates: createDuplicates(redis, parts.records),
+    knownSources,
+    replaceSource: createReplaceSource({ ...parts, knownSources }),
+  };
 }
 
 /** Makes the routes by which readers treat documents of others. */
